@@ -1,0 +1,65 @@
+"""The one error family. Every layer may import this module; it imports nothing of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class MemoryHubError(Exception):
+    """An error a caller can act on. One handler turns it into problem+json.
+
+    `code` is stable and machine-readable, `message` is for people. `field` names the
+    input at fault, `extra` adds members to the problem document.
+    """
+
+    status = 400
+    code = "bad_request"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        status: int | None = None,
+        field: str | None = None,
+        **extra: Any,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.status = status or type(self).status
+        self.field = field
+        self.extra = extra
+
+
+class InvalidInput(MemoryHubError):
+    status = 422
+    code = "invalid"
+
+
+class TooLarge(MemoryHubError):
+    status = 413
+    code = "too_large"
+
+
+class NotFound(MemoryHubError):
+    """Unknown and foreign ids look the same (spec E30)."""
+
+    status = 404
+    code = "not_found"
+
+
+class Conflict(MemoryHubError):
+    status = 409
+    code = "conflict"
+
+
+class EngineError(MemoryHubError):
+    """A model or embedder failed. `permanent` decides whether a job retries."""
+
+    status = 503
+    code = "engine_failed"
+
+    def __init__(self, message: str, *, permanent: bool = False, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.permanent = permanent
