@@ -1,0 +1,326 @@
+"""A supervisor around the binaries of the PostgreSQL wheel.
+
+Truth never comes from a process id. "Running" means that `pg_isready` says so; "some
+process of this cluster is alive" means that a file lock, handed down to the server and
+all its children, is still held. Whoever started the server stops it, unless others use
+it: then the last of them does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from memoryhub.embedded.errors import EmbeddedError, advice, explained
+from memoryhub.embedded.locks import is_held, locked, relock, try_lock
+from memoryhub.embedded.places import Places
+from memoryhub.embedded.provision import (
+    APP,
+    DATABASE,
+    OWNER,
+    SUPERUSER,
+    create_database,
+    provision,
+    role_passwords,
+)
+from memoryhub.embedded.software import program, server_programs
+
+Role = Literal["app", "owner", "superuser"]
+
+ROLES: dict[Role, str] = {"app": APP, "owner": OWNER, "superuser": SUPERUSER}
+PORT = 5432  # names the socket; nothing listens on it unless TCP was asked for
+PATIENCE = 120.0  # seconds; recovery after a crash may replay much
+LOG_BYTES = 5_000_000
+INITDB = (
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--locale=C",
+    "--encoding=UTF8",
+    f"--username={SUPERUSER}",
+    "--auth-local=trust",  # the socket's folder is the guard
+    "--auth-host=scram-sha-256",
+)
+SETTINGS: dict[str, str] = {
+    "shared_buffers": "256MB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "256MB",
+    "jit": "off",
+    "max_connections": "100",
+    "autovacuum_vacuum_insert_scale_factor": "0.02",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+THROWAWAY: dict[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class EmbeddedPostgres:
+    """One cluster under `data_dir`. Making the object touches nothing.
+
+    `settings` adds to or replaces SETTINGS at the next start (THROWAWAY suits tests).
+    `port` asks for TCP on 127.0.0.1 as well and is remembered; 0 asks for the socket only.
+    """
+
+    def __init__(
+        self, data_dir: Path, *, settings: Mapping[str, str] | None = None, port: int | None = None
+    ) -> None:
+        self.data_dir = data_dir.absolute()
+        self.places = Places(self.data_dir)
+        self.settings = {**SETTINGS, **(settings or {})}
+        self._port = port
+        self._use: int | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def tcp_port(self) -> int:
+        """The port asked for now or at the last start; 0 when there is no TCP."""
+        if self._port is not None:
+            return self._port
+        remembered = self.places.home / "port"
+        return int(remembered.read_text()) if remembered.exists() else 0
+
+    def conninfo(self, role: Role, dbname: str = DATABASE, *, tcp: bool = False) -> dict[str, str]:
+        """Connection parameters by libpq's names; over TCP with the role's password."""
+        user, port = ROLES[role], str(self.tcp_port or PORT)
+        where = {"user": user, "dbname": dbname, "port": port}
+        if not tcp:
+            return {**where, "host": str(self.places.socket)}
+        if not self.tcp_port or role == "superuser":
+            raise EmbeddedError("TCP needs a port asked for, and a role other than the superuser")
+        password = role_passwords(self.places.home / "passwords.json")[user]
+        return {**where, "host": "127.0.0.1", "password": password}
+
+    def dsn(self, role: Role, dbname: str = DATABASE, *, tcp: bool = False) -> str:
+        """A URL usable as DATABASE_URL. Nothing is started."""
+        plain = self.conninfo(role, dbname, tcp=tcp)
+        part = {key: quote(value, safe="") for key, value in plain.items()}
+        if tcp:
+            return "postgresql://{user}:{password}@{host}:{port}/{dbname}".format(**part)
+        return "postgresql://{user}@/{dbname}?host={host}&port={port}".format(**part)
+
+    def is_running(self) -> bool:
+        """Whether the server answers and has its roles and database."""
+        return (self.places.home / "prepared").exists() and self.answers()
+
+    def answers(self) -> bool:
+        port = str(self.tcp_port or PORT)
+        if not (self.places.socket / f".s.PGSQL.{port}").exists():
+            return False
+        command = [program("pg_isready"), "-q", "-h", str(self.places.socket), "-p", port]
+        return subprocess.run(command, check=False).returncode == 0  # noqa: S603
+
+    def start(self, *, keep: bool = False) -> bool:
+        """Brings the server up with its roles and database. True if this call started it.
+
+        `keep` leaves it running when its last user leaves, until someone calls stop().
+        """
+        with explained(self.data_dir):
+            if self.join() and self.is_running():
+                return False
+            self.places.make()
+            with locked(self.places.home / "start.lock", seconds=PATIENCE):
+                started = self.start_alone()
+                if started and keep:
+                    (self.places.home / "keep").touch()
+                return started
+
+    def start_alone(self) -> bool:
+        self.join()
+        started = not self.answers()
+        if started:
+            self.bring_up()
+        if not (self.places.home / "prepared").exists():
+            self.prepare()
+        return started
+
+    def prepare(self) -> None:
+        passwords = role_passwords(self.places.home / "passwords.json")
+        provision(self.conninfo("superuser"), passwords)
+        (self.places.home / "prepared").touch()
+
+    def create_database(self, name: str) -> None:
+        """A further database like the hub's own, on a running server; one there is kept."""
+        create_database(self.conninfo("superuser"), name)
+
+    def bring_up(self) -> None:
+        programs = server_programs(self.places.account, self.places.home / "software")
+        if not self.places.cluster.exists():
+            self.initialise(programs / "initdb")
+        self.write_settings()
+        deadline = time.monotonic() + PATIENCE
+        while not self.launch(programs / "postgres", deadline):
+            if time.monotonic() > deadline:
+                raise EmbeddedError(f"PostgreSQL was not ready in time, see {self.places.log}")
+            time.sleep(0.1)
+
+    def initialise(self, initdb: Path) -> None:
+        """initdb under a temporary name: a cluster that has its name is complete."""
+        making = self.places.home / "making"
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir(mode=0o700)
+        self.places.account.owns(making)
+        sync = ["--no-sync"] if self.settings.get("fsync") == "off" else []
+        command = [str(initdb), *INITDB, *sync, "-D", str(making)]
+        made = self.places.account.run(command, cwd=self.places.home)
+        if made.returncode:
+            shutil.rmtree(making, ignore_errors=True)
+            raise EmbeddedError(f"Cannot make a database in {self.data_dir}: {advice(made.stdout)}")
+        with (making / "postgresql.conf").open("a") as file:
+            file.write("\ninclude_if_exists '../memoryhub.conf'\n")
+        making.rename(self.places.cluster)
+
+    def write_settings(self) -> None:
+        folder = str(self.places.socket).replace('"', '""')
+        lines = {
+            **self.settings,
+            "port": str(self.tcp_port or PORT),
+            "listen_addresses": "127.0.0.1" if self.tcp_port else "",
+            "unix_socket_directories": f'"{folder}"',
+        }
+        path = self.places.home / "memoryhub.conf"
+        path.write_text("".join(f"{key} = {quoted(value)}\n" for key, value in lines.items()))
+        path.chmod(0o644)
+        (self.places.home / "port").write_text(str(self.tcp_port))
+
+    def launch(self, postgres: Path, deadline: float) -> bool:
+        """Starts the server and waits until it answers; False while a former one still lives."""
+        alive = try_lock(self.places.home / "running.lock")
+        if alive is None:
+            return self.answers()
+        self.discard_stale_pid()
+        log = self.open_log()
+        self._process = subprocess.Popen(  # noqa: S603
+            [str(postgres), "-D", str(self.places.cluster)],
+            cwd=self.places.home,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=[alive],
+            **self.places.account.options,
+        )
+        os.close(alive)
+        began = os.fstat(log).st_size
+        os.close(log)
+        return self.wait_for(self._process, began, deadline)
+
+    def wait_for(self, process: subprocess.Popen[bytes], began: int, deadline: float) -> bool:
+        while time.monotonic() < deadline:
+            if self.answers():
+                return True
+            if process.poll() is not None:
+                said = self.places.log.read_bytes()[began:].decode(errors="replace")
+                raise EmbeddedError(f"PostgreSQL did not start: {advice(said)}")
+            time.sleep(0.02)
+        return False
+
+    def open_log(self) -> int:
+        if self.places.log.exists() and self.places.log.stat().st_size > LOG_BYTES:
+            self.places.log.rename(self.places.log.with_suffix(".log.1"))
+        return os.open(self.places.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def pid(self) -> int | None:
+        """The first line of the server's pid file, which may be stale."""
+        try:
+            return int((self.places.cluster / "postmaster.pid").read_text().split("\n")[0])
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def discard_stale_pid(self) -> None:
+        """PostgreSQL refuses to start while any process of its account has the number in the
+        file. One that does not sit in the cluster's folder is not our server."""
+        pid = self.pid()
+        if pid is not None and Path(f"/proc/{pid}/cwd").resolve() != self.places.cluster.resolve():
+            (self.places.cluster / "postmaster.pid").unlink()
+
+    def join(self) -> bool:
+        """Counts this process among the users; False while the last one is stopping it."""
+        if self._use is None and self.places.home.exists():
+            self._use = try_lock(self.places.home / "users.lock", shared=True)
+        return self._use is not None
+
+    def close(self) -> None:
+        """Leaves; the last user stops the server."""
+        if self._use is None:
+            return
+        use, self._use = self._use, None
+        try:
+            if self.places.home.exists():
+                with locked(self.places.home / "start.lock", seconds=PATIENCE):
+                    if relock(use) and not (self.places.home / "keep").exists():
+                        self.shut_down()
+        finally:
+            os.close(use)
+
+    def stop(self) -> bool:
+        """Stops the server whoever uses it. True if it was running."""
+        if self._use is not None:
+            os.close(self._use)
+            self._use = None
+        if not self.places.home.exists():
+            return False
+        with explained(self.data_dir), locked(self.places.home / "start.lock", seconds=PATIENCE):
+            return self.shut_down()
+
+    def erase(self) -> None:
+        """Stops the server and removes its data for good; the data folder itself stays."""
+        self.stop()
+        with explained(self.data_dir):
+            shutil.rmtree(self.places.socket, ignore_errors=True)
+            if self.places.home.exists():
+                shutil.rmtree(self.places.home)
+            if (self.data_dir / "postgres").is_symlink():
+                (self.data_dir / "postgres").unlink()
+
+    def shut_down(self) -> bool:
+        """Open connections are ended and their transactions rolled back."""
+        (self.places.home / "keep").unlink(missing_ok=True)
+        if not is_held(self.places.home / "running.lock"):
+            return False
+        for request, seconds in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 10.0)):
+            pid = self.pid()
+            if pid is not None:
+                os.kill(pid, request)
+            if self.is_gone_within(seconds):
+                return True
+        raise EmbeddedError(f"PostgreSQL does not stop, see {self.places.log}")
+
+    def is_gone_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while is_held(self.places.home / "running.lock"):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        if self._process is not None:
+            self._process.wait()
+        return True
+
+
+def quoted(value: str) -> str:
+    """A value for postgresql.conf."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+_running: dict[Path, EmbeddedPostgres] = {}
+
+
+def ensure_running(data_dir: Path) -> EmbeddedPostgres:
+    """Starts the server on demand; this process's end stops it if no other uses it."""
+    key = data_dir.absolute()
+    if key not in _running:
+        _running[key] = EmbeddedPostgres(key)
+        atexit.register(close_in, os.getpid(), _running[key])
+    _running[key].start()
+    return _running[key]
+
+
+def close_in(process: int, server: EmbeddedPostgres) -> None:
+    """A forked child must not leave in its parent's name."""
+    if os.getpid() == process:
+        server.close()
