@@ -1,0 +1,26 @@
+"""What the HTTP contract has to remember."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from memoryhub.tenants.models import TenantModel
+
+
+class IdempotentRequest(TenantModel):
+    """The answer given to a write that carried an `Idempotency-Key`."""
+
+    key = models.CharField(max_length=200)
+    route = models.CharField(max_length=120)
+    request_hash = models.CharField(max_length=64)
+    status = models.IntegerField()
+    body = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "route", "key"], name="idempotency_key")
+        ]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,100 @@
+"""What was said: sessions and turns. Append-only, the truth everything derives from."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from memoryhub.tenants.models import SpaceModel
+
+
+class Session(SpaceModel):
+    """A conversation. `ordinal` counts the space's sessions from 1 (D{ordinal}:{turn})."""
+
+    external_id = models.CharField(max_length=200, blank=True)
+    ordinal = models.IntegerField()
+    channel = models.CharField(max_length=40, blank=True)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField()
+    turn_count = models.IntegerField(default=0)
+
+    class Meta:
+        ordering = ["ordinal"]
+        constraints = [
+            models.UniqueConstraint(fields=["space", "ordinal"], name="session_ordinal"),
+            models.UniqueConstraint(
+                fields=["space", "external_id"],
+                condition=~Q(external_id=""),
+                name="session_external_id",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id or f"session {self.ordinal}"
+
+
+class Turn(SpaceModel):
+    """One message, verbatim. The text never changes, except by redaction (I1)."""
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+        SYSTEM = "system"
+        TOOL = "tool"
+
+    class State(models.TextChoices):
+        PENDING = "pending", "Waiting"
+        PROCESSED = "processed", "Read"
+        FAILED = "failed", "Failed"
+        REDACTED = "redacted", "Redacted"
+
+    class TimeFlag(models.TextChoices):
+        """What had to be assumed about the time (spec E9)."""
+
+        NONE = "", "As given"
+        MISSING = "missing", "No time given: time of receipt"
+        NAIVE = "naive", "No zone given: the space's"
+        FUTURE = "future", "More than a day ahead"
+
+    session = models.ForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
+    seq = models.BigIntegerField()
+    ordinal = models.IntegerField()
+    role = models.CharField(max_length=10, choices=Role)
+    speaker = models.CharField(max_length=120)
+    agent = models.CharField(max_length=120, blank=True)
+    text = models.TextField()
+    lang = models.CharField(max_length=8, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    occurred_at = models.DateTimeField()
+    time_flag = models.CharField(max_length=8, choices=TimeFlag, blank=True, default=TimeFlag.NONE)
+    received_at = models.DateTimeField()
+    external_id = models.CharField(max_length=200, blank=True)
+    content_hash = models.CharField(max_length=64)
+    speech_act = models.CharField(max_length=16, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [
+            models.UniqueConstraint(fields=["space", "seq"], name="turn_seq"),
+            models.UniqueConstraint(
+                fields=["session", "external_id"],
+                condition=~Q(external_id=""),
+                name="turn_external_id",
+            ),
+            # The same words said again later are a new turn (E7); delivered again, they are not.
+            models.UniqueConstraint(
+                fields=["session", "role", "content_hash", "occurred_at"],
+                condition=Q(external_id=""),
+                name="turn_content",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["session", "ordinal"], name="turn_in_session"),
+            models.Index(
+                fields=["space", "seq"], condition=Q(state="pending"), name="turn_pending"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.speaker}: {self.text[:60]}"

@@ -1,0 +1,146 @@
+"""Appending what was said. One short transaction: no model, no embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Max
+
+from memoryhub.dialogues.messages import Message, checked, resolve_time, text_hash
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.errors import InvalidInput
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.services import reserve_seqs
+
+
+# A silence this long ends a conversation that was given no name.
+SESSION_GAP = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """`turns` in the order sent; `new` are those not delivered before (E6)."""
+
+    session: Session
+    turns: list[Turn]
+    new: list[Turn]
+
+
+def append_turns(
+    space: Space,
+    messages: Sequence[Message],
+    *,
+    received: datetime,
+    session_id: str = "",
+    agent: str = "",
+    channel: str = "",
+) -> Appended:
+    """Store the messages that were not delivered before. Call inside the tenant's scope.
+
+    Locks the space's row, so that `seq` has no gaps and duplicates are seen (X1, X2).
+    """
+    messages = checked(messages)
+    _checked_session(session_id)
+    reserve_seqs(space, 0)
+    drafts = [_draft(space, message, agent, received) for message in messages]
+    known = _delivered(space, session_id, drafts)
+    new = _unseen(drafts, known)
+    session = _session(space, session_id, new) if new else known[_identity(drafts[0])].session
+    if new:
+        session.channel = session.channel or channel
+        _number(space, session, new)
+        Turn.objects.bulk_create(new)
+        _touch(space, session, new, received)
+    stored = known | {_identity(turn): turn for turn in new}
+    return Appended(session, [stored[_identity(draft)] for draft in drafts], new)
+
+
+def _checked_session(session_id: str) -> None:
+    if len(session_id) > 200:
+        raise InvalidInput("at most 200 characters", field="session")
+
+
+def _session(space: Space, external_id: str, new: list[Turn]) -> Session:
+    """The named session. Without a name, the last unnamed one unless it went quiet."""
+    start = new[0].occurred_at
+    last = Session.objects.filter(space=space, external_id=external_id).last()
+    if last and (external_id or abs(start - last.ended_at) <= SESSION_GAP):
+        return last
+    highest = Session.objects.filter(space=space).aggregate(last=Max("ordinal"))["last"] or 0
+    return Session.objects.create(
+        tenant_id=space.tenant_id,
+        space=space,
+        external_id=external_id,
+        ordinal=highest + 1,
+        started_at=start,
+        ended_at=start,
+    )
+
+
+def _draft(space: Space, message: Message, agent: str, received: datetime) -> Turn:
+    occurred_at, flag = resolve_time(message.timestamp, space.timezone, received)
+    return Turn(
+        tenant_id=space.tenant_id,
+        space=space,
+        role=message.role,
+        speaker=message.speaker or _default_speaker(space, message.role, agent),
+        agent=agent,
+        text=message.content,
+        metadata=message.metadata,
+        occurred_at=occurred_at,
+        time_flag=flag,
+        received_at=received,
+        external_id=message.external_id,
+        content_hash=text_hash(message.content),
+    )
+
+
+def _default_speaker(space: Space, role: str, agent: str) -> str:
+    return (space.name or space.subject)[:120] if role == Turn.Role.USER else (agent or role)
+
+
+Identity = tuple[str, ...]
+
+
+def _identity(turn: Turn) -> Identity:
+    if turn.external_id:
+        return ("id", turn.external_id)
+    return ("text", turn.role, turn.content_hash, turn.occurred_at.isoformat())
+
+
+def _delivered(space: Space, session_id: str, drafts: list[Turn]) -> dict[Identity, Turn]:
+    rows = Turn.objects.filter(space=space, session__external_id=session_id)
+    rows = rows.select_related("session")
+    named = rows.filter(external_id__in=[t.external_id for t in drafts if t.external_id])
+    unnamed = rows.filter(
+        external_id="", content_hash__in=[t.content_hash for t in drafts if not t.external_id]
+    )
+    return {_identity(turn): turn for turn in [*named, *unnamed]}
+
+
+def _unseen(drafts: list[Turn], known: dict[Identity, Turn]) -> list[Turn]:
+    first = {_identity(draft): draft for draft in reversed(drafts)}
+    return [d for d in drafts if _identity(d) not in known and first[_identity(d)] is d]
+
+
+def _number(space: Space, session: Session, new: list[Turn]) -> None:
+    seq = reserve_seqs(space, len(new))
+    for at, turn in enumerate(new):
+        turn.session = session
+        turn.seq = seq + at
+        turn.ordinal = session.turn_count + at + 1
+
+
+def _touch(space: Space, session: Session, new: list[Turn], received: datetime) -> None:
+    """Keep the session's and the space's bounds."""
+    times = [turn.occurred_at for turn in new]
+    first = not session.turn_count
+    session.started_at = min(times) if first else min(session.started_at, *times)
+    session.ended_at = max(times) if first else max(session.ended_at, *times)
+    session.turn_count += len(new)
+    session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
+    speakers = sorted({*space.speakers, *(turn.speaker for turn in new)})
+    space.speakers, space.last_activity_at = speakers, received
+    space.save(update_fields=["speakers", "last_activity_at"])

@@ -1,0 +1,63 @@
+"""Structured logs with a request id on every line."""
+
+from __future__ import annotations
+
+import logging
+import logging.config
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from django.http import HttpRequest, HttpResponse
+
+_SHARED: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+
+
+def configure(config: dict[str, Any]) -> None:
+    """Called by Django with settings.LOGGING: {"level", "json"}."""
+    render = structlog.processors.JSONRenderer() if config["json"] else _console()
+    structlog.configure(
+        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    formatter = {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "processor": render,
+        "foreign_pre_chain": _SHARED,
+    }
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {"line": formatter},
+            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+            "root": {"handlers": ["stderr"], "level": config["level"]},
+        }
+    )
+
+
+def _console() -> Any:
+    return structlog.dev.ConsoleRenderer(colors=False)
+
+
+class RequestIdMiddleware:
+    """Give each request an id (the caller's, if it looks like one) and echo it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-Id", "")
+        request_id = given if given.isascii() and given.isprintable() and len(given) <= 64 else ""
+        request_id = request_id or uuid4().hex
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            response = self.get_response(request)
+        response["X-Request-Id"] = request_id
+        return response

@@ -1,0 +1,186 @@
+"""Every setting of the hub, read from the environment once, at start.
+
+docs/reference/settings.md describes each variable; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from memoryhub import env
+from memoryhub.databases import database
+from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.secret_key import secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = env.path("MEMORYHUB_DATA_DIR", BASE_DIR / "var")
+
+DEBUG = env.flag("MEMORYHUB_DEBUG", False)
+HOST = env.text("MEMORYHUB_HOST", "127.0.0.1")
+PORT = env.integer("MEMORYHUB_PORT", 8000, least=1)
+ALLOWED_HOSTS = env.names("MEMORYHUB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]", HOST))
+CSRF_TRUSTED_ORIGINS = env.names("MEMORYHUB_TRUSTED_ORIGINS")
+HTTPS = env.flag("MEMORYHUB_HTTPS", False)
+SECRET_KEY = env.text("MEMORYHUB_SECRET_KEY") or secret_key(DATA_DIR)
+
+# --- database: the app's role sees only its tenant, the owner migrates ---
+DATABASE_URL = env.text("DATABASE_URL")
+DATABASE_OWNER_URL = env.text("DATABASE_OWNER_URL", DATABASE_URL)
+EMBEDDED = not DATABASE_URL
+_embedded = EmbeddedPostgres(DATA_DIR) if EMBEDDED else None
+_app_url = _embedded.dsn("app") if _embedded else DATABASE_URL
+_owner_url = _embedded.dsn("owner") if _embedded else DATABASE_OWNER_URL
+
+# A pool per web process. Celery's Django fix-up closes pools after every task, so workers
+# and commands keep one connection a thread instead.
+IS_WEB = env.choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
+_options: dict[str, Any] = {"OPTIONS": {"pool": {"min_size": 1, "max_size": 16}}} if IS_WEB else {
+    "CONN_MAX_AGE": 600,
+    "CONN_HEALTH_CHECKS": True,
+}
+DATABASES = {"default": database(_app_url, **_options), "owner": database(_owner_url)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "tenants.User"
+
+# --- broker: kombu's queue in the same Postgres unless another is named ---
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or "pgmq://"
+BROKER_DSN = _app_url
+JOB_LEASE_SECONDS = env.integer("MEMORYHUB_JOB_LEASE_SECONDS", 60, least=1)
+JOB_MAX_ATTEMPTS = env.integer("MEMORYHUB_JOB_MAX_ATTEMPTS", 8, least=1)
+JOB_BACKOFF_SECONDS = env.number("MEMORYHUB_JOB_BACKOFF_SECONDS", 2.0)
+SWEEP_SECONDS = env.integer("MEMORYHUB_SWEEP_SECONDS", 10, least=1)
+
+# --- models ---
+EMBEDDER = env.choice("MEMORYHUB_EMBEDDER", "onnx", ("onnx", "sentence-transformers", "openai"))
+EMBEDDING_MODEL = env.text("MEMORYHUB_EMBEDDING_MODEL")
+EMBEDDING_DIMENSION = env.integer("MEMORYHUB_EMBEDDING_DIMENSION", 0)
+OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
+OPENAI_API_KEY = env.text("OPENAI_API_KEY")
+LLM_MODEL = env.text("MEMORYHUB_LLM_MODEL")
+MODEL_THREADS = env.integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
+MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
+
+# --- limits (spec E4) ---
+MAX_TEXT_BYTES = 1024 * 1024
+MAX_MESSAGES = env.integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024)
+
+INSTALLED_APPS = [
+    "memoryhub",
+    "memoryhub.tenants",
+    "memoryhub.dialogues",
+    "notes",
+    "personas",
+    "memoryhub.pipeline",
+    "memoryhub.recall",
+    "api",
+    "memoryhub.lab",
+    "memoryhub.console",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "csp",
+]
+MIDDLEWARE = [
+    "memoryhub.logs.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "memoryhub.console.middleware.ConsoleTenantMiddleware",
+]
+ROOT_URLCONF = "memoryhub.urls"
+WSGI_APPLICATION = "memoryhub.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "memoryhub.console.context.console",
+            ],
+        },
+    }
+]
+
+# --- pages ---
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "overview"
+LOGOUT_REDIRECT_URL = "sign-in"
+
+# --- security ---
+_SELF = "'self'"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [_SELF],
+        "img-src": [_SELF, "data:"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": [_SELF],
+        "form-action": [_SELF],
+        "object-src": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_REFERRER_POLICY = "same-origin"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "api.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "MemoryHub",
+    "DESCRIPTION": "Long-term memory for LLM agents.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+LOG_LEVEL = env.choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+LOGGING_CONFIG = "memoryhub.logs.configure"
+LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.flag("MEMORYHUB_LOG_JSON", False)}
+
+TESTING = "pytest" in sys.modules

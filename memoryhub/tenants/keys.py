@@ -1,0 +1,64 @@
+"""API keys: `mh_<prefix>_<secret>`. The database keeps the prefix and an HMAC, never the key."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+
+_FORM = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """What authentication needs of a key, read before any tenant is in scope."""
+
+    id: UUID
+    tenant_id: UUID
+    space_id: UUID | None
+    digest: str
+    scopes: list[str]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+def new_key() -> tuple[str, str, str]:
+    """(key to show once, prefix, digest)."""
+    prefix = "".join(secrets.choice(_ALPHABET) for _ in range(12))
+    key = f"mh_{prefix}_{secrets.token_urlsafe(32)}"
+    return key, prefix, digest(key)
+
+
+def digest(key: str) -> str:
+    return hmac.new(settings.SECRET_KEY.encode(), key.encode(), "sha256").hexdigest()
+
+
+def prefix_of(key: str) -> str:
+    """The prefix of a well-formed key, else an empty string."""
+    match = _FORM.fullmatch(key)
+    return match[1] if match else ""
+
+
+def find(key: str, now: datetime) -> KeyRow | None:
+    """The live key this text is, or None: unknown, wrong, expired and revoked look alike."""
+    row = _read(prefix_of(key))
+    if row is None or not hmac.compare_digest(row.digest, digest(key)):
+        return None
+    live = row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
+    return row if live else None
+
+
+def _read(prefix: str) -> KeyRow | None:
+    if not prefix:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM memoryhub_api_key(%s)", [prefix])
+        row = cursor.fetchone()
+    return KeyRow(*row) if row else None

@@ -1,0 +1,136 @@
+"""Who uses the hub: people, tenants, and the spaces that keep subjects apart (spec §11.2)."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from memoryhub.tenants.ids import new_id
+from memoryhub.tenants.scope import current_tenant
+
+
+M = TypeVar("M", bound=models.Model)
+
+
+class User(AbstractUser):
+    """A person who signs in to the console. Belongs to tenants by memberships."""
+
+
+class TenantManager(models.Manager[M]):
+    """Rows of the tenant in scope; none without a scope."""
+
+    def get_queryset(self) -> models.QuerySet[M]:
+        tenant_id = current_tenant()
+        rows = super().get_queryset()
+        return rows.filter(tenant_id=tenant_id) if tenant_id else rows.none()
+
+
+class Tenant(models.Model):
+    """A customer of the hub: nothing crosses from one to another."""
+
+    class Engine(models.TextChoices):
+        LOCAL = "local", "Local, no model needed"
+        LLM = "llm", "OpenAI-compatible model"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=60, unique=True)
+    engine = models.CharField(max_length=20, choices=Engine, default=Engine.LOCAL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TenantModel(models.Model):
+    """A row of a tenant. Its table has row-level security (see rls.py and its test)."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="+", db_index=False)
+
+    objects: TenantManager[Any] = TenantManager()
+
+    class Meta:
+        abstract = True
+
+
+class Space(TenantModel):
+    """One subject's memories: the unit of isolation, order and erasure."""
+
+    subject = models.CharField(max_length=200)
+    name = models.CharField(max_length=200, blank=True)
+    timezone = models.CharField(max_length=64, default="UTC")
+    # Names of everyone who spoke here: recall takes them out of questions.
+    speakers = ArrayField(models.CharField(max_length=120), default=list, blank=True)
+    next_seq = models.BigIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_activity_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["subject"]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "subject"], name="space_per_subject")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.subject
+
+
+class SpaceModel(TenantModel):
+    """A row of one space."""
+
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        abstract = True
+
+
+class Membership(TenantModel):
+    class Role(models.TextChoices):
+        VIEWER = "viewer", "Viewer: reads"
+        EDITOR = "editor", "Editor: corrects memories"
+        ADMIN = "admin", "Admin: keys, people, erasure"
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "user"], name="one_membership_per_tenant")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role}"
+
+
+class ApiKey(TenantModel):
+    """A secret of an agent backend: `mh_<prefix>_<secret>`, of which an HMAC is kept."""
+
+    class Scope(models.TextChoices):
+        READ = "read", "Read"
+        WRITE = "write", "Write"
+        ADMIN = "admin", "Admin"
+
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=12, unique=True)
+    digest = models.CharField(max_length=64)
+    scopes = ArrayField(models.CharField(max_length=10, choices=Scope))
+    space = models.ForeignKey(
+        Space, models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} (mh_{self.prefix}_…)"

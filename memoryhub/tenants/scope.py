@@ -1,0 +1,50 @@
+"""Which tenant the current work belongs to. No scope, no rows.
+
+The scope lives in two places that must agree: a context variable, which the default
+managers filter by, and a transaction-local setting, which PostgreSQL's row-level security
+policies compare with. Being local to the transaction, it can't leak through a pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from uuid import UUID
+
+from django.db import connection, transaction
+
+_tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
+
+
+def current_tenant() -> UUID | None:
+    return _tenant.get()
+
+
+@contextmanager
+def tenant_scope(tenant_id: UUID) -> Iterator[None]:
+    """Run a transaction that sees and writes rows of this tenant only."""
+    outer = _tenant.get()
+    with transaction.atomic():
+        _set("memoryhub.tenant", tenant_id)
+        token = _tenant.set(tenant_id)
+        try:
+            yield
+        finally:
+            _tenant.reset(token)
+        # After an error the savepoint's rollback restores the setting by itself.
+        _set("memoryhub.tenant", outer)
+
+
+@contextmanager
+def user_scope(user_id: int) -> Iterator[None]:
+    """Run a transaction in which a person's own memberships and tenants can be read."""
+    with transaction.atomic():
+        _set("memoryhub.user", user_id)
+        yield
+        _set("memoryhub.user", None)
+
+
+def _set(name: str, value: object) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config(%s, %s, true)", [name, str(value or "")])

@@ -1,0 +1,95 @@
+"""Every change to tenants, spaces, memberships and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import F
+
+from memoryhub.errors import InvalidInput
+from memoryhub.tenants import keys
+from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
+from memoryhub.tenants.scope import tenant_scope
+
+SUBJECT_LIMIT = 200
+
+
+def create_tenant(name: str, slug: str, *, engine: str = Tenant.Engine.LOCAL) -> Tenant:
+    tenant = Tenant(name=name, slug=slug, engine=engine)
+    with tenant_scope(tenant.id):
+        tenant.save(force_insert=True)
+    return tenant
+
+
+def add_member(tenant: Tenant, user: User, role: str) -> Membership:
+    """Give a person this role, in place of the one they had."""
+    with tenant_scope(tenant.id):
+        membership, _ = Membership.objects.update_or_create(
+            tenant=tenant, user=user, defaults={"role": role}
+        )
+    return membership
+
+
+def create_key(
+    tenant: Tenant,
+    name: str,
+    scopes: Sequence[str],
+    *,
+    space: Space | None = None,
+    expires_at: datetime | None = None,
+    secret: str | None = None,
+) -> tuple[ApiKey, str]:
+    """(row, key). The key can't be shown again. `secret`: a key chosen by the operator."""
+    if unknown := set(scopes) - set(ApiKey.Scope.values):
+        raise InvalidInput(f"unknown scopes: {', '.join(sorted(unknown))}", field="scopes")
+    key, prefix, digest = _given(secret) if secret else keys.new_key()
+    with tenant_scope(tenant.id):
+        row = ApiKey.objects.create(
+            tenant=tenant,
+            name=name,
+            prefix=prefix,
+            digest=digest,
+            scopes=list(scopes),
+            space=space,
+            expires_at=expires_at,
+        )
+    return row, key
+
+
+def _given(secret: str) -> tuple[str, str, str]:
+    prefix = keys.prefix_of(secret)
+    if not prefix:
+        raise InvalidInput(
+            "a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>",
+            field="secret",
+        )
+    return secret, prefix, keys.digest(secret)
+
+
+def revoke_key(key: ApiKey, now: datetime) -> None:
+    with tenant_scope(key.tenant_id):
+        ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now)
+
+
+def ensure_space(tenant_id: object, subject: str) -> Space:
+    """The subject's space, made on first use. Call inside the tenant's scope."""
+    subject = clean_subject(subject)
+    space, _ = Space.objects.get_or_create(tenant_id=tenant_id, subject=subject)
+    return space
+
+
+def clean_subject(subject: str) -> str:
+    subject = subject.replace("\0", "").strip()
+    if not subject:
+        raise InvalidInput("a subject is needed: whom are these memories about?", field="subject")
+    if len(subject) > SUBJECT_LIMIT:
+        raise InvalidInput(f"at most {SUBJECT_LIMIT} characters", field="subject")
+    return subject
+
+
+def reserve_seqs(space: Space, count: int) -> int:
+    """Take `count` consecutive turn numbers; locks the space's row until commit."""
+    Space.objects.filter(id=space.id).update(next_seq=F("next_seq") + count)
+    space.refresh_from_db(fields=["next_seq", "speakers"])
+    return space.next_seq - count

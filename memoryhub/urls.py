@@ -1,0 +1,15 @@
+"""Where everything is served."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+
+from memoryhub.health import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("api.urls")),
+    path("", include("memoryhub.console.urls")),
+]

@@ -1,0 +1,124 @@
+"""Claims: what is held true, and when. Versioned and bi-temporal (spec §11.2, §11.7)."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+
+from memoryhub.tenants.ids import new_id
+from memoryhub.tenants.models import SpaceModel
+
+
+class Fact(SpaceModel):
+    """One version of a claim. `lineage` is the stable id of the memory.
+
+    `valid_from`/`valid_to`: when it holds in the world, half-open. `recorded_at`/`retired_at`:
+    when the hub held this version. `event_from`/`event_to`: the time it speaks of.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", "Current"
+        SUPERSEDED = "superseded", "No longer true"
+        RETRACTED = "retracted", "Never true"
+
+    lineage = models.UUIDField(default=new_id)
+    version = models.IntegerField(default=1)
+    owner = models.CharField(max_length=120)
+    speaker = models.CharField(max_length=120)
+    text = models.TextField()
+    text_key = models.CharField(max_length=64)
+    pattern = models.CharField(max_length=4, blank=True)
+    s = models.TextField(blank=True)
+    v = models.TextField(blank=True)
+    o = models.TextField(blank=True)
+    o2 = models.TextField(blank=True)
+    c = models.TextField(blank=True)
+    predicate_key = models.CharField(max_length=80, blank=True)
+    cardinality = models.CharField(max_length=6, default="multi")
+    kind = models.CharField(max_length=16, default="state")
+    polarity = models.CharField(max_length=8, default="holds")
+    event_from = models.DateTimeField(null=True, blank=True)
+    event_to = models.DateTimeField(null=True, blank=True)
+    event_granularity = models.CharField(max_length=8, blank=True)
+    event_text = models.CharField(max_length=120, blank=True)
+    valid_from = models.DateTimeField()
+    valid_to = models.DateTimeField(null=True, blank=True)
+    asserted_at = models.DateTimeField()
+    recorded_at = models.DateTimeField()
+    retired_at = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
+    supersedes = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="superseded_by"
+    )
+    confidence = models.FloatField(default=1.0)
+    mention_count = models.IntegerField(default=1)
+    engine = models.CharField(max_length=60)
+
+    class Meta:
+        ordering = ["-asserted_at", "-id"]
+        constraints = [
+            # I4: a predicate with one value has one open claim an owner.
+            models.UniqueConstraint(
+                fields=["space", "owner", "predicate_key"],
+                condition=Q(
+                    cardinality="single",
+                    status="active",
+                    valid_to=None,
+                    retired_at=None,
+                    polarity="holds",
+                ),
+                name="one_open_claim",
+            ),
+            models.CheckConstraint(
+                condition=Q(valid_to=None) | Q(valid_to__gte=F("valid_from")),
+                name="interval_runs_forward",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["space", "text_key"], name="fact_text_key"),
+            models.Index(fields=["space", "owner", "predicate_key"], name="fact_predicate"),
+            models.Index(fields=["space", "-asserted_at"], name="fact_recent"),
+            models.Index(fields=["lineage", "version"], name="fact_lineage"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+    @property
+    def is_current(self) -> bool:
+        return self.status == self.Status.ACTIVE and self.retired_at is None
+
+
+class Entity(SpaceModel):
+    """Somebody or something facts speak of. The display name is kept, the key is for matching."""
+
+    name = models.CharField(max_length=200)
+    canonical_key = models.CharField(max_length=200)
+    type = models.CharField(max_length=20, blank=True)
+    aliases = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    mention_count = models.IntegerField(default=1)
+    engine = models.CharField(max_length=60)
+
+    class Meta:
+        ordering = ["-mention_count", "name"]
+        verbose_name_plural = "entities"
+        constraints = [
+            models.UniqueConstraint(fields=["space", "canonical_key"], name="entity_key")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Relation(SpaceModel):
+    """src -label-> dst, a projection of one fact: its validity is the fact's (I3)."""
+
+    fact = models.ForeignKey(Fact, models.CASCADE, related_name="relations")
+    src = models.ForeignKey(Entity, models.CASCADE, related_name="relations_out")
+    label = models.CharField(max_length=120)
+    dst = models.ForeignKey(Entity, models.CASCADE, related_name="relations_in")
+    engine = models.CharField(max_length=60)
+
+    def __str__(self) -> str:
+        return self.label

@@ -1,0 +1,76 @@
+"""History: what caused every derived row, what it was made from, and what it was before."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.models import SpaceModel
+
+
+class EvolutionEvent(SpaceModel):
+    """One change-set: who or what changed memory, and why."""
+
+    class Kind(models.TextChoices):
+        RESOLVE = "resolve", "Facts resolved"
+        EVOLVE = "evolve", "Notes evolved"
+        PLACE = "place", "Placed in a segment"
+        MANUAL = "manual", "By hand"
+        UNDO = "undo", "Undone"
+        ERASE = "erase", "Erased"
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    actor = models.CharField(max_length=120)
+    reason = models.TextField(blank=True)
+    engine = models.CharField(max_length=60, blank=True)
+    job_id = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["space", "-created_at"], name="event_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} by {self.actor}"
+
+
+class Revision(SpaceModel):
+    """One row's change within an event. `before` is null when the event made the row."""
+
+    event = models.ForeignKey(EvolutionEvent, models.CASCADE, related_name="revisions")
+    row_type = models.CharField(max_length=20)
+    row_id = models.UUIDField()
+    version_before = models.IntegerField(null=True, blank=True)
+    version_after = models.IntegerField()
+    before = models.JSONField(null=True, blank=True)
+    after = models.JSONField()
+
+    class Meta:
+        indexes = [models.Index(fields=["row_type", "row_id"], name="revision_of_row")]
+
+    def __str__(self) -> str:
+        return f"{self.row_type} v{self.version_after}"
+
+
+class Derivation(SpaceModel):
+    """Where a derived row came from: a turn, with the characters that support it."""
+
+    class Role(models.TextChoices):
+        SUPPORT = "support"
+        CONTEXT = "context"
+        CONTRADICTION = "contradiction"
+
+    child_type = models.CharField(max_length=20)
+    child_id = models.UUIDField()
+    child_version = models.IntegerField(default=1)
+    turn = models.ForeignKey(Turn, models.CASCADE, related_name="derivations")
+    span_start = models.IntegerField(null=True, blank=True)
+    span_end = models.IntegerField(null=True, blank=True)
+    role = models.CharField(max_length=13, choices=Role, default=Role.SUPPORT)
+    event = models.ForeignKey(EvolutionEvent, models.CASCADE, related_name="derivations")
+
+    class Meta:
+        indexes = [models.Index(fields=["child_type", "child_id"], name="derivation_of_row")]
+
+    def __str__(self) -> str:
+        return f"{self.child_type} from turn {self.turn_id}"

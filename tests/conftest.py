@@ -1,0 +1,80 @@
+"""One real PostgreSQL a session; each worker's database is a copy of a migrated template.
+
+Tests connect as the application's role: a superuser would not see row-level security at all.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+
+from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.embedded.server import THROWAWAY
+
+TEMPLATE = "memoryhub_template"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> EmbeddedPostgres:
+    server = EmbeddedPostgres(settings.DATA_DIR, settings=THROWAWAY)
+    server.start(keep=True)
+    return server
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    postgres: EmbeddedPostgres, django_db_blocker: Any, worker_id: str
+) -> Iterator[None]:
+    name = f"test_{worker_id}"
+    with django_db_blocker.unblock():
+        _template(postgres)
+        _copy(postgres, name)
+        _use(name)
+        yield
+        for alias in connections:
+            connections[alias].close()
+
+
+def _template(postgres: EmbeddedPostgres) -> None:
+    with Path(settings.DATA_DIR, "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as admin:
+            if admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [TEMPLATE]).fetchone():
+                return
+        postgres.create_database(TEMPLATE)
+        _use(TEMPLATE)
+        call_command("migrate", database="owner", verbosity=0, interactive=False)
+        # pytest-django empties tables after transactional tests.
+        with connections["owner"].cursor() as cursor:
+            cursor.execute("GRANT TRUNCATE ON ALL TABLES IN SCHEMA public TO memoryhub_app")
+        connections["owner"].close()
+
+
+def _copy(postgres: EmbeddedPostgres, name: str) -> None:
+    with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as admin:
+        admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        with Path(settings.DATA_DIR, "template.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER memoryhub_owner")
+
+
+def _use(name: str) -> None:
+    for alias in connections:
+        connections[alias].close()
+        connections[alias].settings_dict["NAME"] = name
+    os.environ["MEMORYHUB_TEST_DATABASE"] = name
+
+
+@pytest.fixture(scope="session")
+def worker_id(request: pytest.FixtureRequest) -> str:
+    """The xdist worker, or "main" without xdist."""
+    return str(getattr(request.config, "workerinput", {}).get("workerid", "main"))

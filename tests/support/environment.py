@@ -1,0 +1,31 @@
+"""An own data folder and an own PostgreSQL for each test session, set before settings load.
+
+Loaded by `-p tests.support.environment` in pyproject.toml. xdist's workers inherit the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+_NAME = "MEMORYHUB_TEST_DIR"
+_mine = _NAME not in os.environ
+if _mine:
+    os.environ[_NAME] = tempfile.mkdtemp(prefix="memoryhub-test-")
+    for _variable in ("DATABASE_URL", "DATABASE_OWNER_URL", "CELERY_BROKER_URL", "OPENAI_BASE_URL"):
+        os.environ.pop(_variable, None)
+    os.environ["MEMORYHUB_DATA_DIR"] = os.environ[_NAME]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not _mine:
+        return
+    from memoryhub.embedded import EmbeddedPostgres
+
+    folder = Path(os.environ[_NAME])
+    EmbeddedPostgres(folder).stop()
+    shutil.rmtree(folder, ignore_errors=True)
