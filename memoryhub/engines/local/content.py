@@ -1,0 +1,134 @@
+"""Whether a clause says something specific enough to be worth remembering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.clauses import Clause
+from memoryhub.engines.local.verbs import EMPTY
+from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE
+
+_DEICTIC = frozenset({"this", "that", "these", "those", "such", "your"})
+_POINTING = frozenset(
+    "it they them this that these those he she him her his its their one ones here there both each"
+    " everything something anything nothing another other others theirs hers itself themselves himself"
+    " herself which what whatever how why".split()
+)
+_POSSESSIVE = frozenset({"his", "her", "its", "their"})
+_REMOVABLE = frozenset(
+    {"prep", "advcl", "relcl", "acl", "appos", "npadvmod", "conj", "advmod", "dep", "ccomp"}
+)
+_WEAK = frozenset(
+    "be have do get go feel come make take give keep put seem become start try need".split()
+)
+_DOUBT = frozenset("would could might should may must 'd ’d ought".split())
+_LONG = 32
+
+
+def is_empty(clause: Clause) -> bool:
+    """Its verb reports a state of mind, or is only considered possible."""
+    lemma = clause.head.lemma_.lower()
+    doubtful = any(c.lower_ in _DOUBT and c.dep_ == "aux" for c in clause.head.children)
+    wishes = lemma in ("like", "love") and len(clause.chain) > 1
+    cannot = (
+        any(c.lower_ in ("ca", "can", "could") for c in clause.head.children) and lemma in EMPTY
+    )
+    return lemma in EMPTY or cannot or (doubtful and not wishes) or _has_if(clause)
+
+
+def _has_if(clause: Clause) -> bool:
+    marks = (c for a in clause.children("advcl", "ccomp") for c in a.children if c.dep_ == "mark")
+    return any(mark.lower_ in ("if", "unless", "whether") for mark in marks)
+
+
+def is_quoted(sentence: Span) -> bool:
+    """Somebody else's words: the sentence stands in quotation marks."""
+    text = sentence.text.strip()
+    return len(text) > 2 and text[0] in "\"“‘'" and text.rstrip(".!?,")[-1] in "\"”’'"
+
+
+def without_pointing(tokens: Sequence[Token], core: Iterable[Token]) -> list[Token] | None:
+    """The tokens without the parts that point outside the clause; None when its core does."""
+    firm = {t.i for t in core}
+    kept = {t.i for t in tokens}
+    for token in tokens:
+        if token.i in kept and _points(token, tokens, kept):
+            part = _removable(token, firm)
+            if part is None:
+                return None
+            kept -= {t.i for t in part.subtree}
+    return [t for t in tokens if t.i in kept]
+
+
+def _points(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
+    if token.lower_ not in _POINTING or token.pos_ not in ("PRON", "DET", "ADV", "SCONJ"):
+        return False
+    if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE:
+        return False
+    if token.dep_ in ("mark", "expl") or (
+        token.head.dep_ == "relcl" and token.lower_ in ("that", "which")
+    ):
+        return False
+    own = token.lower_ in _POSSESSIVE or token.lower_ in ("them", "they", "him")
+    return not (own and _has_antecedent(token, tokens, kept))
+
+
+def _has_antecedent(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
+    """A noun before it in the clause that it may stand for."""
+    many = token.lower_ in ("their", "them", "they")
+    for t in tokens:
+        if t.i >= token.i:
+            return False
+        if t.i in kept and t.pos_ in ("NOUN", "PROPN") and (t.tag_.endswith("S") == many):
+            return True
+    return False
+
+
+def _removable(token: Token, firm: set[int]) -> Token | None:
+    for part in [token, *token.ancestors]:
+        if part.i in firm:
+            return None
+        if part.dep_ in _REMOVABLE:
+            return None if any(t.i in firm for t in part.subtree) else part
+    return None
+
+
+def shortened(tokens: Sequence[Token], core: Iterable[Token]) -> list[Token]:
+    """Side clauses taken away, last first, while the clause is long."""
+    firm = {t.i for t in core}
+    kept = list(tokens)
+    sides = [t for t in reversed(kept) if t.dep_ in ("advcl", "relcl", "ccomp", "conj", "acl")]
+    for side in sides:
+        part = {t.i for t in side.subtree}
+        if len(kept) > _LONG and not part & firm:
+            kept = [t for t in kept if t.i not in part]
+    return kept
+
+
+def is_specific(tokens: Iterable[Token], names: frozenset[str]) -> bool:
+    """Some token names a thing, a person, a number or a lasting condition."""
+    return any(_is_content(token, names) for token in tokens)
+
+
+def _is_content(token: Token, names: frozenset[str]) -> bool:
+    low = token.lower_
+    if token.pos_ == "PROPN":
+        return low not in names and low.isalpha()
+    if low in CONDITIONS or (token.pos_ == "NUM" and token.ent_type_ not in ("DATE", "TIME")):
+        return True
+    return token.pos_ == "NOUN" and _is_telling(token)
+
+
+def _is_telling(noun: Token) -> bool:
+    if noun.lemma_.lower() in VAGUE or len(noun.text) < 3 or noun.ent_type_ in ("DATE", "TIME"):
+        return False
+    return not any(
+        c.lower_ in _DEICTIC for c in noun.children if c.dep_ in ("det", "predet", "poss")
+    )
+
+
+def is_strong(clause: Clause) -> bool:
+    """The verb alone says something ("I smoke", "I moved yesterday")."""
+    return clause.main.lemma_.lower() not in _WEAK | EMPTY and clause.main.lemma_.isalpha()

@@ -1,0 +1,80 @@
+"""Entities by the parser's names plus the speakers by gazetteer, and triples off the facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from spacy.tokens import Doc
+
+from memoryhub.engines.local.scene import Scene
+from memoryhub.engines.local.verbs import lemma_of
+from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
+
+_TYPES = {
+    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation",
+    "NORP": "concept", "EVENT": "event", "PRODUCT": "object", "WORK_OF_ART": "object",
+    "LANGUAGE": "concept",
+}  # fmt: skip
+_ARTICLE = re.compile(r"^(?:a|an|the|some|any|their|\d+|two|three|four|five) ", re.I)
+_PREPOSITIONS = frozenset("to in at for as with on about from into of by".split())
+_AUXILIARIES = frozenset(
+    "is am are was were be been being has have had do does did will would can could going not got".split()
+)
+
+
+def entities_of(
+    docs: Iterable[Doc], scenes: Iterable[Scene], triples: Sequence[tuple[str, str]]
+) -> tuple[EntityMention, ...]:
+    """Mentions without repeats: the speakers, the names found, the ends of the triples."""
+    found = {s.speaker.casefold(): EntityMention(s.speaker, "person") for s in scenes}
+    for name, kind in _named(docs):
+        first = next((k for k in found if k.split()[0] == name.casefold()), name.casefold())
+        found.setdefault(first, EntityMention(name, kind))
+    for name, kind in triples:
+        found.setdefault(name.casefold(), EntityMention(name, kind))
+    return tuple(found.values())
+
+
+def _named(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
+    for doc in docs:
+        for ent in doc.ents:
+            if ent.label_ in _TYPES and re.match(r"[A-Z]\w", ent.text.strip()):
+                yield re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I), _TYPES[ent.label_]
+
+
+def relations_of(
+    facts: Sequence[FactCandidate],
+) -> tuple[tuple[RelationCandidate, ...], list[tuple[str, str]]]:
+    """The triples of facts that hold, and the (name, type) of their ends."""
+    relations, ends = [], []
+    for i, fact in enumerate(facts):
+        target = target_of(fact)
+        if fact.polarity == "holds" and target and fact.s.startswith(fact.owner):
+            relations.append(RelationCandidate(fact.owner, label_of(fact), target, i))
+            ends += [(fact.owner, "person"), (target, _kind(fact, target))]
+    return tuple(relations), ends
+
+
+def target_of(fact: FactCandidate) -> str:
+    """The short noun phrase a fact points at, without article; "" when it has none."""
+    phrase = fact.o or (fact.c if fact.predicate_key else "")
+    short = re.split(r" (?:in|at|of|with|for|on|from|to|and|as|that|by|called) |, ", phrase)[0]
+    name = _ARTICLE.sub("", short).strip(" .,")
+    return name if 0 < len(name) <= 60 and len(name.split()) <= 5 else ""
+
+
+def label_of(fact: FactCandidate) -> str:
+    """The predicate key, else the lemmas of the verb: "went to" → "go_to"."""
+    if fact.predicate_key:
+        return fact.predicate_key
+    words = [w for w in re.findall(r"[\w-]+", fact.v.lower()) if w not in _AUXILIARIES]
+    return "_".join(w if w in _PREPOSITIONS else lemma_of(w) for w in words) or "be"
+
+
+def _kind(fact: FactCandidate, target: str) -> str:
+    if fact.predicate_key == "lives_in":
+        return "place"
+    if fact.predicate_key == "works_at":
+        return "organisation"
+    return "object" if fact.pattern.startswith("SVO") else "concept"

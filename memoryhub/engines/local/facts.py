@@ -1,0 +1,257 @@
+"""Facts of an utterance: its asserting clauses as self-contained sentences (spec §7.1, E25-E27).
+
+What cannot be told without guessing is left out: a clause about "it" or "they" is attached
+to the clause before it or dropped, for the raw turn stays searchable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local import content
+from memoryhub.engines.local.clauses import Clause, Slots, clauses_of, slots_of, tokens_of
+from memoryhub.engines.local.polarity import is_negated, kind_of, polarity_of
+from memoryhub.engines.local.predicates import Predicate, Reading, classify, is_single
+from memoryhub.engines.local.speech import act_of, is_correction
+from memoryhub.engines.local.subjects import Subject, subject_of_clause
+from memoryhub.engines.local.turns import Turn
+from memoryhub.engines.local.wording import Voice, reworded, sentence
+from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
+
+_MOST = 20  # facts of one utterance at most (spec §16)
+_TRUST = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
+_TRUST_OF_ASSISTANT = 0.5
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A clause on its way to a fact."""
+
+    turn: Turn
+    offset: int
+    clause: Clause
+    subject: Subject
+    slots: Slots
+    tokens: list[Token]
+    voice: Voice
+    core: list[Token] = field(default_factory=list)
+
+
+def facts_of(turn: Turn) -> tuple[list[FactCandidate], list[SpeechAct]]:
+    """The facts of a turn in order, and the speech act of each of its sentences."""
+    facts: list[FactCandidate] = []
+    acts: list[SpeechAct] = []
+    for offset, span in turn.sentences():
+        acts.append(act_of(span))
+        if acts[-1] == "assertion" and not content.is_quoted(span):
+            _read_sentence(turn, offset, span, facts)
+    return facts[:_MOST], acts
+
+
+def _read_sentence(turn: Turn, offset: int, span: Span, facts: list[FactCandidate]) -> None:
+    clauses = clauses_of(span)
+    heads = {clause.head.i for clause in clauses}
+    before: FactCandidate | None = None
+    for clause in clauses:
+        fact = _fact(turn, offset, clause, heads, _antecedent(facts))
+        if fact is not None:
+            before = fact
+            facts.append(fact)
+        elif before is not None and clause.head.dep_ == "conj":
+            facts[-1] = before = _attached(before, turn, offset, clause, heads)
+
+
+def _antecedent(facts: Sequence[FactCandidate]) -> str:
+    """The one other person spoken of so far, or nobody."""
+    people = {fact.owner for fact in facts} - {fact.speaker for fact in facts}
+    return people.pop() if len(people) == 1 else ""
+
+
+def _fact(
+    turn: Turn, offset: int, clause: Clause, heads: set[int], antecedent: str
+) -> FactCandidate | None:
+    subject = subject_of_clause(clause, turn.scene, antecedent)
+    if subject is None or subject.who == "pronoun" or content.is_empty(clause):
+        return None
+    draft = _draft(turn, offset, clause, subject, heads)
+    return _finished(draft) if draft and _is_worth_it(draft) else None
+
+
+def _draft(
+    turn: Turn, offset: int, clause: Clause, subject: Subject, heads: set[int]
+) -> _Draft | None:
+    slots = slots_of(clause)
+    heads = heads - {clause.head.i}
+    tokens = tokens_of(clause, heads, turn.scene.first_names())
+    own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
+    core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
+    free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
+    kept = content.without_pointing(free, core)
+    if kept is None:
+        return None
+    named = sorted({*kept, *(t for t in tokens if t not in free)}, key=lambda t: t.i)
+    tokens = content.shortened(named, core)
+    voice = Voice(turn.scene, subject.who in ("speaker", "we"), _referents(subject))
+    return _Draft(turn, offset, clause, subject, slots, tokens, voice, core)
+
+
+def _referents(subject: Subject) -> dict[int, str]:
+    token = subject.token
+    return {token.i: subject.owner} if token is not None and token.lower_ in ("he", "she") else {}
+
+
+def _is_worth_it(draft: _Draft) -> bool:
+    names = draft.turn.scene.first_names()
+    inside = _subject_positions(draft)
+    rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
+    if draft.subject.who == "thing" and not _is_personal(draft):
+        return False
+    if content.is_specific(rest, names) or _predicate(draft).key:
+        return True
+    return bool(content.is_strong(draft.clause) and (_event(draft) or is_negated(draft.clause)))
+
+
+def _subject_positions(draft: _Draft) -> set[int]:
+    token = draft.subject.token
+    return {t.i for t in token.subtree} if token is not None else set()
+
+
+def _is_personal(draft: _Draft) -> bool:
+    """A thing counts when the clause ties it to the speaker."""
+    return any(t.lower_ in ("my", "our", "me", "us") for t in draft.tokens)
+
+
+def _finished(draft: _Draft) -> FactCandidate:
+    turn, clause, slots = draft.turn, draft.clause, draft.slots
+    event, found = _event(draft), _predicate(draft)
+    polarity = polarity_of(clause, event, turn.utterance.at)
+    return FactCandidate(
+        text=_text(draft),
+        owner=_owner(draft, found.key),
+        speaker=turn.utterance.speaker,
+        pattern=slots.pattern,
+        s=_subject_words(draft),
+        v=_verb_words(draft),
+        o=_phrase(draft, slots.object),
+        o2=_phrase(draft, slots.second),
+        c=_phrase(draft, slots.complement),
+        predicate_key=found.key,
+        cardinality="single" if is_single(found.key) else "multi",
+        kind=kind_of(clause, polarity, found.key),
+        polarity=polarity,
+        event=event,
+        confidence=_confidence(draft),
+        correction=is_correction(clause.head.sent.text),
+        sources=(_source(draft),),
+    )
+
+
+def _owner(draft: _Draft, key: str) -> str:
+    return draft.subject.owner or draft.turn.utterance.speaker
+
+
+def _confidence(draft: _Draft) -> float:
+    trust = _TRUST[draft.subject.who] - (0.1 if draft.subject.token is None else 0)
+    return min(trust, _TRUST_OF_ASSISTANT) if draft.turn.utterance.role != "user" else trust
+
+
+def _text(draft: _Draft) -> str:
+    words = reworded(draft.tokens, draft.voice)
+    if not _has_own_subject(draft):
+        words = f"{_subject_words(draft)} {_auxiliary(draft)}{words}"
+    return sentence(words)
+
+
+def _has_own_subject(draft: _Draft) -> bool:
+    return draft.subject.token is not None and any(t == draft.subject.token for t in draft.tokens)
+
+
+def _auxiliary(draft: _Draft) -> str:
+    """What a speaker leaves out before a participle: "Been to Oslo" → "has been"."""
+    head = draft.clause.head
+    if draft.subject.token is not None or any(c.dep_ == "aux" for c in head.children):
+        return ""
+    return {"VBG": "is "}.get(head.tag_, "has " if head.lower_ == "been" else "")
+
+
+def _subject_words(draft: _Draft) -> str:
+    token = draft.subject.token
+    if token is None:
+        return draft.turn.scene.speaker
+    subtree = [t for t in token.subtree if t.dep_ not in ("relcl", "appos", "punct")]
+    inside = {t.i for t in token.subtree if t.dep_ in ("relcl", "appos")}
+    short = [t for t in subtree if not inside & {a.i for a in t.ancestors}]
+    return reworded(short, replace(draft.voice, by_speaker=False))
+
+
+def _verb_words(draft: _Draft) -> str:
+    verbs = set(draft.clause.chain)
+    near = {c for v in verbs for c in v.children if c.dep_ in ("aux", "auxpass", "neg", "prt")}
+    extra = {draft.slots.preposition} if draft.slots.preposition else set()
+    chosen = sorted((verbs | near | extra) & set(draft.tokens), key=lambda t: t.i)
+    return _auxiliary(draft) + reworded(chosen, draft.voice)
+
+
+def _phrase(draft: _Draft, head: Token | None) -> str:
+    if head is None:
+        return ""
+    side = {t.i for c in head.children if c.dep_ in ("relcl", "advcl", "punct") for t in c.subtree}
+    inside = {t.i for t in head.subtree} - side
+    return reworded([t for t in draft.tokens if t.i in inside], draft.voice)
+
+
+def _predicate(draft: _Draft) -> Predicate:
+    slots, main = draft.slots, draft.clause.main
+    thing = slots.object
+    number = next((c.text for c in thing.children if c.dep_ == "nummod"), "") if thing else ""
+    particle = "".join(f" {c.lower_}" for c in main.children if c.dep_ in ("prt",))
+    return classify(
+        Reading(
+            verb=main.lemma_.lower() + particle,
+            preposition=slots.preposition.lower_ if slots.preposition else "",
+            object=thing.lemma_.lower() if thing else "",
+            phrase=_phrase(draft, thing),
+            complement=_phrase(draft, slots.complement),
+            topic=draft.subject.topic if draft.subject.who == "thing" else "",
+            number=number,
+            timed=_event(draft) is not None,
+            place=thing is not None
+            and (thing.pos_ == "PROPN" or thing.ent_type_ in ("GPE", "LOC", "ORG")),
+        )
+    )
+
+
+def _source(draft: _Draft) -> SourceSpan:
+    first, last = draft.tokens[0], draft.tokens[-1]
+    start, end = first.idx + draft.offset, last.idx + len(last) + draft.offset
+    return SourceSpan(draft.turn.utterance.handle, start, end)
+
+
+def _event(draft: _Draft) -> TimeSpan | None:
+    """The time in the clause, else the only one of its sentence."""
+    source = _source(draft)
+    inside = [t for t in draft.turn.times if source.start <= t.at < source.end]
+    if inside:
+        return inside[0]
+    span = draft.clause.head.sent
+    start, end = span.start_char + draft.offset, span.end_char + draft.offset
+    near = [t for t in draft.turn.times if start <= t.at < end]
+    return near[0] if len(near) == 1 else None
+
+
+def _attached(
+    fact: FactCandidate, turn: Turn, offset: int, clause: Clause, heads: set[int]
+) -> FactCandidate:
+    """The fact with a coordinate clause about "it" told along with it."""
+    if clause.subject is None or clause.subject.lower_ not in ("it", "that", "they", "he", "she"):
+        return fact
+    tokens = tokens_of(clause, heads - {clause.head.i}, turn.scene.first_names())
+    if not tokens or len(tokens) > 12 or content.is_empty(clause):
+        return fact
+    words = reworded(tokens, Voice(turn.scene))
+    end = tokens[-1].idx + len(tokens[-1]) + offset
+    source = replace(fact.sources[0], end=max(end, fact.sources[0].end))
+    return replace(fact, text=sentence(f"{fact.text[:-1]}, and {words}"), sources=(source,))

@@ -1,0 +1,184 @@
+"""Answers that are no sentences, completed from the question before ("What's your job?" – "A nurse.").
+
+The question is turned into a first-person statement around the answer; the ordinary rules
+then read it like anything else the person said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.clauses import has_subject
+from memoryhub.engines.local.speech import is_question
+from memoryhub.engines.local.turns import Turn
+from memoryhub.engines.local.verbs import inflected
+
+_YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b[\s,.!-]*",
+    re.I,
+)
+_NO = re.compile(r"^\W*(?:no|nope|nah|not really)\b[\s,.!-]*", re.I)
+_LEAD = re.compile(
+    r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
+)
+_LONGEST = 12  # tokens of an answer that is no sentence
+
+
+class Completed(NamedTuple):
+    """A statement by the answering speaker, and the characters of the answer in the turn."""
+
+    text: str
+    start: int
+    end: int
+
+
+def completed(question: Turn, answer: Turn) -> Completed | None:
+    """The statement that a short answer makes, or None when it cannot be told."""
+    asked = _last_question(question)
+    said = next(iter(answer.sentences()), None)
+    if asked is None or said is None or len(said[1]) > _LONGEST + 2 or is_question(said[1].text):
+        return None
+    offset, span = said
+    fragment, yes = _fragment(span)
+    if fragment and _is_sentence(span):
+        return None
+    text = _statement(asked, fragment, yes)
+    return Completed(text, offset + span.start_char, offset + span.end_char) if text else None
+
+
+def _last_question(turn: Turn) -> Span | None:
+    spans = [span for _, span in turn.sentences() if is_question(span.text)]
+    return spans[-1] if spans else None
+
+
+def _is_sentence(span: Span) -> bool:
+    return any(t.pos_ in ("VERB", "AUX") and has_subject(t) for t in span)
+
+
+def _fragment(span: Span) -> tuple[str, bool | None]:
+    """What is answered besides yes (True), no (False) or neither (None)."""
+    text = span.text.strip()
+    yes = True if _YES.match(text) else False if _NO.match(text) else None
+    for lead in (_YES, _NO, _LEAD):
+        text = lead.sub("", text)
+    return text.strip(" .!,…"), yes
+
+
+def _statement(asked: Span, fragment: str, yes: bool | None) -> str:
+    root = asked.root
+    if any(t.lower_ in ("or", "not", "n't", "if") for t in asked):
+        return ""
+    wh = next((t for t in asked if t.tag_ in ("WP", "WRB", "WDT", "WP$")), None)
+    if wh is not None and wh.i < root.i or root.lemma_ == "be" and wh is not None:
+        return _open(asked, wh, fragment) if fragment else ""
+    return _closed(root, fragment, yes)
+
+
+def _open(asked: Span, wh: Token, fragment: str) -> str:
+    if wh.lower_ in ("why", "whose"):
+        return ""
+    if wh.lower_ == "how":
+        return _how(asked, wh, fragment)
+    root = asked.root
+    topic = next((t for t in root.children if t.dep_ in ("nsubj", "attr") and _is_yours(t)), None)
+    if root.lemma_ == "be" and topic is not None:
+        return f"My {_noun_phrase(topic)} is {_located(wh, root, fragment)}."
+    return _with_verb(root, wh, fragment)
+
+
+def _how(asked: Span, wh: Token, fragment: str) -> str:
+    head = wh.head
+    if head.lower_ == "old" and any(t.lower_ == "you" for t in asked):
+        number = re.search(r"\d+|\w+", fragment)
+        return f"I am {number.group()} years old." if number else ""
+    if head.lower_ != "many" or not any(t.lower_ == "you" for t in asked.root.children):
+        return ""
+    thing = head.head.text if head.dep_ == "amod" else ""
+    verb = inflected(asked.root.lemma_, "VBD") if _is_past(asked.root) else asked.root.lemma_
+    amount = fragment.split()[0]
+    return f"I {verb} {amount} {thing}." if thing else ""
+
+
+def _with_verb(root: Token, wh: Token, fragment: str) -> str:
+    subject = next((t for t in root.children if t.dep_ == "nsubj"), None)
+    if subject is None or subject.lower_ != "you" or root.lemma_ == "do":
+        return f"My job is {fragment}." if _asks_for_job(root) else ""
+    rest = [
+        t
+        for t in root.subtree
+        if t.i > root.i and not t.is_punct and t.lower_ not in ("these", "days")
+    ]
+    tail = " ".join(_mine(t) for t in rest if t.i != wh.i)
+    return f"I {_verb(root)} {tail} {_located(wh, root, fragment)}.".replace("  ", " ")
+
+
+def _asks_for_job(root: Token) -> bool:
+    text = root.sent.text.lower()
+    return (
+        "for a living" in text or "for work" in text or bool(re.search(r"what do you do\W*$", text))
+    )
+
+
+def _closed(root: Token, fragment: str, yes: bool | None) -> str:
+    subject = next((t for t in root.children if t.dep_ == "nsubj"), None)
+    if subject is None or subject.lower_ != "you" or yes is None or root.lemma_ in ("know", "mean"):
+        return ""
+    thing = next((t for t in root.children if t.dep_ in ("dobj", "attr")), None)
+    inside = {t.i for t in thing.subtree} if thing is not None and fragment else set()
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
+    tail = " ".join(_mine(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
+    if any(t.lower_ in ("it", "that", "this", "they", "them") for t in rest):
+        return ""
+    verb = _verb(root) if yes else _denied(root)
+    extra = fragment if thing is not None else ""
+    return " ".join(f"I {verb} {extra} {tail}".split()) + "."
+
+
+def _verb(root: Token) -> str:
+    words = {t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")}
+    if root.lemma_ == "be":
+        return "was" if root.lower_ == "were" else "am"
+    if words & {"have", "has"}:
+        return f"have {inflected(root.lemma_, 'VBN')}"
+    if words & {"are", "'re"}:
+        return f"am {root.text}"
+    return inflected(root.lemma_, "VBD") if _is_past(root) else root.lemma_
+
+
+def _denied(root: Token) -> str:
+    verb = _verb(root)
+    if verb.startswith(("am", "have ", "was")):
+        first, _, rest = verb.partition(" ")
+        return f"{first} not {rest}".strip()
+    return f"{'did' if _is_past(root) else 'do'} not {root.lemma_}"
+
+
+def _is_past(root: Token) -> bool:
+    return any(t.lower_ == "did" for t in root.children)
+
+
+def _is_yours(token: Token) -> bool:
+    return any(c.lower_ == "your" for c in token.children)
+
+
+def _noun_phrase(token: Token) -> str:
+    return " ".join(t.text for t in token.lefts if t.lower_ != "your") + f" {token.text}".rstrip()
+
+
+def _located(wh: Token, root: Token, fragment: str) -> str:
+    bare = re.match(r"(?:in|at|on|to|from|near|by|the \w+ of)\b", fragment, re.I) is None
+    if wh.lower_ != "where" or not bare:
+        return fragment
+    hanging = any(t.dep_ == "prep" and not list(t.children) for t in root.children)
+    return (
+        fragment
+        if hanging
+        else f"{'to' if root.lemma_ in ('go', 'move', 'travel') else 'in'} {fragment}"
+    )
+
+
+def _mine(token: Token) -> str:
+    return {"you": "me", "your": "my", "yours": "mine"}.get(token.lower_, token.text)

@@ -1,0 +1,106 @@
+"""Whether a clause holds, is denied, has ended or is still to come, and of what kind it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from spacy.tokens import Token
+
+from memoryhub.engines.local.clauses import Clause
+from memoryhub.engines.local.verbs import ENDING, LIKING
+from memoryhub.engines.types import FactKind, Polarity, TimeSpan
+
+_MORE = frozenset({"anymore", "any"})
+_AHEAD = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
+_PLANS = frozenset(
+    "plan want hope intend aim prepare wish love_ think look consider decide".split()
+)
+_LOST = frozenset("quit leave lose resign sell".split())
+
+
+def polarity_of(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:
+    """The polarity of a clause said at `at`."""
+    words = {t.lower_ for verb in clause.chain for t in verb.subtree}
+    if _has_ended(clause, words):
+        return "ended"
+    if is_negated(clause):
+        return "denied"
+    return "planned" if _is_planned(clause, event, at) else "holds"
+
+
+def is_negated(clause: Clause) -> bool:
+    direct = (c for verb in clause.chain for c in verb.children)
+    return any(c.dep_ == "neg" or c.lower_ == "never" for c in direct) or _has_no(clause)
+
+
+def _has_no(clause: Clause) -> bool:
+    things = clause.children("dobj", "attr")
+    return any(c.lower_ == "no" and c.dep_ in ("det", "neg") for t in things for c in t.children)
+
+
+def _has_ended(clause: Clause, words: set[str]) -> bool:
+    longer = "no" in words and "longer" in words
+    more = is_negated(clause) and ("anymore" in words or {"any", "more"} <= words)
+    return longer or more or _stops(clause) or _used_to(clause)
+
+
+def _stops(clause: Clause) -> bool:
+    head = clause.head
+    particle = {c.lower_ for c in head.children if c.dep_ == "prt"}
+    if is_negated(clause) or head.tag_ == "VBG":
+        return False
+    if head.lemma_.lower() == "give" and "up" in particle:
+        return True
+    gone = head.lower_ == "quit" or head.lemma_.lower() in _LOST
+    job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
+    return head.lemma_.lower() in ENDING or head.lower_ == "quit" or (gone and job)
+
+
+def _used_to(clause: Clause) -> bool:
+    return clause.head.lower_ == "used" and len(clause.chain) > 1
+
+
+def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
+    head = clause.head
+    auxiliaries = {c.lower_ for verb in clause.chain for c in verb.children if c.dep_ == "aux"}
+    if auxiliaries & _AHEAD or _is_going_to(clause) or _hopes(clause):
+        return True
+    past = head.tag_ in ("VBD", "VBN")
+    return event is not None and event.start > at and not past
+
+
+def _is_going_to(clause: Clause) -> bool:
+    head = clause.head
+    return head.lower_ in ("going", "gon") and len(clause.chain) > 1
+
+
+def _hopes(clause: Clause) -> bool:
+    head = clause.head
+    if head.tag_ == "VBD" or head.lemma_.lower() not in _PLANS | {"like", "love"}:
+        return False
+    would = any(c.lower_ in ("would", "'d", "’d") for c in head.children)
+    if head.lemma_.lower() in ("like", "love"):
+        return would
+    return len(clause.chain) > 1 or bool(_gerund(head))
+
+
+def _gerund(head: Token) -> list[Token]:
+    return [g for p in head.children if p.dep_ == "prep" for g in p.children if g.dep_ == "pcomp"]
+
+
+def kind_of(clause: Clause, polarity: Polarity, key: str) -> FactKind:
+    """What sort of claim it is."""
+    lemmas = {verb.lemma_.lower() for verb in clause.chain}
+    if polarity == "planned":
+        return "plan"
+    if key.startswith("favourite_") or (lemmas & LIKING and clause.head.tag_ != "VBD"):
+        return "preference"
+    if key:
+        return "attribute"
+    return "event" if is_event(clause) else "state"
+
+
+def is_event(clause: Clause) -> bool:
+    head = clause.head
+    been = any(c.lower_ in ("have", "'ve", "has", "’ve") for c in head.children if c.dep_ == "aux")
+    return head.lemma_.lower() != "be" and (head.tag_ in ("VBD", "VBN") or been)

@@ -1,0 +1,202 @@
+"""The table of predicates: how verbs and nouns name them, and which have one value only.
+
+Only the single-valued predicates of this table may supersede one another without review:
+on real dialogue, looser rules mostly flag facts that do not conflict.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from memoryhub.engines.local.wordlists import COUNTABLE, EVENTS, JOBS
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A clause as the table sees it: lemmas in lower case, phrases as in the source.
+
+    `object` is the head noun of the object or prepositional object, `topic` the phrase "my"
+    goes with in the subject ("favourite colour"), `number` the number before the object.
+    """
+
+    verb: str
+    preposition: str = ""
+    object: str = ""
+    phrase: str = ""
+    complement: str = ""
+    topic: str = ""
+    number: str = ""
+    timed: bool = False
+    place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    key: str
+    value: str = ""
+
+
+_HOMES = {
+    ("live", "in"), ("live", "at"), ("reside", "in"), ("settle", "in"), ("settle", "down in"),
+    ("move", "to"), ("relocate", "to"), ("emigrate", "to"), ("move back", "to"), ("base", "in"),
+    ("move", "into"), ("be based", "in"), ("settle down", "in"),
+}  # fmt: skip
+_EMPLOYERS = {("work", "at"), ("work", "for"), ("start", "at"), ("hire", "by"), ("employ", "by")}
+_ROLES = {
+    ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
+    ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
+}  # fmt: skip
+_MARITAL = {
+    "marry": "married", "married": "married", "engaged": "engaged", "divorced": "divorced",
+    "divorce": "divorced", "single": "single", "widowed": "widowed", "engage": "engaged",
+}  # fmt: skip
+_FAVOURITE = re.compile(r"\bfavou?rite (?:\w+ )*?(\w+)$|\bfavou?rite (\w+)", re.I)
+
+
+def classify(reading: Reading) -> Predicate:
+    """The predicate a clause states; its key is empty when the table has none."""
+    for rule in (_favourite, _home, _age, _marital, _role, _employer, _count, _schedule):
+        found = rule(reading)
+        if found:
+            return found
+    return Predicate("")
+
+
+def is_single(key: str) -> bool:
+    """Whether a subject has one value of it at a time."""
+    return key in _SINGLE or key.startswith(("favourite_", "has_count_", "scheduled_"))
+
+
+_SINGLE = frozenset({"lives_in", "works_as", "works_at", "marital_status", "age"})
+
+
+def _favourite(reading: Reading) -> Predicate | None:
+    match = _FAVOURITE.search(reading.topic)
+    if not match or reading.verb != "be":
+        return None
+    thing = (match[1] or match[2]).lower()
+    return Predicate(f"favourite_{_canonical(thing)}", reading.complement or reading.phrase)
+
+
+def _home(reading: Reading) -> Predicate | None:
+    if (reading.verb, reading.preposition) not in _HOMES or not reading.place:
+        return None
+    return Predicate("lives_in", reading.phrase)
+
+
+def _age(reading: Reading) -> Predicate | None:
+    if reading.topic or reading.preposition:
+        return None
+    stated = re.fullmatch(r"(\w+(?:[- ]\w+)?) years? old", reading.complement, re.I)
+    if reading.verb == "be" and stated:
+        return Predicate("age", stated[1])
+    bare = reading.complement if reading.verb == "be" else reading.phrase
+    if reading.verb in ("be", "turn") and re.fullmatch(r"[1-9]\d", bare):
+        return Predicate("age", bare)
+    return None
+
+
+def _marital(reading: Reading) -> Predicate | None:
+    if reading.topic or reading.verb not in ("be", "get", "marry", "divorce", "become", "engage"):
+        return None
+    words = [reading.verb, *reading.complement.lower().split()]
+    found = next((_MARITAL[w] for w in words if w in _MARITAL), "")
+    return Predicate("marital_status", found) if found else None
+
+
+def _role(reading: Reading) -> Predicate | None:
+    if re.fullmatch(r"(?:current |new |day )?(?:job|profession|occupation)", reading.topic, re.I):
+        return Predicate("works_as", reading.complement)
+    noun = reading.object or (reading.complement.split() or [""])[-1]
+    pair = (reading.verb, reading.preposition)
+    if reading.topic or pair not in _ROLES or noun.lower() not in JOBS:
+        return None
+    return Predicate("works_as", _bare(reading.phrase or reading.complement))
+
+
+def _employer(reading: Reading) -> Predicate | None:
+    if reading.topic or (reading.verb, reading.preposition) not in _EMPLOYERS:
+        return None
+    named = reading.place or reading.verb in ("work", "hire", "employ")
+    return Predicate("works_at", reading.phrase) if named and reading.phrase else None
+
+
+def _count(reading: Reading) -> Predicate | None:
+    owns = reading.verb in ("have", "own") and not reading.preposition
+    if not owns or not reading.number or reading.object not in COUNTABLE:
+        return None
+    return Predicate(f"has_count_{_canonical(reading.object)}", reading.number)
+
+
+def _schedule(reading: Reading) -> Predicate | None:
+    noun = (reading.topic.split() or [""])[-1].lower()
+    moves = reading.verb in ("be", "schedule", "move", "postpone", "reschedule", "set", "push back")
+    if noun not in EVENTS or not moves or not reading.timed:
+        return None
+    return Predicate(f"scheduled_{_slug(reading.topic)}")
+
+
+def _bare(phrase: str) -> str:
+    return re.sub(r"^(?:a|an|the|their) ", "", phrase, flags=re.I)
+
+
+def _slug(phrase: str) -> str:
+    return "_".join(re.findall(r"\w+", _bare(phrase).lower()))
+
+
+_SYNONYMS = {"color": "colour", "children": "kid", "child": "kid", "kids": "kid", "movie": "film"}
+
+
+def _canonical(noun: str) -> str:
+    return _SYNONYMS.get(noun, _SYNONYMS.get(noun.rstrip("s"), noun))
+
+
+_QUESTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)|\baddress\b|\bhometown\b|\bmove to\b", re.I), "lives_in"),
+    (re.compile(r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b|\bwhat (?:does|do) \w+ do\?*$", re.I), "works_as"),
+    (re.compile(r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b", re.I), "works_at"),
+    (re.compile(r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b|\bengaged\b", re.I), "marital_status"),
+    (re.compile(r"\bhow old\b|\b(?:'s|his|her|their|your) age\b", re.I), "age"),
+)  # fmt: skip
+_ASKED_COUNT = re.compile(r"\bhow many (?:\w+ )?(\w+?)s? (?:does|do|did|has|have)\b", re.I)
+_ASKED_FAVOURITE = re.compile(r"\bfavou?rite (\w+)", re.I)
+_ASKED_WHEN = re.compile(
+    rf"\b(?:when|what (?:time|day|date))\b.*?\b(?P<x>{'|'.join(sorted(EVENTS))})\b", re.I
+)
+
+
+def question_predicates(question: str) -> tuple[str, ...]:
+    """The keys a question asks for: ("where does she live") → ("lives_in",)."""
+    keys = [key for pattern, key in _QUESTIONS if pattern.search(question)]
+    for pattern, prefix in (
+        (_ASKED_COUNT, "has_count_"),
+        (_ASKED_FAVOURITE, "favourite_"),
+        (_ASKED_WHEN, "scheduled_"),
+    ):
+        keys += [f"{prefix}{_canonical(m[1].lower())}" for m in pattern.finditer(question)]
+    return tuple(dict.fromkeys(keys))
+
+
+_WORDS = {
+    "lives_in": "live lives living moved home residence city town country address",
+    "works_as": "work works job occupation profession career position",
+    "works_at": "work works job employer company office",
+    "marital_status": "married marriage single divorced engaged husband wife partner",
+    "age": "age old years birthday born turned",
+}
+_PREFIXES = {
+    "favourite_": "favourite favorite prefers loves",
+    "has_count_": "has have number many",
+    "scheduled_": "scheduled date when moved",
+}
+
+
+def predicate_words(key: str) -> str:
+    """Words to search with for a key: ("lives_in") → "live lives living …"."""
+    if key in _WORDS:
+        return _WORDS[key]
+    for prefix, words in _PREFIXES.items():
+        if key.startswith(prefix):
+            return f"{words} {key.removeprefix(prefix).replace('_', ' ')}"
+    return key.replace("_", " ")

@@ -1,0 +1,107 @@
+"""What a sentence does: assert, ask, request, wish, or keep the talk going (spec E20, E26).
+
+Only assertions become facts. The tests are word patterns and a look at the root of the
+parse; they err towards leaving a sentence out, for the raw turn stays searchable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.verbs import is_past_form
+from memoryhub.engines.types import SpeechAct
+
+_LEAD = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
+_FORGET = re.compile(
+    rf"{_LEAD}(?:(?:can|could|would|will) you |i(?:'d like| want| need) you to )?(?:please |just )*"
+    r"(?:forget|delete|erase|remove|wipe|(?:don't|do not) (?:remember|keep|store|save))\b(?! to\b)"
+    r".*\b(?:my|mine|what i|that i|i told|i said|i've|everything|memory|memories|about (?!it|that))",
+    re.I,
+)
+_CORRECTION = re.compile(
+    r"\bi (?:never|didn't|did not) (?:say|said)\b|\bi (?:meant|misspoke|mistyped)\b|^\W*correction\b"
+    r"|\bi was wrong\b|\bthat(?:'s| is| was) (?:wrong|not right|not what i|incorrect)\b"
+    r"|^\W*(?:no\W+|oh\W+|sorry\W+|wait\W+|well\W+)*actually\b.*\bnot\b|\bnot .+\bas i said\b"
+    r"|^\W*(?:sorry|wait|oops)\b.*\bnot\b|^\W*(?:sorry|wait|oops)\b\W+(?:i|it|my)\b",
+    re.I,
+)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
+    r"|\bif\b.*\b(?:would|could|might|'d|were|will|'ll|can|may)\b"
+    r"|\b(?:would|could|might|'d|will|'ll)\b.*\bif\b|^\W*if\b",
+    re.I,
+)
+_PEP = re.compile(
+    r"^\W*(?:(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)\b\W*)*"
+    r"(?:\w+\W+)?(?:thanks?\b|thank you|congrat|sounds?\b|glad\b|so glad|good (?:luck|job|for|to)|great (?:job|to)"
+    r"|nice (?:job|to)|well done|way to go|keep (?:up|it|going|me|at|on|your|that|pushing|chasing)|go for it|you(?:'re| are|'ve| have|'ll| will|r)?\b"
+    r"|it(?:'s| is| was|'ll| will)|that(?:'s| is| was|'ll| must| sounds)|this is|take care|bye|see you|hope\b|i hope"
+    r"|i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled|excited|here|rooting|cheering|sorry)"
+    r"(?: \w+){0,2} (?:of|for|with) you|i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)|wish(?:ing)? you|best of|proud of|never give up|stay|don't (?:give|worry|forget|stop)|let(?:'s| me| us)"
+    r"|can't wait|looking forward|no (?:worries|problem|way)|same here|me too|i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate|appreciate|admire|believe in))",
+    re.I,
+)
+_QUESTION_LEAD = re.compile(
+    rf"{_LEAD}(?:who|what|what's|where|when|why|how|which|whose|do|does|did|is|are|was|were|can|could"
+    r"|would|will|have|has|should)\s+(?:\w+\s+)?(?:you|your|he|she|they|it|the|this|that|i|my|we|is|are|do|did|does|was|were)\b",
+    re.I,
+)
+_TAIL = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
+
+
+def act_of(sentence: Span) -> SpeechAct:
+    """The speech act of one parsed sentence."""
+    text = plain(sentence.text)
+    if _FORGET.search(text):
+        return "forget"
+    if is_question(text):
+        return "question"
+    if _HYPOTHETICAL.search(text):
+        return "hypothetical"
+    if is_imperative(sentence.root):
+        return "request"
+    return "chitchat" if is_small_talk(text) or not _has_verb(sentence) else "assertion"
+
+
+def is_question(text: str) -> bool:
+    ended = _TAIL.sub("", plain(text))
+    return ended.endswith("?") or (not ended.endswith((".", "!")) and _asks(ended))
+
+
+def is_correction(text: str) -> bool:
+    """The speaker takes back or puts right what was said (spec E19)."""
+    return bool(_CORRECTION.search(plain(text)))
+
+
+def is_small_talk(text: str) -> bool:
+    """Thanks, praise and encouragement: they say little of anybody's life."""
+    return bool(_PEP.match(plain(text)))
+
+
+def is_imperative(root: Token) -> bool:
+    """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
+    if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
+        return False
+    return not any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "aux") for c in root.children)
+
+
+def overall(acts: Iterable[SpeechAct]) -> SpeechAct:
+    """The act of an utterance: the weightiest of its sentences'."""
+    found = set(acts)
+    order: tuple[SpeechAct, ...] = ("forget", "assertion", "question", "request", "hypothetical")
+    return next((act for act in order if act in found), "chitchat")
+
+
+def plain(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'").strip()
+
+
+def _asks(text: str) -> bool:
+    return bool(_QUESTION_LEAD.match(text))
+
+
+def _has_verb(sentence: Span) -> bool:
+    return any(token.pos_ in ("VERB", "AUX") for token in sentence)

@@ -1,0 +1,52 @@
+"""Whether the words around a time expression look back or ahead.
+
+"On Friday" is a past or a coming Friday by the verb beside it. No parse is needed: the
+cue nearest to the expression within its sentence decides.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+_FUTURE = (
+    r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
+    r"|looking forward|upcoming|coming up|scheduled|need to|have to|excited for|excited about"
+    r"|have an?|have my|is on|are on|leave for|starts|let's|due"
+)
+_PAST = (
+    r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
+    r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
+    r"|(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)\w{2,}ed"
+)
+_CUE = re.compile(rf"\b(?:(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.I)
+_PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
+_BREAK = re.compile(r"[.!?\n]")
+
+
+class Tense(NamedTuple):
+    look: Literal["past", "future", "open"]
+    perfect: bool = False
+
+    def direction(self, otherwise: int) -> int:
+        """-1 for the past, 1 for the future, else `otherwise`."""
+        return {"past": -1, "future": 1}.get(self.look, otherwise)
+
+
+def tense_at(text: str, position: int) -> Tense:
+    """The tense around the character `position` of `text`."""
+    start, end = _sentence(text, position)
+    sentence = text[start:end]
+    cues = list(_CUE.finditer(sentence))
+    perfect = bool(_PERFECT.search(sentence))
+    if not cues:
+        return Tense("open", perfect)
+    nearest = min(cues, key=lambda cue: abs(cue.start() + start - position))
+    return Tense("future" if nearest["future"] else "past", perfect)
+
+
+def _sentence(text: str, position: int) -> tuple[int, int]:
+    before = [m.end() for m in _BREAK.finditer(text, max(0, position - 400), position)]
+    after = _BREAK.search(text, position)
+    start = before[-1] if before else max(0, position - 400)
+    return start, after.start() if after else min(len(text), position + 400)

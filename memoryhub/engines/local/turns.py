@@ -1,0 +1,28 @@
+"""An utterance made ready for the rules: its parse, its times and who is who."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spacy.tokens import Span
+
+from memoryhub.engines.local.parsing import Piece
+from memoryhub.engines.local.scene import Scene
+from memoryhub.engines.types import TimeSpan, Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """`times` are of the whole text; a piece's offset leads from its characters to them."""
+
+    utterance: Utterance
+    pieces: tuple[Piece, ...]
+    times: tuple[TimeSpan, ...]
+    scene: Scene
+
+    def sentences(self) -> Iterator[tuple[int, Span]]:
+        """(offset of the piece, sentence) in order."""
+        for offset, doc in self.pieces:
+            for span in doc.sents:
+                yield offset, span

@@ -1,0 +1,136 @@
+"""A clause put into the third person with the names of the people in it.
+
+"I'm visiting my sister" said by Ana reads "Ana is visiting their sister". The speaker's own
+"my" becomes "their", for nothing here may guess a gender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spacy.tokens import Token
+
+from memoryhub.engines.local.scene import Scene, possessive
+from memoryhub.engines.local.verbs import third_person
+
+_NOT = {"n't", "n’t", "not", "nt"}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall", "gon": "going", "wan": "want", "got": "got"}
+_WE = frozenset({"we", "us", "our", "ours", "ourselves"})
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How pronouns are worded. `referents`: token positions that stand for a known phrase."""
+
+    scene: Scene
+    by_speaker: bool = True
+    referents: Mapping[int, str] = field(default_factory=dict)
+
+
+def reworded(tokens: Sequence[Token], voice: Voice) -> str:
+    """The tokens joined as written, pronouns and contractions replaced."""
+    parts: list[str] = []
+    before: Token | None = None
+    for token in tokens:
+        word = _word(token, voice)
+        if word:
+            parts.append(_gap(before, token, word) + word)
+            before = token
+    return "".join(parts).strip()
+
+
+def _gap(before: Token | None, token: Token, word: str) -> str:
+    if before is None:
+        return ""
+    if before.i + 1 == token.i and not before.whitespace_:
+        return " " if word != token.text and word[0].isalnum() and before.text != "-" else ""
+    return "" if token.is_punct and token.text in ",.;:!?)%" else " "
+
+
+def _word(token: Token, voice: Voice) -> str:
+    low = token.lower_.replace("’", "'")
+    if token.i in voice.referents:
+        return voice.referents[token.i]
+    pronoun = _pronoun(low, token, voice)
+    if pronoun is not None:
+        return pronoun
+    return _verb(low, token) if token.pos_ in ("VERB", "AUX", "PART") else _other(low, token)
+
+
+def _other(low: str, token: Token) -> str:
+    return {"&": "and", "w/": "with"}.get(low, "" if token.is_space else token.text)
+
+
+def _pronoun(low: str, token: Token, voice: Voice) -> str | None:
+    me, you = voice.scene.speaker, voice.scene.listener
+    own = "their" if voice.by_speaker and not _in_subject(token) else possessive(me)
+    words = {"i": me, "me": me, "my": own, "mine": possessive(me), "myself": "themself"}
+    words |= {
+        "we": f"{me} and others",
+        "us": f"{me} and others",
+        "our": own,
+        "ourselves": "themselves",
+    }
+    if you:
+        words |= {"you": you, "your": possessive(you), "yours": possessive(you)}
+    is_pronoun = token.pos_ in ("PRON", "DET") or low == "i"
+    return words.get(low) if is_pronoun else None
+
+
+def _in_subject(token: Token) -> bool:
+    return token.head.dep_ in ("nsubj", "nsubjpass") and token.dep_ == "poss"
+
+
+def _verb(low: str, token: Token) -> str:
+    if low in _NOT:
+        return "not"
+    if low == "na" or (low == "ta" and token.i and token.nbor(-1).lower_ == "got"):
+        return "to"
+    if low in _STEMS and _is_clipped(token):
+        return third_person(low, "want") if low == "wan" and _agrees(token) else _STEMS[low]
+    if low == "'d":
+        return "had" if token.head.tag_ == "VBN" else "would"
+    if low == "'ll":
+        return "will"
+    return _finite(low, token)
+
+
+def _is_clipped(token: Token) -> bool:
+    follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
+    return follows in ("na", "ta", "n't", "n’t", "not") and not token.whitespace_
+
+
+def _finite(low: str, token: Token) -> str:
+    if token.tag_ in ("VBP", "VBD") or low in ("'m", "'ve", "'re", "am"):
+        if _agrees(token) and (token.tag_ == "VBP" or low == "were"):
+            return third_person(low, token.lemma_)
+        return {"'re": "are", "'ve": "have", "'m": "am"}.get(low, token.text)
+    return token.text
+
+
+def _agrees(token: Token) -> bool:
+    """The subject is the speaker alone: written as "I", or left out."""
+    verb = token.head if token.dep_ in ("aux", "auxpass") else token
+    subject = subject_of(verb)
+    return subject is None or (subject.lower_ == "i" and not any(subject.conjuncts))
+
+
+def subject_of(verb: Token) -> Token | None:
+    """The subject of a verb, looked for up the coordinated verbs before it."""
+    while True:
+        found = next((c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "expl")), None)
+        if found is not None or verb.dep_ not in ("conj", "xcomp"):
+            return found
+        verb = verb.head
+
+
+def sentence(words: str) -> str:
+    """`words` as a sentence: no stray spaces or commas, a capital and a full stop."""
+    text = " ".join(words.split()).strip(' ,;:-–—.!?"')
+    text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def is_we(tokens: Iterable[Token]) -> bool:
+    return any(token.lower_ in _WE for token in tokens)
