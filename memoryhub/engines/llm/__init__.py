@@ -1,0 +1,1 @@
+"""Reading dialogue with a language model behind an OpenAI-compatible endpoint."""

@@ -1,0 +1,174 @@
+"""An OpenAI-compatible server on loopback that answers from a script.
+
+    with OpenAIServer() as server:
+        server.chat('{"facts": []}', Reply(status=500))
+        ...
+        assert server.requests[0].body["model"] == "any"
+
+Replies are taken in order, from the queue of the first marker found in the request's text
+(`server.chat(..., marker="construct")`), else from the endpoint's common queue. A request
+without a scripted reply gets a 500 that says so. Embeddings not scripted are made up from
+the text: equal texts get equal vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections import defaultdict, deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+CHAT, EMBEDDINGS = "/chat/completions", "/embeddings"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One scripted answer. `raw` replaces the whole body; `delay` is in seconds."""
+
+    content: str | None = ""
+    status: int = 200
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    delay: float = 0.0
+    raw: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    body: dict[str, Any]
+    authorization: str
+
+    @property
+    def text(self) -> str:
+        """All message contents, one after the other."""
+        return "\n".join(str(each["content"]) for each in self.body.get("messages", []))
+
+
+@dataclass
+class OpenAIServer:
+    """`dimension` and `honours_dimensions` shape the embeddings; `refused_formats` are
+    `response_format` types answered with 400, as servers without grammar support do."""
+
+    dimension: int = 8
+    honours_dimensions: bool = True
+    refuses_dimensions: bool = False
+    refused_formats: frozenset[str] = frozenset()
+    requests: list[Request] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._queues: dict[str, deque[Reply]] = defaultdict(deque)
+        self._lock = threading.Lock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http.daemon_threads = True
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_port}/v1"
+
+    def chat(self, *replies: str | Reply, marker: str = CHAT) -> None:
+        """Scripts chat replies; a string is the content of a good one."""
+        made = [Reply(content=each) if isinstance(each, str) else each for each in replies]
+        self._queues[marker].extend(made)
+
+    def embeddings(self, *replies: Reply) -> None:
+        self._queues[EMBEDDINGS].extend(replies)
+
+    def __enter__(self) -> OpenAIServer:
+        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+    def answer(self, request: Request) -> tuple[int, str]:
+        """(status, body) for a request; waits as its reply says."""
+        with self._lock:
+            self.requests.append(request)
+            unfit = self._unfit(request)
+            reply = unfit or self._scripted(request)
+        if reply is None:
+            return self._unscripted(request)
+        time.sleep(reply.delay)
+        return reply.status, _body(reply)
+
+    def _unfit(self, request: Request) -> Reply | None:
+        shape = request.body.get("response_format", {}).get("type", "")
+        if shape in self.refused_formats:
+            return Reply(status=400, content=f"response_format {shape} is not supported")
+        if self.refuses_dimensions and "dimensions" in request.body:
+            return Reply(status=400, content="this model has no dimensions parameter")
+        return None
+
+    def _scripted(self, request: Request) -> Reply | None:
+        endpoint = CHAT if request.path.endswith(CHAT) else EMBEDDINGS
+        named = [name for name in self._queues if name in request.text]
+        queues = [self._queues[name] for name in (*named, endpoint)]
+        return next((queue.popleft() for queue in queues if queue), None)
+
+    def _unscripted(self, request: Request) -> tuple[int, str]:
+        if not request.path.endswith(EMBEDDINGS):
+            return 500, json.dumps({"error": {"message": "nothing scripted for this request"}})
+        asked = request.body.get("dimensions") if self.honours_dimensions else None
+        size = int(asked or self.dimension)
+        data = [
+            {"object": "embedding", "index": index, "embedding": vector(text, size)}
+            for index, text in enumerate(request.body["input"])
+        ]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        body = {"object": "list", "data": data, "model": request.body["model"], "usage": usage}
+        return 200, json.dumps(body)
+
+
+def vector(text: str, size: int) -> list[float]:
+    """A made-up vector; a longer one begins with the shorter one's components."""
+    digests = (hashlib.sha256(f"{text}{part}".encode()).digest() for part in range(size // 32 + 1))
+    return [byte / 128 - 1 for digest in digests for byte in digest][:size]
+
+
+def _body(reply: Reply) -> str:
+    if reply.raw is not None:
+        return reply.raw
+    if reply.status != 200:
+        return json.dumps({"error": {"message": reply.content or "scripted failure"}})
+    message = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    return json.dumps(
+        {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted",
+         "choices": [choice], "usage": usage}
+    )  # fmt: skip
+
+
+def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            body = json.loads(self.rfile.read(length))
+            request = Request(self.path, body, self.headers.get("Authorization", ""))
+            status, text = server.answer(request)
+            payload = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            # The client may have stopped waiting.
+            with suppress(BrokenPipeError):
+                self.wfile.write(payload)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    return Handler
