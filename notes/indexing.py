@@ -1,0 +1,257 @@
+"""What of a memory is embedded, and which of its words are stored, for the write and read path.
+
+A turn is embedded without names and date, alone and with its neighbours, and its stored vector
+is the sum of both: compare by inner product. Its words carry the date and a wider window.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Literal
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.language import language_of
+from memoryhub.engines.local.predicates import predicate_words
+from memoryhub.engines.types import Embedder
+from memoryhub.tenants.ids import new_id
+from memoryhub.tenants.models import Space
+from notes.lexemes import lexical_text
+from notes.models import Fact, Note
+
+Kind = Literal["turn", "fact", "note"]
+Vectors = NDArray[np.float32]
+
+# Turns before and after whose words stand beside a turn's own; for the vector, one each side.
+BEFORE, AFTER, BESIDE = 2, 1, 1
+MAX_TOKENS = 256
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
+# About one token each: a CJK character, or a stretch of other script.
+_UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One chunk to index. `window_to_embed` "": the vector counts twice instead.
+
+    `words` and `window_words` are what `lexical_text` made; an empty window is stored as null.
+    """
+
+    kind: Kind
+    owner_id: UUID
+    chunk: int
+    text_to_embed: str
+    window_to_embed: str
+    words: str
+    window_words: str
+
+    @property
+    def text_hash(self) -> str:
+        return hashlib.sha256(f"{self.text_to_embed}\0{self.window_to_embed}".encode()).hexdigest()
+
+
+def turn_entries(
+    turns: Sequence[Turn],
+    speakers: Iterable[str],
+    *,
+    time_words: Mapping[UUID, str] | None = None,
+    only: Collection[UUID] | None = None,
+    zone: tzinfo = UTC,
+    max_tokens: int = MAX_TOKENS,
+) -> list[Entry]:
+    """Entries of `turns`, consecutive and in order; windows stay within a session.
+
+    `only` names the turns to make entries for, the others being context: see `touched`.
+    `time_words` are resolved dates ("12 May 2026" for "last Friday") by turn.
+    """
+    names = tuple(speakers)
+    made: list[Entry] = []
+    for at, turn in enumerate(turns):
+        if only is None or turn.id in only:
+            near = _Neighbours(turns, at, max_tokens)
+            dated = f"{date_words(turn.occurred_at.astimezone(zone), turn.text)} " + (
+                (time_words or {}).get(turn.id, "")
+            )
+            made += _turn_chunks(turn, near, dated, names, max_tokens)
+    return made
+
+
+def touched(turns: Sequence[Turn], new: Collection[UUID]) -> set[UUID]:
+    """The new turns and those before them whose windows they complete.
+
+    Give `turn_entries` BEFORE + AFTER turns of context in front of the first new one.
+    """
+    places = [at for at, turn in enumerate(turns) if turn.id in new]
+    return {turns[near].id for at in places for near in range(max(0, at - AFTER), at + 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Neighbours:
+    turns: Sequence[Turn]
+    at: int
+    max_tokens: int
+
+    def before(self, count: int) -> list[str]:
+        texts = self._texts(range(max(0, self.at - count), self.at))
+        return [chunks(text, self.max_tokens)[-1] for text in texts]
+
+    def after(self, count: int) -> list[str]:
+        texts = self._texts(range(self.at + 1, min(len(self.turns), self.at + 1 + count)))
+        return [chunks(text, self.max_tokens)[0] for text in texts]
+
+    def _texts(self, places: Iterable[int]) -> list[str]:
+        session = self.turns[self.at].session_id
+        return [self.turns[at].text for at in places if self.turns[at].session_id == session]
+
+
+def _turn_chunks(
+    turn: Turn, near: _Neighbours, dated: str, names: Sequence[str], max_tokens: int
+) -> Iterator[Entry]:
+    before, after = near.before(BESIDE), near.after(BESIDE)
+    wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
+    for number, text in enumerate(chunks(turn.text, max_tokens)):
+        window = "\n".join([*before, text, *after]) if before or after else ""
+        yield Entry(
+            kind="turn",
+            owner_id=turn.id,
+            chunk=number,
+            text_to_embed=without_names(text, names),
+            window_to_embed=without_names(window, names),
+            words=lexical_text(f"{dated} {text}"),
+            window_words=lexical_text(" ".join([dated, *wide_before, text, *wide_after])),
+        )
+
+
+def fact_entries(facts: Iterable[Fact], *, zone: tzinfo = UTC) -> list[Entry]:
+    """Facts under their own words, those of their predicate, and both their dates."""
+    return [_fact_entry(fact, zone) for fact in facts]
+
+
+def _fact_entry(fact: Fact, zone: tzinfo) -> Entry:
+    times = [at for at in (fact.asserted_at, fact.event_from) if at]
+    dated = " ".join(date_words(at.astimezone(zone), fact.text) for at in times)
+    predicate = predicate_words(fact.predicate_key)
+    words = f"{dated} {fact.event_text} {fact.text} {predicate}"
+    text = without_names(fact.text, (fact.owner, fact.speaker))
+    return Entry("fact", fact.id, 0, text, "", lexical_text(words), "")
+
+
+def note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[Entry]:
+    """Notes under content, keywords, tags and context together (spec A7)."""
+    return [entry for note in notes for entry in _note_chunks(note, zone)]
+
+
+def _note_chunks(note: Note, zone: tzinfo) -> Iterator[Entry]:
+    described = " ".join([*note.keywords, *note.tags, note.context]).strip()
+    dated = date_words(note.occurred_at.astimezone(zone), note.content)
+    for number, text in enumerate(chunks(note.content)):
+        words = lexical_text(f"{dated} {text} {described}")
+        yield Entry("note", note.id, number, f"{text}\n{described}".strip(), "", words, "")
+
+
+def chunks(text: str, max_tokens: int = MAX_TOKENS) -> list[str]:
+    """`text` whole, or in overlapping pieces that an embedder of `max_tokens` reads (E4).
+
+    An eighth of a piece is repeated in the next one; tokens are estimated, not counted.
+    """
+    units = [match.span() for match in _UNIT.finditer(text)]
+    size = max(8, max_tokens * 3 // 4)
+    if len(units) <= size:
+        return [text]
+    starts = range(0, len(units) - size // 8, size - size // 8)
+    return [text[units[at][0] : units[min(at + size, len(units)) - 1][1]] for at in starts]
+
+
+def without_names(text: str, names: Iterable[str]) -> str:
+    """`text` without people's names, which pull every vector that carries them together."""
+    known = sorted({name for full in names for name in (full, *full.split()) if name}, key=len)
+    if not known or not text:
+        return text
+    alternatives = "|".join(re.escape(name) for name in reversed(known))
+    bare = re.sub(rf"(?<![A-Za-z])(?:{alternatives})(?:['’]s)?(?![A-Za-z])", " ", text)
+    return " ".join(bare.split()) or text
+
+
+def date_words(at: datetime, text: str) -> str:
+    """The date as it is asked for in the language of `text`."""
+    if language_of(text) == "zh":
+        return f"{at.year}年{at.month}月{at.day}日"
+    return f"{at.day} {at:%B} {at.year}"
+
+
+def embed_entries(entries: Sequence[Entry], embedder: Embedder) -> Vectors:
+    """(len(entries), dimension): each entry's vector plus its window's, not renormalised.
+
+    Runs a model: call outside any transaction. Raises EngineError.
+    """
+    windows = [entry.window_to_embed for entry in entries if entry.window_to_embed]
+    vectors = embedder.embed([*(entry.text_to_embed for entry in entries), *windows])
+    total, rest = vectors[: len(entries)] * 2, iter(vectors[len(entries) :])
+    for at, entry in enumerate(entries):
+        if entry.window_to_embed:
+            total[at] = vectors[at] + next(rest)
+    return total
+
+
+# Rows whose text no longer has as many chunks go in the same statement.
+_UPSERT = """
+WITH given AS (
+  SELECT * FROM unnest(
+    %(id)s::uuid[], %(kind)s::text[], %(owner)s::uuid[], %(chunk)s::int[],
+    %(vector)s::text[], %(words)s::text[], %(window)s::text[], %(hash)s::text[]
+  ) AS g(id, kind, owner_id, chunk, vector, words, window_words, hash)
+), gone AS (
+  DELETE FROM notes_indexentry e
+  USING (SELECT kind, owner_id, max(chunk) AS last FROM given GROUP BY kind, owner_id) kept
+  WHERE e.owner_id = kept.owner_id AND e.kind = kept.kind AND e.model = %(model)s
+    AND e.chunk > kept.last
+)
+INSERT INTO notes_indexentry AS e (id, tenant_id, space_id, model, kind, owner_id, chunk,
+                                   embedding, words, window_words, text_hash)
+SELECT id, %(tenant)s, %(space)s, %(model)s, kind, owner_id, chunk, vector::halfvec,
+       to_tsvector('english', words), to_tsvector('english', NULLIF(window_words, '')), hash
+FROM given
+ON CONFLICT (owner_id, kind, chunk, model) DO UPDATE SET
+  embedding = COALESCE(EXCLUDED.embedding,
+                       CASE WHEN e.text_hash = EXCLUDED.text_hash THEN e.embedding END),
+  words = EXCLUDED.words, window_words = EXCLUDED.window_words, text_hash = EXCLUDED.text_hash
+"""
+
+
+def write_entries(
+    space: Space, model_name: str, entries: Sequence[Entry], vectors: Vectors | None
+) -> None:
+    """Store or replace the entries in one statement. Call inside the tenant's scope.
+
+    Without vectors (the embedder is down) they are found by their words until they get one (E18).
+    """
+    if not entries:
+        return
+    columns: dict[str, Any] = {
+        "tenant": space.tenant_id,
+        "space": space.id,
+        "model": model_name,
+        "id": [new_id() for _ in entries],
+        "kind": [entry.kind for entry in entries],
+        "owner": [entry.owner_id for entry in entries],
+        "chunk": [entry.chunk for entry in entries],
+        "vector": [None] * len(entries) if vectors is None else [_literal(v) for v in vectors],
+        "words": [entry.words for entry in entries],
+        "window": [entry.window_words for entry in entries],
+        "hash": [entry.text_hash for entry in entries],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_UPSERT, columns)
+
+
+def _literal(vector: NDArray[np.float32]) -> str:
+    return str(HalfVector(vector).to_text())
