@@ -40,7 +40,7 @@ def model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         found.append(
             Warning(
                 "OPENAI_BASE_URL is set, but no model to talk to.",
-                hint="Set MEMORYHUB_LLM_MODEL; until then every tenant uses the local engine.",
+                hint="Set MEMORYHUB_LLM_MODEL; until then jobs of tenants with engine \"llm\" fail.",
                 id="memoryhub.W001",
             )
         )

@@ -22,7 +22,11 @@ class Job(SpaceModel):
         DEAD = "dead", "Given up"
         CANCELLED = "cancelled", "Cancelled"
 
-    step = models.CharField(max_length=20, default="derive")
+    class Step(models.TextChoices):
+        DERIVE = "derive", "Derive memories"
+        EMBED = "embed", "Embed what has no vector yet"
+
+    step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default="A")
     dedupe_key = models.CharField(max_length=120)
     first_seq = models.BigIntegerField()

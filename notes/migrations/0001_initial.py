@@ -142,7 +142,6 @@ class Migration(migrations.Migration):
                 ('last_seq', models.BigIntegerField()),
                 ('kind', models.CharField(choices=[('exchange', 'Exchange'), ('one_sided', 'One Sided'), ('document', 'Document')], default='one_sided', max_length=10)),
                 ('tier', models.CharField(choices=[('stm', 'Short term'), ('mtm', 'Mid term')], default='stm', max_length=4)),
-                ('open', models.BooleanField(default=True)),
                 ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='dialogues.session')),
                 ('space', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.space')),
                 ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),

@@ -25,7 +25,6 @@ class Page(SpaceModel):
     last_seq = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.ONE_SIDED)
     tier = models.CharField(max_length=4, choices=Tier, default=Tier.SHORT)
-    open = models.BooleanField(default=True)
 
     class Meta:
         ordering = ["first_seq"]

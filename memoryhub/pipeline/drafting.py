@@ -1,0 +1,294 @@
+"""Second part: models are called, nothing is held open. Rows come out, not yet saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+from numpy.typing import NDArray
+
+from memoryhub.dialogues.messages import text_hash
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.language import language_of
+from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate, NoteDraft
+from memoryhub.errors import EngineError
+from memoryhub.models_in_use import embedder, engine_named
+from memoryhub.pipeline.reading import Batch, Window, exchange
+from notes import indexing
+from notes.lexemes import lexical_text
+from notes.models import Fact, Note, Page, Segment
+from notes.placing import starts_topic
+from notes.recording import Source, values_of
+
+log = structlog.get_logger()
+
+SHORT_NOTE = 3  # no note of an exchange with this many words or fewer (E2)
+MOST_FACTS = 20  # an exchange (spec §16)
+
+
+@dataclass
+class FactDraft:
+    """A claim to be resolved. `trusted`: said by a person, not by an assistant or a tool."""
+
+    fact: Fact
+    sources: list[Source]
+    trusted: bool
+    correction: bool
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+@dataclass
+class PageDraft:
+    """What one exchange yielded. `segment` None: a new one begins here."""
+
+    page: Page
+    turns: list[Turn]
+    built: Construction
+    facts: list[FactDraft]
+    note: Note | None
+    continues: bool
+
+
+@dataclass
+class SegmentDraft:
+    """A segment, new or grown, with the pages to be added to it."""
+
+    segment: Segment
+    is_new: bool
+    before: dict[str, Any] | None
+    pages: list[PageDraft]
+
+
+@dataclass
+class Draft:
+    pages: list[PageDraft]
+    segments: list[SegmentDraft]
+    entries: list[indexing.Entry]
+    vectors: NDArray[Any] | None
+    model: str
+    engine: str
+
+
+def draft(batch: Batch, now: datetime) -> Draft:
+    """Call the engine once and the embedder once for the whole batch."""
+    engine, model = engine_named(batch.tenant.engine), embedder()
+    stamp = f"{engine.name}/{engine.version}"
+    pages = _pages(batch, engine, stamp, now)
+    segments = _segments(batch, pages, engine, stamp, now)
+    entries = _entries(batch, pages)
+    return Draft(pages, segments, entries, _vectors(entries, model), model.name, stamp)
+
+
+def _vectors(entries: Sequence[indexing.Entry], model: Embedder) -> NDArray[Any] | None:
+    """None when the embedder is down: the rows are kept and found by their words (E18)."""
+    try:
+        return indexing.embed_entries(entries, model)
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        return None
+
+
+def _pages(batch: Batch, engine: Engine, stamp: str, now: datetime) -> list[PageDraft]:
+    read = [page for page in batch.pages if batch.turns_of(page)]
+    handles: dict[str, Window] = {}
+    built = engine.construct([exchange(batch, page, handles) for page in read])
+    drafts = []
+    previous = batch.before[-1] if batch.before else None
+    for page, construction in zip(read, built, strict=True):
+        turns = batch.turns_of(page)
+        _mark(turns, construction, handles)
+        drafts.append(
+            PageDraft(
+                page=page,
+                turns=turns,
+                built=construction,
+                facts=_facts(batch, construction, handles, stamp, now),
+                note=_note(batch, page, turns, construction.note, stamp, now),
+                continues=not starts_topic(turns[0], previous, construction.topic_cue),
+            )
+        )
+        previous = turns[-1]
+    return drafts
+
+
+def _mark(turns: list[Turn], built: Construction, handles: dict[str, Window]) -> None:
+    acts = {handles[handle].turn.id: act for handle, act in built.speech_acts.items()}
+    for turn in turns:
+        turn.state = Turn.State.PROCESSED
+        turn.speech_act = acts.get(turn.id, "")
+        turn.lang = language_of(turn.text)
+
+
+def _time_words(pages: list[PageDraft], zone: ZoneInfo) -> dict[UUID, str]:
+    """The dates that a turn's facts speak of, as words to be found by."""
+    words: dict[UUID, list[str]] = {}
+    for draft in (fact for page in pages for fact in page.facts):
+        if draft.fact.event_from and draft.sources:
+            day = draft.fact.event_from.astimezone(zone)
+            words.setdefault(draft.sources[0].turn_id, []).append(
+                indexing.date_words(day, draft.fact.text)
+            )
+    return {turn_id: " ".join(found) for turn_id, found in words.items()}
+
+
+def _facts(
+    batch: Batch, built: Construction, handles: dict[str, Window], stamp: str, now: datetime
+) -> list[FactDraft]:
+    drafts = []
+    for at, candidate in enumerate(built.facts[:MOST_FACTS]):
+        windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
+        if not windows:
+            continue  # a claim without support is not kept (I2)
+        turn = windows[0].turn
+        drafts.append(
+            FactDraft(
+                fact=_fact(batch, candidate, turn, stamp, now),
+                sources=_sources(candidate, handles),
+                trusted=turn.role == Turn.Role.USER,
+                correction=candidate.correction,
+                relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
+            )
+        )
+    return drafts
+
+
+def _sources(candidate: FactCandidate, handles: dict[str, Window]) -> list[Source]:
+    return [
+        Source(
+            handles[span.handle].turn.id,
+            handles[span.handle].offset + span.start,
+            handles[span.handle].offset + span.end,
+        )
+        for span in candidate.sources
+        if span.handle in handles
+    ]
+
+
+def _fact(
+    batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: datetime
+) -> Fact:
+    event = candidate.event
+    planned = candidate.polarity == "planned"
+    # Only what holds can push out another value; a plan is one of many until it comes true.
+    cardinality = candidate.cardinality if candidate.polarity == "holds" else "multi"
+    return Fact(
+        tenant_id=batch.space.tenant_id,
+        space=batch.space,
+        owner=candidate.owner[:120],
+        speaker=candidate.speaker[:120],
+        text=candidate.text,
+        text_key=text_hash(f"{candidate.owner} {candidate.text}"),
+        pattern=candidate.pattern,
+        s=candidate.s,
+        v=candidate.v,
+        o=candidate.o,
+        o2=candidate.o2,
+        c=candidate.c,
+        predicate_key=candidate.predicate_key[:80],
+        cardinality=cardinality,
+        kind=candidate.kind,
+        polarity=candidate.polarity,
+        event_from=event.start if event else None,
+        event_to=event.end if event else None,
+        event_granularity=event.granularity if event else "",
+        event_text=event.text[:120] if event else "",
+        valid_from=turn.occurred_at if event is None or planned else event.start,
+        asserted_at=turn.occurred_at,
+        recorded_at=now,
+        confidence=candidate.confidence,
+        engine=stamp,
+    )
+
+
+def _note(
+    batch: Batch,
+    page: Page,
+    turns: list[Turn],
+    draft: NoteDraft | None,
+    stamp: str,
+    now: datetime,
+) -> Note | None:
+    content = "\n".join(f"{turn.speaker}: {turn.text}" for turn in turns)
+    words = sum(len(lexical_text(turn.text).split()) for turn in turns)
+    if draft is None or page.id in batch.noted or words <= SHORT_NOTE:
+        return None
+    return Note(
+        tenant_id=batch.space.tenant_id,
+        space=batch.space,
+        page=page,
+        content=content,
+        keywords=[keyword[:120] for keyword in draft.keywords[:12]],
+        tags=[tag[:120] for tag in draft.tags[:12]],
+        context=draft.context[:500],
+        occurred_at=turns[0].occurred_at,
+        created_at=now,
+        engine=stamp,
+    )
+
+
+def _segments(
+    batch: Batch, pages: list[PageDraft], engine: Engine, stamp: str, now: datetime
+) -> list[SegmentDraft]:
+    drafts: list[SegmentDraft] = []
+    for page in pages:
+        if not drafts or not page.continues:
+            drafts.append(_open_segment(batch, page, first=not drafts, stamp=stamp))
+        drafts[-1].pages.append(page)
+    for segment in drafts:
+        _grow(segment, engine)
+    return drafts
+
+
+def _open_segment(batch: Batch, page: PageDraft, *, first: bool, stamp: str) -> SegmentDraft:
+    if first and page.continues and batch.segment is not None:
+        return SegmentDraft(batch.segment, False, values_of(batch.segment), [])
+    start = page.turns[0].occurred_at
+    segment = Segment(
+        tenant_id=batch.space.tenant_id,
+        space=batch.space,
+        started_at=start,
+        ended_at=start,
+        last_visited_at=start,
+        engine=stamp,
+    )
+    return SegmentDraft(segment, True, None, [])
+
+
+def _grow(draft: SegmentDraft, engine: Engine) -> None:
+    """Add the pages' times, words and facts to what the segment says of itself."""
+    segment, turns = draft.segment, [turn for page in draft.pages for turn in page.turns]
+    segment.started_at = min(segment.started_at, *(turn.occurred_at for turn in turns))
+    segment.ended_at = max(segment.ended_at, *(turn.occurred_at for turn in turns))
+    segment.last_visited_at = max(segment.last_visited_at, segment.ended_at)
+    keywords = [k[:120] for page in draft.pages if page.built.note for k in page.built.note.keywords]
+    segment.keywords = list(dict.fromkeys([*segment.keywords, *keywords]))[:12]
+    texts = [fact.fact.text for page in draft.pages for fact in page.facts]
+    if texts:
+        known = [segment.summary] if segment.summary else []
+        segment.summary = engine.summarise([*known, *texts])
+    if not draft.is_new:
+        segment.version += 1
+
+
+def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
+    """Also the turn before anew: its window now has a right-hand neighbour."""
+    facts = [fact.fact for page in pages for fact in page.facts]
+    notes = [page.note for page in pages if page.note is not None]
+    zone = ZoneInfo(batch.space.timezone)
+    turns = [*batch.before[-(indexing.BEFORE + indexing.AFTER) :], *batch.turns]
+    return [
+        *indexing.turn_entries(
+            turns,
+            batch.space.speakers,
+            time_words=_time_words(pages, zone),
+            only=indexing.touched(turns, {turn.id for turn in batch.turns}),
+            zone=zone,
+        ),
+        *indexing.fact_entries(facts, zone=zone),
+        *indexing.note_entries(notes, zone=zone),
+    ]

@@ -1,0 +1,162 @@
+"""Claiming, leasing and ending jobs by compare-and-swap. Call inside the tenant's scope.
+
+`attempts` is the fence: it rises with every claim, and every later write states the value its
+claim got. Whoever lost the lease finds that nothing matches, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import QuerySet
+
+from memoryhub.errors import Conflict, EngineError, MemoryHubError
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import Space
+
+UNFINISHED = (Job.State.QUEUED, Job.State.RETRY, Job.State.RUNNING)
+LONGEST_BACKOFF = timedelta(hours=1)
+
+
+class LeaseLost(MemoryHubError):
+    """Another worker has this job now; this one's result is thrown away."""
+
+    code = "lease_lost"
+
+
+def enqueue(space: Space, first_seq: int, last_seq: int, now: datetime) -> Job:
+    """A derivation of these turns. The same turns are never queued twice."""
+    job, _ = Job.objects.get_or_create(
+        space=space,
+        dedupe_key=f"derive:{first_seq}-{last_seq}",
+        defaults={
+            "tenant_id": space.tenant_id,
+            "first_seq": first_seq,
+            "last_seq": last_seq,
+            "run_after": now,
+            "created_at": now,
+        },
+    )
+    return job
+
+
+def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
+    """Give the index entries that a failed embedder left without vectors another try (E18)."""
+    job, _ = Job.objects.get_or_create(
+        space=space,
+        dedupe_key=f"embed:{after.first_seq}-{after.last_seq}",
+        defaults={
+            "tenant_id": space.tenant_id,
+            "step": Job.Step.EMBED,
+            "lane": "D",
+            "first_seq": after.first_seq,
+            "last_seq": after.last_seq,
+            "run_after": now + backoff(1),
+            "created_at": now,
+        },
+    )
+    return job
+
+
+def claim(space_id: UUID, now: datetime) -> Job | None:
+    """Lease the space's next job: the first unfinished one, if it is due and nobody has it.
+
+    Later jobs wait behind one that is to be retried: dialogue is read in order.
+    """
+    unfinished = Job.objects.filter(space_id=space_id, state__in=UNFINISHED)
+    job: Job | None = unfinished.order_by("lane", "first_seq").first()
+    if job is None or not _is_due(job, now):
+        return None
+    if job.attempts >= settings.JOB_MAX_ATTEMPTS:
+        _end(job, Job.State.DEAD, now, error=job.error or "its worker died every time")
+        return claim(space_id, now)
+    claimed = _unchanged(job).update(
+        state=Job.State.RUNNING,
+        attempts=job.attempts + 1,
+        lease_until=_lease(now),
+        started_at=now,
+    )
+    if claimed != 1:
+        return None  # another worker got there first
+    job.refresh_from_db()
+    return job
+
+
+def _is_due(job: Job, now: datetime) -> bool:
+    if job.state == Job.State.RUNNING:
+        return job.lease_until is not None and job.lease_until < now
+    return job.run_after <= now
+
+
+def _lease(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.JOB_LEASE_SECONDS)
+
+
+def _unchanged(job: Job) -> QuerySet[Job]:
+    rows: QuerySet[Job] = Job.objects.filter(id=job.id, state=job.state, attempts=job.attempts)
+    return rows
+
+
+def beat(job: Job, now: datetime) -> bool:
+    """Extend the lease. False when it was lost."""
+    return _unchanged(job).update(lease_until=_lease(now)) == 1
+
+
+def hold(job: Job) -> None:
+    """Lock the job for the transaction that writes its effects. Raises LeaseLost."""
+    if not _unchanged(job).select_for_update().exists():
+        raise LeaseLost("another worker took this job over")
+
+
+def finish(job: Job, result: dict[str, object], now: datetime) -> None:
+    """In the transaction that wrote the effects. Raises LeaseLost, which undoes them."""
+    done = _unchanged(job).update(
+        state=Job.State.DONE, result=result, finished_at=now, lease_until=None, error=""
+    )
+    if done != 1:
+        raise LeaseLost("another worker took this job over")
+
+
+def fail(job: Job, error: Exception, now: datetime) -> None:
+    """Plan another attempt with backoff, or give up: permanent errors and spent attempts."""
+    permanent = isinstance(error, EngineError) and error.permanent
+    message = f"{type(error).__name__}: {error}"[:2000]
+    if permanent or job.attempts >= settings.JOB_MAX_ATTEMPTS:
+        _end(job, Job.State.DEAD, now, error=message)
+        return
+    _unchanged(job).update(
+        state=Job.State.RETRY, run_after=now + backoff(job.attempts), error=message, lease_until=None
+    )
+
+
+def backoff(attempts: int) -> timedelta:
+    """The wait after this many attempts: doubling, an hour at most."""
+    seconds = settings.JOB_BACKOFF_SECONDS * 2 ** (attempts - 1)
+    return min(timedelta(seconds=seconds), LONGEST_BACKOFF)
+
+
+def _end(job: Job, state: Job.State, now: datetime, error: str) -> None:
+    _unchanged(job).update(state=state, error=error, finished_at=now, lease_until=None)
+
+
+def revive(job_id: UUID, now: datetime) -> Job:
+    """Give a job that failed another round of attempts. Raises Conflict for any other."""
+    revived = Job.objects.filter(id=job_id, state__in=(Job.State.DEAD, Job.State.RETRY)).update(
+        state=Job.State.QUEUED, attempts=0, run_after=now, error="", finished_at=None
+    )
+    if revived != 1:
+        raise Conflict("only a job that failed can be tried again", code="job_not_failed")
+    job: Job = Job.objects.get(id=job_id)
+    return job
+
+
+def due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:
+    """(tenant, space) of every space with work that is due, over all tenants."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tenant_id, space_id FROM memoryhub_due_spaces(%s, %s)", [now, most]
+        )
+        return cursor.fetchall()

@@ -1,0 +1,132 @@
+"""First part of a derivation: everything the engine needs, read in one short transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.queries import turns_before, turns_between
+from memoryhub.engines.types import Exchange, Utterance
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Page, Segment, SegmentPage
+
+CONTEXT_TURNS = 10  # m of Mem0, W of AMA (spec §5.2, §7.3)
+# A longer text is read in windows, so that one message can't take all memory (E4).
+WINDOW_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`turns` are to be derived; `before` (oldest first) is context only."""
+
+    job: Job
+    tenant: Tenant
+    space: Space
+    turns: list[Turn]
+    before: list[Turn]
+    pages: list[Page]
+    noted: set[object]  # ids of pages that have a note
+    segment: Segment | None  # where the turn before was placed
+
+    def turns_of(self, page: Page) -> list[Turn]:
+        return [turn for turn in self.turns if page.covers(turn)]
+
+
+def read(job: Job) -> Batch:
+    with tenant_scope(job.tenant_id):
+        turns = list(
+            turns_between(job.space_id, job.first_seq, job.last_seq).filter(
+                state=Turn.State.PENDING
+            )
+        )
+        before = turns_before(job.space_id, job.first_seq, CONTEXT_TURNS)
+        pages = list(
+            Page.objects.filter(
+                space_id=job.space_id, first_seq__lte=job.last_seq, last_seq__gte=job.first_seq
+            )
+        )
+        return Batch(
+            job=job,
+            tenant=Tenant.objects.get(id=job.tenant_id),
+            space=Space.objects.get(id=job.space_id),
+            turns=turns,
+            before=before,
+            pages=pages,
+            noted=_noted(pages),
+            segment=_segment_of(before[-1]) if before else None,
+        )
+
+
+def _noted(pages: Sequence[Page]) -> set[object]:
+    return set(
+        Page.objects.filter(id__in=[p.id for p in pages], notes__isnull=False).values_list(
+            "id", flat=True
+        )
+    )
+
+
+def _segment_of(turn: Turn) -> Segment | None:
+    placed = SegmentPage.objects.filter(
+        page__space_id=turn.space_id, page__first_seq__lte=turn.seq, page__last_seq__gte=turn.seq
+    )
+    membership = placed.select_related("segment").first()
+    return membership.segment if membership else None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of a turn's text, `offset` characters in."""
+
+    turn: Turn
+    offset: int
+    text: str
+
+    def utterance(self, handle: str) -> Utterance:
+        turn = self.turn
+        return Utterance(handle, turn.speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+
+
+def windows(turn: Turn) -> list[Window]:
+    """The turn's text whole, or cut near sentence ends when it is very long."""
+    found, at = [], 0
+    while len(turn.text) - at > WINDOW_CHARS:
+        end = _cut(turn.text, at)
+        found.append(Window(turn, at, turn.text[at:end]))
+        at = end
+    return [*found, Window(turn, at, turn.text[at:])]
+
+
+def _cut(text: str, at: int) -> int:
+    """The last sentence end or line break of the window, else its hard end."""
+    end = at + WINDOW_CHARS
+    cuts = [text.rfind(mark, at + WINDOW_CHARS // 2, end) for mark in ("\n", ". ", "。", " ")]
+    best = next((cut for cut in cuts if cut > at), -1)
+    return best + 1 if best > at else end
+
+
+def exchange(batch: Batch, page: Page, handles: dict[str, Window]) -> Exchange:
+    """The page's turns to read, with what went before. `handles` gets every handle's window."""
+    utterances = []
+    for turn in batch.turns_of(page):
+        for window in windows(turn):
+            handle = f"t{len(handles) + 1}"
+            handles[handle] = window
+            utterances.append(window.utterance(handle))
+    return Exchange(
+        utterances=utterances,
+        history=_history(batch, page),
+        participants=batch.space.speakers,
+        subject=batch.space.name or batch.space.subject,
+    )
+
+
+def _history(batch: Batch, page: Page) -> list[Utterance]:
+    first = batch.turns_of(page)[0].seq
+    known = [t for t in [*batch.before, *batch.turns] if t.seq < first][-CONTEXT_TURNS:]
+    return [
+        Window(turn, 0, turn.text[:WINDOW_CHARS]).utterance(f"h{at}")
+        for at, turn in enumerate(known)
+    ]

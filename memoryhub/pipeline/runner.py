@@ -1,0 +1,93 @@
+"""Running a space's jobs, one at a time and in order."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from memoryhub.errors import MemoryHubError
+from memoryhub.pipeline import derive, embedding, queue
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.scope import tenant_scope
+
+log = structlog.get_logger()
+POLL_SECONDS = 0.05
+STEPS = {Job.Step.DERIVE: derive.run, Job.Step.EMBED: embedding.run}
+
+
+def run_space(tenant_id: UUID, space_id: UUID) -> int:
+    """Run every job of the space that is due. Returns how many ran."""
+    ran = 0
+    while run_next(tenant_id, space_id):
+        ran += 1
+    return ran
+
+
+def run_until(tenant_id: UUID, job: Job, seconds: float) -> Job:
+    """Work on the job's space until the job has ended or the time is up."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not run_next(tenant_id, job.space_id):
+            time.sleep(POLL_SECONDS)  # another worker has it, or it waits to be retried
+        with tenant_scope(tenant_id):
+            job.refresh_from_db()
+        if job.state not in (Job.State.QUEUED, Job.State.RUNNING):
+            break
+    return job
+
+
+def run_next(tenant_id: UUID, space_id: UUID) -> bool:
+    """Claim and run one job. False when there is none to claim."""
+    with tenant_scope(tenant_id):
+        job = queue.claim(space_id, timezone.now())
+    if job is None:
+        return False
+    with heartbeat(job):
+        _run(job)
+    return True
+
+
+def _run(job: Job) -> None:
+    try:
+        STEPS[Job.Step(job.step)](job)
+    except queue.LeaseLost:
+        log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
+    except Exception as error:
+        # Whatever went wrong is kept on the job and shown; nothing but the process's end escapes.
+        if not isinstance(error, MemoryHubError):
+            log.exception("job.failed", job=str(job.id), attempt=job.attempts)
+        with tenant_scope(job.tenant_id):
+            queue.fail(job, error, timezone.now())
+
+
+@contextmanager
+def heartbeat(job: Job) -> Iterator[None]:
+    """Extend the job's lease from a thread of its own while the work goes on."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_beat, args=(job, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _beat(job: Job, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(settings.JOB_LEASE_SECONDS / 3):
+            with tenant_scope(job.tenant_id):
+                if not queue.beat(job, timezone.now()):
+                    return
+    except OperationalError:
+        log.warning("job.heartbeat_failed", job=str(job.id))
+    finally:
+        connection.close()

@@ -1,0 +1,97 @@
+"""The write side's entrance: what was said goes in, a job comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.services import append_turns
+from memoryhub.pipeline import queue, runner
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.runner import run_space
+from memoryhub.pipeline.tasks import ring
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+from notes.placing import form_pages
+
+__all__ = ["IngestRequest", "Ingested", "ingest", "ingest_and_wait", "retry_job", "run_space"]
+
+WAIT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """Messages about a subject. Without a session's name they join the last unnamed one."""
+
+    subject: str
+    messages: Sequence[Message]
+    session: str = ""
+    agent: str = ""
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """`job` is None when every message had been delivered before and is derived already."""
+
+    space: Space
+    session: Session
+    turns: list[Turn]
+    new: list[Turn]
+    job: Job | None
+
+
+def ingest(tenant_id: UUID, request: IngestRequest) -> Ingested:
+    """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1)."""
+    now = timezone.now()
+    with tenant_scope(tenant_id):
+        space = ensure_space(tenant_id, request.subject)
+        appended = append_turns(
+            space,
+            request.messages,
+            received=now,
+            session_id=request.session,
+            agent=request.agent,
+            channel=request.channel,
+        )
+        job = _follow_up(space, appended.turns, appended.new)
+        if appended.new:
+            form_pages(appended.session, appended.new)
+            transaction.on_commit(partial(ring, tenant_id, space.id), robust=True)
+    return Ingested(space, appended.session, appended.turns, appended.new, job)
+
+
+def _follow_up(space: Space, turns: list[Turn], new: list[Turn]) -> Job | None:
+    if new:
+        return queue.enqueue(space, new[0].seq, new[-1].seq, timezone.now())
+    # A repeated delivery is told of the job it made the first time.
+    covering = Job.objects.filter(
+        space=space, first_seq__lte=turns[0].seq, last_seq__gte=turns[0].seq
+    )
+    job: Job | None = covering.first()
+    return job
+
+
+def ingest_and_wait(
+    tenant_id: UUID, request: IngestRequest, seconds: float = WAIT_SECONDS
+) -> Ingested:
+    """Ingest, and work on the space until this job has ended or the time is up."""
+    done = ingest(tenant_id, request)
+    if done.job is not None:
+        runner.run_until(tenant_id, done.job, seconds)
+    return done
+
+
+def retry_job(job_id: UUID) -> Job:
+    """Give a failed job another round. Call inside the tenant's scope. Raises Conflict."""
+    job = queue.revive(job_id, timezone.now())
+    transaction.on_commit(partial(ring, job.tenant_id, job.space_id), robust=True)
+    return job

@@ -1,0 +1,111 @@
+"""Change-sets: every change to a derived row is written with its cause (I2, I6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
+
+from memoryhub.tenants.models import Space
+from notes.models import Derivation, EvolutionEvent, Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A turn, and the characters of it that support a row."""
+
+    turn_id: UUID
+    start: int | None = None
+    end: int | None = None
+
+
+def values_of(row: Model) -> dict[str, Any]:
+    """The row's own columns as JSON values."""
+    columns = [f for f in row._meta.concrete_fields if f.attname not in ("tenant_id", "space_id")]
+    encoder = DjangoJSONEncoder()
+    return {f.attname: _plain(getattr(row, f.attname), encoder) for f in columns}
+
+
+def _plain(value: Any, encoder: DjangoJSONEncoder) -> Any:
+    return value if isinstance(value, (str, int, float, bool, list, dict, type(None))) else (
+        encoder.default(value)
+    )
+
+
+@dataclass
+class ChangeSet:
+    """Collects what one event did, and writes it in three statements."""
+
+    space: Space
+    kind: str
+    actor: str
+    at: datetime
+    reason: str = ""
+    engine: str = ""
+    job_id: UUID | None = None
+    revisions: list[Revision] = field(default_factory=list)
+    derivations: list[Derivation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.event = EvolutionEvent(
+            tenant_id=self.space.tenant_id,
+            space=self.space,
+            kind=self.kind,
+            actor=self.actor,
+            reason=self.reason,
+            engine=self.engine,
+            job_id=self.job_id,
+            created_at=self.at,
+        )
+
+    def created(self, row: Any, sources: Iterable[Source]) -> None:
+        self._revise(row, None, None)
+        self.supported(row, sources)
+
+    def changed(self, row: Any, before: dict[str, Any]) -> None:
+        """Call after the row's values and version were changed; `before` from values_of()."""
+        self._revise(row, before, before["version"])
+
+    def supported(self, row: Any, sources: Iterable[Source]) -> None:
+        self.derivations += [
+            Derivation(
+                tenant_id=self.space.tenant_id,
+                space=self.space,
+                child_type=row._meta.model_name,
+                child_id=row.id,
+                child_version=getattr(row, "version", 1),
+                turn_id=source.turn_id,
+                span_start=source.start,
+                span_end=source.end,
+                event=self.event,
+            )
+            for source in sources
+        ]
+
+    def _revise(self, row: Any, before: dict[str, Any] | None, version: int | None) -> None:
+        self.revisions.append(
+            Revision(
+                tenant_id=self.space.tenant_id,
+                space=self.space,
+                event=self.event,
+                row_type=row._meta.model_name,
+                row_id=row.id,
+                version_before=version,
+                version_after=getattr(row, "version", 1),
+                before=before,
+                after=values_of(row),
+            )
+        )
+
+    def save(self) -> None:
+        """Write the event with its revisions and derivations; nothing when nothing happened."""
+        if not self.revisions and not self.derivations:
+            return
+        self.event.save(force_insert=True)
+        Revision.objects.bulk_create(self.revisions, batch_size=500)
+        Derivation.objects.bulk_create(self.derivations, batch_size=500)

@@ -1,0 +1,149 @@
+"""What a new claim does to the claims already held. Pure decisions (spec §11.7).
+
+A similarity never decides anything here: the same words, a denial with the same object, or a
+predicate that can only have one value do. Everything else is simply added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, Protocol, TypeVar
+
+from memoryhub.dialogues.messages import match_text
+
+
+class Op(StrEnum):
+    """What happens to a candidate, in the words of the API."""
+
+    ADD = "add"
+    SAME = "same"
+    SUPERSEDE = "supersede"
+    HISTORY = "history"  # late news: true in an earlier interval
+    CORRECT = "correct"  # the old claim was never true
+    END = "end"  # denied: what was held is no longer so
+    REVIEW = "review"
+    FORGET = "forget"
+
+
+class Claim(Protocol):
+    """The part of a fact that decisions look at."""
+
+    owner: str
+    predicate_key: str
+    cardinality: str
+    polarity: str
+    kind: str
+    text_key: str
+    o: str
+    c: str
+    valid_from: datetime
+    valid_to: datetime | None
+    event_from: datetime | None
+
+
+C = TypeVar("C", bound=Claim)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[C]):
+    """`target`: the claim corroborated, closed or retracted. `until`: where the new one ends."""
+
+    op: Op
+    reason: str
+    target: C | None = None
+    until: datetime | None = None
+
+    @property
+    def inserts(self) -> bool:
+        return self.op is not Op.SAME
+
+
+def decide(
+    new: C, held: Sequence[C], *, trusted: bool = True, correction: bool = False
+) -> Decision[C]:
+    """Resolve `new` against the claims currently held by the same owner.
+
+    `held`: neither retracted nor retired, closed intervals included. `trusted`: said by a
+    person and not by an assistant, a tool or a document, which may not change what people
+    said (E24). `correction`: the speaker takes back what was said.
+    """
+    if same := _same(new, held):
+        return Decision(Op.SAME, "said before in the same words", same)
+    if new.polarity in ("denied", "ended"):
+        return _denial(new, held, trusted)
+    if new.cardinality == "single" and new.polarity == "holds":
+        return _single(new, held, trusted, correction)
+    return Decision(Op.ADD, "new")
+
+
+def _same(new: C, held: Sequence[C]) -> C | None:
+    alike = (c for c in held if c.text_key == new.text_key and c.owner == new.owner)
+    return next((c for c in alike if c.valid_to is None and _one_occasion(new, c)), None)
+
+
+def _one_occasion(new: Claim, old: Claim) -> bool:
+    """A state stays the same state; an event on another day is another event."""
+    return new.kind != "event" or new.event_from == old.event_from
+
+
+def value(claim: Claim) -> str:
+    """What the predicate says of its owner, for comparison."""
+    return match_text(claim.o or claim.c)
+
+
+def _rivals(new: C, held: Sequence[C]) -> list[C]:
+    return [
+        claim
+        for claim in held
+        if claim.owner == new.owner
+        and claim.predicate_key == new.predicate_key != ""
+        and claim.polarity == "holds"
+    ]
+
+
+def _denial(new: C, held: Sequence[C], trusted: bool) -> Decision[C]:
+    target = next((c for c in _rivals(new, held) if c.valid_to is None and _denies(new, c)), None)
+    if target is None:
+        return Decision(Op.ADD, "denies something not held")
+    if not trusted:
+        return Decision(Op.REVIEW, "denied by someone whose word can't end this", target)
+    return Decision(Op.END, "no longer so", target)
+
+
+def _denies(new: Claim, old: Claim) -> bool:
+    return not value(new) or value(new) == value(old)
+
+
+def _single(new: C, held: Sequence[C], trusted: bool, correction: bool) -> Decision[C]:
+    """Place one value of a single-valued predicate among the intervals already known (I4)."""
+    rivals = [c for c in _rivals(new, held) if c.cardinality == "single"]
+    before = max(
+        (c for c in rivals if c.valid_from <= new.valid_from), key=_start, default=None
+    )
+    after = min((c for c in rivals if c.valid_from > new.valid_from), key=_start, default=None)
+    covers = before is not None and (before.valid_to is None or before.valid_to > new.valid_from)
+    if before is not None and covers and value(before) == value(new):
+        return Decision(Op.SAME, "already held", before)
+    if rivals and not trusted:
+        return Decision(Op.REVIEW, "contradicts what a person said", before or after)
+    if correction and (wrong := before if covers else after):
+        return Decision(Op.CORRECT, "the speaker corrected it", wrong, wrong.valid_to)
+    until = after.valid_from if after else None
+    if before is not None and covers:
+        return _replace(new, before, until)
+    if after is not None:
+        return Decision(Op.HISTORY, "was so before what is known since", None, until)
+    return Decision(Op.ADD, "new")
+
+
+def _replace(new: C, old: C, until: datetime | None) -> Decision[C]:
+    if old.valid_from == new.valid_from:
+        return Decision(Op.CORRECT, "said later of the same time", old, until)
+    return Decision(Op.SUPERSEDE, "only one can be so at a time, and this is newer", old, until)
+
+
+def _start(claim: Claim) -> datetime:
+    return claim.valid_from
