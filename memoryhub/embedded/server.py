@@ -15,8 +15,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 from urllib.parse import quote
 
 from memoryhub.embedded.errors import EmbeddedError, advice, explained
@@ -194,36 +195,42 @@ class EmbeddedPostgres:
         alive = try_lock(self.places.home / "running.lock")
         if alive is None:
             return self.answers()
-        self.discard_stale_pid()
-        log = self.open_log()
-        self._process = subprocess.Popen(  # noqa: S603
-            [str(postgres), "-D", str(self.places.cluster)],
-            cwd=self.places.home,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            pass_fds=[alive],
-            **self.places.account.options,
-        )
-        os.close(alive)
-        began = os.fstat(log).st_size
-        os.close(log)
-        return self.wait_for(self._process, began, deadline)
+        try:
+            self.discard_stale_pid()
+            began = self.spawn(postgres, alive)
+        finally:
+            os.close(alive)
+        return self.wait_for(began, deadline)
 
-    def wait_for(self, process: subprocess.Popen[bytes], began: int, deadline: float) -> bool:
+    def spawn(self, postgres: Path, alive: int) -> int:
+        """Hands the lock down to the server. Returns the log's length before it spoke."""
+        with self.open_log() as log:
+            self._process = subprocess.Popen(  # noqa: S603
+                [str(postgres), "-D", str(self.places.cluster)],
+                cwd=self.places.home,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=[alive],
+                **self.places.account.options,
+            )
+            return log.tell()
+
+    def wait_for(self, began: int, deadline: float) -> bool:
         while time.monotonic() < deadline:
             if self.answers():
                 return True
-            if process.poll() is not None:
+            if self._process is None or self._process.poll() is not None:
                 said = self.places.log.read_bytes()[began:].decode(errors="replace")
                 raise EmbeddedError(f"PostgreSQL did not start: {advice(said)}")
             time.sleep(0.02)
         return False
 
-    def open_log(self) -> int:
-        if self.places.log.exists() and self.places.log.stat().st_size > LOG_BYTES:
-            self.places.log.rename(self.places.log.with_suffix(".log.1"))
-        return os.open(self.places.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    def open_log(self) -> BinaryIO:
+        log = self.places.log
+        if log.exists() and log.stat().st_size > LOG_BYTES:
+            log.rename(log.with_suffix(".log.1"))
+        return os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
     def pid(self) -> int | None:
         """The first line of the server's pid file, which may be stale."""
@@ -235,8 +242,10 @@ class EmbeddedPostgres:
     def discard_stale_pid(self) -> None:
         """PostgreSQL refuses to start while any process of its account has the number in the
         file. One that does not sit in the cluster's folder is not our server."""
+        if self._process is not None:
+            self._process.poll()  # a former server of ours would stay a zombie with that number
         pid = self.pid()
-        if pid is not None and Path(f"/proc/{pid}/cwd").resolve() != self.places.cluster.resolve():
+        if pid is not None and folder_of(pid) != self.places.cluster.resolve():
             (self.places.cluster / "postmaster.pid").unlink()
 
     def join(self) -> bool:
@@ -286,7 +295,8 @@ class EmbeddedPostgres:
         for request, seconds in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 10.0)):
             pid = self.pid()
             if pid is not None:
-                os.kill(pid, request)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, request)
             if self.is_gone_within(seconds):
                 return True
         raise EmbeddedError(f"PostgreSQL does not stop, see {self.places.log}")
@@ -300,6 +310,14 @@ class EmbeddedPostgres:
         if self._process is not None:
             self._process.wait()
         return True
+
+
+def folder_of(pid: int) -> Path | None:
+    """The working folder of a live process that we may ask about."""
+    try:
+        return Path(f"/proc/{pid}/cwd").readlink()
+    except OSError:
+        return None
 
 
 def quoted(value: str) -> str:

@@ -18,8 +18,9 @@ def folder() -> Iterator[Path]:
     made = Path(tempfile.mkdtemp(prefix="mh-"))
     made.chmod(0o755)
     yield made
-    for link in made.rglob("postgres"):
-        EmbeddedPostgres(link.parent).erase()
+    for home in list(made.rglob("postgres")):
+        if (home / "start.lock").exists():
+            EmbeddedPostgres(home.parent).erase()
     shutil.rmtree(made)
 
 

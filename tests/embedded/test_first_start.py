@@ -6,12 +6,7 @@ import psycopg
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-
-
-def one(dsn: str, query: str) -> object:
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        row = connection.execute(query).fetchone()  # type: ignore[arg-type]  # not a literal
-    return row[0] if row else None
+from tests.embedded.helpers import one
 
 
 def test_start_says_whether_it_started(server: EmbeddedPostgres) -> None:
@@ -32,7 +27,7 @@ def test_roles_database_extensions_and_settings(server: EmbeddedPostgres) -> Non
     assert one(server.dsn("app"), roles) == ["memoryhub_app", "memoryhub_owner"]
     extensions = "SELECT array_agg(extname::text) FROM pg_extension"
     found = one(server.dsn("app"), extensions)
-    assert {"vector", "btree_gin", "pg_trgm", "unaccent"} <= set(found)  # type: ignore[call-overload]  # a list
+    assert {"vector", "btree_gin", "pg_trgm", "unaccent"} <= set(found)
     assert one(server.dsn("app"), "SHOW maintenance_work_mem") == "256MB"
     assert one(server.dsn("app"), "SHOW jit") == "off"
     assert one(server.dsn("app"), "SHOW fsync") == "off"
