@@ -1,3 +1,25 @@
+"""Routes of the native API, version 1."""
+
 from __future__ import annotations
 
-urlpatterns = []
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
+
+from api import views
+
+app_name = "api"
+_open = {"authentication_classes": [], "permission_classes": []}
+
+urlpatterns = [
+    path("memories", views.MemoriesView.as_view(), name="memories"),
+    path("search", views.SearchView.as_view(), name="search"),
+    path("spaces", views.SpacesView.as_view(), name="spaces"),
+    path("spaces/<path:subject>/facts", views.FactsView.as_view(), name="facts"),
+    path("jobs", views.JobsView.as_view(), name="jobs"),
+    path("jobs/<uuid:job_id>", views.JobView.as_view(), name="job"),
+    path("jobs/<uuid:job_id>/retry", views.JobRetryView.as_view(), name="job-retry"),
+    path("schema", SpectacularAPIView.as_view(**_open), name="schema"),
+    path("docs", SpectacularSwaggerView.as_view(url_name="api:schema", **_open), name="docs"),
+    path("redoc", SpectacularRedocView.as_view(url_name="api:schema", **_open), name="redoc"),
+    re_path(r"^.*$", views.NotFoundView.as_view(), name="not-found"),
+]

@@ -8,4 +8,5 @@ class MemoryHubConfig(AppConfig):
     verbose_name = "MemoryHub"
 
     def ready(self) -> None:
-        from memoryhub import checks  # noqa: F401  registers the system checks
+        # Registers the system checks, and the Celery app that shared tasks belong to.
+        from memoryhub import celery, checks  # noqa: F401

@@ -27,6 +27,7 @@ class KeyRow:
     scopes: list[str]
     expires_at: datetime | None
     revoked_at: datetime | None
+    last_used_at: datetime | None
 
 
 def new_key() -> tuple[str, str, str]:

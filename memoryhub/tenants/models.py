@@ -40,6 +40,8 @@ class Tenant(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     engine = models.CharField(max_length=20, choices=Engine, default=Engine.LOCAL)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Set once the demo's dialogues are all in: a hub never seeds twice.
+    seeded_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["name"]

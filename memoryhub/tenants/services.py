@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.db import connection
 from django.db.models import F
 
 from memoryhub.errors import InvalidInput
@@ -72,11 +73,24 @@ def revoke_key(key: ApiKey, now: datetime) -> None:
         ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now)
 
 
-def ensure_space(tenant_id: object, subject: str) -> Space:
+def ensure_space(tenant_id: object, subject: str, *, name: str = "") -> Space:
     """The subject's space, made on first use. Call inside the tenant's scope."""
     subject = clean_subject(subject)
-    space, _ = Space.objects.get_or_create(tenant_id=tenant_id, subject=subject)
+    space, _ = Space.objects.get_or_create(
+        tenant_id=tenant_id, subject=subject, defaults={"name": name}
+    )
     return space
+
+
+def find_tenant(slug: str) -> Tenant | None:
+    """The tenant of this slug, whoever asks: for commands, which act for the operator."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT memoryhub_tenant_id(%s)", [slug])
+        (tenant_id,) = cursor.fetchone()
+    if tenant_id is None:
+        return None
+    with tenant_scope(tenant_id):
+        return Tenant.objects.get(id=tenant_id)
 
 
 def clean_subject(subject: str) -> str:

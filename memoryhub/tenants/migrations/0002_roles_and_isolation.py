@@ -26,8 +26,9 @@ class Migration(migrations.Migration):
         definer_function(
             "memoryhub_api_key(wanted text)",
             "TABLE (id uuid, tenant_id uuid, space_id uuid, digest varchar, scopes varchar[], "
-            "expires_at timestamptz, revoked_at timestamptz)",
-            "SELECT id, tenant_id, space_id, digest, scopes, expires_at, revoked_at "
+            "expires_at timestamptz, revoked_at timestamptz, last_used_at timestamptz)",
+            "SELECT id, tenant_id, space_id, digest, scopes, expires_at, revoked_at, "
+            "last_used_at "
             "FROM tenants_apikey WHERE prefix = wanted",
         ),
         definer_function(

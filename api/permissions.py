@@ -1,0 +1,28 @@
+"""What a key may do. Every view states the scope it needs, method by method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from memoryhub.tenants.keys import KeyRow
+
+# Who may write may read; an admin may do both.
+_IMPLIED = {
+    "read": {"read", "write", "admin"},
+    "write": {"write", "admin"},
+    "admin": {"admin"},
+}
+
+
+class HasScope(BasePermission):
+    """`view.scopes` maps a method to a scope; a method without one is refused."""
+
+    message = "This key's scopes do not allow it."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        needed = view.scopes.get(request.method)
+        key = request.auth
+        return isinstance(key, KeyRow) and bool(_IMPLIED.get(needed, set()) & set(key.scopes))

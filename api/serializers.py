@@ -1,0 +1,63 @@
+"""What the native API takes and gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+
+from api.fields import TextField, TimestampField
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.services import IngestRequest
+
+KINDS = ("fact", "turn", "note")
+
+
+class MessageSerializer(serializers.Serializer[Message]):
+    role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
+    content = TextField()
+    speaker = TextField(required=False, default="", max_length=120)
+    timestamp = TimestampField(required=False, allow_null=True, default=None)
+    external_id = TextField(required=False, default="", max_length=200)
+    metadata = serializers.DictField(required=False, default=dict)
+
+
+class AddSerializer(serializers.Serializer[IngestRequest]):
+    """Messages about a subject, oldest first."""
+
+    subject = TextField(max_length=200)
+    messages = MessageSerializer(many=True, allow_empty=False, max_length=settings.MAX_MESSAGES)
+    session = TextField(required=False, default="", max_length=200)
+    agent = TextField(required=False, default="", max_length=120)
+    metadata = serializers.DictField(required=False, default=dict)
+    wait = serializers.BooleanField(required=False, default=False)
+
+    def request(self) -> IngestRequest:
+        data: dict[str, Any] = self.validated_data
+        shared = data["metadata"]
+        return IngestRequest(
+            subject=data["subject"],
+            messages=[
+                Message(**{**message, "metadata": {**shared, **message["metadata"]}})
+                for message in data["messages"]
+            ],
+            session=data["session"],
+            agent=data["agent"],
+        )
+
+
+class SearchSerializer(serializers.Serializer[Any]):
+    subject = TextField(max_length=200)
+    query = TextField()
+    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=100)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(choices=KINDS),
+        required=False,
+        default=list(KINDS),
+        allow_empty=False,
+    )
+    as_of = TimestampField(required=False, allow_null=True, default=None)
+    include_past = serializers.BooleanField(required=False, default=False)
+    explain = serializers.BooleanField(required=False, default=False)

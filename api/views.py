@@ -1,0 +1,205 @@
+"""The native REST API, version 1. Views parse, call one service, and answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from api.authentication import key_of, tenant_of
+from api.idempotency import HEADER, once
+from api.pagination import page_of
+from api.resources import (
+    fact_resource,
+    ingested_resource,
+    job_resource,
+    space_resource,
+)
+from api.serializers import AddSerializer, SearchSerializer
+from memoryhub.errors import NotFound
+from memoryhub.pipeline import runner
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import WAIT_SECONDS, ingest, retry_job
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import clean_subject
+from notes.models import Fact
+
+_ENDED = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
+
+
+class MemoriesView(APIView):
+    """Tell the hub what was said."""
+
+    scopes: ClassVar = {"POST": "write"}
+
+    @extend_schema(
+        request=AddSerializer,
+        parameters=[OpenApiParameter(HEADER, str, OpenApiParameter.HEADER)],
+        responses={200: dict[str, Any], 202: dict[str, Any]},
+    )
+    def post(self, request: Request) -> Response:
+        body = AddSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        key, wanted = key_of(request), body.request()
+        _allowed(request, wanted.subject)
+        answer, replayed = once(
+            key.tenant_id,
+            request,
+            "memories",
+            lambda: ingested_resource(ingest(key.tenant_id, wanted)),
+        )
+        wait = body.validated_data["wait"] or request.query_params.get("wait") == "true"
+        return _answer(key.tenant_id, answer, wait=wait, replayed=replayed)
+
+
+def _answer(tenant_id: UUID, answer: dict[str, Any], *, wait: bool, replayed: bool) -> Response:
+    job = _job(tenant_id, answer["job_id"]) if answer["job_id"] else None
+    if wait and job is not None:
+        runner.run_until(tenant_id, job, WAIT_SECONDS)
+    settled = all(turn["duplicate"] for turn in answer["turns"]) or (
+        wait and job is not None and job.state in _ENDED
+    )
+    shown = answer | {"job": job_resource(job) if job else None}
+    response = Response(shown, status=200 if settled else 202)
+    if replayed:
+        response["Idempotent-Replayed"] = "true"
+    return response
+
+
+def _job(tenant_id: UUID, job_id: object) -> Job:
+    with tenant_scope(tenant_id):
+        job = Job.objects.filter(id=job_id).first()
+    if job is None:
+        raise NotFound("There is no such job.")
+    return job
+
+
+def _allowed(request: Request, subject: str) -> None:
+    """A key bound to one subject sees no other: for it, the others do not exist (E30)."""
+    key = key_of(request)
+    if key.space_id is None:
+        return
+    with tenant_scope(key.tenant_id):
+        bound = Space.objects.get(id=key.space_id)
+    if bound.subject != clean_subject(subject):
+        raise NotFound("There is no such subject.")
+
+
+def _space(request: Request, subject: str) -> Space:
+    key = key_of(request)
+    with tenant_scope(key.tenant_id):
+        space = Space.objects.filter(subject=clean_subject(subject)).first()
+    if space is None or key.space_id not in (None, space.id):
+        raise NotFound("There is no such subject.")
+    return space
+
+
+class SearchView(APIView):
+    """Find what matters now."""
+
+    scopes: ClassVar = {"POST": "read"}
+
+    @extend_schema(request=SearchSerializer, responses={200: dict[str, Any]})
+    def post(self, request: Request) -> Response:
+        from memoryhub.recall.services import search
+
+        body = SearchSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        wanted = dict(body.validated_data)
+        space = _space(request, wanted.pop("subject"))
+        started = time.perf_counter()
+        found = asdict(search(space, wanted.pop("query"), **wanted))
+        return Response(found | {"ms": round((time.perf_counter() - started) * 1000, 1)})
+
+
+class SpacesView(APIView):
+    """The subjects that have memories."""
+
+    scopes: ClassVar = {"GET": "read"}
+
+    @extend_schema(responses={200: dict[str, Any]})
+    def get(self, request: Request) -> Response:
+        key = key_of(request)
+        with tenant_scope(key.tenant_id):
+            rows = Space.objects.order_by("subject")
+            rows = rows.filter(id=key.space_id) if key.space_id else rows
+            return Response(page_of(request, rows, space_resource))
+
+
+class FactsView(APIView):
+    """What is held true about a subject; `?status=all` also what was."""
+
+    scopes: ClassVar = {"GET": "read"}
+
+    @extend_schema(responses={200: dict[str, Any]})
+    def get(self, request: Request, subject: str) -> Response:
+        space = _space(request, subject)
+        with tenant_scope(space.tenant_id):
+            rows = Fact.objects.filter(space=space).order_by("-asserted_at", "-id")
+            if request.query_params.get("status") != "all":
+                rows = rows.filter(status=Fact.Status.ACTIVE, retired_at=None)
+            return Response(page_of(request, rows, fact_resource))
+
+
+class JobsView(APIView):
+    """Work done and to be done; `?state=dead` what failed for good."""
+
+    scopes: ClassVar = {"GET": "read"}
+
+    @extend_schema(responses={200: dict[str, Any]})
+    def get(self, request: Request) -> Response:
+        key = key_of(request)
+        with tenant_scope(key.tenant_id):
+            rows = Job.objects.order_by("-created_at", "-first_seq")
+            rows = rows.filter(space_id=key.space_id) if key.space_id else rows
+            if state := request.query_params.get("state"):
+                rows = rows.filter(state=state)
+            return Response(page_of(request, rows, job_resource))
+
+
+class JobView(APIView):
+    """One job, with its decisions once it is done."""
+
+    scopes: ClassVar = {"GET": "read"}
+
+    @extend_schema(responses={200: dict[str, Any]})
+    def get(self, request: Request, job_id: UUID) -> Response:
+        return Response(job_resource(_own_job(request, job_id)))
+
+
+class JobRetryView(APIView):
+    """Try a failed job again."""
+
+    scopes: ClassVar = {"POST": "write"}
+
+    @extend_schema(request=None, responses={202: dict[str, Any]})
+    def post(self, request: Request, job_id: UUID) -> Response:
+        job = _own_job(request, job_id)
+        with tenant_scope(job.tenant_id):
+            return Response(job_resource(retry_job(job.id)), status=202)
+
+
+def _own_job(request: Request, job_id: UUID) -> Job:
+    job = _job(tenant_of(request), job_id)
+    if key_of(request).space_id not in (None, job.space_id):
+        raise NotFound("There is no such job.")
+    return job
+
+
+class NotFoundView(APIView):
+    """Paths that do not exist answer like everything else: problem+json."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    schema = None
+    scopes: ClassVar[dict[str, str]] = {}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise NotFound("There is no such resource.")

@@ -1,0 +1,114 @@
+"""The first start: an operator, the demo tenant with a key, and its dialogues. Never twice."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from django.conf import settings
+from django.utils import timezone
+
+from memoryhub import env
+from memoryhub.dialogues.formats import Conversation, read_dialogues
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline import runner
+from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import (
+    add_member,
+    create_key,
+    create_tenant,
+    ensure_space,
+    find_tenant,
+)
+
+DEMO = "demo"
+DIALOGUES = Path(__file__).parent / "demo" / "dialogues"
+# Nobody waits this long for one session; a job that takes longer goes on in the worker.
+SESSION_SECONDS = 600.0
+
+Progress = Callable[[int, int], None]
+
+
+def bootstrap(stdout: TextIO) -> None:
+    """Make what a hub needs to be used, if it is not there. Prints new secrets, once."""
+    operator = _operator(stdout)
+    tenant = find_tenant(DEMO) or create_tenant("Demo", DEMO)
+    add_member(tenant, operator, Membership.Role.ADMIN)
+    _key(tenant, stdout)
+
+
+def _operator(stdout: TextIO) -> User:
+    operator = User.objects.filter(is_superuser=True).order_by("id").first()
+    if operator is not None:
+        return operator
+    name = env.text("MEMORYHUB_OPERATOR", "operator")
+    given = env.text("MEMORYHUB_OPERATOR_PASSWORD")
+    password = given or secrets.token_urlsafe(12)
+    operator = User.objects.create_superuser(name, password=password)
+    shown = "(from MEMORYHUB_OPERATOR_PASSWORD)" if given else password
+    stdout.write(f"Operator  {name}\nPassword  {shown}\n")
+    return operator
+
+
+def _key(tenant: Tenant, stdout: TextIO) -> None:
+    with tenant_scope(tenant.id):
+        if ApiKey.objects.exists():
+            return
+    given = env.text("MEMORYHUB_DEMO_KEY")
+    _, key = create_key(tenant, "demo", ["read", "write"], secret=given or None)
+    shown = "(from MEMORYHUB_DEMO_KEY)" if given else key
+    stdout.write(f"API key   {shown}\nThese are shown only now: keep them.\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load did. `failed` counts sessions whose job did not get done."""
+
+    turns: int
+    new: int
+    failed: int
+
+
+def seed_demo(progress: Progress) -> Loaded | None:
+    """Load the demo's dialogues through the pipeline, unless it was done. Goes on after a crash."""
+    tenant = find_tenant(DEMO)
+    if tenant is None or tenant.seeded_at is not None:
+        return None
+    files = sorted(DIALOGUES.glob("*.jsonl"))
+    loaded = load(tenant, [c for file in files for c in read_dialogues(file, "jsonl")], progress)
+    with tenant_scope(tenant.id):
+        Tenant.objects.filter(id=tenant.id).update(seeded_at=timezone.now())
+    return loaded
+
+
+def load(tenant: Tenant, conversations: Iterable[Conversation], progress: Progress) -> Loaded:
+    """Ingest and derive conversations session by session; what is there already is skipped."""
+    work = list(_sessions(conversations))
+    total, turns, new, failed = sum(len(r.messages) for r, _ in work), 0, 0, 0
+    for request, name in work:
+        with tenant_scope(tenant.id):
+            ensure_space(tenant.id, request.subject, name=name)
+        done = ingest(tenant.id, request)
+        turns, new = turns + len(request.messages), new + len(done.new)
+        if done.job is not None and any(t.state == Turn.State.PENDING for t in done.turns):
+            failed += runner.run_until(tenant.id, done.job, SESSION_SECONDS).state != "done"
+        progress(turns, total)
+    return Loaded(turns, new, failed)
+
+
+def _sessions(conversations: Iterable[Conversation]) -> Iterator[tuple[IngestRequest, str]]:
+    for conversation in conversations:
+        for session in conversation.sessions:
+            for at in range(0, len(session.messages), settings.MAX_MESSAGES):
+                messages = session.messages[at : at + settings.MAX_MESSAGES]
+                yield (
+                    IngestRequest(
+                        conversation.subject, messages, session=session.name, channel="import"
+                    ),
+                    conversation.name,
+                )
