@@ -35,7 +35,7 @@ COUNTS: dict[str, tuple[int, int]] = {
     **{
         word: (n, n)
         for n, word in enumerate(
-            "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
         )
     },
     "fifteen": (15, 15),
@@ -43,16 +43,14 @@ COUNTS: dict[str, tuple[int, int]] = {
     "thirty": (30, 30),
 }
 
-_NAMES = "monday tuesday wednesday thursday friday saturday sunday".split()
+_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 WEEKDAYS: dict[str, int] = {
     **{name: i for i, name in enumerate(_NAMES)},
     **{name[:3]: i for i, name in enumerate(_NAMES) if name not in ("saturday", "sunday")},
     "tues": 1,
     "thurs": 3,
 }
-_MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
 MONTHS: dict[str, int] = {
     **{name: i for i, name in enumerate(_MONTHS, start=1)},
     **{name[:3]: i for i, name in enumerate(_MONTHS, start=1)},

@@ -17,7 +17,8 @@ from memoryhub.engines.types import Pattern
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 _COMPLEMENTS = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
-_FIRM = frozenset("to in at for as with on about from into of".split())
+_FIRM = frozenset(["to", "in", "at", "for", "as", "with", "on", "about", "from", "into", "of"])
+_MAKING = frozenset(["elect", "name", "call", "appoint", "make", "crown", "nickname", "vote"])
 _CUT = frozenset({"intj", "parataxis", "discourse"})
 _LINKS = frozenset({"cc", "punct", "mark", "preconj"})
 
@@ -29,6 +30,7 @@ class Clause:
     head: Token
     chain: tuple[Token, ...]
     subject: Token | None
+    fronted: Token | None = None  # the noun a relative clause is about, its object
 
     @property
     def main(self) -> Token:
@@ -53,6 +55,42 @@ def clauses_of(sentence: Span) -> list[Clause]:
     return [Clause(head, _chain(head), subject) for head, subject in found]
 
 
+def inner_clauses_of(clause: Clause) -> list[Clause]:
+    """Side clauses about the speaker, to be told when their main clause cannot be.
+
+    "It has been calm since I moved" still says that I moved, "the bowl I made" that I made it.
+    """
+    inner = (t for t in clause.head.subtree if t.dep_ in ("advcl", "relcl", "ccomp", "pcomp"))
+    return [c for t in inner if t.pos_ in ("VERB", "AUX") and (c := _inner(t)) is not None]
+
+
+def _inner(head: Token) -> Clause | None:
+    subject = next((c for c in head.children if c.dep_ in SUBJECTS), None)
+    own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
+    open_marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
+    if (
+        not own
+        or not _is_finite(head)
+        or open_marks & {"if", "unless", "whether", "until", "till", "how", "why", "where"}
+    ):
+        return None
+    if head.dep_ != "relcl":
+        return Clause(head, _chain(head), subject)
+    fronted = None if _has_object(head) else head.head
+    return Clause(head, _chain(head), subject, fronted) if fronted is not None else None
+
+
+def _is_mine(subject: Token) -> bool:
+    return any(c.lower_ in ("my", "our") for c in subject.children if c.dep_ == "poss")
+
+
+def _has_object(head: Token) -> bool:
+    last = _chain(head)[-1]
+    taken = any(c.dep_ == "dobj" and c.tag_ not in ("WDT", "WP") for c in last.children)
+    taken = taken or any(c.tag_ == "WRB" for c in head.children)
+    return taken or last.lemma_ == "be" or any(c.dep_ == "relcl" for c in head.head.head.children)
+
+
 def _heads(token: Token, inherited: Token | None) -> Iterator[tuple[Token, Token | None]]:
     subject = next((c for c in token.children if c.dep_ in SUBJECTS), None) or inherited
     if token.pos_ in ("VERB", "AUX") and not _of_opinion(token):
@@ -65,10 +103,20 @@ def _heads(token: Token, inherited: Token | None) -> Iterator[tuple[Token, Token
 def _is_clause(child: Token, head: Token) -> bool:
     if child.dep_ == "conj":
         return _is_finite(child) and head.dep_ not in ("xcomp", "pcomp", "relcl", "acl")
+    if child.dep_ == "ccomp" and _is_spliced(child, head):
+        return True
     if child.dep_ == "ccomp":
         beside = child.i < head.i and not any(c.dep_ == "mark" for c in child.children)
         return has_subject(child) and (beside or _of_opinion(head))
+    if child.dep_ in ("advcl", "csubj", "dep") and _is_spliced(child, head):
+        return True
     return child.dep_ == "parataxis" and has_subject(child)
+
+
+def _is_spliced(child: Token, head: Token) -> bool:
+    """A past form before its head without subject or mark: "Lost my job, so I …"."""
+    inner = any(c.dep_ in ("mark", "aux", *SUBJECTS) for c in child.children)
+    return child.i < head.i and not inner and child.tag_ != "VBG" and is_past_form(child.text)
 
 
 def _of_opinion(token: Token) -> bool:
@@ -100,11 +148,18 @@ def _chain(head: Token) -> tuple[Token, ...]:
 def _opens(child: Token, verb: Token) -> bool:
     if child.pos_ not in ("VERB", "AUX") or child.i < verb.i:
         return False
+    if verb.lower_ == "gon":
+        return child.dep_ in ("xcomp", "advcl")
     return child.dep_ == "xcomp" and not any(c.dep_ in ("dobj", "acomp") for c in verb.children)
 
 
 def slots_of(clause: Clause) -> Slots:
     """Which of the five patterns the clause has, and the heads of its slots."""
+    if clause.fronted is not None:
+        return Slots("SVO", object=clause.fronted)
+    small = _small_clause(clause)
+    if small is not None:
+        return Slots("SVOC", object=small[0], complement=small[1])
     direct = _first(clause, "dobj")
     complement = next(iter(clause.children(*_COMPLEMENTS)), None)
     if direct is not None:
@@ -113,6 +168,29 @@ def slots_of(clause: Clause) -> Slots:
         return Slots("SVC", complement=complement)
     preposition, thing = _prepositional(clause)
     return Slots("SVO" if thing else "SV", preposition, thing)
+
+
+def _small_clause(clause: Clause) -> tuple[Token, Token] | None:
+    """Object and complement of "named my dog Rex", which the parser reads in several ways."""
+    named = _first(clause, "oprd") or _first(clause, "ccomp")
+    direct = [t for t in clause.children("dobj") if t.head == clause.main]
+    if len(direct) == 2 and clause.main.lemma_.lower() in _MAKING:
+        return direct[0], direct[1]
+    if named is None:
+        painted = clause.main.lemma_.lower() in ("paint", "dye") and direct
+        return _split(direct[0]) if painted else None
+    if named.dep_ == "oprd":
+        return (direct[0], named) if direct else _split(named)
+    inner = next((c for c in named.children if c.dep_ == "nsubj"), None)
+    nominal = named.pos_ in ("NOUN", "PROPN", "ADJ") and not any(
+        c.dep_ in ("mark", "cop", "aux") for c in named.children
+    )
+    return (inner, named) if inner is not None and nominal else None
+
+
+def _split(named: Token) -> tuple[Token, Token] | None:
+    thing = next((c for c in named.lefts if c.dep_ == "compound"), None)
+    return (thing, named) if thing is not None else None
 
 
 def _with_object(clause: Clause, direct: Token, complement: Token | None) -> Slots:
@@ -143,7 +221,36 @@ def tokens_of(clause: Clause, others: set[int], names: frozenset[str]) -> list[T
     `others` are the positions of other clauses' heads, `names` the people's first names.
     """
     kept = sorted(_gather(clause.head, others, names), key=lambda t: t.i)
-    return _trimmed(kept)
+    kept = [t for t in kept if not _only_joins(t, clause)]
+    return trimmed(_unfronted(kept, clause) if clause.fronted is not None else kept)
+
+
+def _only_joins(token: Token, clause: Clause) -> bool:
+    """ "when", "that" and the like before a side clause told on its own."""
+    if clause.head.dep_ not in ("advcl", "relcl", "ccomp", "pcomp") or token.head != clause.head:
+        return False
+    return (
+        token.tag_ in ("WDT", "WP")
+        or token.lower_ == "when"
+        or (token.dep_ == "mark" and token.i < clause.head.i)
+    )
+
+
+def _unfronted(tokens: list[Token], clause: Clause) -> list[Token]:
+    """The noun of a relative clause moved behind its verb: "the bowl I made" → "I made the bowl"."""
+    noun = clause.fronted
+    if noun is None:
+        return tokens
+    deps = ("det", "amod", "compound", "nummod", "poss")
+    own = [t for c in noun.lefts if c.dep_ in deps for t in c.subtree]
+    end = max(t.i for t in (clause.main, *(c for c in clause.main.children if _hangs(c))))
+    before, after = [t for t in tokens if t.i <= end], [t for t in tokens if t.i > end]
+    return [*before, *own, noun, *after]
+
+
+def _hangs(token: Token) -> bool:
+    """A particle, or a preposition whose object stands before: "a show I went to"."""
+    return token.dep_ == "prt" or (token.dep_ == "prep" and not any(token.children))
 
 
 def _gather(token: Token, others: set[int], names: frozenset[str]) -> Iterator[Token]:
@@ -172,13 +279,11 @@ def _joins(token: Token, others: set[int]) -> bool:
 
 
 _FILLERS = frozenset(
-    "so well oh actually anyway also just finally unfortunately luckily honestly really yeah yes no hey hi"
-    " wow basically guess then btw anyways plus maybe absolutely definitely totally sure but and or"
-    " recently_ fortunately thankfully hopefully though".split()
+    ["so", "nah", "well", "oh", "actually", "anyway", "also", "just", "finally", "unfortunately", "luckily", "honestly", "really", "yeah", "yes", "no", "hey", "hi", "wow", "basically", "guess", "then", "btw", "anyways", "plus", "maybe", "absolutely", "definitely", "totally", "sure", "but", "and", "or", "recently_", "fortunately", "thankfully", "hopefully", "though"]
 )
 
 
-def _trimmed(tokens: list[Token]) -> list[Token]:
+def trimmed(tokens: list[Token]) -> list[Token]:
     start, end = 0, len(tokens)
     while start < end and (tokens[start].is_punct or _is_filler(tokens[start])):
         start += 1

@@ -7,40 +7,69 @@ from collections.abc import Iterable, Sequence
 from spacy.tokens import Span, Token
 
 from memoryhub.engines.local.clauses import Clause
-from memoryhub.engines.local.verbs import EMPTY
+from memoryhub.engines.local.speech import is_correction
+from memoryhub.engines.local.verbs import EMPTY, EMPTY_NOW
 from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE
 
 _DEICTIC = frozenset({"this", "that", "these", "those", "such", "your"})
 _POINTING = frozenset(
-    "it they them this that these those he she him her his its their one ones here there both each"
-    " everything something anything nothing another other others theirs hers itself themselves himself"
-    " herself which what whatever how why".split()
+    ["it", "they", "them", "this", "that", "these", "those", "he", "she", "him", "her", "his", "its", "their", "one", "ones", "here", "there", "both", "each", "everything", "something", "anything", "nothing", "another", "other", "others", "theirs", "hers", "itself", "themselves", "himself", "herself"]
 )
 _POSSESSIVE = frozenset({"his", "her", "its", "their"})
 _REMOVABLE = frozenset(
     {"prep", "advcl", "relcl", "acl", "appos", "npadvmod", "conj", "advmod", "dep", "ccomp"}
 )
 _WEAK = frozenset(
-    "be have do get go feel come make take give keep put seem become start try need".split()
+    ["be", "have", "do", "get", "go", "feel", "come", "make", "take", "give", "keep", "put", "seem", "become", "start", "try", "need"]
 )
-_DOUBT = frozenset("would could might should may must 'd ’d ought".split())
+_DOUBT = frozenset(["would", "could", "might", "should", "may", "must", "'d", "’d", "ought"])
+_PHATIC = frozenset(["let", "say", "tell", "thank", "share", "hear", "know"])  # "I wanted to let you know"
 _LONG = 32
 
 
 def is_empty(clause: Clause) -> bool:
     """Its verb reports a state of mind, or is only considered possible."""
     lemma = clause.head.lemma_.lower()
+    if lemma == "say" and is_correction(clause.head.sent.text):
+        return True
+    if len(clause.chain) > 1 and clause.main.lemma_.lower() in _PHATIC:
+        return True
+    now = clause.head.tag_ in ("VBP", "VB", "VBZ") and not _is_perfect_or_ahead(clause)
     doubtful = any(c.lower_ in _DOUBT and c.dep_ == "aux" for c in clause.head.children)
     wishes = lemma in ("like", "love") and len(clause.chain) > 1
     cannot = (
-        any(c.lower_ in ("ca", "can", "could") for c in clause.head.children) and lemma in EMPTY
+        any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
+        and lemma in EMPTY | EMPTY_NOW
     )
-    return lemma in EMPTY or cannot or (doubtful and not wishes) or _has_if(clause)
+    return (
+        lemma in EMPTY
+        or (now and lemma in EMPTY_NOW)
+        or cannot
+        or (doubtful and not wishes)
+        or _has_if(clause)
+    )
+
+
+def _is_perfect_or_ahead(clause: Clause) -> bool:
+    words = {c.lower_ for c in clause.head.children if c.dep_ == "aux"}
+    return bool(words & {"have", "'ve", "’ve", "did", "will", "'ll", "’ll"})
 
 
 def _has_if(clause: Clause) -> bool:
     marks = (c for a in clause.children("advcl", "ccomp") for c in a.children if c.dep_ == "mark")
     return any(mark.lower_ in ("if", "unless", "whether") for mark in marks)
+
+
+def is_addressed(tokens: Iterable[Token], clause: Clause) -> bool:
+    """It tells the listener of themselves ("I admire your courage")."""
+    found = {t.lower_ for t in tokens if t.pos_ in ("PRON", "DET")}
+    happened = clause.head.tag_ in ("VBD", "VBN")
+    return "your" in found or "yours" in found or ("you" in found and not happened)
+
+
+def is_in_quotes(token: Token) -> bool:
+    before = token.doc[: token.i].text
+    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
 def is_quoted(sentence: Span) -> bool:
@@ -118,17 +147,30 @@ def _is_content(token: Token, names: frozenset[str]) -> bool:
         return low not in names and low.isalpha()
     if low in CONDITIONS or (token.pos_ == "NUM" and token.ent_type_ not in ("DATE", "TIME")):
         return True
-    return token.pos_ == "NOUN" and _is_telling(token)
+    return token.pos_ == "NOUN" and is_telling(token)
 
 
-def _is_telling(noun: Token) -> bool:
-    if noun.lemma_.lower() in VAGUE or len(noun.text) < 3 or noun.ent_type_ in ("DATE", "TIME"):
+def is_telling(noun: Token) -> bool:
+    """A noun that carries content and is not pointed at ("this thing")."""
+    return names_something(noun) and not _is_pointed_at(noun)
+
+
+def names_something(noun: Token) -> bool:
+    if noun.dep_ == "attr" and noun.lemma_.lower() in ("kid", "child", "teen", "teenager"):
         return False
-    return not any(
-        c.lower_ in _DEICTIC for c in noun.children if c.dep_ in ("det", "predet", "poss")
-    )
+    is_time = noun.ent_type_ in ("DATE", "TIME")
+    return not is_time and noun.lemma_.lower() not in VAGUE and len(noun.text) > 2
+
+
+def _is_pointed_at(noun: Token) -> bool:
+    deps = ("det", "predet", "poss")
+    return any(c.lower_ in _DEICTIC for c in noun.children if c.dep_ in deps)
 
 
 def is_strong(clause: Clause) -> bool:
     """The verb alone says something ("I smoke", "I moved yesterday")."""
-    return clause.main.lemma_.lower() not in _WEAK | EMPTY and clause.main.lemma_.isalpha()
+    if clause.children("dobj"):
+        return False
+    return (
+        clause.main.lemma_.lower() not in _WEAK | EMPTY | EMPTY_NOW and clause.main.lemma_.isalpha()
+    )

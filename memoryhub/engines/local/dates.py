@@ -294,7 +294,7 @@ def _on_day(match: re.Match[str], moment: Moment) -> Span:
     return day_of(month, day, moment.at, moment.tense.direction(0))
 
 
-_rule(rf"(?:the )?{_DAY} (?:of )?{_MONTH}\.?(?:,? (?:of )?{_YEAR})?")(_on_day)
+_rule(rf"(?:the )?{_DAY} (?:of )?{_MONTH}(?:\.?,? (?:of )?{_YEAR})?")(_on_day)
 _rule(rf"{_MONTH}\.? (?:the )?{_DAY}(?:,? {_YEAR})?(?! (?:19|20)\d\d)")(_on_day)
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import cast
 
 from memoryhub.engines.local import answers, summaries
+from memoryhub.engines.local.corrections import corrected
 from memoryhub.engines.local.dates import find_times
 from memoryhub.engines.local.entities import entities_of, relations_of
 from memoryhub.engines.local.facts import facts_of
@@ -17,7 +18,7 @@ from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.pairing import Completed, completed
 from memoryhub.engines.local.parsing import Piece, parse
 from memoryhub.engines.local.scene import scene_of
-from memoryhub.engines.local.speech import is_question, overall
+from memoryhub.engines.local.speech import is_correction, is_question, overall
 from memoryhub.engines.local.topics import opens_topic
 from memoryhub.engines.local.turns import Turn
 from memoryhub.engines.types import (
@@ -101,11 +102,26 @@ def _question_before(exchange: Exchange) -> Utterance | None:
 
 def _complete(readings: Sequence[_Reading]) -> None:
     """Statements made of short answers, parsed in a second batch."""
-    found = [(reading, *pair) for reading in readings for pair in _answers(reading)]
+    pairs = ((reading, pair) for reading in readings for pair in _completions(reading))
+    found = [(reading, *pair) for reading, pair in pairs]
     parsed = parse([statement.text for _, _, statement in found])
     for (reading, turn, statement), pieces in zip(found, parsed, strict=True):
         said = replace(turn.utterance, text=statement.text)
         reading.statements.append((statement, _turn(reading.exchange, said, pieces)))
+
+
+def _completions(reading: _Reading) -> list[tuple[Turn, Completed]]:
+    return [*_answers(reading), *_corrections(reading)]
+
+
+def _corrections(reading: _Reading) -> list[tuple[Turn, Completed]]:
+    said = [*reading.exchange.history, *(turn.utterance for turn in reading.turns)]
+    made = []
+    for turn in reading.turns:
+        before = said[: said.index(turn.utterance)]
+        statement = corrected(turn.utterance, before[::-1])
+        made += [(turn, statement)] if statement else []
+    return made
 
 
 def _answers(reading: _Reading) -> list[tuple[Turn, Completed]]:
@@ -118,7 +134,7 @@ def _answers(reading: _Reading) -> list[tuple[Turn, Completed]]:
 def _english(reading: _Reading) -> Construction:
     read = [facts_of(turn) for turn in reading.turns]
     facts = [fact for found, _ in read for fact in found]
-    facts = [*_from_answers(reading), *facts][:_MOST]
+    facts = _in_order([*_from_answers(reading), *facts], reading.exchange)[:_MOST]
     acts = {t.utterance.handle: overall(a) for t, (_, a) in zip(reading.turns, read, strict=True)}
     acts |= {fact.sources[0].handle: "assertion" for fact in facts}
     relations, ends = relations_of(facts)
@@ -135,6 +151,11 @@ def _english(reading: _Reading) -> Construction:
         times={t.utterance.handle: t.times for t in reading.turns if t.times},
         topic_cue=bool(texts) and opens_topic(texts[0]),
     )
+
+
+def _in_order(facts: list[FactCandidate], exchange: Exchange) -> list[FactCandidate]:
+    place = {u.handle: i for i, u in enumerate(exchange.utterances)}
+    return sorted(facts, key=lambda f: (place[f.sources[0].handle], f.sources[0].start))
 
 
 def _all_acts(exchange: Exchange, acts: dict[str, SpeechAct]) -> dict[str, SpeechAct]:
@@ -155,7 +176,17 @@ def _placed(fact: FactCandidate, statement: Completed, exchange: Exchange) -> Fa
     text = next(u.text for u in exchange.utterances if u.handle == handle)
     event = _found_in(fact.event, text) if fact.event else None
     source = SourceSpan(handle, statement.start, statement.end)
-    return replace(fact, event=event, sources=(source,), confidence=min(fact.confidence, 0.8))
+    correction = fact.correction or is_correction(text[statement.start : statement.end])
+    confidence = min(fact.confidence, 0.8)
+    moved = replace(
+        fact, event=event, sources=(source,), confidence=confidence, correction=correction
+    )
+    return _denied(moved) if statement.denied else moved
+
+
+def _denied(fact: FactCandidate) -> FactCandidate:
+    """What the speaker says they never said."""
+    return replace(fact, text=f"{fact.speaker} never said: {fact.text}", polarity="denied")
 
 
 def _found_in(event: TimeSpan, text: str) -> TimeSpan:
@@ -194,4 +225,4 @@ def _chinese() -> ChineseReader | None:
         module = importlib.import_module("memoryhub.engines.local.chinese")
     except ModuleNotFoundError:
         return None
-    return cast(ChineseReader, module.construct)
+    return cast("ChineseReader", module.construct)

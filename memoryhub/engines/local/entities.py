@@ -17,9 +17,9 @@ _TYPES = {
     "LANGUAGE": "concept",
 }  # fmt: skip
 _ARTICLE = re.compile(r"^(?:a|an|the|some|any|their|\d+|two|three|four|five) ", re.I)
-_PREPOSITIONS = frozenset("to in at for as with on about from into of by".split())
+_PREPOSITIONS = frozenset(["to", "in", "at", "for", "as", "with", "on", "about", "from", "into", "of", "by"])
 _AUXILIARIES = frozenset(
-    "is am are was were be been being has have had do does did will would can could going not got".split()
+    ["is", "am", "are", "was", "were", "be", "been", "being", "has", "have", "had", "do", "does", "did", "will", "would", "can", "could", "going", "not", "got"]
 )
 
 

@@ -6,24 +6,35 @@ to the clause before it or dropped, for the raw turn stays searchable.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from spacy.tokens import Span, Token
 
 from memoryhub.engines.local import content
-from memoryhub.engines.local.clauses import Clause, Slots, clauses_of, slots_of, tokens_of
+from memoryhub.engines.local.clauses import (
+    Clause,
+    Slots,
+    clauses_of,
+    inner_clauses_of,
+    slots_of,
+    tokens_of,
+    trimmed,
+)
 from memoryhub.engines.local.polarity import is_negated, kind_of, polarity_of
 from memoryhub.engines.local.predicates import Predicate, Reading, classify, is_single
-from memoryhub.engines.local.speech import act_of, is_correction
+from memoryhub.engines.local.speech import act_of, end_of_small_talk, is_correction
 from memoryhub.engines.local.subjects import Subject, subject_of_clause
 from memoryhub.engines.local.turns import Turn
+from memoryhub.engines.local.verbs import LIKING
 from memoryhub.engines.local.wording import Voice, reworded, sentence
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
 
 _MOST = 20  # facts of one utterance at most (spec §16)
 _TRUST = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
 _TRUST_OF_ASSISTANT = 0.5
+_POINTING = frozenset({"this", "that", "these", "those"})
 
 
 @dataclass(slots=True)
@@ -45,23 +56,37 @@ def facts_of(turn: Turn) -> tuple[list[FactCandidate], list[SpeechAct]]:
     facts: list[FactCandidate] = []
     acts: list[SpeechAct] = []
     for offset, span in turn.sentences():
-        acts.append(act_of(span))
-        if acts[-1] == "assertion" and not content.is_quoted(span):
+        act, known = act_of(span), len(facts)
+        if act in ("assertion", "chitchat") and not content.is_quoted(span):
             _read_sentence(turn, offset, span, facts)
+        acts.append("assertion" if len(facts) > known else act)
     return facts[:_MOST], acts
 
 
 def _read_sentence(turn: Turn, offset: int, span: Span, facts: list[FactCandidate]) -> None:
-    clauses = clauses_of(span)
+    clauses = [c for c in clauses_of(span) if not content.is_in_quotes(c.head)]
     heads = {clause.head.i for clause in clauses}
     before: FactCandidate | None = None
+    sober = span.start_char + end_of_small_talk(span.text)
     for clause in clauses:
-        fact = _fact(turn, offset, clause, heads, _antecedent(facts))
+        opens = min(t.idx for t in (clause.head, clause.subject or clause.head))
+        told = opens >= sober
+        fact = _fact(turn, offset, clause, heads, _antecedent(facts)) if told else None
         if fact is not None:
             before = fact
             facts.append(fact)
         elif before is not None and clause.head.dep_ == "conj":
             facts[-1] = before = _attached(before, turn, offset, clause, heads)
+        else:
+            facts.extend(_inner_facts(turn, offset, clause, heads, facts))
+
+
+def _inner_facts(
+    turn: Turn, offset: int, clause: Clause, heads: set[int], known: Sequence[FactCandidate]
+) -> list[FactCandidate]:
+    told = {fact.text for fact in known}
+    inner = (_fact(turn, offset, c, heads, "") for c in inner_clauses_of(clause))
+    return list({f.text: f for f in inner if f and f.text not in told}.values())
 
 
 def _antecedent(facts: Sequence[FactCandidate]) -> str:
@@ -92,15 +117,35 @@ def _draft(
     kept = content.without_pointing(free, core)
     if kept is None:
         return None
-    named = sorted({*kept, *(t for t in tokens if t not in free)}, key=lambda t: t.i)
-    tokens = content.shortened(named, core)
-    voice = Voice(turn.scene, subject.who in ("speaker", "we"), _referents(subject))
+    chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set())
+    named = [t for t in tokens if t.i in chosen]
+    tokens = trimmed(content.shortened(named, core))
+    if not tokens or _asks(tokens[0]) or content.is_addressed(tokens, clause):
+        return None
+    voice = Voice(
+        turn.scene, subject.who in ("speaker", "we"), _referents(subject) | _articles(clause)
+    )
     return _Draft(turn, offset, clause, subject, slots, tokens, voice, core)
+
+
+def _asks(first: Token) -> bool:
+    """An indirect question: "why I left" states no fact."""
+    return first.tag_ in ("WP", "WDT") or first.lower_ in ("why", "how", "where")
 
 
 def _referents(subject: Subject) -> dict[int, str]:
     token = subject.token
-    return {token.i: subject.owner} if token is not None and token.lower_ in ("he", "she") else {}
+    known = token is not None and token.lower_ in ("he", "she")
+    return {token.i: subject.owner} if token is not None and known else {}
+
+
+def _articles(clause: Clause) -> dict[int, str]:
+    """ "This book I read" told as "I read a book"."""
+    if clause.fronted is None:
+        return {}
+    pointing = [c for c in clause.fronted.lefts if c.lower_ in _POINTING]
+    article = "an" if clause.fronted.lower_[0] in "aeiou" else "a"
+    return {c.i: article if c.lower_ in ("this", "that") else "some" for c in pointing}
 
 
 def _is_worth_it(draft: _Draft) -> bool:
@@ -108,10 +153,15 @@ def _is_worth_it(draft: _Draft) -> bool:
     inside = _subject_positions(draft)
     rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
     if draft.subject.who == "thing" and not _is_personal(draft):
+        return bool(_predicate(draft).key)
+    fronted = draft.clause.fronted
+    if fronted is not None and not content.names_something(fronted):
         return False
     if content.is_specific(rest, names) or _predicate(draft).key:
         return True
-    return bool(content.is_strong(draft.clause) and (_event(draft) or is_negated(draft.clause)))
+    likes = len(draft.clause.chain) > 1 and draft.clause.head.lemma_.lower() in LIKING
+    open_to_doubt = not (_event(draft) or likes or is_negated(draft.clause))
+    return content.is_strong(draft.clause) and not open_to_doubt
 
 
 def _subject_positions(draft: _Draft) -> set[int]:
@@ -161,8 +211,13 @@ def _confidence(draft: _Draft) -> float:
 def _text(draft: _Draft) -> str:
     words = reworded(draft.tokens, draft.voice)
     if not _has_own_subject(draft):
+        words = _lowered(words, draft.tokens[0])
         words = f"{_subject_words(draft)} {_auxiliary(draft)}{words}"
     return sentence(words)
+
+
+def _lowered(words: str, first: Token) -> str:
+    return words if first.pos_ == "PROPN" or first.lower_ == "i" else words[:1].lower() + words[1:]
 
 
 def _has_own_subject(draft: _Draft) -> bool:
@@ -172,6 +227,8 @@ def _has_own_subject(draft: _Draft) -> bool:
 def _auxiliary(draft: _Draft) -> str:
     """What a speaker leaves out before a participle: "Been to Oslo" → "has been"."""
     head = draft.clause.head
+    if draft.subject.token is None and "gon" in (head.lower_, *(t.lower_ for t in head.lefts)):
+        return "is "
     if draft.subject.token is not None or any(c.dep_ == "aux" for c in head.children):
         return ""
     return {"VBG": "is "}.get(head.tag_, "has " if head.lower_ == "been" else "")
@@ -192,15 +249,26 @@ def _verb_words(draft: _Draft) -> str:
     near = {c for v in verbs for c in v.children if c.dep_ in ("aux", "auxpass", "neg", "prt")}
     extra = {draft.slots.preposition} if draft.slots.preposition else set()
     chosen = sorted((verbs | near | extra) & set(draft.tokens), key=lambda t: t.i)
-    return _auxiliary(draft) + reworded(chosen, draft.voice)
+    words = reworded(chosen, draft.voice)
+    return _auxiliary(draft) + (_lowered(words, chosen[0]) if chosen else "")
 
 
 def _phrase(draft: _Draft, head: Token | None) -> str:
     if head is None:
         return ""
+    inside = _positions(head, draft.slots)
+    words = reworded([t for t in draft.tokens if t.i in inside], draft.voice)
+    return re.split(r",? not ", words)[0].strip(" ,")
+
+
+def _positions(head: Token, slots: Slots) -> set[int]:
+    """Where the phrase of a slot stands, without side clauses."""
+    whole = slots.complement
+    if slots.object is not None and whole is not None and slots.object.head == whole:
+        # The parser took "our dog Rex" for one phrase.
+        return {whole.i} if head == whole else {t.i for c in whole.lefts for t in c.subtree}
     side = {t.i for c in head.children if c.dep_ in ("relcl", "advcl", "punct") for t in c.subtree}
-    inside = {t.i for t in head.subtree} - side
-    return reworded([t for t in draft.tokens if t.i in inside], draft.voice)
+    return {t.i for t in head.subtree} - side
 
 
 def _predicate(draft: _Draft) -> Predicate:
@@ -225,9 +293,13 @@ def _predicate(draft: _Draft) -> Predicate:
 
 
 def _source(draft: _Draft) -> SourceSpan:
-    first, last = draft.tokens[0], draft.tokens[-1]
+    first, last = min(draft.tokens, key=_place), max(draft.tokens, key=_place)
     start, end = first.idx + draft.offset, last.idx + len(last) + draft.offset
     return SourceSpan(draft.turn.utterance.handle, start, end)
+
+
+def _place(token: Token) -> int:
+    return token.i
 
 
 def _event(draft: _Draft) -> TimeSpan | None:

@@ -17,14 +17,10 @@ _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _OTHER_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
 _ENGLISH = frozenset(
-    "the a an and or but to of in on at for with from is are was were be been i i'm my me you your"
-    " we our they he she it this that have has had do did not what how when where who so just went"
-    " like love yes no hi hey hello thanks thank good great will can would last next".split()
+    ["the", "a", "an", "and", "or", "but", "to", "of", "in", "on", "at", "for", "with", "from", "is", "are", "was", "were", "be", "been", "i", "i'm", "my", "me", "you", "your", "we", "our", "they", "he", "she", "it", "this", "that", "have", "has", "had", "do", "did", "not", "what", "how", "when", "where", "who", "so", "just", "went", "like", "love", "yes", "no", "hi", "hey", "hello", "thanks", "thank", "good", "great", "will", "can", "would", "last", "next"]
 )
 _FOREIGN = frozenset(
-    "le la les des une est et je tu il elle nous vous dans pour avec que qui sur pas mon ma mes"
-    " el los las un una es y yo con por para mi de en du au der die das und ich ist nicht ein eine"
-    " mit zu wir sie il lo gli che sono di per non ho o os as um uma eu não com na no em se".split()
+    ["le", "la", "les", "des", "une", "est", "et", "je", "tu", "il", "elle", "nous", "vous", "dans", "pour", "avec", "que", "qui", "sur", "pas", "mon", "ma", "mes", "el", "los", "las", "un", "una", "es", "y", "yo", "con", "por", "para", "mi", "de", "en", "du", "au", "der", "die", "das", "und", "ich", "ist", "nicht", "ein", "eine", "mit", "zu", "wir", "sie", "il", "lo", "gli", "che", "sono", "di", "per", "non", "ho", "o", "os", "as", "um", "uma", "eu", "não", "com", "na", "no", "em", "se"]
 ) - {"a", "an", "no", "die", "me", "as", "in", "on"}
 
 

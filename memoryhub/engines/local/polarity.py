@@ -7,15 +7,15 @@ from datetime import datetime
 from spacy.tokens import Token
 
 from memoryhub.engines.local.clauses import Clause
-from memoryhub.engines.local.verbs import ENDING, LIKING
+from memoryhub.engines.local.verbs import ENDING, LIKING, is_past_form
 from memoryhub.engines.types import FactKind, Polarity, TimeSpan
 
 _MORE = frozenset({"anymore", "any"})
 _AHEAD = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
 _PLANS = frozenset(
-    "plan want hope intend aim prepare wish love_ think look consider decide".split()
+    ["plan", "want", "hope", "intend", "aim", "prepare", "wish", "love_", "think", "look", "consider", "decide"]
 )
-_LOST = frozenset("quit leave lose resign sell".split())
+_LOST = frozenset(["quit", "leave", "lose", "resign", "sell"])
 
 
 def polarity_of(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:
@@ -103,4 +103,5 @@ def kind_of(clause: Clause, polarity: Polarity, key: str) -> FactKind:
 def is_event(clause: Clause) -> bool:
     head = clause.head
     been = any(c.lower_ in ("have", "'ve", "has", "’ve") for c in head.children if c.dep_ == "aux")
-    return head.lemma_.lower() != "be" and (head.tag_ in ("VBD", "VBN") or been)
+    past = head.tag_ in ("VBD", "VBN") or is_past_form(head.text)
+    return head.lemma_.lower() != "be" and (past or been)

@@ -47,6 +47,8 @@ _ROLES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
 }  # fmt: skip
+_GETTING = frozenset(["get", "land", "start", "find", "have", "take", "accept", "begin"])
+_LEAVING = frozenset(["quit", "leave", "lose", "resign"])
 _MARITAL = {
     "marry": "married", "married": "married", "engaged": "engaged", "divorced": "divorced",
     "divorce": "divorced", "single": "single", "widowed": "widowed", "engage": "engaged",
@@ -107,7 +109,13 @@ def _marital(reading: Reading) -> Predicate | None:
 
 def _role(reading: Reading) -> Predicate | None:
     if re.fullmatch(r"(?:current |new |day )?(?:job|profession|occupation)", reading.topic, re.I):
-        return Predicate("works_as", reading.complement)
+        stated = reading.verb == "be" and _names_job(reading.complement)
+        return Predicate("works_as", _bare(reading.complement)) if stated else None
+    if reading.object == "job" and not reading.topic and reading.verb in _LEAVING:
+        return Predicate("works_as")
+    found = re.search(r"\bjob as (?:an? |the )?(.+)", reading.phrase)
+    if found and reading.verb in _GETTING:
+        return Predicate("works_as", found[1])
     noun = reading.object or (reading.complement.split() or [""])[-1]
     pair = (reading.verb, reading.preposition)
     if reading.topic or pair not in _ROLES or noun.lower() not in JOBS:
@@ -115,7 +123,15 @@ def _role(reading: Reading) -> Predicate | None:
     return Predicate("works_as", _bare(reading.phrase or reading.complement))
 
 
+def _names_job(phrase: str) -> bool:
+    words = phrase.lower().split()
+    return bool(words) and (words[-1] in JOBS or (words[0] in ("a", "an") and len(words) > 1))
+
+
 def _employer(reading: Reading) -> Predicate | None:
+    found = re.search(r"\bjob (?:at|with) (.+)", reading.phrase)
+    if found and reading.verb in _GETTING and not reading.topic:
+        return Predicate("works_at", found[1])
     if reading.topic or (reading.verb, reading.preposition) not in _EMPLOYERS:
         return None
     named = reading.place or reading.verb in ("work", "hire", "employ")
@@ -162,7 +178,9 @@ _QUESTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
 _ASKED_COUNT = re.compile(r"\bhow many (?:\w+ )?(\w+?)s? (?:does|do|did|has|have)\b", re.I)
 _ASKED_FAVOURITE = re.compile(r"\bfavou?rite (\w+)", re.I)
 _ASKED_WHEN = re.compile(
-    rf"\b(?:when|what (?:time|day|date))\b.*?\b(?P<x>{'|'.join(sorted(EVENTS))})\b", re.I
+    r"\b(?:when|what (?:time|day|date))\b.*?\b(?:the|my|your|his|her|their|\w+'s|\w+s') "
+    rf"(?P<x>(?:\w+ )*?(?:{'|'.join(sorted(EVENTS))}))\b",
+    re.I,
 )
 
 
@@ -174,7 +192,7 @@ def question_predicates(question: str) -> tuple[str, ...]:
         (_ASKED_FAVOURITE, "favourite_"),
         (_ASKED_WHEN, "scheduled_"),
     ):
-        keys += [f"{prefix}{_canonical(m[1].lower())}" for m in pattern.finditer(question)]
+        keys += [f"{prefix}{_canonical(_slug(m[1]))}" for m in pattern.finditer(question)]
     return tuple(dict.fromkeys(keys))
 
 

@@ -25,12 +25,12 @@ _CORRECTION = re.compile(
     r"\bi (?:never|didn't|did not) (?:say|said)\b|\bi (?:meant|misspoke|mistyped)\b|^\W*correction\b"
     r"|\bi was wrong\b|\bthat(?:'s| is| was) (?:wrong|not right|not what i|incorrect)\b"
     r"|^\W*(?:no\W+|oh\W+|sorry\W+|wait\W+|well\W+)*actually\b.*\bnot\b|\bnot .+\bas i said\b"
-    r"|^\W*(?:sorry|wait|oops)\b.*\bnot\b|^\W*(?:sorry|wait|oops)\b\W+(?:i|it|my)\b",
+    r"|^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b(?:.*\bnot\b|\W+(?:i|it|my)\b)",
     re.I,
 )
 _HYPOTHETICAL = re.compile(
     r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
-    r"|\bif\b.*\b(?:would|could|might|'d|were|will|'ll|can|may)\b"
+    r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b|\b(?:i|we) (?:might|may)\b|\bif\b.*\b(?:would|could|might|'d|were|will|'ll|can|may)\b"
     r"|\b(?:would|could|might|'d|will|'ll)\b.*\bif\b|^\W*if\b",
     re.I,
 )
@@ -81,8 +81,16 @@ def is_small_talk(text: str) -> bool:
     return bool(_PEP.match(plain(text)))
 
 
+def end_of_small_talk(text: str) -> int:
+    """Characters of `text` before which nothing is worth reading; 0 when it opens soberly."""
+    found = _PEP.match(text.replace("’", "'").replace("‘", "'"))
+    return found.end() if found else 0
+
+
 def is_imperative(root: Token) -> bool:
     """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
+    if root.sent.text.lower().lstrip().startswith(("gonna", "gotta", "wanna")):
+        return False
     if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
         return False
     return not any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "aux") for c in root.children)

@@ -10,7 +10,7 @@ from spacy.tokens import Token
 from memoryhub.engines.local.clauses import Clause
 from memoryhub.engines.local.scene import Scene, possessive
 from memoryhub.engines.local.verbs import is_past_form
-from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
+from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, PEOPLE
 
 Who = Literal["speaker", "we", "person", "thing", "pronoun"]
 _THIRD = frozenset({"he", "she"})
@@ -47,17 +47,22 @@ def _other(token: Token, scene: Scene, antecedent: str) -> Subject | None:
         return Subject("person", antecedent, token=token)
     if token.pos_ not in ("NOUN", "PROPN"):
         return Subject("pronoun", token=token)
+    if any(c.lower_ in ("this", "that", "these", "those") for c in token.children):
+        return None
     possessor = next((c for c in token.children if c.dep_ == "poss"), None)
     if possessor is not None and possessor.lower_ in ("your", "her", "his", "their", "its"):
         return None
-    if token.pos_ == "PROPN" and token.ent_type_ in ("PERSON", "") and _is_name(token, scene):
+    if scene.listener and token.lower_ == scene.listener.split()[0].lower():
+        return None
+    if token.pos_ == "PROPN" and not any(c.dep_ in ("det", "poss") for c in token.children):
         return Subject("person", _full_name(token, scene), token=token)
     return _possessed(token, possessor, scene)
 
 
 def _possessed(token: Token, possessor: Token | None, scene: Scene) -> Subject:
     mine = possessor is not None and possessor.lower_ in ("my", "our")
-    topic = _phrase(token) if mine else ""
+    the = any(c.lower_ == "the" for c in token.children) and token.lemma_.lower() in EVENTS
+    topic = _phrase(token) if mine or the else ""
     if mine and token.lemma_.lower() in PEOPLE | ANIMALS:
         return Subject("person", f"{possessive(scene.speaker)} {topic}", topic, token)
     return Subject("thing", scene.speaker, topic, token)
@@ -68,10 +73,6 @@ def _phrase(token: Token) -> str:
     return " ".join(t.text for t in [*left, token])
 
 
-def _is_name(token: Token, scene: Scene) -> bool:
-    return token.ent_type_ == "PERSON" or token.lower_ in scene.first_names()
-
-
 def _full_name(token: Token, scene: Scene) -> str:
     known = next((n for n in scene.people if n.split()[0].lower() == token.lower_), "")
     return known or " ".join(t.text for t in [*token.lefts, token] if t.pos_ == "PROPN")
@@ -80,16 +81,14 @@ def _full_name(token: Token, scene: Scene) -> str:
 def _speaks_for_itself(clause: Clause) -> bool:
     """A past form or participle without a subject: "Lost my job yesterday"."""
     head = clause.head
-    if any(t.lower_ in ("to", "let") for t in head.lefts):
+    opening = {t.lower_ for t in head.lefts}
+    if "gon" in opening or head.lower_ in ("gon", "been"):
+        return True
+    about_me = any(c.lower_ in ("me", "us") for c in clause.children("dobj", "nsubj"))
+    if head.pos_ != "VERB" or head.text.startswith(("'", "’")) or opening & {"to", "let"}:
+        return False
+    if about_me or any(t.lower_ == "me" for t in head.subtree if t.head in clause.chain):
         return False
     if head.tag_ == "VBG":
-        return head.lower_ in (
-            "gon",
-            "going",
-            "working",
-            "planning",
-            "thinking",
-            "learning",
-            "trying",
-        )
+        return head.dep_ == "ROOT" and not any(c.dep_ == "advcl" for c in head.children)
     return is_past_form(head.text) and head.tag_ in ("VBD", "VBN", "VB", "VBP")

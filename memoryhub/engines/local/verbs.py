@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import lemminflect  # type: ignore[import-untyped]  # ships without annotations
+import lemminflect
 
 # They report a state of mind about a clause: the clause may be a fact, they are not.
 OPINION = frozenset(
-    "think guess believe suppose feel find realize realise notice mean figure".split()
+    ["think", "guess", "believe", "suppose", "feel", "find", "realize", "realise", "notice", "mean", "figure"]
 )
-# "I know", "I hope", "I can imagine": nothing to remember.
+# "I hope", "I can imagine": nothing to remember in any tense.
 EMPTY = frozenset(
-    "know hope see hear agree bet wish imagine understand appreciate mean guess wonder say tell ask"
-    " thank relate mention talk speak chat believe suppose feel admire sound look seem matter mind"
-    " doubt care remind happen thrill gladden sure trust share remember forget show send let check"
-    " help_ guess wait figure think consider".split()
+    ["hope", "agree", "bet", "wish", "imagine", "understand", "appreciate", "mean", "guess", "wonder", "thank", "relate", "matter", "mind", "doubt", "care", "happen", "thrill", "trust", "let", "wait", "figure", "suppose", "believe", "sound", "seem", "admire", "hang", "reply"]
 )
-LIKING = frozenset("love like enjoy prefer hate dislike adore loathe fancy detest".split())
-PLANNING = frozenset("plan hope want intend aim decide prepare look think dream wish".split())
-ENDING = frozenset("quit stop cease abandon drop".split())
+# Nothing to remember in the present ("I see"), but "I saw a bear" is.
+EMPTY_NOW = frozenset(
+    ["know", "see", "hear", "say", "tell", "ask", "mention", "talk", "speak", "chat", "feel", "look", "remind", "remember", "forget", "show", "send", "check", "think", "consider", "share", "stay"]
+)
+LIKING = frozenset(["love", "like", "enjoy", "prefer", "hate", "dislike", "adore", "loathe", "fancy", "detest"])
+PLANNING = frozenset(["plan", "hope", "want", "intend", "aim", "decide", "prepare", "look", "think", "dream", "wish"])
+ENDING = frozenset(["quit", "stop", "cease", "abandon", "drop"])
 
 
 @lru_cache(maxsize=20_000)
@@ -42,8 +43,8 @@ def is_past_form(word: str) -> bool:
     low = word.lower()
     return (
         low == "quit"
-        or low in lemminflect.getInflection(lemma_of(low), "VBD")
-        and (low != lemma_of(low))
+        or (low in lemminflect.getInflection(lemma_of(low), "VBD")
+        and (low != lemma_of(low)))
     )
 
 

@@ -103,7 +103,7 @@ def _is_clipped(token: Token) -> bool:
 
 def _finite(low: str, token: Token) -> str:
     if token.tag_ in ("VBP", "VBD") or low in ("'m", "'ve", "'re", "am"):
-        if _agrees(token) and (token.tag_ == "VBP" or low == "were"):
+        if low != "quit" and _agrees(token) and (token.tag_ == "VBP" or low == "were"):
             return third_person(low, token.lemma_)
         return {"'re": "are", "'ve": "have", "'m": "am"}.get(low, token.text)
     return token.text
@@ -127,7 +127,8 @@ def subject_of(verb: Token) -> Token | None:
 
 def sentence(words: str) -> str:
     """`words` as a sentence: no stray spaces or commas, a capital and a full stop."""
-    text = " ".join(words.split()).strip(' ,;:-–—.!?"')
+    text = " ".join(words.split()).strip(" ,;:-–—.!?")
+    text += '"' if text.count('"') % 2 else ""
     text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
