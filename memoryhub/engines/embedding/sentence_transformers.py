@@ -44,7 +44,7 @@ class SentenceTransformerEmbedder:
             rows = self._model.encode(
                 list(texts), convert_to_numpy=True, show_progress_bar=False, batch_size=32
             )
-        return unit(np.asarray(rows, np.float32).reshape(len(texts), -1))
+        return unit(np.asarray(rows, np.float32).reshape(len(texts), self.dimension))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """By the MiniLM tokenizer, so that budgets mean the same with every embedder."""

@@ -1,0 +1,275 @@
+"""Chinese without a model: segmentation, part-of-speech tags and word patterns.
+
+Facts keep the speaker's own words in the third person. Triples are left out: on real
+dialogue too few of them were right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from memoryhub.engines.local.chinese_clauses import Clause, Word, sentences, statements, tagged
+from memoryhub.engines.local.chinese_dates import find_times
+from memoryhub.engines.local.chinese_rules import (
+    GREETING,
+    Predicate,
+    act_of,
+    classify,
+    is_correction,
+    is_single,
+    kind_of,
+    polarity_of,
+    question_predicates,
+)
+from memoryhub.engines.types import (
+    Construction,
+    EntityMention,
+    Exchange,
+    FactCandidate,
+    NoteDraft,
+    SourceSpan,
+    SpeechAct,
+    TimeSpan,
+    Utterance,
+)
+
+__all__ = ["construct", "question_predicates", "segment"]
+
+_MOST_FACTS, _MOST_KEYWORDS = 20, 12  # spec §16
+_CONFIDENCE = 0.8
+_NOUNS = ("n", "vn", "an", "l", "i", "j", "eng")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EMPTY = _words(
+    "事 事情 问题 时候 东西 朋友 感觉 时间 方法 建议 情况 方面 地方 样子 "
+    "意思 有点 有些 一些 一下 人 话 自己 大家 这样 那样 非常 特别 真的 今天 "
+    "最近 现在 想法 主意 兴趣 好处 办法 事儿 过程 内容 部分 方式 原因 关系 "
+    "个人 感受 心情 机会 伴侣 帮助 聊天 选择 程度 能力 忙 生活 工作 点 会 "
+    "天 家 话题 次 个 事物 作用 结果 目前 我会 很多 身边 "
+)
+_EMPTY_VERBS = _words(
+    "觉得 感觉 感到 认为 知道 希望 想要 打算 准备 计划 决定 开始 继续 需要 "
+    "可以 应该 考虑 尝试 期待 喜欢 没有 发现 成为 进行 试试 看看 想想 分享 "
+    "离开 休息 处理 努力 去做 有点 不能 无法 能够 愿意 可能 遇到 解决 改变 "
+    "享受 来说 不要 感激 实践 "
+)
+_TAGS = {
+    "饮食": "吃|喝|菜|饭|餐|美食|火锅|咖啡|茶|酒|烹饪|厨",
+    "旅行": "旅行|旅游|机票|酒店|景点|出国|度假",
+    "工作": "工作|公司|上司|同事|加班|职|项目|面试|辞",
+    "学习": "学习|考试|课|大学|学校|作业|毕业|论文|老师",
+    "健康": "病|医院|医生|健身|锻炼|跑步|过敏|失眠|减肥|瑜伽",
+    "家庭": "妈|爸|父|母|孩子|儿子|女儿|家人|丈夫|妻子|哥|姐|弟|妹|奶奶|爷爷",
+    "情感": "恋|分手|结婚|离婚|孤独|压力|焦虑|难过|伤心|开心|烦",
+    "艺术": "画|音乐|钢琴|吉他|唱|电影|小说|摄影|舞|演唱会|书法",
+    "运动": "球|游泳|骑行|登山|徒步|滑雪|跑|瑜伽",
+    "宠物": "猫|狗|宠物|兔|金鱼|鹦鹉",
+    "居住": "住|搬|房|公寓|租|家具|装修",
+}
+_ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
+_KIN = (
+    "妈妈|爸爸|妈|爸|父亲|母亲|父母|哥哥|姐姐|弟弟|妹妹|爷爷|奶奶|外婆|外公"
+    "|丈夫|妻子|老公|老婆|男朋友|女朋友|儿子|女儿|孩子"
+)
+_LEADING = (
+    r"^(?:今天|昨天|最近|现在|目前|去年|今年|其实|上周|[\d一二三四五六七八九十]+[月日年号前])*"
+)
+_RELATIVE = re.compile(rf"{_LEADING}我的?(?P<kin>{_KIN})(?!的|一起|和)")
+_BELONGING = re.compile(rf"{_LEADING}我(?:们)?的(?!工作|职业|名字|年龄|家|{_KIN})")
+
+
+def segment(text: str) -> list[str]:
+    """Words of mixed Chinese text in lower case, punctuation left out."""
+    return [word.lower() for word, _ in tagged(text) if re.search(r"\w", word)]
+
+
+def construct(exchange: Exchange) -> Construction:
+    """One construction of the exchange's Chinese utterances; facts only from people's turns."""
+    people = frozenset(exchange.participants) | {u.speaker for u in exchange.utterances}
+    people = people - {""}
+    acts = {u.handle: _acts(u.text) for u in exchange.utterances}
+    spoken = [u for u in exchange.utterances if u.role == "user"]
+    facts = [fact for u in spoken for fact in _facts(u, people)][:_MOST_FACTS]
+    times = {u.handle: find_times(u.text, u.at) for u in exchange.utterances}
+    words = [word for u in exchange.utterances for word in tagged(u.text)]
+    return Construction(
+        facts=tuple(facts),
+        entities=_entities(exchange, words, people),
+        note=_note(exchange.utterances, facts, people),
+        speech_acts={handle: _overall(found) for handle, found in acts.items()},
+        times={handle: found for handle, found in times.items() if found},
+        topic_cue=bool(exchange.utterances and GREETING.match(exchange.utterances[0].text)),
+    )
+
+
+def _acts(text: str) -> list[SpeechAct]:
+    return [act_of(sentence) for _, sentence in sentences(text)]
+
+
+def _overall(acts: Sequence[SpeechAct]) -> SpeechAct:
+    order: tuple[SpeechAct, ...] = ("forget", "assertion", "question", "request", "hypothetical")
+    return next((act for act in order if act in acts), "chitchat")
+
+
+def _facts(utterance: Utterance, people: frozenset[str]) -> list[FactCandidate]:
+    found: list[FactCandidate] = []
+    for offset, sentence in sentences(utterance.text):
+        # A question or a greeting may still hold a statement in a clause of its own.
+        if act_of(sentence) in ("forget", "hypothetical", "request"):
+            continue
+        for run in statements(sentence, offset, people):
+            owner = _owner(run[0], utterance.speaker)
+            for clauses in _by_predicate(run):
+                if _is_specific(clauses, owner):
+                    found.append(_fact(utterance, owner, clauses, sentence))
+    return found
+
+
+def _by_predicate(run: Sequence[Clause]) -> list[list[Clause]]:
+    """One group per predicate of the table: a move and a new job are two facts."""
+    groups: list[list[Clause]] = []
+    keys: set[str] = set()
+    for clause in run:
+        key = _predicate(clause).key
+        if not groups or (key and keys and key not in keys):
+            groups.append([])
+        groups[-1].append(clause)
+        keys |= {key} - {""}
+    return groups
+
+
+def _owner(clause: Clause, speaker: str) -> str:
+    """Whom it is about: the speaker, a named person, or the speaker's relative (spec E25)."""
+    relative = _RELATIVE.match(clause.text)
+    return f"{speaker}的{relative['kin']}" if relative else clause.person or speaker
+
+
+def _predicate(clause: Clause) -> Predicate:
+    """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
+    if _BELONGING.match(clause.text):
+        return Predicate("", "")
+    return classify(clause.text)
+
+
+def _is_specific(clauses: Sequence[Clause], owner: str) -> bool:
+    """Whether a statement names something beyond its speaker and the weather of a talk."""
+    if any(re.fullmatch(rf"我(?:叫|是){re.escape(owner)}", clause.text) for clause in clauses):
+        return False
+    if any(_predicate(clause).key for clause in clauses):
+        return True
+    if re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text):
+        return False
+    words = [word for clause in clauses for word in clause.words]
+    return any(_is_telling(word) or _is_content(word) for word in words)
+
+
+def _is_telling(word: Word) -> bool:
+    text, tag = word
+    return tag.startswith("v") and len(text) > 1 and text not in _EMPTY_VERBS
+
+
+def _is_content(word: Word) -> bool:
+    text, tag = word
+    return tag.startswith(_NOUNS) and text not in _EMPTY and (len(text) > 1 or tag == "n")
+
+
+def _fact(
+    utterance: Utterance, owner: str, clauses: Sequence[Clause], sentence: str
+) -> FactCandidate:
+    speaker = utterance.speaker
+    wordings = [_third_person(clause.text, speaker) for clause in clauses]
+    subjectless = clauses[0].subject == "none"
+    first = clauses[0].text
+    key, value = next((p for c in clauses if (p := _predicate(c)).key), Predicate("", ""))
+    start, end = clauses[0].start, clauses[-1].end
+    event = _event(utterance, start, end)
+    verb, rest = _verb(clauses[0].words)
+    head = first[: len(first) - len(rest)] if rest else first
+    said = value or _third_person(rest, speaker)
+    return FactCandidate(
+        text=(owner if subjectless else "") + "，".join(wordings) + "。",
+        owner=owner,
+        speaker=speaker,
+        pattern="SVC" if verb == "是" else "SVO" if said else "SV",
+        s=owner,
+        v=verb,
+        o="" if verb == "是" else said,
+        c=said if verb == "是" else "",
+        predicate_key=key,
+        cardinality="single" if is_single(key) else "multi",
+        kind=kind_of(first, head, key, event is not None),
+        polarity=polarity_of(first, head),
+        event=event,
+        confidence=_CONFIDENCE,
+        correction=is_correction(sentence),
+        sources=(SourceSpan(utterance.handle, start, end),),
+    )
+
+
+def _event(utterance: Utterance, start: int, end: int) -> TimeSpan | None:
+    times = find_times(utterance.text, utterance.at)
+    return next((time for time in times if start <= time.at < end), None)
+
+
+def _verb(words: Sequence[Word]) -> tuple[str, str]:
+    """The first verb with what goes before it ("打算", "去"), and what comes after."""
+    at = next((i for i, (_, tag) in enumerate(words) if tag.startswith("v")), None)
+    if at is None:
+        return "", ""
+    last = at
+    while last + 1 < len(words) and words[last + 1][1].startswith("v"):
+        last += 1
+    verb = "".join(word for word, _ in words[at : last + 1])
+    rest = "".join(word for word, _ in words[last + 1 :])
+    return verb, re.sub(r"^[了过着]", "", rest)
+
+
+def _third_person(text: str, name: str) -> str:
+    text = re.sub(rf"我(?={_KIN}|家)", f"{name}的", text)
+    text = text.replace("我们", f"{name}他们").replace("本人", name)
+    return re.sub(r"(?<!自)我", name, text)
+
+
+def _entities(
+    exchange: Exchange, words: Sequence[Word], people: frozenset[str]
+) -> tuple[EntityMention, ...]:
+    said = "\n".join(u.text for u in exchange.utterances)
+    found = [EntityMention(u.speaker, "person") for u in exchange.utterances if u.role == "user"]
+    found += [EntityMention(name, "person") for name in sorted(people) if name in said]
+    found += [
+        EntityMention(word, _ENTITY_TYPES[tag])
+        for word, tag in words
+        if tag in _ENTITY_TYPES and len(word) > 1
+    ]
+    found += [EntityMention(title, "object") for title in re.findall(r"《([^》]{1,40})》", said)]
+    unique = {mention.name: mention for mention in reversed(found)}
+    return tuple(reversed(unique.values()))
+
+
+def _note(
+    utterances: Sequence[Utterance], facts: Sequence[FactCandidate], people: frozenset[str]
+) -> NoteDraft | None:
+    texts = [u.text for u in utterances]
+    keywords = _keywords(texts, people)
+    if not keywords and not facts:
+        return None
+    said = "\n".join(texts)
+    tags = tuple(tag for tag, pattern in _TAGS.items() if re.search(pattern, said))
+    context = facts[0].text if facts else next(s for _, s in sentences(said)).strip()
+    return NoteDraft(keywords, tags[:_MOST_KEYWORDS], context[:500])
+
+
+def _keywords(texts: Sequence[str], people: frozenset[str]) -> tuple[str, ...]:
+    words = [word for text in texts for word in tagged(text)]
+    counts = Counter(
+        text
+        for text, tag in words
+        if _is_content((text, tag)) and len(text) > 1 and tag != "nr" and text not in people
+    )
+    return tuple(word for word, _ in counts.most_common(_MOST_KEYWORDS))

@@ -1,0 +1,231 @@
+"""Chinese word patterns: speech acts of sentences, and the predicates of the English table."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from memoryhub.engines.types import FactKind, Polarity, SpeechAct
+
+_FORGET = re.compile(
+    r"(?:请|帮我|麻烦|你|可以|能|^|[，,])(?:你|把)?.{0,12}(?:忘记|忘掉|忘了(?=我|刚|这|那|它)|删除|删掉|抹掉"
+    r"|清除|(?:别|不要|不必)(?:再)?(?:记住|记得|保存|保留))"
+)
+_FORGET_OWN = re.compile(
+    r"我(?:永远|从)?(?:不会|没有?|已经|经常|总是|常常|差点|都|也)?(?:会)?(?:忘记|忘掉|忘了|删)"
+)
+_QUESTION = re.compile(
+    r"[？?]\s*$|[吗么]\W*$|(?<!着)呢[？?]|^\W*(?:请问|为什么|怎么|什么|谁|哪|多少|几点)"
+    r"|(?:能不能|可不可以|有没有|是不是|要不要|该不该|好不好|会不会|是否)|(?:怎么办|怎么样|怎样才)"
+    r"|不知道.{0,12}(?:什么|怎么|怎样|哪|谁|如何|有没有|是否)|该(?:怎么|怎样|如何|从)"
+)
+_REQUEST = re.compile(
+    r"^\W*(?:请|麻烦|帮我|给我|告诉我|推荐|教我|提醒我)|(?:能|可以)(?:帮|给|教|告诉)我"
+)
+_HYPOTHETICAL = re.compile(r"如果|要是|假如|假设|倘若|万一|假使|的话(?:$|[，,])|就好了|早知道")
+_CHITCHAT = re.compile(
+    r"谢谢|感谢|多谢|不客气|再见|拜拜|晚安|早安|你好|您好|^\W*(?:嗨|嘿|哈哈|嗯|好的?|是的|没错|当然|哇)\W*$"
+    r"|早上好|晚上好|下午好|辛苦了|下次(?:再)?聊|聊天|聊聊|没关系|没问题|太好了|好主意"
+)
+_CORRECTION = re.compile(
+    r"(?:说错|记错|写错|搞错|弄错)了?|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
+    r"|我(?:从来|从)?没(?:有)?说过|我(?:的意思)?是说"
+)
+GREETING = re.compile(
+    r"^\W*(?:你好|您好|嗨|嘿|早上好|早安|晚上好|下午好|好久不见|对了|话说|换个话题|说起来)"
+)
+
+
+def act_of(sentence: str) -> SpeechAct:
+    """The speech act of one sentence with its closing mark."""
+    if _FORGET.search(sentence) and not _FORGET_OWN.search(sentence):
+        return "question" if re.search(r"吗\W*$", sentence) and "我" not in sentence else "forget"
+    if is_question(sentence):
+        return "question"
+    if _REQUEST.search(sentence):
+        return "request"
+    if _HYPOTHETICAL.search(sentence):
+        return "hypothetical"
+    return "chitchat" if _CHITCHAT.search(sentence) else "assertion"
+
+
+def is_question(text: str) -> bool:
+    return bool(_QUESTION.search(text))
+
+
+def is_chitchat(text: str) -> bool:
+    return bool(_CHITCHAT.search(text))
+
+
+def is_hypothetical(text: str) -> bool:
+    return bool(_HYPOTHETICAL.search(text))
+
+
+def is_correction(text: str) -> bool:
+    return bool(_CORRECTION.search(text))
+
+
+_ENDED = re.compile(
+    r"不再|再也不|已经不|现在不|早就不|(?:戒|辞|退|卖)(?:掉|了|职)|分手|不(?:喜欢|爱|养|住|去|吃|喝|学|玩)(?!得).{0,8}了$"
+)
+_DENIED = re.compile(
+    r"(?:不(?!仅|但|只|过|错|同|少|久|断|禁|得不|由|管|论|知不觉|好意思)|没(?!错|关系|问题)|从未|从不|未曾)"
+)
+_PLANNED = re.compile(
+    r"打算|计划|准备|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养)|决定|要(?:去|搬|参加|开始|结婚)"
+    r"|即将|快要"
+)
+_COMING = re.compile(r"(?<!一)下(?:个?月|周|个?星期)|明(?:天|年|晚)|(?<!前)后天")
+_PREFERS = re.compile(
+    r"喜欢|喜爱|热爱|最爱|爱(?:吃|喝|看|听|玩|好)|讨厌|偏爱|迷上|着迷|感兴趣|不爱|痴迷|害怕"
+)
+
+
+def polarity_of(clause: str, head: str) -> Polarity:
+    """What a clause says of its predicate; `head` is its part up to the main verb."""
+    if _ENDED.search(clause):
+        return "ended"
+    if _DENIED.search(head):
+        return "denied"
+    return "planned" if _PLANNED.search(head) or _COMING.search(clause) else "holds"
+
+
+def kind_of(clause: str, head: str, key: str, dated: bool) -> FactKind:
+    if _PREFERS.search(head) or key.startswith("favourite_"):
+        return "preference"
+    if polarity_of(clause, head) == "planned":
+        return "plan"
+    if key in ("age", "marital_status", "name"):
+        return "attribute"
+    return "event" if dated or re.search(r"了(?!解)|过(?![敏年程节去期])", clause) else "state"
+
+
+class Predicate(NamedTuple):
+    key: str
+    value: str
+
+
+_THINGS = {
+    "颜色": "colour", "电影": "film", "书": "book", "食物": "food", "菜": "dish", "水果": "fruit",
+    "歌": "song", "歌手": "singer", "运动": "sport", "动物": "animal", "季节": "season",
+    "城市": "city", "作家": "author", "饮料": "drink", "科目": "subject", "音乐": "music",
+    "游戏": "game", "花": "flower", "乐队": "band", "演员": "actor", "小说": "novel",
+}  # fmt: skip
+_MARITAL = {"结婚": "married", "已婚": "married", "离婚": "divorced", "离异": "divorced",
+            "订婚": "engaged", "单身": "single", "未婚": "single", "丧偶": "widowed"}  # fmt: skip
+_PLACE = r"(?P<place>[^，。,的了过]{2,12}?)"
+_WORKPLACE = (
+    r"(?:公司|医院|学校|大学|银行|中学|小学|幼儿园|局|店|厂|集团|事务所|研究所|研究院|出版社|工作室|部门|机构"
+    r"|餐厅|酒店|图书馆|博物馆|报社|电视台|政府|法院|律所|书店|咖啡馆|[A-Za-z]+)"
+)
+_ROLE = (
+    r"(?P<role>[^，。,的《在]{0,10}?(?:医生|护士|老师|教师|律师|工程师|程序员|设计师|会计师?|编辑|记者|作家|画家|厨师|司机|警察"
+    r"|学生|研究生|大学生|博士生|经理|教授|演员|歌手|翻译|教练|职员|公务员|摄影师|销售|店长|老板|科学家|研究员|导游|理发师"
+    r"|建筑师|飞行员|药剂师|兽医|消防员|农民|工人|音乐家|舞者|顾问|分析师|秘书|助理|主管|总监))"
+)
+_HOME = re.compile(
+    rf"(?:住(?:在|进|到)|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在){_PLACE}"
+    r"(?=了|的|[，。,]|生活|住|居住|工作|上班|已经|有|去|$)"
+)
+_EMPLOYER = re.compile(
+    rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
+)
+_JOB = re.compile(
+    rf"(?:(?:是|当|(?<!叫)做|成为|担任|从事|升任|转行做|改行做)(?:了|上了)?(?:一|两)?(?:名|个|位|家)?){_ROLE}(?!的(?!工作))(?=[，。,]|了|工作|$|的工作|已经|多年)"
+)
+_AGE = re.compile(
+    r"(?:今年|已经|刚满|刚|快|是|满|我)(?:要)?(?P<age>\d{1,3}|[一二两三四五六七八九十百]{1,5})岁了?(?!的时候|时|那年|开始|就)"
+)
+_NAME = re.compile(r"(?:我叫做?|我的名字(?:是|叫做?))(?P<name>[\u4e00-\u9fffA-Za-z·]{1,12})")
+_FAVOURITE = re.compile(
+    r"最(?:喜欢|喜爱|爱)(?:[吃喝看听玩])?的(?P<thing>[^，。,]{1,6}?)(?:就)?(?:是|叫)(?P<value>[^，。,]+)"
+    r"|最(?:喜欢|喜爱)的是(?P<bare>[^，。,]+)"
+)
+_MARRIED = re.compile(rf"(?P<state>{'|'.join(_MARITAL)})(?!证|纪念|典礼|礼|照|戒指|请|率|多久)")
+
+
+def classify(clause: str) -> Predicate:
+    """The predicate a clause states and its value; both empty when the table has none."""
+    for rule in (_favourite, _age, _name, _home, _role, _employer, _marital):
+        found = rule(clause)
+        if found:
+            return found
+    return Predicate("", "")
+
+
+def _favourite(clause: str) -> Predicate | None:
+    match = _FAVOURITE.search(clause)
+    if not match or not match["thing"]:
+        return None
+    return Predicate(f"favourite_{_THINGS.get(match['thing'], match['thing'])}", match["value"])
+
+
+def _age(clause: str) -> Predicate | None:
+    match = _AGE.search(clause)
+    return Predicate("age", match["age"]) if match else None
+
+
+def _name(clause: str) -> Predicate | None:
+    match = _NAME.search(clause)
+    return Predicate("name", match["name"]) if match else None
+
+
+def _home(clause: str) -> Predicate | None:
+    match = _HOME.search(clause)
+    if not match or re.match(
+        r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆", match["place"]
+    ):
+        return None
+    return Predicate("lives_in", match["place"])
+
+
+def _role(clause: str) -> Predicate | None:
+    match = _JOB.search(clause)
+    return Predicate("works_as", match["role"]) if match else None
+
+
+def _employer(clause: str) -> Predicate | None:
+    match = _EMPLOYER.search(clause)
+    if not match or not re.search(r"工作|上班|职|实习|教|加入|做|当|担任", clause):
+        return None
+    return Predicate("works_at", match["firm"])
+
+
+def _marital(clause: str) -> Predicate | None:
+    match = _MARRIED.search(clause)
+    return Predicate("marital_status", _MARITAL[match["state"]]) if match else None
+
+
+def is_single(key: str) -> bool:
+    """As in the English table: one value at a time."""
+    known = ("lives_in", "works_as", "works_at", "marital_status", "age")
+    return key in known or key.startswith("favourite_")
+
+
+_QUESTIONS = (
+    (
+        r"住(?:在)?(?:哪|什么地方)|(?:哪里|哪儿|哪个城市|什么地方).{0,4}(?:住|生活|定居)"
+        r"|搬(?:到|去)(?:了)?(?:哪|什么)|地址|住址|家在哪",
+        "lives_in",
+    ),
+    (r"什么工作|做什么的|职业|从事什么|什么职位|工作是什么|靠什么(?:谋生|生活)|当什么", "works_as"),
+    (
+        r"(?:在哪|在什么).{0,6}(?:工作|上班|任职|就职)|哪家(?:公司|医院|单位)|什么公司|公司叫什么|雇主",
+        "works_at",
+    ),
+    (r"结婚|已婚|单身|离婚|婚姻|订婚|未婚|对象了吗", "marital_status"),
+    (r"多大(?:了|年纪|岁数)|几岁|多少岁|年龄|多大\W*$", "age"),
+    (r"叫什么(?:名字)?\W*$|名字是", "name"),
+)  # fmt: skip
+_ASKED_FAVOURITE = re.compile(
+    r"最(?:喜欢|喜爱|爱)(?:[吃喝看听玩])?(?:的|(?:什么|哪\S{0,2}?)(?:样的|种)?)(?P<thing>[^，。？?是]{1,4}?)(?:是|叫|[？?]|$)"
+)
+
+
+def question_predicates(question: str) -> tuple[str, ...]:
+    """The keys a Chinese question asks for: ("她住在哪里？") → ("lives_in",)."""
+    keys = [key for pattern, key in _QUESTIONS if re.search(pattern, question)]
+    asked = _ASKED_FAVOURITE.search(question)
+    if asked:
+        keys.append(f"favourite_{_THINGS.get(asked['thing'], asked['thing'])}")
+    return tuple(dict.fromkeys(keys))
