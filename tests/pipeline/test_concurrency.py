@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import pytest
+from django.db import connection
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes.models import Fact
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+R = TypeVar("R")
+AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
+CITIES = ["Porto", "Braga", "Faro", "Evora", "Leiria"]
+
+
+@pytest.fixture(autouse=True)
+def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+
+
+def at_once(count: int, act: Callable[[int], R]) -> list[R]:
+    """Run `act` in `count` threads, each with a connection of its own."""
+
+    def run(number: int) -> R:
+        try:
+            return act(number)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count)))
+
+
+def say(tenant: Tenant, subject: str, number: int, text: str = "") -> None:
+    message = Message(
+        "user",
+        text or f"I have lived in {CITIES[number % 5]} for {number + 1} years.",
+        "Ana",
+        AT + timedelta(days=number),
+        f"m-{number}",
+    )
+    ingest(tenant.id, IngestRequest(subject, [message], session="s"))
+
+
+def test_X1_duplicate_delivery_twenty_times_at_once() -> None:
+    tenant = create_tenant("One", "one")
+    at_once(20, lambda _: say(tenant, "ana", 0))
+    with tenant_scope(tenant.id):
+        assert Turn.objects.count() == 1
+        assert Job.objects.count() == 1
+
+
+def test_X2_twenty_turns_at_once_are_numbered_without_gaps() -> None:
+    tenant = create_tenant("One", "one")
+    at_once(20, lambda n: say(tenant, "ana", n))
+    with tenant_scope(tenant.id):
+        assert sorted(Turn.objects.values_list("seq", flat=True)) == list(range(1, 21))
+        assert sorted(Turn.objects.values_list("ordinal", flat=True)) == list(range(1, 21))
+
+
+def facts_of(tenant: Tenant, subject: str) -> set[str]:
+    with tenant_scope(tenant.id):
+        rows = Fact.objects.filter(space__subject=subject)
+        return set(rows.values_list("text", flat=True))
+
+
+def test_X2_several_workers_on_one_space_derive_what_one_would() -> None:
+    tenant = create_tenant("One", "one")
+    for number in range(10):
+        for subject in ("together", "alone"):
+            say(tenant, subject, number, f"I bought {number + 2} boats in {CITIES[number % 5]}.")
+    with tenant_scope(tenant.id):
+        spaces = {job.space.subject: job.space_id for job in Job.objects.select_related("space")}
+    ran = at_once(4, lambda _: run_space(tenant.id, spaces["together"]))
+    run_space(tenant.id, spaces["together"])
+    run_space(tenant.id, spaces["alone"])
+    assert sum(ran) <= 10
+    with tenant_scope(tenant.id):
+        assert set(Job.objects.values_list("state", flat=True)) == {"done"}
+        assert set(Job.objects.values_list("attempts", flat=True)) == {1}
+    assert facts_of(tenant, "together") == facts_of(tenant, "alone") != set()

@@ -1,0 +1,156 @@
+"""Real workers, real brokers, kill -9 (spec X3; ground rule 1)."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes.models import EvolutionEvent, Fact
+from tests.support.processes import (
+    REDIS,
+    environment,
+    free_port,
+    kill,
+    process,
+    redis,
+    wait_until,
+    worker,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+needs_redis = pytest.mark.skipif(REDIS is None, reason="no redis-server on this machine")
+
+# Derives as a worker would, and stops where the model has answered and nothing is committed.
+STUCK = """
+import sys, time
+import django; django.setup()
+from memoryhub.pipeline import derive, runner
+def stuck(*args):
+    print("reached", flush=True)
+    time.sleep(600)
+derive.write = stuck
+from uuid import UUID
+runner.run_space(UUID(sys.argv[1]), UUID(sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def tenant(monkeypatch: pytest.MonkeyPatch) -> Tenant:
+    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    return create_tenant("One", "one")
+
+
+def say(tenant: Tenant, subject: str, number: int) -> Job:
+    text = f"I bought {number + 2} boats in Porto."
+    message = Message("user", text, "Ana", external_id=f"m-{number}")
+    job = ingest(tenant.id, IngestRequest(subject, [message], session="s")).job
+    assert job is not None
+    return job
+
+
+def all_done(tenant: Tenant) -> bool:
+    with tenant_scope(tenant.id):
+        return not Job.objects.exclude(state=Job.State.DONE).exists()
+
+
+def test_X3_killed_between_the_models_reply_and_the_commit(tenant: Tenant, tmp_path: Path) -> None:
+    job = say(tenant, "ana", 0)
+    command = [sys.executable, "-c", STUCK, str(tenant.id), str(job.space_id)]
+    log = tmp_path / "log"
+    with process(command, environment(), log) as started:
+        wait_until(lambda: "reached" in log.read_text(), 60, log)
+        started.send_signal(signal.SIGKILL)
+        started.wait()
+    with tenant_scope(tenant.id):
+        assert Fact.objects.count() == 0
+        job.refresh_from_db()
+        assert job.state == Job.State.RUNNING
+    wait_until(lambda: run_space(tenant.id, job.space_id) == 1, 30)
+    with tenant_scope(tenant.id):
+        job.refresh_from_db()
+        assert (job.state, job.attempts) == ("done", 2)
+        assert Fact.objects.count() == 1
+        assert EvolutionEvent.objects.filter(kind="resolve").count() == 1
+
+
+def broker(name: str, port: int) -> dict[str, str]:
+    return {} if name == "pgmq" else {"CELERY_BROKER_URL": f"redis://127.0.0.1:{port}/0"}
+
+
+@pytest.mark.parametrize("name", ["pgmq", pytest.param("redis", marks=needs_redis)])
+def test_a_worker_killed_at_work_loses_and_doubles_nothing(
+    tenant: Tenant, tmp_path: Path, name: str
+) -> None:
+    port, log = free_port(), tmp_path / "worker.log"
+    server = redis(port, tmp_path) if name == "redis" else None
+    if server:
+        server.__enter__()
+    try:
+        jobs = [say(tenant, subject, n) for n in range(4) for subject in ("ana", "rui", "eva")]
+        with worker(log, tmp_path / "beat", **broker(name, port)) as first:
+            wait_until(lambda: some_done(tenant), 90, log)
+            kill(first)
+        with worker(log, tmp_path / "beat", **broker(name, port)):
+            wait_until(lambda: all_done(tenant), 90, log)
+    finally:
+        if server:
+            server.__exit__(None, None, None)
+    with tenant_scope(tenant.id):
+        assert Fact.objects.count() == len(jobs)
+        assert Fact.objects.filter(mention_count=1).count() == len(jobs)
+
+
+def some_done(tenant: Tenant) -> bool:
+    with tenant_scope(tenant.id):
+        return Job.objects.filter(state=Job.State.DONE).exists()
+
+
+@needs_redis
+def test_a_broker_that_goes_away_loses_nothing(tenant: Tenant, tmp_path: Path) -> None:
+    port, log = free_port(), tmp_path / "worker.log"
+    with worker(log, tmp_path / "beat", **broker("redis", port)):
+        with redis(port, tmp_path):
+            say(tenant, "ana", 0)
+            wait_until(lambda: all_done(tenant), 90, log)
+        say(tenant, "ana", 1)
+        say(tenant, "rui", 0)
+        assert not all_done(tenant)
+        with redis(port, tmp_path):
+            wait_until(lambda: all_done(tenant), 90, log)
+    with tenant_scope(tenant.id):
+        assert Fact.objects.count() == 3
+
+
+def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No sweep helps here: it runs once an hour."""
+    tenant, log = create_tenant("One", "one"), tmp_path / "worker.log"
+    hourly = {"MEMORYHUB_SWEEP_SECONDS": "3600"}
+    ingest_elsewhere = (
+        "import django, sys; django.setup()\n"
+        "from uuid import UUID\n"
+        "from memoryhub.dialogues.messages import Message\n"
+        "from memoryhub.pipeline.services import *\n"
+        "ingest(UUID(sys.argv[1]), IngestRequest('ana', [Message('user', 'I live in Porto.', 'Ana')]))"
+    )
+    with worker(log, tmp_path / "beat", **hourly):
+        wait_until(lambda: "ready" in log.read_text(), 60, log)
+        subprocess.run(
+            [sys.executable, "-c", ingest_elsewhere, str(tenant.id)],
+            env=environment(**hourly),
+            check=True,
+        )
+        wait_until(lambda: all_done(tenant), 60, log)
+    with tenant_scope(tenant.id):
+        assert Fact.objects.count() == 1

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.errors import Conflict, EngineError
+from memoryhub.pipeline import queue, runner, tasks
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import IngestRequest, ingest, retry_job, run_space
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes.models import Fact
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 3, 4, 18, tzinfo=UTC)
+
+
+@pytest.fixture
+def tenant() -> Tenant:
+    return create_tenant("One", "one")
+
+
+def say(tenant: Tenant, text: str, subject: str = "ana") -> Job:
+    job = ingest(tenant.id, IngestRequest(subject, [Message("user", text, "Ana")])).job
+    assert job is not None
+    return job
+
+
+def fresh(job: Job) -> Job:
+    with tenant_scope(job.tenant_id):
+        job.refresh_from_db()
+    return job
+
+
+def test_jobs_of_a_space_are_claimed_in_order_and_one_at_a_time(tenant: Tenant) -> None:
+    first, second = say(tenant, "I live in Porto."), say(tenant, "I work as a nurse.")
+    later = timezone.now()
+    with tenant_scope(tenant.id):
+        claimed = queue.claim(first.space_id, later)
+        assert claimed is not None
+        assert claimed.id == first.id
+        assert queue.claim(first.space_id, later) is None
+        queue.finish(claimed, {}, later)
+        following = queue.claim(first.space_id, later)
+        assert following is not None
+        assert following.id == second.id
+
+
+def test_spaces_do_not_wait_for_each_other(tenant: Tenant) -> None:
+    one, two = say(tenant, "I live in Porto."), say(tenant, "I live in Faro.", "rui")
+    with tenant_scope(tenant.id):
+        assert queue.claim(one.space_id, timezone.now()) is not None
+        assert queue.claim(two.space_id, timezone.now()) is not None
+
+
+def test_a_lease_that_ran_out_is_taken_over_and_the_first_worker_is_fenced(tenant: Tenant) -> None:
+    job = say(tenant, "I live in Porto.")
+    now = timezone.now()
+    with tenant_scope(tenant.id):
+        slow = queue.claim(job.space_id, now)
+        quick = queue.claim(job.space_id, now + timedelta(hours=1))
+        assert slow is not None
+        assert quick is not None
+        assert quick.attempts == 2
+        with pytest.raises(queue.LeaseLost):
+            queue.finish(slow, {}, now)
+        with pytest.raises(queue.LeaseLost):
+            queue.hold(slow)
+        assert queue.beat(slow, now) is False
+        queue.finish(quick, {}, now)
+    assert fresh(job).state == Job.State.DONE
+
+
+def test_a_heartbeat_keeps_the_lease(tenant: Tenant) -> None:
+    job = say(tenant, "I live in Porto.")
+    now = timezone.now()
+    with tenant_scope(tenant.id):
+        held = queue.claim(job.space_id, now)
+        assert held is not None
+        assert queue.beat(held, now + timedelta(hours=1))
+        assert queue.claim(job.space_id, now + timedelta(hours=1)) is None
+
+
+def fails_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def refuse(job: Job) -> None:
+        raise error
+
+    monkeypatch.setitem(runner.STEPS, Job.Step.DERIVE, refuse)
+
+
+def test_a_failure_is_kept_and_tried_again_later(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_with(monkeypatch, EngineError("the model is busy"))
+    job = say(tenant, "I live in Porto.")
+    run_space(tenant.id, job.space_id)
+    assert fresh(job).state == Job.State.RETRY
+    assert "the model is busy" in job.error
+    assert job.run_after > timezone.now()
+
+
+def test_later_jobs_wait_behind_one_that_is_to_be_retried(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_with(monkeypatch, EngineError("the model is busy"))
+    job = say(tenant, "I live in Porto.")
+    second = say(tenant, "I moved to Faro.")
+    assert run_space(tenant.id, job.space_id) == 1
+    assert fresh(second).attempts == 0
+
+
+def test_E12_after_eight_attempts_it_is_given_up_and_a_person_may_retry(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        fails_with(broken, EngineError("no JSON in the reply"))
+        job = say(tenant, "I live in Porto.")
+        for _ in range(8):
+            with tenant_scope(tenant.id):
+                Job.objects.update(run_after=timezone.now())
+            run_space(tenant.id, job.space_id)
+    assert fresh(job).state == Job.State.DEAD
+    assert job.attempts == 8
+    with tenant_scope(tenant.id):
+        retry_job(job.id)
+    run_space(tenant.id, job.space_id)
+    assert fresh(job).state == Job.State.DONE
+    with tenant_scope(tenant.id):
+        assert Fact.objects.count() == 1
+
+
+def test_a_permanent_error_is_not_tried_again(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_with(monkeypatch, EngineError("the key is wrong", permanent=True))
+    job = say(tenant, "I live in Porto.")
+    run_space(tenant.id, job.space_id)
+    assert fresh(job).state == Job.State.DEAD
+
+
+def test_a_job_whose_workers_always_die_is_given_up(tenant: Tenant) -> None:
+    job = say(tenant, "I live in Porto.")
+    now = timezone.now()
+    with tenant_scope(tenant.id):
+        for hour in range(8):
+            assert queue.claim(job.space_id, now + timedelta(hours=hour)) is not None
+        assert queue.claim(job.space_id, now + timedelta(hours=9)) is None
+    assert fresh(job).state == Job.State.DEAD
+    assert "died" in job.error
+
+
+def test_only_a_failed_job_can_be_retried(tenant: Tenant) -> None:
+    job = say(tenant, "I live in Porto.")
+    with tenant_scope(tenant.id), pytest.raises(Conflict):
+        retry_job(job.id)
+
+
+def test_the_wait_doubles_up_to_an_hour() -> None:
+    waits = [queue.backoff(attempt).total_seconds() for attempt in (1, 2, 3, 20)]
+    assert waits[1] == 2 * waits[0]
+    assert waits[2] == 2 * waits[1]
+    assert waits[3] == 3600
+
+
+def test_the_sweeper_rings_for_what_was_not_heard(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = say(tenant, "I live in Porto.")
+    heard: list[tuple[UUID, UUID]] = []
+    monkeypatch.setattr(tasks, "ring", lambda *ids: heard.append(ids))
+    tasks.sweep()
+    assert heard == [(tenant.id, job.space_id)]
+    run_space(tenant.id, job.space_id)
+    heard.clear()
+    tasks.sweep()
+    assert heard == []
+
+
+def test_a_broker_that_is_gone_does_not_fail_the_request(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    def refuse(*args: str) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(tasks.work, "delay", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        job = say(tenant, "I live in Porto.")
+    run_space(tenant.id, job.space_id)
+    assert fresh(job).state == Job.State.DONE
