@@ -1,0 +1,82 @@
+"""How well rankings find the evidence. Pure; the definitions are in docs/reference/lab.md."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+CUTS = (1, 5, 10, 20, 30)
+BUDGETS = (250, 500, 1000)
+JUDGED = (1, 2, 3, 4)  # LoCoMo's category 5 asks about what was never said
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question's ranking: the turn refs each result stands for, and the results' tokens."""
+
+    category: int
+    evidence: frozenset[str]
+    ranked: Sequence[frozenset[str]]
+    tokens: Sequence[int]
+
+
+def recall_at(outcome: Outcome, cut: int) -> float:
+    """The share of the evidence turns within the first `cut` results."""
+    return _share(outcome, outcome.ranked[:cut])
+
+
+def recall_within(outcome: Outcome, budget: int) -> float:
+    """The share within the leading results whose texts fit `budget` tokens together."""
+    total, fitting = 0, 0
+    for tokens in outcome.tokens:
+        total += tokens
+        if total > budget:
+            break
+        fitting += 1
+    return _share(outcome, outcome.ranked[:fitting])
+
+
+def _share(outcome: Outcome, results: Iterable[frozenset[str]]) -> float:
+    found = frozenset[str]().union(*results)
+    return len(outcome.evidence & found) / len(outcome.evidence)
+
+
+def ndcg_at(outcome: Outcome, cut: int) -> float:
+    """Binary gains; a result counts for evidence that no better result has shown."""
+    seen: set[str] = set()
+    gained = 0.0
+    for place, refs in enumerate(outcome.ranked[:cut]):
+        new = (refs & outcome.evidence) - seen
+        gained += bool(new) / math.log2(place + 2)
+        seen |= new
+    ideal = sum(1 / math.log2(at + 2) for at in range(min(cut, len(outcome.evidence))))
+    return gained / ideal
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Means over questions: "recall@10", "ndcg@10", "recall<=500" and so on."""
+    means = {f"recall@{cut}": _mean(recall_at(o, cut) for o in outcomes) for cut in CUTS}
+    means["ndcg@10"] = _mean(ndcg_at(o, 10) for o in outcomes)
+    return means | {
+        f"recall<={budget}": _mean(recall_within(o, budget) for o in outcomes) for budget in BUDGETS
+    }
+
+
+def by_category(outcomes: Iterable[Outcome]) -> dict[int, list[Outcome]]:
+    groups: dict[int, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        groups[outcome.category].append(outcome)
+    return dict(sorted(groups.items()))
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    return float(np.percentile(values, share)) if values else 0.0
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return round(sum(numbers) / len(numbers), 4) if numbers else 0.0

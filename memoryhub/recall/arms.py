@@ -1,0 +1,115 @@
+"""Candidates in one statement: the nearest vectors, the best words, and both scores for all.
+
+Vectors are compared exactly on the covering index; words by the function that may use the GIN
+indexes under row-level security. What can't be seen now is left out before anything is ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from memoryhub.recall.fusion import Candidate
+from memoryhub.recall.results import Kind
+from memoryhub.tenants.models import Space
+
+PER_ARM = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """Which facts and turns may be seen: those current at `now`, or true at `as_of`."""
+
+    now: datetime
+    as_of: datetime | None = None
+    include_past: bool = False
+
+
+# The planner chooses the covering index when each kind is asked for by itself.
+_DENSE = """
+dense AS (
+  SELECT k.kind, near.owner_id FROM unnest(%(kinds)s::text[]) AS k(kind)
+  CROSS JOIN LATERAL (
+    SELECT e.owner_id FROM notes_indexentry e
+    WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = k.kind
+      AND e.model = %(model)s AND e.embedding IS NOT NULL
+    ORDER BY e.embedding <#> %(vector)s::halfvec LIMIT %(per_arm)s
+  ) near
+),
+"""
+_NO_DENSE = "dense AS (SELECT ''::text AS kind, NULL::uuid AS owner_id WHERE false),"
+
+_CANDIDATES = """
+WITH q AS (
+  SELECT replace(replace(plainto_tsquery('english', %(words)s)::text, ' & ', ' | '),
+                 ' <-> ', ' | ')::tsquery AS query
+),
+{dense}
+found AS (
+  SELECT kind, owner_id FROM dense
+  UNION
+  SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
+    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s) w
+),
+scored AS (
+  SELECT e.kind, e.owner_id,
+         max(-(e.embedding <#> %(vector)s::halfvec)) FILTER (WHERE e.model = %(model)s) AS dense,
+         max(ts_rank(e.words, q.query)
+             + ts_rank(COALESCE(e.window_words, e.words), q.query)) AS lexical
+  FROM q, found JOIN notes_indexentry e ON e.owner_id = found.owner_id AND e.kind = found.kind
+  GROUP BY e.kind, e.owner_id
+)
+SELECT s.kind, s.owner_id, s.dense, s.lexical,
+       COALESCE(t.speaker, f.speaker, ''), COALESCE(t.speaker, f.owner, ''),
+       COALESCE(f.predicate_key, ''),
+       COALESCE(t.occurred_at, f.asserted_at, n.occurred_at), f.event_from, f.event_to,
+       t.session_id, left(COALESCE(t.text, f.text, n.content), 500)
+FROM scored s
+LEFT JOIN dialogues_turn t ON s.kind = 'turn' AND t.id = s.owner_id
+LEFT JOIN notes_fact f ON s.kind = 'fact' AND f.id = s.owner_id
+LEFT JOIN notes_note n ON s.kind = 'note' AND n.id = s.owner_id
+WHERE (t.id IS NOT NULL AND t.state <> 'redacted'
+       AND (%(as_of)s::timestamptz IS NULL OR t.occurred_at <= %(as_of)s))
+   OR (n.id IS NOT NULL AND (%(as_of)s::timestamptz IS NULL OR n.occurred_at <= %(as_of)s))
+   OR (f.id IS NOT NULL AND f.retired_at IS NULL AND f.status <> 'retracted' AND CASE
+         WHEN %(as_of)s::timestamptz IS NOT NULL
+           THEN f.valid_from <= %(as_of)s AND (f.valid_to IS NULL OR f.valid_to > %(as_of)s)
+         WHEN %(include_past)s THEN true
+         ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > %(now)s)
+       END)
+"""
+
+
+def candidates(
+    space: Space,
+    *,
+    words: str,
+    vector: NDArray[np.float32] | None,
+    model: str,
+    kinds: Sequence[Kind],
+    visibility: Visibility,
+) -> list[Candidate]:
+    """The union of both arms, at most PER_ARM a kind and arm. Call inside the tenant's scope."""
+    values: dict[str, Any] = {
+        "tenant": space.tenant_id,
+        "space": space.id,
+        "words": words,
+        "vector": None if vector is None else HalfVector(vector).to_text(),
+        "model": model,
+        "kinds": list(kinds),
+        "per_arm": PER_ARM,
+        "as_of": visibility.as_of,
+        "now": visibility.now,
+        "include_past": visibility.include_past,
+    }
+    dense = _NO_DENSE if vector is None else _DENSE
+    with connection.cursor() as cursor:
+        cursor.execute(_CANDIDATES.format(dense=dense), values)
+        return [Candidate(*row) for row in cursor.fetchall()]

@@ -1,0 +1,75 @@
+"""What a question asks for, read by rules: whom, when, which predicate. No model call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.local.predicates import question_predicates
+from memoryhub.engines.types import TimeSpan
+from notes.indexing import chunks, without_names
+from notes.lexemes import lexical_text
+
+_WHEN = re.compile(
+    r"\b(?:when|what (?:time|day|date|month|year)|which (?:day|month|year)|how long ago)\b"
+    r"|什么时候|哪天|几月|几号|何时|哪年|哪一天",
+    re.I,
+)
+# Roles and words that also are names: not taken for somebody when written in lower case.
+_ROLES = frozenset({"user", "assistant", "system", "tool"})
+_NOT_NAMES = _ROLES | {"will", "may", "can", "mark", "art"}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`embed`: the question without names, cut to what the embedder reads. `words`: for the
+    lexical arm. `named`: participants it names. `spans`: times it names. `asks_when`: it wants one.
+    """
+
+    query: str
+    embed: str
+    words: str
+    truncated: bool
+    named: tuple[str, ...]
+    spans: tuple[TimeSpan, ...]
+    asks_when: bool
+    predicates: tuple[str, ...]
+
+    @property
+    def speaker(self) -> str:
+        """The one participant the question is about, or ""."""
+        return self.named[0] if len(self.named) == 1 else ""
+
+
+def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -> Route:
+    """Read `query`, which is not empty, as asked at `now` of a space with these speakers."""
+    people = tuple(speakers)
+    named = tuple(name for name in people if _names(query, name))
+    pieces = chunks(without_names(query, [form for n in named for form in _forms(n)]), max_tokens)
+    return Route(
+        query=query,
+        embed=pieces[0],
+        words=lexical_text(query),
+        truncated=len(pieces) > 1,
+        named=named,
+        spans=find_times(query[:2000], now),
+        asks_when=bool(_WHEN.search(query)),
+        predicates=question_predicates(query[:2000]),
+    )
+
+
+def _forms(name: str) -> Sequence[str]:
+    """How a name may be written: in full, its first word, and both in lower case."""
+    first = name.split()[0] if name.split() else name
+    lower = [form.lower() for form in (name, first) if form.lower() not in _NOT_NAMES]
+    return [name, first, *lower]
+
+
+def _names(query: str, name: str) -> bool:
+    if not name or name.lower() in _ROLES:
+        return False
+    alternatives = "|".join(re.escape(form) for form in _forms(name))
+    return bool(re.search(rf"(?<![A-Za-z])(?:{alternatives})(?![A-Za-z])", query))
