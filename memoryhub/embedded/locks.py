@@ -42,14 +42,20 @@ def is_held(path: Path) -> bool:
     return False
 
 
+def wait_lock(path: Path, seconds: float) -> int | None:
+    """As try_lock, but keeps trying for a while."""
+    deadline = time.monotonic() + seconds
+    while (descriptor := try_lock(path)) is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return descriptor
+
+
 @contextmanager
 def locked(path: Path, *, seconds: float) -> Iterator[None]:
     """Waits up to `seconds` for the exclusive lock; EmbeddedError after that."""
-    deadline = time.monotonic() + seconds
-    while (descriptor := try_lock(path)) is None:
-        if time.monotonic() > deadline:
-            raise EmbeddedError(f"Another process has held {path} for {seconds:.0f} seconds")
-        time.sleep(0.05)
+    descriptor = wait_lock(path, seconds)
+    if descriptor is None:
+        raise EmbeddedError(f"Another process has held {path} for {seconds:.0f} seconds")
     try:
         yield
     finally:

@@ -236,7 +236,7 @@ class EmbeddedPostgres:
         """The first line of the server's pid file, which may be stale."""
         try:
             return int((self.places.cluster / "postmaster.pid").read_text().split("\n")[0])
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return None
 
     def discard_stale_pid(self) -> None:
@@ -292,20 +292,22 @@ class EmbeddedPostgres:
         (self.places.home / "keep").unlink(missing_ok=True)
         if not is_held(self.places.home / "running.lock"):
             return False
-        for request, seconds in ((signal.SIGINT, 20.0), (signal.SIGQUIT, 10.0)):
-            pid = self.pid()
-            if pid is not None:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, request)
-            if self.is_gone_within(seconds):
-                return True
+        if self.is_gone_after(signal.SIGINT, 20) or self.is_gone_after(signal.SIGQUIT, 10):
+            return True
         raise EmbeddedError(f"PostgreSQL does not stop, see {self.places.log}")
 
-    def is_gone_within(self, seconds: float) -> bool:
+    def is_gone_after(self, request: signal.Signals, seconds: float) -> bool:
+        """Sends the signal once there is a pid file to tell whom, and waits for the end."""
         deadline = time.monotonic() + seconds
+        asked = None
         while is_held(self.places.home / "running.lock"):
             if time.monotonic() > deadline:
                 return False
+            pid = self.pid()
+            if pid != asked and pid is not None:
+                asked = pid
+                with suppress(ProcessLookupError):
+                    os.kill(pid, request)
             time.sleep(0.02)
         if self._process is not None:
             self._process.wait()

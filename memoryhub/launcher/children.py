@@ -1,0 +1,148 @@
+"""Child processes in groups of their own: watched, started again, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memoryhub.errors import MemoryHubError
+from memoryhub.launcher import guard as guard_script
+from memoryhub.launcher.interrupts import Interrupts
+
+GRACE = 6.0  # seconds a child has between SIGTERM and SIGKILL
+STEADY = 30.0  # seconds after which a child's former failures are forgotten
+BACKOFF = (0.5, 1.0, 2.0, 4.0)  # seconds before each new try in a row
+
+
+class LauncherError(MemoryHubError):
+    """The hub cannot start or go on; the message says what to do."""
+
+    status = 503
+    code = "launcher"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run. `env` is added to our own environment."""
+
+    name: str
+    command: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+class Guard:
+    """Our end of the pipe to the process that clears up after us (see guard.py)."""
+
+    def __init__(self, lock: int) -> None:
+        """`lock` stays held until the guard is done."""
+        self.process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-I", "-S", guard_script.__file__],
+            stdin=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            pass_fds=[lock],
+        )
+
+    def tell(self, sign: str, kind: str, number: int) -> None:
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(f"{sign} {kind} {number}\n")
+            self.process.stdin.flush()
+
+    def close(self) -> None:
+        """Has the guard end what it still knows of, and waits for that."""
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait()
+
+
+class Child:
+    """One program, kept running by `tick`."""
+
+    def __init__(self, program: Program, guard: Guard, interrupts: Interrupts) -> None:
+        self.program = program
+        self.guard = guard
+        self.interrupts = interrupts
+        self.process: subprocess.Popen[bytes] | None = None
+        self.failures = 0
+        self.began = self.again_at = 0.0
+
+    def start(self) -> None:
+        with self.interrupts.held():  # between its start and the guard's knowing of it
+            self.process = subprocess.Popen(  # noqa: S603
+                list(self.program.command),
+                env={**os.environ, **self.program.env},
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            self.guard.tell("+", "group", self.process.pid)
+        self.began = time.monotonic()
+
+    def tick(self, say: Callable[[str], None]) -> None:
+        """Notices a death, and starts again when it is time. LauncherError when it is hopeless."""
+        if self.process is None:
+            if time.monotonic() >= self.again_at:
+                self.start()
+        elif (code := self.process.poll()) is not None:
+            self.bury()
+            self.plan_next(say, code)
+
+    def plan_next(self, say: Callable[[str], None], code: int) -> None:
+        if time.monotonic() - self.began > STEADY:
+            self.failures = 0
+        if self.failures >= len(BACKOFF):
+            raise LauncherError(
+                f"The {self.program.name} keeps failing ({ended(code)}): the hub stops. "
+                f"What it printed above says why."
+            )
+        pause = BACKOFF[self.failures]
+        self.failures += 1
+        self.again_at = time.monotonic() + pause
+        say(f"The {self.program.name} ended ({ended(code)}); starting it again in {pause:g} s.")
+
+    def ask_to_stop(self) -> None:
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                self.process.terminate()
+
+    def wait_until(self, deadline: float) -> None:
+        """Waits, then ends what is left of the group."""
+        if self.process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(max(0.0, deadline - time.monotonic()))
+            self.bury()
+
+    def bury(self) -> None:
+        assert self.process is not None
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.guard.tell("-", "group", self.process.pid)
+        self.process = None
+
+
+def ended(code: int) -> str:
+    """An exit status in words."""
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+
+
+def stop_all(children: Sequence[Child]) -> None:
+    """Asks all at once, so that the slowest alone decides how long it takes."""
+    for child in children:
+        child.ask_to_stop()
+    deadline = time.monotonic() + GRACE
+    for child in children:
+        child.wait_until(deadline)
+
+
+def module(name: str, *arguments: str | Path) -> list[str]:
+    """The command that runs a module with this very Python."""
+    return [sys.executable, "-m", name, *map(str, arguments)]

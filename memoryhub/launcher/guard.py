@@ -1,0 +1,51 @@
+"""Clears up after a launcher that was killed: `python guard.py`, the launcher on its stdin.
+
+It is told what runs, a line each: "+ group 123" (a process group), "+ server 456" (a
+PostgreSQL server), "- group 123". When the launcher's end of the pipe closes, whatever is
+left is stopped: groups first, then the server. Only the standard library is used, so that
+it starts at once and stays small.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+
+GRACE = 6.0  # seconds between asking and killing
+
+
+def main() -> None:
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    running: set[tuple[str, int]] = set()
+    for line in sys.stdin:
+        sign, kind, number = line.split()
+        (running.add if sign == "+" else running.discard)((kind, int(number)))
+    end({-number for kind, number in running if kind == "group"}, signal.SIGTERM, signal.SIGKILL)
+    end({number for kind, number in running if kind == "server"}, signal.SIGINT, signal.SIGQUIT)
+
+
+def end(targets: set[int], ask: signal.Signals, force: signal.Signals) -> None:
+    """Targets as kill(2) takes them: negative for a group."""
+    left = {target for target in targets if send(target, ask)}
+    deadline = time.monotonic() + GRACE
+    while left and time.monotonic() < deadline:
+        time.sleep(0.05)
+        left = {target for target in left if send(target, 0)}
+    for target in left:
+        send(target, force)
+
+
+def send(target: int, number: int) -> bool:
+    """Whether the target was there to get it."""
+    with suppress(ProcessLookupError):
+        os.kill(target, number)
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    main()

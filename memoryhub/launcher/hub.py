@@ -1,0 +1,252 @@
+"""The hub as one program: lock, port, database, preparation, children, and all of it back.
+
+The order matters: what can be refused cheaply (a hub that runs, a port that is taken) is
+refused before anything is changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.embedded.errors import explained
+from memoryhub.embedded.locks import is_held, wait_lock
+from memoryhub.errors import MemoryHubError
+from memoryhub.launcher.children import Child, Guard, LauncherError, Program, stop_all
+from memoryhub.launcher.interrupts import Interrupts
+
+HEALTH_SECONDS = 60.0
+DATABASE_SECONDS = 2.0  # between looks at the database
+GUARD_SECONDS = 15.0  # how long clearing up may take
+UNREACHABLE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+
+Say = Callable[[str], None]
+Tick = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run where. The callables get `say`, which prints a line.
+
+    `prepare` runs once the database is up, `serving` once the hub answers, with a function
+    to call now and then while it works; `health_host` is the Host header of health checks.
+    """
+
+    data_dir: Path
+    host: str
+    port: int
+    programs: Sequence[Program]
+    postgres: EmbeddedPostgres | None = None
+    prepare: Callable[[Say], None] = lambda say: None
+    serving: Callable[[Say, Tick], None] = lambda say, tick: None
+    health_path: str = "/healthz"
+    health_host: str = ""
+    urls: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+    @property
+    def reach(self) -> str:
+        """The address under which this machine reaches the web server."""
+        return UNREACHABLE.get(self.host, self.host)
+
+    @property
+    def url(self) -> str:
+        return f"http://{f'[{self.reach}]' if ':' in self.reach else self.reach}:{self.port}"
+
+
+class Hub:
+    """`run` returns the exit status."""
+
+    def __init__(self, plan: Plan, say: Say) -> None:
+        self.plan = plan
+        self.say = say
+        self.interrupts = Interrupts()
+        self.guard: Guard | None = None
+        self.children: list[Child] = []
+        self.database_at = 0.0
+
+    def run(self) -> int:
+        """Until a signal (0) or until something is wrong beyond repair (1)."""
+        self.interrupts.install()
+        try:
+            with ExitStack() as stack:
+                return self.outcome(stack)
+        except MemoryHubError as error:
+            self.say(f"While stopping: {error}")
+            return 1
+
+    def outcome(self, stack: ExitStack) -> int:
+        """From its end on nothing interrupts the stopping."""
+        try:
+            self.go(stack)
+        except KeyboardInterrupt:
+            self.say("Stopping.")
+            return 0
+        except MemoryHubError as error:
+            self.say(str(error))
+            return 1
+        finally:
+            self.interrupts.ending = True
+
+    def go(self, stack: ExitStack) -> NoReturn:
+        lock = take_locks(self.plan, stack)
+        check_port(self.plan.host, self.plan.port)
+        with self.interrupts.held():
+            self.guard = guard = Guard(lock)
+            stack.callback(guard.close)
+        if self.plan.postgres is not None:
+            stack.callback(self.plan.postgres.close)
+            self.start_database(stack)
+        self.plan.prepare(self.say)
+        self.children = [Child(each, guard, self.interrupts) for each in self.plan.programs]
+        stack.callback(stop_all, self.children)
+        for child in self.children:
+            child.start()
+        self.await_health()
+        self.announce()
+        self.plan.serving(self.say, self.tick)
+        while True:
+            self.tick()
+            time.sleep(0.2)
+
+    def start_database(self, stack: ExitStack | None = None) -> None:
+        """A server that somebody else started is used, and left to them."""
+        assert self.plan.postgres is not None
+        assert self.guard is not None
+        before = self.plan.postgres.pid()
+        with explained(self.plan.data_dir):
+            started = self.plan.postgres.start()
+        pid = self.plan.postgres.pid()
+        if started and pid is not None:
+            if before is not None:
+                self.guard.tell("-", "server", before)
+            self.guard.tell("+", "server", pid)
+            if stack is not None:
+                stack.callback(self.stop_database)
+
+    def stop_database(self) -> None:
+        assert self.plan.postgres is not None
+        assert self.guard is not None
+        pid = self.plan.postgres.pid()
+        self.plan.postgres.stop()
+        if pid is not None:
+            self.guard.tell("-", "server", pid)
+
+    def tick(self) -> None:
+        """Keeps everything running. Call it often; it is cheap."""
+        self.interrupts.check()
+        for child in self.children:
+            child.tick(self.say)
+        if self.plan.postgres is not None and time.monotonic() > self.database_at:
+            self.database_at = time.monotonic() + DATABASE_SECONDS
+            if not self.plan.postgres.is_running():
+                self.say("The database ended; starting it again.")
+                self.start_database()
+
+    def await_health(self) -> None:
+        deadline = time.monotonic() + HEALTH_SECONDS
+        while not healthy(self.plan):
+            if time.monotonic() > deadline:
+                raise LauncherError(f"{self.plan.url} did not answer; the lines above may say why.")
+            self.tick()
+            time.sleep(0.05)
+
+    def announce(self) -> None:
+        self.say(f"MemoryHub is ready at {self.plan.url}")
+        for name, path in self.plan.urls:
+            self.say(f"  {name:<10} {self.plan.url}{path}")
+        self.say("Stop it with Ctrl-C.")
+
+
+def take_locks(plan: Plan, stack: ExitStack) -> int:
+    """One hub for a data folder. Returns the lock that the guard is to share.
+
+    The first lock is the hub's alone. The second one outlives a hub that was killed until its
+    guard has cleared up, and is waited for.
+    """
+    with explained(plan.data_dir):
+        plan.data_dir.mkdir(parents=True, exist_ok=True)
+        own = wait_lock(lock_path(plan.data_dir), 0.2)
+        if own is None:
+            raise LauncherError(
+                f"MemoryHub already runs with {plan.data_dir}: {who(plan.data_dir)}"
+            )
+        stack.callback(release, own)
+        os.truncate(own, 0)
+        os.pwrite(own, f"process {os.getpid()}, {plan.url}\n".encode(), 0)
+        shared = wait_lock(guard_path(plan.data_dir), GUARD_SECONDS)
+    if shared is None:
+        raise LauncherError("Parts of a hub that was killed still run; try again in a moment.")
+    stack.callback(os.close, shared)
+    return shared
+
+
+def release(lock: int) -> None:
+    os.truncate(lock, 0)
+    os.close(lock)
+
+
+def lock_path(data_dir: Path) -> Path:
+    return data_dir / "hub.lock"
+
+
+def guard_path(data_dir: Path) -> Path:
+    return data_dir / "hub.guard.lock"
+
+
+def who(data_dir: Path) -> str:
+    """What the holder of the lock wrote down about itself."""
+    return lock_path(data_dir).read_text().strip() or "unknown"
+
+
+def is_used(data_dir: Path) -> bool:
+    """Whether a hub runs with this folder, or a killed one is still cleared up after."""
+    return is_held(lock_path(data_dir)) or is_held(guard_path(data_dir))
+
+
+def check_port(host: str, port: int) -> None:
+    """LauncherError if the web server could not listen there."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+    except OSError as error:
+        raise LauncherError(port_advice(host, port, error)) from error
+
+
+def port_advice(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} on {host} is taken by another program. Stop that program, or choose "
+            f"another port: MEMORYHUB_PORT={port + 1} make run"
+        )
+    if error.errno == errno.EACCES:
+        return (
+            f"Port {port} may not be used by this account. "
+            f"Choose one above 1023: MEMORYHUB_PORT=8000 make run"
+        )
+    return f"Cannot listen on {host}, port {port}: {error}. Check MEMORYHUB_HOST and MEMORYHUB_PORT"
+
+
+def healthy(plan: Plan) -> bool:
+    connection = http.client.HTTPConnection(plan.reach, plan.port, timeout=5)
+    headers = {"Host": plan.health_host} if plan.health_host else {}
+    try:
+        connection.request("GET", plan.health_path, headers=headers)
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
