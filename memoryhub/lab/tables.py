@@ -1,0 +1,32 @@
+"""A report as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Summary = Mapping[str, float]
+
+
+def lines_of(report: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"{report['turns']} turns loaded at {report['turns_per_second']} turns/s; "
+        f"{report['questions_without_evidence']} questions without evidence not judged"
+    )
+    for run in report["runs"]:
+        yield ""
+        yield from _run_lines(run)
+
+
+def _run_lines(run: Mapping[str, Any]) -> Iterator[str]:
+    times = run["search_ms"]
+    yield (
+        f"{run['name']}: {run['questions']} questions of categories 1-4, "
+        f"search p50 {times['p50']} ms, p95 {times['p95']} ms, {run['empty_answers']} empty answers"
+    )
+    rows: dict[str, Summary] = {"overall": run["overall"]}
+    rows |= {f"category {number}": row for number, row in run["by_category"].items()}
+    rows |= run["by_dialogue"]
+    yield " " * 14 + "".join(f"{name:>13}" for name in run["overall"])
+    for name, row in rows.items():
+        yield f"{name[:14]:14}" + "".join(f"{value:13.3f}" for value in row.values())
