@@ -1,0 +1,197 @@
+"""Every route of the API: who may call it, and what a stranger gets."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.urls import URLPattern
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from api.urls import urlpatterns
+from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
+from memoryhub.dialogues.messages import Message
+from memoryhub.tenants.models import ApiKey, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key, create_tenant, ensure_space, revoke_key
+
+# Route name -> method -> scope. None: open to all. A new route fails until it is listed here.
+ROUTES: dict[str, dict[str, str | None]] = {
+    "memories": {"POST": "write"},
+    "search": {"POST": "read"},
+    "spaces": {"GET": "read"},
+    "facts": {"GET": "read"},
+    "jobs": {"GET": "read"},
+    "job": {"GET": "read"},
+    "job-retry": {"POST": "write"},
+    "schema": {"GET": None},
+    "docs": {"GET": None},
+    "redoc": {"GET": None},
+    "not-found": {},
+}
+GUARDED = [(name, m) for name, methods in ROUTES.items() for m, s in methods.items() if s]
+
+
+@pytest.fixture
+def victim(tenant: Tenant) -> dict[str, str]:
+    """A tenant's subject with a fact, and the paths and bodies that lead to it."""
+    request = IngestRequest("ana", [Message("user", "I live in Porto.", "Ana")])
+    done = ingest_and_wait(tenant.id, request)
+    assert done.job is not None
+    return {
+        "memories": "/api/v1/memories",
+        "search": "/api/v1/search",
+        "spaces": "/api/v1/spaces",
+        "facts": "/api/v1/spaces/ana/facts",
+        "jobs": "/api/v1/jobs",
+        "job": f"/api/v1/jobs/{done.job.id}",
+        "job-retry": f"/api/v1/jobs/{done.job.id}/retry",
+    }
+
+
+BODIES = {
+    "memories": {"subject": "ana", "messages": [{"content": "Hello there."}]},
+    "search": {"subject": "ana", "query": "where does she live"},
+}
+
+
+def call(client: APIClient, paths: dict[str, str], name: str, method: str) -> Any:
+    send = client.post if method == "POST" else client.get
+    return send(paths[name], BODIES.get(name, {}), format="json" if method == "POST" else None)
+
+
+def test_every_route_states_its_scope() -> None:
+    found = {}
+    for pattern in urlpatterns:
+        assert isinstance(pattern, URLPattern)
+        view = pattern.callback.view_class  # type: ignore[union-attr]  # set by as_view()
+        opened = pattern.callback.view_initkwargs.get("permission_classes") == []  # type: ignore[union-attr]
+        found[pattern.name] = {"GET": None} if opened else dict(view.scopes)
+    assert found == ROUTES
+
+
+@pytest.mark.parametrize(("name", "method"), GUARDED)
+def test_without_a_key_nothing_is_told(victim: dict[str, str], name: str, method: str) -> None:
+    answer = call(APIClient(), victim, name, method)
+    assert answer.status_code == 401
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(("name", "method"), GUARDED)
+def test_a_stranger_finds_nothing(
+    victim: dict[str, str], client_of: Any, name: str, method: str
+) -> None:
+    """404 for what is named, an empty list for what is listed; never 403 with details (E30)."""
+    stranger = client_of(create_tenant("Two", "two"), "read", "write", "admin")
+    answer = call(stranger, victim, name, method)
+    if name in ("spaces", "jobs"):
+        assert answer.json()["items"] == []
+        assert answer.json()["total"] == 0
+    elif name == "memories":  # the same subject name in another tenant is another subject
+        assert answer.status_code == 202
+    else:
+        assert answer.status_code == 404
+        assert answer.json()["code"] == "not_found"
+    assert "Porto" not in answer.content.decode()
+
+
+def test_a_strangers_write_does_not_reach_the_subject(
+    victim: dict[str, str], tenant: Tenant, client_of: Any, api: APIClient
+) -> None:
+    before = api.get(victim["jobs"]).json()["total"]
+    call(client_of(create_tenant("Two", "two")), victim, "memories", "POST")
+    assert api.get(victim["jobs"]).json()["total"] == before
+
+
+@pytest.mark.parametrize(("name", "method"), GUARDED)
+def test_X16_a_key_of_one_subject_sees_no_other(
+    victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
+) -> None:
+    with tenant_scope(tenant.id):
+        other = ensure_space(tenant.id, "rui")
+    bound = client_of(tenant, "read", "write", space=other)
+    answer = call(bound, victim, name, method)
+    if name in ("spaces", "jobs"):
+        assert "ana" not in {item.get("subject") for item in answer.json()["items"]}
+    else:
+        assert answer.status_code == 404
+    assert "Porto" not in answer.content.decode()
+
+
+@pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "write"])
+def test_reading_does_not_allow_writing(
+    victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
+) -> None:
+    assert call(client_of(tenant, "read"), victim, name, method).status_code == 403
+
+
+@pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "read"])
+def test_writing_allows_reading(
+    victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
+) -> None:
+    assert call(client_of(tenant, "write"), victim, name, method).status_code == 200
+
+
+@pytest.mark.parametrize("value", ["", "Bearer", "Bearer x", "Basic abc", "Bearer mh_a_b", "\xff"])
+def test_what_is_no_key_is_refused(db: None, value: str) -> None:
+    answer = APIClient(headers={"Authorization": value}).get("/api/v1/spaces")
+    assert answer.status_code == 401
+
+
+def test_revoked_and_expired_keys_are_refused(tenant: Tenant, client_of: Any) -> None:
+    expired = client_of(tenant, "read", expires_at=timezone.now() - timedelta(seconds=1))
+    assert expired.get("/api/v1/spaces").status_code == 401
+    row, key = create_key(tenant, "to revoke", ["read"])
+    client = APIClient(headers={"Authorization": f"Token {key}"})
+    assert client.get("/api/v1/spaces").status_code == 200
+    revoke_key(row, timezone.now())
+    assert client.get("/api/v1/spaces").status_code == 401
+
+
+def test_a_wrong_secret_with_a_right_prefix_is_refused(tenant: Tenant) -> None:
+    _, key = create_key(tenant, "test", ["read"])
+    wrong = key[:-4] + ("aaaa" if not key.endswith("aaaa") else "bbbb")
+    client = APIClient(headers={"Authorization": f"Bearer {wrong}"})
+    assert client.get("/api/v1/spaces").status_code == 401
+
+
+def test_the_secret_is_nowhere_in_the_database(tenant: Tenant) -> None:
+    row, key = create_key(tenant, "test", ["read"])
+    secret = key.rpartition("_")[2]
+    with tenant_scope(tenant.id):
+        stored = ApiKey.objects.filter(id=row.id).values().get()
+    assert not [value for value in stored.values() if secret in str(value)]
+
+
+def test_last_use_is_kept(tenant: Tenant, api: APIClient) -> None:
+    api.get("/api/v1/spaces")
+    with tenant_scope(tenant.id):
+        assert ApiKey.objects.get().last_used_at is not None
+
+
+def test_unknown_ids_and_paths_are_problems(api: APIClient) -> None:
+    for path in (f"/api/v1/jobs/{uuid4()}", "/api/v1/jobs/17", "/api/v1/nowhere"):
+        answer = api.get(path)
+        assert answer.status_code == 404
+        assert answer.json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize("query", ["limit=x", "limit=-1", "limit=201", "offset=1e9", "offset=" + "9" * 30])
+def test_pages_have_limits(api: APIClient, query: str) -> None:
+    answer = api.get(f"/api/v1/jobs?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] in ("limit", "offset")
+
+
+def test_the_documentation_is_served_from_here(client: Any, db: None) -> None:
+    for path in ("/api/v1/docs", "/api/v1/redoc"):
+        page = client.get(path).content.decode()
+        assert "//cdn" not in page
+        assert "unpkg" not in page
+    schema = client.get("/api/v1/schema?format=json").json()
+    assert schema["openapi"].startswith("3.1")
+    assert "/api/v1/search" in schema["paths"]
