@@ -159,7 +159,10 @@ def _predicate(clause: Clause) -> Predicate:
 
 def _is_specific(clauses: Sequence[Clause], owner: str) -> bool:
     """Whether a statement names something beyond its speaker and the weather of a talk."""
-    if any(re.fullmatch(rf"我(?:叫|是){re.escape(owner)}", clause.text) for clause in clauses):
+    if any(
+        re.fullmatch(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}", clause.text)
+        for clause in clauses
+    ):
         return False
     if any(_predicate(clause).key for clause in clauses):
         return True

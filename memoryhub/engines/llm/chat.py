@@ -1,0 +1,92 @@
+"""One chat completion, in whatever dialect of the protocol the endpoint understands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import openai
+
+from memoryhub.engines.llm.endpoint import connect, translated
+from memoryhub.errors import EngineError
+
+Messages = Sequence[dict[str, str]]
+
+# How to ask for JSON, most reliable first; the last one only asks in words.
+_SHAPES = ("json_schema", "json_object", "text")
+_OVERFLOW = ("context", "too long", "too many tokens", "maximum length")
+_REFUSED = (openai.BadRequestError, openai.UnprocessableEntityError)
+
+
+class Chat:
+    """A model behind an endpoint. Remembers which options the endpoint refuses."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        timeout: float = 120.0,
+        max_tokens: int = 4000,
+    ) -> None:
+        self.model = model
+        self._client = connect(base_url, api_key, timeout)
+        self._max_tokens = max_tokens
+        self._shape = 0
+        self._without: frozenset[str] = frozenset()
+
+    def complete(self, messages: Messages, name: str, schema: dict[str, Any]) -> str:
+        """The reply's text. Raises EngineError: `reply_cut` when it ran out of tokens,
+        `context_exceeded` when the messages do not fit."""
+        with translated():
+            completion = self._sent(messages, name, schema)
+        choices = completion.choices
+        if not choices:
+            raise EngineError("The model endpoint sent no choice")
+        if choices[0].finish_reason == "length":
+            raise EngineError("The model's reply was cut off", code="reply_cut")
+        said = choices[0].message
+        return said.content or said.refusal or ""
+
+    def _sent(self, messages: Messages, name: str, schema: dict[str, Any]) -> Any:
+        shape = self._shape
+        while True:
+            options = self._options(_SHAPES[shape], name, schema)
+            try:
+                reply = self._client.chat.completions.create(
+                    model=self.model, messages=cast(Any, messages), **options
+                )
+            except _REFUSED as error:
+                if self._is_adapted(error):
+                    continue
+                if shape + 1 == len(_SHAPES):
+                    raise
+                shape += 1
+            else:
+                self._shape = shape
+                return reply
+
+    def _is_adapted(self, error: openai.APIStatusError) -> bool:
+        """Whether the refusal named an option that can be left out from now on."""
+        said = error.message.lower()
+        if any(word in said for word in _OVERFLOW):
+            raise EngineError(
+                "The messages exceed the model's context", permanent=True, code="context_exceeded"
+            ) from error
+        named = {option for option in ("max_tokens", "temperature") if option in said}
+        new = named - self._without
+        self._without |= new
+        return bool(new)
+
+    def _options(self, shape: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+        limit = "max_completion_tokens" if "max_tokens" in self._without else "max_tokens"
+        options: dict[str, Any] = {limit: self._max_tokens}
+        if "temperature" not in self._without:
+            options["temperature"] = 0
+        if shape == "json_schema":
+            described = {"name": name, "schema": schema, "strict": True}
+            options["response_format"] = {"type": shape, "json_schema": described}
+        elif shape == "json_object":
+            options["response_format"] = {"type": shape}
+        return options

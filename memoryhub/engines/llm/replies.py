@@ -1,0 +1,99 @@
+"""What the model is asked to send. Lists must be there; what is in them is judged one by one,
+so that one bad item costs that item and not the reply (spec E13)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _text(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, dict) and len(value) == 1:
+        return _text(next(iter(value.values())))
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _listed(value: Any) -> Any:
+    if value is None:
+        return []
+    return [value] if isinstance(value, str | dict) else value
+
+
+def _share(value: Any) -> Any:
+    try:
+        return min(1.0, max(0.0, float(value)))
+    except (TypeError, ValueError):
+        return 0.5
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Texts = Annotated[list[Text], BeforeValidator(_listed)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class FactReply(_Part):
+    text: Text = ""
+    source: Text = ""
+    quote: Text = ""
+    owner: Text = ""
+    subject: Text = ""
+    verb: Text = ""
+    object: Text = ""
+    second_object: Text = ""
+    complement: Text = ""
+    predicate: Text = ""
+    kind: Text = "state"
+    polarity: Text = "holds"
+    correction: bool = False
+    first: Text = Field("", alias="from")
+    last: Text = Field("", alias="to")
+    when: Text = ""
+    confidence: Annotated[float, BeforeValidator(_share)] = 0.8
+
+
+class EntityReply(_Part):
+    name: Text = ""
+    type: Text = ""
+
+
+class RelationReply(_Part):
+    source: Text = ""
+    label: Text = ""
+    target: Text = ""
+    fact: int = -1
+
+
+class NoteReply(_Part):
+    keywords: Texts = []
+    tags: Texts = []
+    context: Text = ""
+
+
+class ActReply(_Part):
+    handle: Text = ""
+    act: Text = ""
+
+
+class ConstructReply(_Part):
+    facts: Annotated[list[FactReply], BeforeValidator(_listed)]
+    entities: Annotated[list[EntityReply], BeforeValidator(_listed)] = []
+    relations: Annotated[list[RelationReply], BeforeValidator(_listed)] = []
+    note: NoteReply | None = None
+    speech_acts: Annotated[list[ActReply], BeforeValidator(_listed)] = []
+    new_topic: bool = False
+
+
+class AnswerReply(_Part):
+    answer: Text
+    used: Texts = []
+    known: bool
+
+
+class SummaryReply(_Part):
+    summary: Annotated[str, BeforeValidator(_text), Field(min_length=1)]
