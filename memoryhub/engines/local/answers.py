@@ -16,7 +16,8 @@ from memoryhub.engines.local.verbs import lemma_of
 from memoryhub.engines.types import Answer, Quote, TimeSpan
 
 _WHEN = re.compile(
-    r"^\W*(?:when|what (?:day|date|year|month|time)|since when|how long ago)\b|什么时候|何时|哪天|哪一年",
+    r"^\W*(?:when|what (?:day|date|year|month|time)|since when|how long ago)\b"
+    r"|什么时候|何时|哪天|哪一年",
     re.I,
 )
 _MOST = 3

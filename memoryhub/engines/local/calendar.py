@@ -35,7 +35,21 @@ COUNTS: dict[str, tuple[int, int]] = {
     **{
         word: (n, n)
         for n, word in enumerate(
-            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
+            [
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ],
+            start=1,
         )
     },
     "fifteen": (15, 15),
@@ -50,7 +64,20 @@ WEEKDAYS: dict[str, int] = {
     "tues": 1,
     "thurs": 3,
 }
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 MONTHS: dict[str, int] = {
     **{name: i for i, name in enumerate(_MONTHS, start=1)},
     **{name[:3]: i for i, name in enumerate(_MONTHS, start=1)},

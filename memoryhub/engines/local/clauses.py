@@ -12,13 +12,23 @@ from dataclasses import dataclass
 from spacy.tokens import Span, Token
 
 from memoryhub.engines.local.verbs import OPINION, is_past_form
+from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import Pattern
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 _COMPLEMENTS = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
-_FIRM = frozenset(["to", "in", "at", "for", "as", "with", "on", "about", "from", "into", "of"])
-_MAKING = frozenset(["elect", "name", "call", "appoint", "make", "crown", "nickname", "vote"])
+_FIRM = words(
+    """
+    to in at for as with on about from into of
+    """
+)
+_MAKING = words(
+    """
+    elect name call appoint make crown nickname vote
+    """
+)
+_TELLING = frozenset({"say", "tell", "claim", "ask", "joke", "think"})  # their words, not ours
 _CUT = frozenset({"intj", "parataxis", "discourse"})
 _LINKS = frozenset({"cc", "punct", "mark", "preconj"})
 
@@ -67,6 +77,8 @@ def inner_clauses_of(clause: Clause) -> list[Clause]:
 def _inner(head: Token) -> Clause | None:
     subject = next((c for c in head.children if c.dep_ in SUBJECTS), None)
     own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
+    if head.dep_ == "ccomp" and head.head.lemma_.lower() in _TELLING:
+        return None
     open_marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
     if (
         not own
@@ -92,12 +104,18 @@ def _has_object(head: Token) -> bool:
 
 
 def _heads(token: Token, inherited: Token | None) -> Iterator[tuple[Token, Token | None]]:
-    subject = next((c for c in token.children if c.dep_ in SUBJECTS), None) or inherited
+    subject = _own_subject(token) or inherited
     if token.pos_ in ("VERB", "AUX") and not _of_opinion(token):
         yield token, subject
     for child in token.children:
         if child.pos_ in ("VERB", "AUX") and _is_clause(child, token):
             yield from _heads(child, subject if child.dep_ == "conj" else None)
+
+
+def _own_subject(verb: Token) -> Token | None:
+    """Its subject, which the parser now and then hangs on the auxiliary."""
+    places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
+    return next((c for place in places for c in place.children if c.dep_ in SUBJECTS), None)
 
 
 def _is_clause(child: Token, head: Token) -> bool:
@@ -237,7 +255,7 @@ def _only_joins(token: Token, clause: Clause) -> bool:
 
 
 def _unfronted(tokens: list[Token], clause: Clause) -> list[Token]:
-    """The noun of a relative clause moved behind its verb: "the bowl I made" → "I made the bowl"."""
+    """The noun of a relative clause moved behind its verb: "the bowl I made" → "made the bowl"."""
     noun = clause.fronted
     if noun is None:
         return tokens
@@ -278,24 +296,35 @@ def _joins(token: Token, others: set[int]) -> bool:
     return any(c.i in others and c.i > token.i for c in token.head.children)
 
 
-_FILLERS = frozenset(
-    ["so", "nah", "well", "oh", "actually", "anyway", "also", "just", "finally", "unfortunately", "luckily", "honestly", "really", "yeah", "yes", "no", "hey", "hi", "wow", "basically", "guess", "then", "btw", "anyways", "plus", "maybe", "absolutely", "definitely", "totally", "sure", "but", "and", "or", "recently_", "fortunately", "thankfully", "hopefully", "though"]
+_FILLERS = words(
+    """
+    so nah well oh actually anyway also just finally unfortunately luckily honestly really
+    yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely definitely
+    totally sure but and or fortunately thankfully hopefully though
+    """
 )
 
 
 def trimmed(tokens: list[Token]) -> list[Token]:
+    """Without fillers, signs and loose conjunctions at either end."""
     start, end = 0, len(tokens)
-    while start < end and (tokens[start].is_punct or _is_filler(tokens[start])):
+    while start < end and (_is_sign(tokens[start]) or _is_filler(tokens[start])):
         start += 1
-    while end > start and (
-        tokens[end - 1].is_punct or tokens[end - 1].dep_ in _LINKS or tokens[end - 1].is_space
-    ):
+    while end > start and (_is_sign(tokens[end - 1]) or tokens[end - 1].dep_ in _LINKS):
         end -= 1
     return tokens[start:end]
 
 
+def _is_sign(token: Token) -> bool:
+    return not any(character.isalnum() for character in token.text)
+
+
 def _is_filler(token: Token) -> bool:
-    return token.is_space or (
-        token.lower_ in _FILLERS
-        and token.dep_ in ("advmod", "intj", "cc", "mark", "discourse", "dep")
+    return token.lower_ in _FILLERS and token.dep_ in (
+        "advmod",
+        "intj",
+        "cc",
+        "mark",
+        "discourse",
+        "dep",
     )

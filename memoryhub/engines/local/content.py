@@ -9,21 +9,35 @@ from spacy.tokens import Span, Token
 from memoryhub.engines.local.clauses import Clause
 from memoryhub.engines.local.speech import is_correction
 from memoryhub.engines.local.verbs import EMPTY, EMPTY_NOW
-from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE
+from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE, words
 
 _DEICTIC = frozenset({"this", "that", "these", "those", "such", "your"})
-_POINTING = frozenset(
-    ["it", "they", "them", "this", "that", "these", "those", "he", "she", "him", "her", "his", "its", "their", "one", "ones", "here", "there", "both", "each", "everything", "something", "anything", "nothing", "another", "other", "others", "theirs", "hers", "itself", "themselves", "himself", "herself"]
+_POINTING = words(
+    """
+    it they them this that these those he she him her his its their one ones here there both
+    each everything something anything nothing another other others theirs hers itself
+    themselves himself herself
+    """
 )
 _POSSESSIVE = frozenset({"his", "her", "its", "their"})
 _REMOVABLE = frozenset(
     {"prep", "advcl", "relcl", "acl", "appos", "npadvmod", "conj", "advmod", "dep", "ccomp"}
 )
-_WEAK = frozenset(
-    ["be", "have", "do", "get", "go", "feel", "come", "make", "take", "give", "keep", "put", "seem", "become", "start", "try", "need"]
+_WEAK = words(
+    """
+    be have do get go feel come make take give keep put seem become start try need
+    """
 )
-_DOUBT = frozenset(["would", "could", "might", "should", "may", "must", "'d", "’d", "ought"])
-_PHATIC = frozenset(["let", "say", "tell", "thank", "share", "hear", "know"])  # "I wanted to let you know"
+_DOUBT = words(
+    """
+    would could might should may must 'd ’d ought
+    """
+)
+_PHATIC = words(
+    """
+    let say tell thank share hear know
+    """
+)  # "I wanted to let you know"
 _LONG = 32
 
 

@@ -15,15 +15,16 @@ from memoryhub.engines.types import Utterance
 
 _IN_PLACE = r"(?:on |in |at |to |from |a |an |the )?"
 _WORDS = r"[\w'-]+(?: [\w'-]+){0,2}?"
+_NEW, _OLD = rf"{_IN_PLACE}(?P<new>{_WORDS})", rf"{_IN_PLACE}(?P<old>{_WORDS})"
 _SHAPES = (
     re.compile(
-        rf"\b(?:it|that|i|he|she|they)(?:'s| is| was| were|) (?:meant |said )?{_IN_PLACE}(?P<new>{_WORDS})"
-        rf",? (?:and )?not {_IN_PLACE}(?P<old>{_WORDS})\W*$",
+        r"\b(?:it|that|i|he|she|they)(?:'s| is| was| were|) (?:meant |said )?"
+        rf"{_NEW},? (?:and )?not {_OLD}\W*$",
         re.I,
     ),
-    re.compile(rf"\bnot {_IN_PLACE}(?P<old>{_WORDS}),? but {_IN_PLACE}(?P<new>{_WORDS})\W*$", re.I),
-    re.compile(rf"^\W*(?:sorry|oops|wait|no)\W+{_IN_PLACE}(?P<new>{_WORDS}),? not {_IN_PLACE}(?P<old>{_WORDS})\W*$", re.I),
-)  # fmt: skip
+    re.compile(rf"\bnot {_OLD},? but {_NEW}\W*$", re.I),
+    re.compile(rf"^\W*(?:sorry|oops|wait|no)\W+{_NEW},? not {_OLD}\W*$", re.I),
+)
 _DENIAL = re.compile(r"\bi (?:never said|didn't say|did not say) (?:that )?(?P<said>.+)", re.I)
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
 

@@ -246,7 +246,8 @@ _ROUGHLY = r"(?:about |over |almost |nearly |around |more than |at least |the (?
 
 
 @_rule(
-    rf"for {_ROUGHLY}{_COUNT} {_UNIT}|{_COUNT.replace('<n>', '<m>')} {_UNIT.replace('<unit>', '<v>')} now"
+    rf"for {_ROUGHLY}{_COUNT} {_UNIT}"
+    rf"|{_COUNT.replace('<n>', '<m>')} {_UNIT.replace('<unit>', '<v>')} now"
 )
 def _for_units(match: re.Match[str], moment: Moment) -> Span | None:
     if not moment.tense.perfect:  # "for two weeks" is a length, not a time
@@ -256,7 +257,8 @@ def _for_units(match: re.Match[str], moment: Moment) -> Span | None:
 
 
 @_rule(rf"(?:the )?(?:{_COUNT} )?(?P<unit>day|night|week|weekend|month|year|{_any(WEEKDAYS)})s?"
-       r" (?P<side>before|after|prior to|of) (?P<anchor>(?:the )?[\w, ]{3,20}?(?:19|20)\d\d)")  # fmt: skip
+       r" (?P<side>before|after|prior to|of) "
+       r"(?P<anchor>(?:the )?[\w, ]{3,20}?(?:19|20)\d\d)")  # fmt: skip
 def _beside_date(match: re.Match[str], moment: Moment) -> Span | None:
     anchor = find_times(match["anchor"], moment.at)
     if not anchor:
@@ -317,7 +319,7 @@ def _in_month(match: re.Match[str], moment: Moment) -> Span | None:
     return _by_tense(lambda step: month_of(MONTHS[written.lower()], moment.at, step), moment)
 
 
-@_rule(rf"(?P<month>{_ALONE})(?! \d)", flags=0)
+@_rule(rf"(?<!\d )(?P<month>{_ALONE})(?! \d)", flags=0)
 def _lone_month(match: re.Match[str], moment: Moment) -> Span:
     month = MONTHS[match["month"].lower()]
     return _by_tense(lambda step: month_of(month, moment.at, step), moment)
@@ -349,7 +351,8 @@ def _lone_year(match: re.Match[str], moment: Moment) -> Span | None:
 
 
 @_rule(
-    r"(?:the |my )?(?:early |late |mid[ -])?(?:(?P<century>19|20)(?P<d>\d0)'?s|(?:the |')'?(?P<e>[2-9]0)'?s)"
+    r"(?:the |my )?(?:early |late |mid[ -])?"
+    r"(?:(?P<century>19|20)(?P<d>\d0)'?s|(?:the |')'?(?P<e>[2-9]0)'?s)"
 )
 def _decade(match: re.Match[str], moment: Moment) -> Span:
     tens = int(match["d"] or match["e"])
@@ -384,7 +387,8 @@ def _lone_weekday(match: re.Match[str], moment: Moment) -> Span:
 
 
 @_rule(
-    r"(?:on|by|until|till|for|since) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))(?! (?:of|floor|birthday|time|grade))"
+    r"(?:on|by|until|till|for|since) (?P<x>the (?P<day>[0-3]?\d)(?:st|nd|rd|th))"
+    r"(?! (?:of|floor|birthday|time|grade))"
 )
 def _day_of_month(match: re.Match[str], moment: Moment) -> Span:
     here = unit_of("day", moment.at.replace(day=int(match["day"])))

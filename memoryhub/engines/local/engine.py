@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import cast
 
 from memoryhub.engines.local import answers, summaries
@@ -126,7 +127,7 @@ def _corrections(reading: _Reading) -> list[tuple[Turn, Completed]]:
 
 def _answers(reading: _Reading) -> list[tuple[Turn, Completed]]:
     turns = [*([reading.asked] if reading.asked else []), *reading.turns]
-    pairs = zip(turns, turns[1:], strict=False)
+    pairs = pairwise(turns)
     made = ((b, completed(a, b)) for a, b in pairs if a.scene.speaker != b.scene.speaker)
     return [(turn, statement) for turn, statement in made if statement]
 

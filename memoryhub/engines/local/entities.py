@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 
 from memoryhub.engines.local.scene import Scene
 from memoryhub.engines.local.verbs import lemma_of
+from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
 
 _TYPES = {
@@ -17,9 +18,16 @@ _TYPES = {
     "LANGUAGE": "concept",
 }  # fmt: skip
 _ARTICLE = re.compile(r"^(?:a|an|the|some|any|their|\d+|two|three|four|five) ", re.I)
-_PREPOSITIONS = frozenset(["to", "in", "at", "for", "as", "with", "on", "about", "from", "into", "of", "by"])
-_AUXILIARIES = frozenset(
-    ["is", "am", "are", "was", "were", "be", "been", "being", "has", "have", "had", "do", "does", "did", "will", "would", "can", "could", "going", "not", "got"]
+_PREPOSITIONS = words(
+    """
+    to in at for as with on about from into of by
+    """
+)
+_AUXILIARIES = words(
+    """
+    is am are was were be been being has have had do does did will would can could going not
+    got
+    """
 )
 
 

@@ -64,7 +64,7 @@ def facts_of(turn: Turn) -> tuple[list[FactCandidate], list[SpeechAct]]:
 
 
 def _read_sentence(turn: Turn, offset: int, span: Span, facts: list[FactCandidate]) -> None:
-    clauses = [c for c in clauses_of(span) if not content.is_in_quotes(c.head)]
+    clauses = clauses_of(span)
     heads = {clause.head.i for clause in clauses}
     before: FactCandidate | None = None
     sober = span.start_char + end_of_small_talk(span.text)
@@ -100,6 +100,8 @@ def _fact(
 ) -> FactCandidate | None:
     subject = subject_of_clause(clause, turn.scene, antecedent)
     if subject is None or subject.who == "pronoun" or content.is_empty(clause):
+        return None
+    if content.is_in_quotes(clause.head):
         return None
     draft = _draft(turn, offset, clause, subject, heads)
     return _finished(draft) if draft and _is_worth_it(draft) else None

@@ -45,7 +45,7 @@ def _phrase(chunk: Span, names: frozenset[str]) -> list[str]:
         return []
     words = [t for t in chunk if t.pos_ in ("NOUN", "PROPN", "ADJ") and t.i <= root.i]
     kept = [t.lower_ for t in words if t.ent_type_ not in _TIMES and t.lower_ not in names | VAGUE]
-    return [" ".join(kept[-3:-1] + [root.lemma_.lower()])] if kept and kept[-1].isalpha() else []
+    return [" ".join([*kept[-3:-1], root.lemma_.lower()])] if kept and kept[-1].isalpha() else []
 
 
 def tags_of(docs: Iterable[Doc]) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from memoryhub.engines.local.wordlists import words
+
 LanguageCode = Literal["en", "zh", "other"]
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -16,11 +18,19 @@ _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _OTHER_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
-_ENGLISH = frozenset(
-    ["the", "a", "an", "and", "or", "but", "to", "of", "in", "on", "at", "for", "with", "from", "is", "are", "was", "were", "be", "been", "i", "i'm", "my", "me", "you", "your", "we", "our", "they", "he", "she", "it", "this", "that", "have", "has", "had", "do", "did", "not", "what", "how", "when", "where", "who", "so", "just", "went", "like", "love", "yes", "no", "hi", "hey", "hello", "thanks", "thank", "good", "great", "will", "can", "would", "last", "next"]
+_ENGLISH = words(
+    """
+    the a an and or but to of in on at for with from is are was were be been i i'm my me you
+    your we our they he she it this that have has had do did not what how when where who so
+    just went like love yes no hi hey hello thanks thank good great will can would last next
+    """
 )
-_FOREIGN = frozenset(
-    ["le", "la", "les", "des", "une", "est", "et", "je", "tu", "il", "elle", "nous", "vous", "dans", "pour", "avec", "que", "qui", "sur", "pas", "mon", "ma", "mes", "el", "los", "las", "un", "una", "es", "y", "yo", "con", "por", "para", "mi", "de", "en", "du", "au", "der", "die", "das", "und", "ich", "ist", "nicht", "ein", "eine", "mit", "zu", "wir", "sie", "il", "lo", "gli", "che", "sono", "di", "per", "non", "ho", "o", "os", "as", "um", "uma", "eu", "não", "com", "na", "no", "em", "se"]
+_FOREIGN = words(
+    """
+    le la les des une est et je tu il elle nous vous dans pour avec que qui sur pas mon ma mes
+    el los las un una es y yo con por para mi de en du au der die das und ich ist nicht ein
+    eine mit zu wir sie il lo gli che sono di per non ho o os as um uma eu não com na no em se
+    """
 ) - {"a", "an", "no", "die", "me", "as", "in", "on"}
 
 

@@ -1,4 +1,4 @@
-"""Answers that are no sentences, completed from the question before ("What's your job?" – "A nurse.").
+"""Answers that are no sentences: "What's your job?" – "A nurse."
 
 The question is turned into a first-person statement around the answer; the ordinary rules
 then read it like anything else the person said.
@@ -16,7 +16,8 @@ from memoryhub.engines.local.turns import Turn
 from memoryhub.engines.local.verbs import inflected
 
 _YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b[\s,.!-]*",
+    r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b"
+    r"[\s,.!-]*",
     re.I,
 )
 _NO = re.compile(r"^\W*(?:no|nope|nah|not really)\b[\s,.!-]*", re.I)
@@ -118,6 +119,8 @@ def _with_verb(root: Token, wh: Token, fragment: str) -> str:
         for t in root.subtree
         if t.i > root.i and not t.is_punct and t.lower_ not in ("these", "days")
     ]
+    if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
+        rest.pop()
     tail = " ".join(_mine(t) for t in rest if t.i != wh.i)
     return f"I {_verb(root)} {tail} {_located(wh, root, fragment)}.".replace("  ", " ")
 

@@ -8,14 +8,21 @@ from spacy.tokens import Token
 
 from memoryhub.engines.local.clauses import Clause
 from memoryhub.engines.local.verbs import ENDING, LIKING, is_past_form
+from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import FactKind, Polarity, TimeSpan
 
 _MORE = frozenset({"anymore", "any"})
 _AHEAD = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
-_PLANS = frozenset(
-    ["plan", "want", "hope", "intend", "aim", "prepare", "wish", "love_", "think", "look", "consider", "decide"]
+_PLANS = words(
+    """
+    plan want hope intend aim prepare wish think look consider decide
+    """
 )
-_LOST = frozenset(["quit", "leave", "lose", "resign", "sell"])
+_LOST = words(
+    """
+    quit leave lose resign sell
+    """
+)
 
 
 def polarity_of(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:

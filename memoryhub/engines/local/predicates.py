@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memoryhub.engines.local.wordlists import COUNTABLE, EVENTS, JOBS
+from memoryhub.engines.local.wordlists import COUNTABLE, EVENTS, JOBS, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,16 @@ _ROLES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
 }  # fmt: skip
-_GETTING = frozenset(["get", "land", "start", "find", "have", "take", "accept", "begin"])
-_LEAVING = frozenset(["quit", "leave", "lose", "resign"])
+_GETTING = words(
+    """
+    get land start find have take accept begin
+    """
+)
+_LEAVING = words(
+    """
+    quit leave lose resign
+    """
+)
 _MARITAL = {
     "marry": "married", "married": "married", "engaged": "engaged", "divorced": "divorced",
     "divorce": "divorced", "single": "single", "widowed": "widowed", "engage": "engaged",
@@ -168,13 +176,25 @@ def _canonical(noun: str) -> str:
     return _SYNONYMS.get(noun, _SYNONYMS.get(noun.rstrip("s"), noun))
 
 
-_QUESTIONS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b|\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)|\baddress\b|\bhometown\b|\bmove to\b", re.I), "lives_in"),
-    (re.compile(r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b|\bwhat (?:does|do) \w+ do\?*$", re.I), "works_as"),
-    (re.compile(r"\bwhere\b.*\bwork|\b(?:employer|company)\b|\bwho\b.*\bworks? for\b", re.I), "works_at"),
-    (re.compile(r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b|\bengaged\b", re.I), "marital_status"),
-    (re.compile(r"\bhow old\b|\b(?:'s|his|her|their|your) age\b", re.I), "age"),
-)  # fmt: skip
+_QUESTIONS: dict[str, tuple[str, ...]] = {
+    "lives_in": (
+        r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b",
+        r"\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)",
+        r"\baddress\b|\bhometown\b|\bmove to\b",
+    ),
+    "works_as": (
+        r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b",
+        r"\bwhat (?:does|do) \w+ do\W*$",
+    ),
+    "works_at": (
+        r"\bwhere\b.*\bwork|\b(?:employer|company)\b",
+        r"\bwho\b.*\bworks? for\b",
+    ),
+    "marital_status": (
+        r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b|\bengaged\b",
+    ),
+    "age": (r"\bhow old\b|\b(?:'s|his|her|their|your) age\b",),
+}
 _ASKED_COUNT = re.compile(r"\bhow many (?:\w+ )?(\w+?)s? (?:does|do|did|has|have)\b", re.I)
 _ASKED_FAVOURITE = re.compile(r"\bfavou?rite (\w+)", re.I)
 _ASKED_WHEN = re.compile(
@@ -186,7 +206,7 @@ _ASKED_WHEN = re.compile(
 
 def question_predicates(question: str) -> tuple[str, ...]:
     """The keys a question asks for: ("where does she live") → ("lives_in",)."""
-    keys = [key for pattern, key in _QUESTIONS if pattern.search(question)]
+    keys = [key for key, patterns in _QUESTIONS.items() if _any_of(patterns, question)]
     for pattern, prefix in (
         (_ASKED_COUNT, "has_count_"),
         (_ASKED_FAVOURITE, "favourite_"),
@@ -194,6 +214,10 @@ def question_predicates(question: str) -> tuple[str, ...]:
     ):
         keys += [f"{prefix}{_canonical(_slug(m[1]))}" for m in pattern.finditer(question)]
     return tuple(dict.fromkeys(keys))
+
+
+def _any_of(patterns: tuple[str, ...], question: str) -> bool:
+    return any(re.search(pattern, question, re.I) for pattern in patterns)
 
 
 _WORDS = {
@@ -214,7 +238,7 @@ def predicate_words(key: str) -> str:
     """Words to search with for a key: ("lives_in") → "live lives living …"."""
     if key in _WORDS:
         return _WORDS[key]
-    for prefix, words in _PREFIXES.items():
+    for prefix, general in _PREFIXES.items():
         if key.startswith(prefix):
-            return f"{words} {key.removeprefix(prefix).replace('_', ' ')}"
+            return f"{general} {key.removeprefix(prefix).replace('_', ' ')}"
     return key.replace("_", " ")

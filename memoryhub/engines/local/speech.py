@@ -16,37 +16,76 @@ from memoryhub.engines.types import SpeechAct
 
 _LEAD = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
 _FORGET = re.compile(
-    rf"{_LEAD}(?:(?:can|could|would|will) you |i(?:'d like| want| need) you to )?(?:please |just )*"
+    rf"{_LEAD}(?:(?:can|could|would|will) you |i(?:'d like| want| need) you to )?"
+    r"(?:please |just )*"
     r"(?:forget|delete|erase|remove|wipe|(?:don't|do not) (?:remember|keep|store|save))\b(?! to\b)"
-    r".*\b(?:my|mine|what i|that i|i told|i said|i've|everything|memory|memories|about (?!it|that))",
+    r".*\b(?:my|mine|what i|that i|i told|i said|i've|everything|memory|memories"
+    r"|about (?!it|that))",
     re.I,
 )
+_SORRY = r"^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b"
 _CORRECTION = re.compile(
-    r"\bi (?:never|didn't|did not) (?:say|said)\b|\bi (?:meant|misspoke|mistyped)\b|^\W*correction\b"
-    r"|\bi was wrong\b|\bthat(?:'s| is| was) (?:wrong|not right|not what i|incorrect)\b"
+    r"\bi (?:never|didn't|did not) (?:say|said)\b|\bi (?:meant|misspoke|mistyped)\b"
+    r"|^\W*correction\b|\bi was wrong\b"
+    r"|\bthat(?:'s| is| was) (?:wrong|not right|not what i|incorrect)\b"
     r"|^\W*(?:no\W+|oh\W+|sorry\W+|wait\W+|well\W+)*actually\b.*\bnot\b|\bnot .+\bas i said\b"
-    r"|^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b(?:.*\bnot\b|\W+(?:i|it|my)\b)",
+    rf"|{_SORRY}(?:.*\bnot\b|\W+(?:i|it|my)\b)",
     re.I,
 )
+_IF = r"(?:would|could|might|'d|were|will|'ll|can|may)"
 _HYPOTHETICAL = re.compile(
     r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
-    r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b|\b(?:i|we) (?:might|may)\b|\bif\b.*\b(?:would|could|might|'d|were|will|'ll|can|may)\b"
-    r"|\b(?:would|could|might|'d|will|'ll)\b.*\bif\b|^\W*if\b",
+    r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b|\b(?:i|we) (?:might|may)\b"
+    rf"|\bif\b.*\b{_IF}\b|\b{_IF}\b.*\bif\b|^\W*if\b",
     re.I,
 )
-_PEP = re.compile(
-    r"^\W*(?:(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)\b\W*)*"
-    r"(?:\w+\W+)?(?:thanks?\b|thank you|congrat|sounds?\b|glad\b|so glad|good (?:luck|job|for|to)|great (?:job|to)"
-    r"|nice (?:job|to)|well done|way to go|keep (?:up|it|going|me|at|on|your|that|pushing|chasing)|go for it|you(?:'re| are|'ve| have|'ll| will|r)?\b"
-    r"|it(?:'s| is| was|'ll| will)|that(?:'s| is| was|'ll| must| sounds)|this is|take care|bye|see you|hope\b|i hope"
-    r"|i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled|excited|here|rooting|cheering|sorry)"
-    r"(?: \w+){0,2} (?:of|for|with) you|i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)|wish(?:ing)? you|best of|proud of|never give up|stay|don't (?:give|worry|forget|stop)|let(?:'s| me| us)"
-    r"|can't wait|looking forward|no (?:worries|problem|way)|same here|me too|i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate|appreciate|admire|believe in))",
-    re.I,
-)
+_CHEER = r"(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)"
+# How small talk begins, after exclamations and perhaps a name.
+_PEP_PHRASES = [
+    r"",
+    r"thanks?\b",
+    r"thank you",
+    r"congrat",
+    r"sounds?\b",
+    r"(?:so )?glad\b",
+    r"good (?:luck|job|for|to)",
+    r"great (?:job|to)",
+    r"nice (?:job|to)",
+    r"well done",
+    r"way to go",
+    r"keep (?:up|it|going|me|at|on|your|that|pushing|chasing)",
+    r"go for it",
+    r"you(?:'re| are|'ve| have|'ll| will|r)?\b",
+    r"it(?:'s| is| was|'ll| will)",
+    r"that(?:'s| is| was|'ll| must| sounds)",
+    r"this is",
+    r"take care",
+    r"bye",
+    r"see you",
+    r"(?:i )?hope\b",
+    r"i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled)(?: \w+){0,2} (?:of|for|with) you",
+    r"i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)",
+    r"wish(?:ing)? you",
+    r"best of",
+    r"proud of",
+    r"never give up",
+    r"stay",
+    r"don't (?:give|worry|forget|stop)",
+    r"let(?:'s| me| us)",
+    r"can't wait",
+    r"looking forward",
+    r"no (?:worries|problem|way)",
+    r"same here",
+    r"me too",
+    r"i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate)",
+    r"i (?:appreciate|admire|believe in)",
+    r"",
+][1:-1]
+_PEP = re.compile(rf"^\W*(?:{_CHEER}\b\W*)*(?:\w+\W+)?(?:{'|'.join(_PEP_PHRASES)})", re.I)
 _QUESTION_LEAD = re.compile(
-    rf"{_LEAD}(?:who|what|what's|where|when|why|how|which|whose|do|does|did|is|are|was|were|can|could"
-    r"|would|will|have|has|should)\s+(?:\w+\s+)?(?:you|your|he|she|they|it|the|this|that|i|my|we|is|are|do|did|does|was|were)\b",
+    rf"{_LEAD}(?:who|what|what's|where|when|why|how|which|whose|do|does|did|is|are|was|were|can"
+    r"|could|would|will|have|has|should)\s+(?:\w+\s+)?(?:you|your|he|she|they|it|the|this|that|i|my"
+    r"|we|is|are|do|did|does|was|were)\b",
     re.I,
 )
 _TAIL = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")

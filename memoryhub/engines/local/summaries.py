@@ -12,9 +12,14 @@ from collections import Counter
 from collections.abc import Sequence
 from math import log, sqrt
 
+from memoryhub.engines.local.wordlists import words
+
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|\w+")
-_STOP = frozenset(
-    ["the", "a", "an", "and", "or", "but", "to", "of", "in", "on", "at", "for", "with", "from", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did", "i", "my", "me", "you", "your", "we", "our", "they", "their", "he", "she", "it", "this", "that", "so", "very", "just", "not", "as", "by"]
+_STOP = words(
+    """
+    the a an and or but to of in on at for with from is are was were be been has have had do
+    does did i my me you your we our they their he she it this that so very just not as by
+    """
 )
 _REDUNDANT = 0.6
 

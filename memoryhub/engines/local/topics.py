@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 
 _GREETING = re.compile(
-    r"^\W*(?:hey|hi|hello|good (?:morning|afternoon|evening)|long time no|what's up|how have you been"
-    r"|how's it going|great to (?:hear|see)|guess what)\b",
+    r"^\W*(?:hey|hi|hello|good (?:morning|afternoon|evening)|long time no|what's up"
+    r"|how have you been|how's it going|great to (?:hear|see)|guess what)\b",
     re.I,
 )
 _TURN = re.compile(
-    r"\b(?:by the way|btw|anyway|anyways|speaking of|on (?:another|a different) note|changing the subject"
-    r"|to change the subject|that reminds me|before i forget|in other news|since we last (?:spoke|talked|chatted))\b",
+    r"\b(?:by the way|btw|anyway|anyways|speaking of|on (?:another|a different) note"
+    r"|changing the subject|to change the subject|that reminds me|before i forget|in other news"
+    r"|since we last (?:spoke|talked|chatted))\b",
     re.I,
 )
 

@@ -6,21 +6,44 @@ from functools import lru_cache
 
 import lemminflect
 
+from memoryhub.engines.local.wordlists import words
+
 # They report a state of mind about a clause: the clause may be a fact, they are not.
-OPINION = frozenset(
-    ["think", "guess", "believe", "suppose", "feel", "find", "realize", "realise", "notice", "mean", "figure"]
+OPINION = words(
+    """
+    think guess believe suppose feel find realize realise notice mean figure
+    """
 )
 # "I hope", "I can imagine": nothing to remember in any tense.
-EMPTY = frozenset(
-    ["hope", "agree", "bet", "wish", "imagine", "understand", "appreciate", "mean", "guess", "wonder", "thank", "relate", "matter", "mind", "doubt", "care", "happen", "thrill", "trust", "let", "wait", "figure", "suppose", "believe", "sound", "seem", "admire", "hang", "reply"]
+EMPTY = words(
+    """
+    hope agree bet wish imagine understand appreciate mean guess wonder thank relate matter
+    mind doubt care happen thrill trust let wait figure suppose believe sound seem admire hang
+    reply
+    """
 )
 # Nothing to remember in the present ("I see"), but "I saw a bear" is.
-EMPTY_NOW = frozenset(
-    ["know", "see", "hear", "say", "tell", "ask", "mention", "talk", "speak", "chat", "feel", "look", "remind", "remember", "forget", "show", "send", "check", "think", "consider", "share", "stay"]
+EMPTY_NOW = words(
+    """
+    know see hear say tell ask mention talk chat feel look remind remember forget show
+    send check think consider share stay
+    """
 )
-LIKING = frozenset(["love", "like", "enjoy", "prefer", "hate", "dislike", "adore", "loathe", "fancy", "detest"])
-PLANNING = frozenset(["plan", "hope", "want", "intend", "aim", "decide", "prepare", "look", "think", "dream", "wish"])
-ENDING = frozenset(["quit", "stop", "cease", "abandon", "drop"])
+LIKING = words(
+    """
+    love like enjoy prefer hate dislike adore loathe fancy detest
+    """
+)
+PLANNING = words(
+    """
+    plan hope want intend aim decide prepare look think dream wish
+    """
+)
+ENDING = words(
+    """
+    quit stop cease abandon drop
+    """
+)
 
 
 @lru_cache(maxsize=20_000)
@@ -41,10 +64,8 @@ def lemma_of(word: str, pos: str = "VERB") -> str:
 def is_past_form(word: str) -> bool:
     """ "lost", "signed", "quit": a form that may be a past tense whatever the tagger says."""
     low = word.lower()
-    return (
-        low == "quit"
-        or (low in lemminflect.getInflection(lemma_of(low), "VBD")
-        and (low != lemma_of(low)))
+    return low == "quit" or (
+        low in lemminflect.getInflection(lemma_of(low), "VBD") and (low != lemma_of(low))
     )
 
 

@@ -102,11 +102,11 @@ def _is_clipped(token: Token) -> bool:
 
 
 def _finite(low: str, token: Token) -> str:
-    if token.tag_ in ("VBP", "VBD") or low in ("'m", "'ve", "'re", "am"):
-        if low != "quit" and _agrees(token) and (token.tag_ == "VBP" or low == "were"):
-            return third_person(low, token.lemma_)
-        return {"'re": "are", "'ve": "have", "'m": "am"}.get(low, token.text)
-    return token.text
+    clipped = {"'re": "are", "'ve": "have", "'m": "am"}
+    present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
+    if present and low != "quit" and _agrees(token):
+        return third_person(low, token.lemma_)
+    return clipped.get(low, token.text)
 
 
 def _agrees(token: Token) -> bool:

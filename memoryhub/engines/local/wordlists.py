@@ -2,41 +2,114 @@
 
 from __future__ import annotations
 
-JOBS = frozenset(
-    ["accountant", "actor", "actress", "advisor", "analyst", "architect", "artist", "assistant", "astronomer", "attorney", "author", "baker", "banker", "barista", "bartender", "biologist", "blogger", "bookkeeper", "builder", "butcher", "captain", "carpenter", "cashier", "chef", "chemist", "cleaner", "clerk", "coach", "comedian", "composer", "consultant", "contractor", "cook", "counselor", "counsellor", "curator", "dancer", "dentist", "designer", "detective", "developer", "dietitian", "director", "doctor", "driver", "economist", "editor", "electrician", "engineer", "entrepreneur", "farmer", "filmmaker", "firefighter", "fisherman", "florist", "gardener", "geologist", "hairdresser", "historian", "illustrator", "instructor", "intern", "interpreter", "journalist", "judge", "lawyer", "lecturer", "librarian", "manager", "mechanic", "model", "musician", "nanny", "nurse", "officer", "optician", "painter", "paralegal", "paramedic", "pharmacist", "photographer", "physicist", "physiotherapist", "pilot", "plumber", "poet", "policeman", "politician", "postman", "producer", "professor", "programmer", "psychiatrist", "psychologist", "publisher", "realtor", "receptionist", "reporter", "researcher", "sailor", "salesman", "scientist", "sculptor", "secretary", "singer", "soldier", "statistician", "student", "surgeon", "surveyor", "tailor", "teacher", "technician", "therapist", "trainer", "translator", "tutor", "vet", "veterinarian", "waiter", "waitress", "writer", "zookeeper"]
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+JOBS = words(
+    """
+    accountant actor actress advisor analyst architect artist assistant astronomer attorney
+    author baker banker barista bartender biologist blogger bookkeeper builder butcher captain
+    carpenter cashier chef chemist cleaner clerk coach comedian composer consultant contractor
+    cook counselor counsellor curator dancer dentist designer detective developer dietitian
+    director doctor driver economist editor electrician engineer entrepreneur farmer filmmaker
+    firefighter fisherman florist gardener geologist hairdresser historian illustrator
+    instructor intern interpreter journalist judge lawyer lecturer librarian manager mechanic
+    model musician nanny nurse officer optician painter paralegal paramedic pharmacist
+    photographer physicist physiotherapist pilot plumber poet policeman politician postman
+    producer professor programmer psychiatrist psychologist publisher realtor receptionist
+    reporter researcher sailor salesman scientist sculptor secretary singer soldier
+    statistician student surgeon surveyor tailor teacher technician therapist trainer
+    translator tutor vet veterinarian waiter waitress writer zookeeper
+    """
 )
-PEOPLE = frozenset(
-    ["mother", "mom", "mum", "father", "dad", "parent", "sister", "brother", "sibling", "son", "daughter", "child", "kid", "wife", "husband", "spouse", "partner", "girlfriend", "boyfriend", "fiance", "fiancee", "fiancé", "fiancée", "grandmother", "grandma", "granny", "grandfather", "grandpa", "grandparent", "aunt", "uncle", "cousin", "niece", "nephew", "friend", "roommate", "flatmate", "neighbour", "neighbor", "boss", "colleague", "coworker", "teammate", "manager", "teacher", "coach", "mentor", "doctor", "therapist", "twin", "baby", "toddler", "landlord", "assistant", "team", "family", "in-law", "stepmother", "stepfather", "grandson", "granddaughter", "buddy"]
+PEOPLE = words(
+    """
+    mother mom mum father dad parent sister brother sibling son daughter child kid wife
+    husband spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandmother
+    grandma granny grandfather grandpa grandparent aunt uncle cousin niece nephew friend
+    roommate flatmate neighbour neighbor boss colleague coworker teammate manager teacher
+    coach mentor doctor therapist twin baby toddler landlord assistant team family in-law
+    stepmother stepfather grandson granddaughter buddy
+    """
 )
-ANIMALS = frozenset(
-    ["dog", "cat", "puppy", "kitten", "pet", "horse", "hamster", "rabbit", "parrot", "bird", "turtle", "tortoise", "snake", "fish", "guinea", "pig", "pup", "goldfish", "chicken", "lizard"]
+ANIMALS = words(
+    """
+    dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish
+    guinea pig pup goldfish chicken lizard
+    """
 )
 COUNTABLE = (
-    frozenset(
-        ["kid", "child", "son", "daughter", "brother", "sister", "sibling", "grandchild", "cousin", "niece", "nephew", "car", "bike", "house", "bicycle", "tattoo", "guitar", "child", "job", "roommate"]
+    words(
+        """
+    kid child son daughter brother sister sibling grandchild cousin niece nephew car bike
+    house bicycle tattoo guitar child job roommate
+    """
     )
     | ANIMALS
 )
-EVENTS = frozenset(
-    ["meeting", "appointment", "interview", "flight", "wedding", "exam", "test", "party", "concert", "surgery", "deadline", "trip", "presentation", "lesson", "class", "dinner", "lunch", "checkup", "match", "game", "recital", "graduation", "birthday", "call", "conference", "opening", "tournament", "competition", "delivery"]
+EVENTS = words(
+    """
+    meeting appointment interview flight wedding exam test party concert surgery deadline trip
+    presentation lesson class dinner lunch checkup match game recital graduation birthday call
+    conference opening tournament competition delivery
+    """
 )
 # Nouns that carry no fact by themselves.
-VAGUE = frozenset(
-    ["thing", "stuff", "way", "time", "lot", "bit", "kind", "sort", "something", "anything", "everything", "nothing", "everyone", "everybody", "someone", "somebody", "anyone", "people", "day", "moment", "place", "part", "fun", "one", "while", "blast", "love", "joy", "support", "feeling", "idea", "fact", "reason", "point", "chance", "sense", "difference", "experience", "inspiration", "motivation", "passion", "journey", "life", "world", "goal", "dream", "step", "challenge", "memory", "positivity", "kindness", "strength", "courage", "guy", "pic", "picture", "photo", "ton", "bunch", "couple", "few", "some", "any", "all", "most", "none", "matter", "case", "side", "type", "piece", "help", "hope", "happiness", "peace", "energy", "vibe", "power", "pride", "growth", "progress", "effort", "impact", "change", "heart", "mind", "soul", "beauty", "comfort", "bond", "connection", "opportunity", "success", "attitude", "mindset", "perspective", "resilience", "determination", "dedication", "reminder", "advice", "tip", "word", "thought", "view", "look", "glad", "pleasure", "mood", "best", "better", "start", "end", "luck", "boost", "future", "past", "present", "hour", "minute", "week", "month", "year", "weekend", "morning", "evening", "night", "today", "tomorrow", "yesterday", "tonight", "second", "decade", "ago", "man", "woman", "person", "guys", "y'all", "reality", "feedback", "compliment", "purpose", "importance", "process", "yeah", "okay", "cool", "deal", "break", "mess", "bummer", "shame", "smile", "laugh", "treat", "kid_", "kick", "spark", "voice", "mix", "progress", "freedom", "courage", "accomplishment", "satisfaction", "talent", "skill", "spirit", "community_", "tranquility", "theme", "nature_", "encouragement", "gratitude", "wonder", "favor", "favour", "question", "answer", "game-changer"]
+VAGUE = words(
+    """
+    thing stuff way time lot bit kind sort something anything everything nothing everyone
+    everybody someone somebody anyone people day moment place part fun one while blast love
+    joy support feeling idea fact reason point chance sense difference experience inspiration
+    motivation passion journey life world goal dream step challenge memory positivity kindness
+    strength courage guy pic picture photo ton bunch couple few some any all most none matter
+    case side type piece help hope happiness peace energy vibe power pride growth progress
+    effort impact change heart mind soul beauty comfort bond connection opportunity success
+    attitude mindset perspective resilience determination dedication reminder advice tip word
+    thought view look glad pleasure mood best better start end luck boost future past present
+    hour minute week month year weekend morning evening night today tomorrow yesterday tonight
+    second decade ago man woman person guys y'all reality feedback compliment purpose
+    importance process yeah okay cool deal break mess bummer shame smile laugh treat kick
+    spark voice mix progress freedom courage accomplishment satisfaction talent skill spirit
+    tranquility theme encouragement gratitude wonder favor favour question answer game-changer
+    """
 )
 # Adjectives that state a lasting condition, not a feeling.
-CONDITIONS = frozenset(
-    ["vegetarian", "vegan", "pescatarian", "single", "married", "divorced", "engaged", "widowed", "pregnant", "allergic", "diabetic", "retired", "unemployed", "freelance", "self-employed", "left-handed", "bilingual", "deaf", "blind", "gay", "lesbian", "bisexual", "transgender", "queer", "catholic", "christian", "muslim", "jewish", "buddhist", "hindu", "atheist", "colourblind", "colorblind", "asthmatic", "autistic", "dyslexic", "celiac", "coeliac", "intolerant", "afraid", "adopted", "sober", "homeless"]
+CONDITIONS = words(
+    """
+    vegetarian vegan pescatarian single married divorced engaged widowed pregnant allergic
+    diabetic retired unemployed freelance self-employed left-handed bilingual deaf blind gay
+    lesbian bisexual transgender queer catholic christian muslim jewish buddhist hindu atheist
+    colourblind colorblind asthmatic autistic dyslexic celiac coeliac intolerant afraid
+    adopted sober homeless
+    """
 )
 _THEMES = {
-    "family": "mother mom dad father parent sister brother son daughter child kid husband wife family cousin aunt uncle grandma grandpa baby",
+    "family": (
+        "mother mom dad father parent sister brother son daughter child kid husband wife "
+        "family cousin aunt uncle grandma grandpa baby"
+    ),
     "friends": "friend neighbour neighbor roommate party gang",
-    "work": "job work boss office colleague career company business client interview project meeting startup",
-    "education": "school university college exam class course degree teacher student lesson study graduation",
-    "health": "doctor hospital health therapy illness injury medicine diet yoga sleep stress surgery therapist",
-    "sport": "gym run race marathon football basketball soccer tennis swim bike hike game team match workout",
+    "work": (
+        "job work boss office colleague career company business client interview project "
+        "meeting startup"
+    ),
+    "education": (
+        "school university college exam class course degree teacher student lesson study graduation"
+    ),
+    "health": (
+        "doctor hospital health therapy illness injury medicine diet yoga sleep stress "
+        "surgery therapist"
+    ),
+    "sport": (
+        "gym run race marathon football basketball soccer tennis swim bike hike game team "
+        "match workout"
+    ),
     "food": "food cook recipe dinner lunch restaurant cake bread coffee meal bake pizza kitchen",
-    "travel": "trip travel flight hotel beach vacation holiday tour abroad country city journey roadtrip",
+    "travel": (
+        "trip travel flight hotel beach vacation holiday tour abroad country city journey roadtrip"
+    ),
     "music": "music song band concert guitar piano violin sing album festival",
     "art": "art paint painting draw drawing pottery gallery museum photography sculpture dance",
     "books and films": "book novel read movie film series author story library",
@@ -45,7 +118,7 @@ _THEMES = {
     "nature": "nature mountain forest lake park camping hike sea ocean river tree plant flower",
     "money": "money price loan salary budget invest bank savings mortgage",
     "technology": "computer app software phone code website internet game program laptop robot",
-    "relationships": "marriage wedding date girlfriend boyfriend partner divorce love engagement",
+    "relationships": ("marriage wedding date girlfriend boyfriend partner divorce love engagement"),
     "community": "volunteer charity community donation shelter protest church campaign",
 }
 TAGS = {word: theme for theme, words in _THEMES.items() for word in words.split()}

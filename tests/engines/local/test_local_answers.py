@@ -1,0 +1,117 @@
+"""Summaries and answers: always somebody's words, never more than was recalled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memoryhub.engines.local.answers import written
+from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.types import Quote
+from tests.engines.local.dialogue import AT, ENGINE
+
+
+def quote(text: str, speaker: str = "") -> Quote:
+    times = find_times(text, AT)
+    return Quote(text, AT, times[0] if times else None, speaker)
+
+
+MOVED = quote("Ana moved to Lisbon last week.")
+CAT = quote("Ana has a cat called Pixel.")
+JOB = quote("Ana works as a nurse.")
+
+
+def test_when_is_answered_with_the_date() -> None:
+    answer = ENGINE.answer("When did Ana move to Lisbon?", [CAT, MOVED, JOB])
+    assert answer.text.startswith("the week of 6 May 2024")
+    assert (answer.quoted, answer.used) == (True, (1,))
+
+
+def test_other_questions_are_answered_by_quoting() -> None:
+    answer = ENGINE.answer("What is the name of Ana's cat?", [JOB, CAT])
+    assert "“Ana has a cat called Pixel.” (said on 15 May 2024)" in answer.text
+    assert answer.used[0] == 1
+
+
+def test_a_question_in_other_words_finds_its_predicate() -> None:
+    answer = ENGINE.answer("Where does she live?", [CAT, MOVED, JOB])
+    assert answer.used[0] == 1
+
+
+def test_when_without_any_date_falls_back_to_quoting() -> None:
+    assert "Pixel" in ENGINE.answer("When did the cat arrive?", [CAT]).text
+
+
+def test_the_speaker_is_named() -> None:
+    assert "“Ben: I sail.”" in ENGINE.answer("Who sails?", [quote("I sail.", "Ben")]).text
+
+
+@pytest.mark.parametrize("question", ["Where does she live?", "When?", ""])
+def test_it_abstains_without_quotes(question: str) -> None:
+    answer = ENGINE.answer(question, [])
+    assert answer.used == ()
+    assert answer.text == "I found nothing about that."
+
+
+def test_it_abstains_in_chinese() -> None:
+    assert ENGINE.answer("她住在哪里？", []).text == "没有找到相关的记忆。"
+
+
+def test_every_quote_used_is_in_the_answer() -> None:
+    quotes = [MOVED, CAT, JOB]
+    answer = ENGINE.answer("Tell me about Ana", quotes)
+    assert answer.used
+    assert all(quotes[i].text in answer.text for i in answer.used)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("yesterday", "14 May 2024"),
+        ("last week", "the week of 6 May 2024"),
+        ("last month", "April 2024"),
+        ("last year", "2023"),
+        ("last weekend", "11 May 2024 to 12 May 2024"),
+        ("tomorrow at 9:30 am", "16 May 2024, 09:30"),
+        ("last summer", "1 June 2023 to 31 August 2023"),
+    ],
+)
+def test_spans_in_words(text: str, words: str) -> None:
+    assert written(find_times(text, datetime(2024, 5, 15, 14, 30, tzinfo=UTC))[0]) == words
+
+
+FACTS = [
+    "Ana sails on the lake with the sailing club.",
+    "Ana bought bread.",
+    "The sailing club races on the lake.",
+    "Ana sails on the lake with the sailing club!",
+    "Ana repaired the club's boat by the lake.",
+]
+
+
+def test_a_summary_takes_the_centre_and_no_repeats() -> None:
+    summary = ENGINE.summarise(FACTS, max_sentences=2)
+    assert "lake" in summary
+    assert "bread" not in summary
+    assert summary.count("with the sailing club") == 1
+
+
+def test_a_summary_keeps_the_words_and_the_order() -> None:
+    summary = ENGINE.summarise(FACTS, max_sentences=3)
+    chosen = [fact for fact in FACTS if fact in summary]
+    assert summary == " ".join(chosen)
+
+
+def test_a_summary_of_chinese() -> None:
+    lines = ["小王住在上海。", "小王在上海工作。", "今天下雨。"]
+    assert ENGINE.summarise(lines, max_sentences=1) in lines
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["  "]])
+def test_a_summary_of_nothing(texts: list[str]) -> None:
+    assert ENGINE.summarise(texts) == ""
+
+
+def test_a_summary_of_one() -> None:
+    assert ENGINE.summarise(["Ana sails."]) == "Ana sails."

@@ -1,0 +1,144 @@
+"""Time expressions against a known Wednesday, 15 May 2024, 14:30."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.types import TimeSpan
+from tests.engines.local.dialogue import AT
+
+
+def when(text: str) -> TimeSpan:
+    (span,) = find_times(text, AT)
+    return span
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "granularity"),
+    [
+        ("We met yesterday.", "2024-05-14", "2024-05-15", "day"),
+        ("We met the day before yesterday.", "2024-05-13", "2024-05-14", "day"),
+        ("See you tomorrow!", "2024-05-16", "2024-05-17", "day"),
+        ("I slept badly last night.", "2024-05-14", "2024-05-15", "day"),
+        ("I ran this morning.", "2024-05-15", "2024-05-16", "day"),
+        ("I ran last Friday.", "2024-05-10", "2024-05-11", "day"),
+        ("I ran last Wed.", "2024-05-08", "2024-05-09", "day"),
+        ("We leave next Friday.", "2024-05-17", "2024-05-18", "day"),
+        ("I saw him on Monday.", "2024-05-13", "2024-05-14", "day"),
+        ("I will see him on Monday.", "2024-05-20", "2024-05-21", "day"),
+        ("It rained last week.", "2024-05-06", "2024-05-13", "week"),
+        ("I'm on leave next week.", "2024-05-20", "2024-05-27", "week"),
+        ("It was the week before last.", "2024-04-29", "2024-05-06", "week"),
+        ("We hiked last weekend.", "2024-05-11", "2024-05-13", "day"),
+        ("We will hike this weekend.", "2024-05-18", "2024-05-20", "day"),
+        ("I worked over the weekend.", "2024-05-11", "2024-05-13", "day"),
+        ("I moved last month.", "2024-04-01", "2024-05-01", "month"),
+        ("I move next month.", "2024-06-01", "2024-07-01", "month"),
+        ("I moved last year.", "2023-01-01", "2024-01-01", "year"),
+        ("We married last summer.", "2023-06-01", "2023-09-01", "season"),
+        ("We marry next summer.", "2024-06-01", "2024-09-01", "season"),
+        ("It was the summer of 2021.", "2021-06-01", "2021-09-01", "season"),
+        ("I graduated last May.", "2023-05-01", "2023-06-01", "month"),
+        ("I graduated in April.", "2024-04-01", "2024-05-01", "month"),
+        ("I graduated in October.", "2023-10-01", "2023-11-01", "month"),
+        ("I will graduate in October.", "2024-10-01", "2024-11-01", "month"),
+        ("We met two days ago.", "2024-05-13", "2024-05-14", "day"),
+        ("We met two weeks ago.", "2024-04-29", "2024-05-06", "week"),
+        ("We met a month ago.", "2024-04-01", "2024-05-01", "month"),
+        ("We met three years ago.", "2021-01-01", "2022-01-01", "year"),
+        ("We met a few days ago.", "2024-05-10", "2024-05-14", "day"),
+        ("We met two weekends ago.", "2024-05-04", "2024-05-06", "day"),
+        ("We met two Fridays ago.", "2024-05-03", "2024-05-04", "day"),
+        ("We fly in two weeks.", "2024-05-27", "2024-06-03", "week"),
+        ("I moved in 2019.", "2019-01-01", "2020-01-01", "year"),
+        ("I grew up in the 1990s.", "1990-01-01", "2000-01-01", "decade"),
+        ("I was born on the 5th of May 1990.", "1990-05-05", "1990-05-06", "day"),
+        ("It's on May 5, 2025.", "2025-05-05", "2025-05-06", "day"),
+        ("It was on 3 June 2023.", "2023-06-03", "2023-06-04", "day"),
+        ("It was on the 5th of May.", "2024-05-05", "2024-05-06", "day"),
+        ("It will be on June 3rd.", "2024-06-03", "2024-06-04", "day"),
+        ("It happened in June, 2023.", "2023-06-01", "2023-07-01", "month"),
+        ("It was 2023-11-02.", "2023-11-02", "2023-11-03", "day"),
+        ("It was 25/12/2023.", "2023-12-25", "2023-12-26", "day"),
+        ("We met on the 3rd.", "2024-05-03", "2024-05-04", "day"),
+        ("We skied last Christmas.", "2023-12-25", "2023-12-26", "day"),
+        ("The Friday before 15 July 2023", "2023-07-14", "2023-07-15", "day"),
+        ("the week of 23 August 2023", "2023-08-21", "2023-08-28", "week"),
+        ("two weekends before 17 July 2023", "2023-07-08", "2023-07-10", "day"),
+    ],
+)
+def test_resolved(text: str, start: str, end: str, granularity: str) -> None:
+    span = when(text)
+    assert (span.start.date().isoformat(), span.end.date().isoformat()) == (start, end)
+    assert span.granularity == granularity
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("I have lived here since 2016.", "2016-01-01"),
+        ("I have known them for 4 years.", "2020-05-15"),
+        ("Seven years now!", "2017-05-15"),
+        ("The past two months have been hard.", "2024-03-15"),
+        ("I've been sick since last Friday.", "2024-05-10"),
+    ],
+)
+def test_a_span_up_to_the_conversation(text: str, start: str) -> None:
+    span = when(text)
+    assert (span.start.date().isoformat(), span.end) == (start, AT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I may march on.",
+        "It costs 2019 dollars.",
+        "We stayed for two weeks.",
+        "The sun was out, spring water is cold.",
+        "On 31 February nothing happens.",
+        "A second helping, please.",
+        "",
+        "🎂",
+    ],
+)
+def test_no_time(text: str) -> None:
+    assert find_times(text, AT) == ()
+
+
+def test_a_clock_time_narrows_the_day() -> None:
+    span = when("The train leaves tomorrow at 5:15 pm.")
+    assert span.start == datetime(2024, 5, 16, 17, 15, tzinfo=UTC)
+    assert (span.granularity, span.text) == ("minute", "tomorrow at 5:15 pm")
+    assert when("See you on Friday at 9 am.").granularity == "hour"
+
+
+def test_several_expressions_in_order_without_overlap() -> None:
+    spans = find_times("I left last year, came back in March 2024 and moved yesterday.", AT)
+    assert [s.text for s in spans] == ["last year", "March 2024", "yesterday"]
+
+
+def test_the_expression_is_found_where_it_says() -> None:
+    text = "So – last year’s party, and the week before 9 June 2023, were fun."
+    for span in find_times(text, AT):
+        assert text[span.at : span.at + len(span.text)] == span.text
+
+
+def test_the_time_zone_is_the_conversations() -> None:
+    zone = timezone(timedelta(hours=9))
+    (span,) = find_times("yesterday", datetime(2024, 1, 1, 0, 30, tzinfo=zone))
+    assert span.start == datetime(2023, 12, 31, tzinfo=zone)
+
+
+def test_weekends_and_weeks_seen_from_a_sunday() -> None:
+    sunday = datetime(2024, 5, 19, 12, tzinfo=UTC)
+    (weekend,) = find_times("last weekend", sunday)
+    assert weekend.start.date().isoformat() == "2024-05-11"
+    (day,) = find_times("I ran last Sunday", sunday)
+    assert day.start.date().isoformat() == "2024-05-12"
+
+
+def test_before_the_first_year_there_is_nothing() -> None:
+    assert find_times("9000 years ago", AT) == ()
