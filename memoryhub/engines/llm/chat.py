@@ -55,7 +55,7 @@ class Chat:
             options = self._options(_SHAPES[shape], name, schema)
             try:
                 reply = self._client.chat.completions.create(
-                    model=self.model, messages=cast(Any, messages), **options
+                    model=self.model, messages=cast("Any", messages), **options
                 )
             except _REFUSED as error:
                 if self._is_adapted(error):

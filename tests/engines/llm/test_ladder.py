@@ -1,0 +1,180 @@
+"""The strict JSON ladder (spec §0.1) and the dialects of the protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memoryhub.engines.llm.chat import Chat
+from memoryhub.engines.llm.ladder import UnreadableError, ask, read, strict_schema
+from memoryhub.engines.llm.replies import AnswerReply, ConstructReply, NoteReply, SummaryReply
+from memoryhub.errors import EngineError
+from tests.support.openai_server import OpenAIServer, Reply
+
+GOOD = '{"summary": "Two cats."}'
+MESSAGES = [{"role": "user", "content": "summarise"}]
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+def asked(server: OpenAIServer, **options: Any) -> str:
+    return ask(Chat(server.url, "key", "small", **options), MESSAGES, SummaryReply).summary
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"Here you are:\n{GOOD}\nAnything else?",
+        f"<think>maybe {{}}?</think>{GOOD}",
+        f"I should think {{hard}}...</think>\n{GOOD}",
+        '{"summary": {"text": "Two cats."}}',
+    ],
+)
+def test_a_reply_is_dug_out_of_what_surrounds_it(text: str) -> None:
+    assert read(text, SummaryReply).summary == "Two cats."
+
+
+def test_cheap_coercions() -> None:
+    note = read('{"keywords": "cats", "tags": null, "context": 7}', NoteReply)
+    assert (note.keywords, note.tags, note.context) == (["cats"], [], "7")
+    answer = read('{"answer": "Two.", "used": "m1", "known": "true"}', AnswerReply)
+    assert (answer.used, answer.known) == (["m1"], True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "I'm sorry, I can't help with that.", "[1, 2]", "{}", '{"summary": ""}', '{"summary": "a'],
+)
+def test_what_is_no_reply_is_never_read_as_one(text: str) -> None:
+    with pytest.raises(UnreadableError):
+        read(text, SummaryReply)
+
+
+def test_an_empty_object_is_not_an_empty_construction() -> None:
+    with pytest.raises(UnreadableError, match="facts"):
+        read("{}", ConstructReply)
+
+
+def test_one_repair_call_carries_the_fault(server: OpenAIServer) -> None:
+    server.chat('{"sum": "cats"}', GOOD)
+    assert asked(server) == "Two cats."
+    again = server.requests[1].body["messages"]
+    assert [each["role"] for each in again] == ["user", "assistant", "user"]
+    assert again[1]["content"] == '{"sum": "cats"}'
+    assert "summary: Field required" in again[2]["content"]
+
+
+def test_after_the_repair_it_has_failed(server: OpenAIServer) -> None:
+    server.chat("nonsense", "more nonsense", GOOD)
+    with pytest.raises(EngineError, match="no usable reply") as raised:
+        asked(server)
+    assert (raised.value.code, raised.value.permanent) == ("unreadable_reply", False)
+    assert len(server.requests) == 2
+
+
+def test_a_refusal_has_failed(server: OpenAIServer) -> None:
+    refusal = Reply(content=None, refusal="I can't help with that.")
+    server.chat(refusal, refusal)
+    with pytest.raises(EngineError) as raised:
+        asked(server)
+    assert raised.value.code == "unreadable_reply"
+
+
+def test_a_cut_reply_has_failed_even_when_it_parses(server: OpenAIServer) -> None:
+    server.chat(Reply(content=GOOD, finish_reason="length"))
+    with pytest.raises(EngineError) as raised:
+        asked(server)
+    assert raised.value.code == "reply_cut"
+
+
+def test_the_schema_is_asked_for_strictly(server: OpenAIServer) -> None:
+    server.chat(GOOD)
+    asked(server)
+    body = server.requests[0].body
+    assert body["temperature"] == 0
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert body["response_format"]["json_schema"]["schema"]["required"] == ["summary"]
+
+
+def test_a_strict_schema_requires_every_property_of_every_part() -> None:
+    schema = strict_schema(ConstructReply)
+    parts = [schema, *schema["$defs"].values()]
+    assert all(set(part["required"]) == set(part["properties"]) for part in parts)
+    assert all(part["additionalProperties"] is False for part in parts)
+    assert '"default"' not in json.dumps(schema)
+    assert {"from", "to"} <= set(schema["$defs"]["FactReply"]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("refused", "used"),
+    [
+        ({"json_schema"}, ["json_schema", "json_object", "json_object"]),
+        ({"json_schema", "json_object"}, ["json_schema", "json_object", None, None]),
+    ],
+)
+def test_weaker_ways_to_ask_are_tried_and_remembered(
+    server: OpenAIServer, refused: set[str], used: list[str | None]
+) -> None:
+    server.refused_formats = frozenset(refused)
+    server.chat(GOOD, GOOD)
+    chat = Chat(server.url, "", "small")
+    for _ in range(2):
+        assert ask(chat, MESSAGES, SummaryReply).summary == "Two cats."
+    shapes = [request.body.get("response_format", {}).get("type") for request in server.requests]
+    assert shapes == used
+
+
+def test_options_a_model_refuses_by_name_are_left_out(server: OpenAIServer) -> None:
+    server.chat(
+        Reply(status=400, content="'max_tokens' is not supported"),
+        Reply(status=400, content="'temperature' does not support 0"),
+        GOOD,
+    )
+    assert asked(server) == "Two cats."
+    last = server.requests[-1].body
+    assert "max_completion_tokens" in last
+    assert not {"max_tokens", "temperature"} & set(last)
+
+
+def test_too_long_a_prompt_is_told_from_other_refusals(server: OpenAIServer) -> None:
+    server.chat(Reply(status=400, content="request exceeds the context size"))
+    with pytest.raises(EngineError) as raised:
+        asked(server)
+    assert (raised.value.code, raised.value.permanent) == ("context_exceeded", True)
+
+
+@pytest.mark.parametrize(
+    ("status", "permanent"),
+    [(400, True), (401, True), (403, True), (404, True), (429, False), (500, False), (502, False)],
+)
+def test_status_decides_whether_a_retry_can_help(
+    server: OpenAIServer, status: int, permanent: bool
+) -> None:
+    server.chat(*[Reply(status=status)] * 3)
+    with pytest.raises(EngineError) as raised:
+        asked(server)
+    assert raised.value.permanent is permanent
+
+
+def test_a_slow_model_times_out_and_may_be_retried(server: OpenAIServer) -> None:
+    server.chat(Reply(content=GOOD, delay=1.0))
+    with pytest.raises(EngineError) as raised:
+        asked(server, timeout=0.1)
+    assert (raised.value.code, raised.value.permanent) == ("timeout", False)
+
+
+@pytest.mark.parametrize("raw", ["<html>proxy</html>", "{}", "", '{"choices": []}'])
+def test_a_reply_outside_the_protocol_may_be_retried(server: OpenAIServer, raw: str) -> None:
+    server.chat(Reply(raw=raw))
+    with pytest.raises(EngineError) as raised:
+        asked(server)
+    assert not raised.value.permanent
