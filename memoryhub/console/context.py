@@ -1,5 +1,51 @@
+"""What every page's frame needs."""
+
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
 
-def console(request):
-    return {}
+from django.http import HttpRequest
+
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry of the navigation. `names` are the URL names that belong to it."""
+
+    label: str
+    icon: str
+    url_name: str
+    names: tuple[str, ...] = ()
+    admin: bool = False
+
+
+PLACES = (
+    Place("Overview", "overview", "overview"),
+    Place("Spaces", "spaces", "spaces", ("space", "search")),
+    Place("Chat", "chat", "chat"),
+    Place("Jobs", "jobs", "jobs"),
+    Place("API keys", "key", "keys", admin=True),
+)
+
+
+def console(request: HttpRequest) -> dict[str, Any]:
+    seat = getattr(request, "seat", None)
+    theme = request.COOKIES.get("theme", "")
+    return {
+        "seat": seat,
+        "theme": theme if theme in THEMES else "",
+        "places": _places(request, seat) if seat else [],
+    }
+
+
+def _places(request: HttpRequest, seat: Any) -> list[tuple[Place, bool]]:
+    """The entries this person may open, each with whether it is the current one."""
+    here = getattr(request.resolver_match, "url_name", "") or ""
+    shown = [place for place in PLACES if seat.can_administer or not place.admin]
+    return [(place, _holds(place, here)) for place in shown]
+
+
+def _holds(place: Place, here: str) -> bool:
+    return here == place.url_name or here.startswith((*place.names, f"{place.url_name}-"))

@@ -1,9 +1,46 @@
+"""Finds out for which tenant a signed-in person works."""
+
 from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from memoryhub.console.requests import ConsoleRequest, Seat
+from memoryhub.console.seats import CHOSEN, memberships_of, seat_in
+from memoryhub.tenants.models import User
+from memoryhub.tenants.scope import tenant_scope
 
 
 class ConsoleTenantMiddleware:
-    def __init__(self, get_response):
+    """Sets `request.seat` and `request.tenant`, both None for strangers and people of no tenant.
+
+    Django's admin knows nothing of scopes, so its requests run inside one as a whole.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request):
-        return self.get_response(request)
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        seat = _seat(request)
+        console = cast("ConsoleRequest", request)
+        console.seat = cast("Seat", seat)
+        console.tenant = seat.tenant if seat else None  # type: ignore[assignment]  # see class
+        with _admin_scope(request, seat):
+            return self.get_response(request)
+
+
+def _seat(request: HttpRequest) -> Seat | None:
+    if request.path.startswith("/api/") or not request.user.is_authenticated:
+        return None
+    user = cast("User", request.user)
+    return seat_in(memberships_of(user.id), request.session.get(CHOSEN, ""))
+
+
+def _admin_scope(request: HttpRequest, seat: Seat | None) -> AbstractContextManager[None]:
+    if seat is None or not request.path.startswith(reverse("admin:index")):
+        return nullcontext()
+    return tenant_scope(seat.tenant.id)

@@ -1,0 +1,54 @@
+"""Who may see a page. Every view of the console goes through one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+
+P = ParamSpec("P")
+View = Callable[Concatenate[ConsoleRequest, P], HttpResponse]
+
+
+def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Callable[..., Any]]:
+    """For members of the tenant with at least this role.
+
+    The view runs without a scope: it may call a model, and opens scopes around its reads.
+    """
+
+    def decorate(view: View[P]) -> Callable[..., Any]:
+        @wraps(view)
+        def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            console = cast("ConsoleRequest", request)
+            if console.seat is None:
+                return render(request, "no_tenant.html", status=403)
+            if not console.seat.may(role):
+                raise PermissionDenied(f"This takes the role of {role} or more.")
+            return view(console, *args, **kwargs)
+
+        return login_required(checked)
+
+    return decorate
+
+
+def tenant_page(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Callable[..., Any]]:
+    """As `tenant_view`, with the view and its template inside the tenant's scope."""
+
+    def decorate(view: View[P]) -> Callable[..., Any]:
+        @wraps(view)
+        def scoped(request: ConsoleRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            with tenant_scope(request.tenant.id):
+                return view(request, *args, **kwargs)
+
+        return tenant_view(role)(scoped)
+
+    return decorate

@@ -1,0 +1,93 @@
+"""Shapes of small charts, as numbers for SVG attributes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memoryhub.console.queries.overview import Day
+from notes.models import Fact
+
+WIDTH, HEIGHT = 600, 96
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    day: Day
+    x: float
+    width: float
+    turns_y: float
+    turns_height: float
+    facts_x: float
+    facts_y: float
+    facts_height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    bars: list[Bar]
+    top: int
+    turns: int
+    facts: int
+
+
+def activity(days: Sequence[Day]) -> Chart:
+    """Two bars a day on one scale, the taller one first."""
+    top = max((max(day.turns, day.facts) for day in days), default=0)
+    slot = WIDTH / max(1, len(days))
+    bars = [_bar(day, at * slot, slot, top) for at, day in enumerate(days)]
+    return Chart(bars, top, sum(d.turns for d in days), sum(d.facts for d in days))
+
+
+def _bar(day: Day, x: float, slot: float, top: int) -> Bar:
+    width = round(slot * 0.38, 2)
+    turns, facts = (_height(count, top) for count in (day.turns, day.facts))
+    left = round(x + slot * 0.1, 2)
+    return Bar(
+        day, left, width, HEIGHT - turns, turns, round(left + width + 1, 2), HEIGHT - facts, facts
+    )
+
+
+def _height(count: int, top: int) -> float:
+    """At least two units for anything at all, so that a single turn is seen."""
+    return round(max(2.0, count * (HEIGHT - 4) / top), 2) if count else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Part of a time line of width 100. `open`: it goes on, so its end fades."""
+
+    x: float
+    width: float
+    open: bool
+    status: str
+
+
+def interval(fact: Fact, start: datetime, now: datetime) -> Interval:
+    """The time the fact held, on a line from `start` to `now`."""
+    whole = max(1.0, (now - start).total_seconds())
+    left = _share(fact.valid_from, start, whole)
+    end = fact.valid_to or fact.retired_at
+    right = _share(end, start, whole) if end else 100.0
+    return Interval(left, round(max(1.5, right - left), 2), end is None, fact.status)
+
+
+def _share(at: datetime, start: datetime, whole: float) -> float:
+    return round(min(98.5, max(0.0, 100 * (at - start).total_seconds() / whole)), 2)
+
+
+def heat_parts(segment: Any, hottest: float) -> list[tuple[str, str, float, float]]:
+    """(name, shown value, x, width) of visits, pages and recency on a bar of width 100."""
+    parts: list[tuple[str, str, float, float]] = []
+    x = 0.0
+    for name, value in (
+        ("visits", float(segment.visits_total)),
+        ("pages", float(segment.pages_total)),
+        ("recency", float(segment.recency)),
+    ):
+        width = round(100 * value / max(hottest, 0.01), 2)
+        parts.append((name, f"{value:.2f}".rstrip("0").rstrip("."), round(x, 2), width))
+        x += width
+    return parts

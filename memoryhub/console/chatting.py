@@ -1,0 +1,86 @@
+"""One message of a chat: stored, answered from memory, and the answer stored too.
+
+No scope is open while a model works: each step opens its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types import Answer, Quote, TimeSpan
+from memoryhub.errors import MemoryHubError
+from memoryhub.models_in_use import engine_named
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
+from memoryhub.recall.results import Item
+from memoryhub.recall.services import search
+from memoryhub.tenants.models import Space
+
+CHANNEL = "console"
+RECALLED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """`reply` is None when answering failed, and `trouble` says why. `used`: places in recalled."""
+
+    turn: Turn
+    reply: Turn | None
+    quoted: bool
+    recalled: list[Item]
+    used: tuple[int, ...]
+    job: Job | None
+    trouble: str = ""
+
+
+def session_name(user_id: int, now: datetime) -> str:
+    """One conversation a person and day."""
+    return f"console-{user_id}-{now:%Y-%m-%d}"
+
+
+def say(request: ConsoleRequest, space: Space, text: str, now: datetime) -> Said:
+    """Raises InvalidInput and TooLarge. The message is safe before anything is asked of a model."""
+    session = session_name(request.user.id, now)
+    mine = _store(space, Message("user", text), session)
+    turn = mine.turns[0]
+    try:
+        recalled = _recall(space, turn)
+        answer = _answer(request, space, text, recalled)
+        reply = Message("assistant", answer.text, metadata={"quoted": answer.quoted})
+        theirs = _store(space, reply, session).turns[0]
+    except MemoryHubError as error:
+        return Said(turn, None, False, [], (), mine.job, error.message)
+    return Said(turn, theirs, answer.quoted, recalled, answer.used, mine.job)
+
+
+def _store(space: Space, message: Message, session: str) -> Ingested:
+    return ingest(
+        space.tenant_id,
+        IngestRequest(space.subject, [message], session, agent="MemoryHub", channel=CHANNEL),
+    )
+
+
+def _recall(space: Space, turn: Turn) -> list[Item]:
+    """What is remembered, the message itself and what was just made of it left out."""
+    found = search(space, turn.text, limit=RECALLED + 2)
+    return [item for item in found.items if not _only_from(turn, item)][:RECALLED]
+
+
+def _only_from(turn: Turn, item: Item) -> bool:
+    return {source.turn_id for source in item.sources} == {turn.id} or item.id == turn.id
+
+
+def _answer(request: ConsoleRequest, space: Space, text: str, recalled: list[Item]) -> Answer:
+    quotes = [_quote(item) for item in recalled]
+    return engine_named(request.tenant.engine).answer(text, quotes, subject=space.name or space.subject)
+
+
+def _quote(item: Item) -> Quote:
+    event = None
+    if item.event_from and item.event_to:
+        event = TimeSpan(item.event_from, item.event_to, "day", item.event_text, 0)
+    return Quote(item.text, item.occurred_at, event, item.speaker)

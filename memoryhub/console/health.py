@@ -1,0 +1,75 @@
+"""What is wrong, in words, and what to do about it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memoryhub.console.queries.overview import Queue
+from memoryhub.console.wording import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`level`: bad, warn, info or good. `url_name` and `query` lead to the rows behind it."""
+
+    level: str
+    text: str
+    todo: str = ""
+    command: str = ""
+    url_name: str = ""
+    query: str = ""
+
+
+def notices(queue: Queue, *, llm: bool, empty: bool) -> list[Notice]:
+    """The worst first. With nothing wrong, one that says so."""
+    found = [*_wrong(queue)] or [_fine(queue)]
+    return [*found, *_hints(llm, empty)]
+
+
+def _wrong(queue: Queue) -> Iterator[Notice]:
+    if queue.unheard:
+        yield Notice(
+            "bad",
+            f"No worker has been heard: {plural(queue.unheard, 'job')} due for over a minute.",
+            "What was said is safe and is read as soon as a worker runs. Start one:",
+            "celery -A memoryhub worker -P threads",
+            "jobs",
+            "state=open",
+        )
+    if queue.dead:
+        yield Notice(
+            "bad",
+            f"{plural(queue.dead, 'job')} given up after the last attempt.",
+            "Read the error, put its cause right, then retry.",
+            "",
+            "jobs",
+            "state=dead",
+        )
+    if queue.retrying:
+        yield Notice(
+            "warn",
+            f"{plural(queue.retrying, 'job')} failed and will be tried again.",
+            "Nothing to do unless it goes on.",
+            "",
+            "jobs",
+            "state=retry",
+        )
+
+
+def _fine(queue: Queue) -> Notice:
+    if queue.open:
+        return Notice("good", f"Working: {plural(queue.open, 'job')} to do.", "", "", "jobs", "state=open")
+    return Notice("good", "All is well: everything that was said has been read.")
+
+
+def _hints(llm: bool, empty: bool) -> Iterator[Notice]:
+    if empty:
+        yield Notice("info", "Nothing has been said yet.", "Say something in the chat.", "", "chat")
+    if not llm:
+        yield Notice(
+            "info",
+            "No language model is configured.",
+            "Memories are made by the local engine, and the chat answers by quoting them. "
+            "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL to change that.",
+        )

@@ -1,0 +1,229 @@
+"""Facts, notes, segments and entities of a space, and where they came from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch, Q, QuerySet
+from django.http import Http404
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.queries.counting import is_current, with_heat
+from memoryhub.console.quoting import SourceQuote, Span, pieces
+from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.models import Space
+from notes.models import (
+    Derivation,
+    Entity,
+    EvolutionEvent,
+    Fact,
+    Note,
+    Page as DialoguePage,
+    Relation,
+    Revision,
+    Segment,
+)
+
+STATUS = Choice(
+    "status",
+    "Show",
+    (("current", "Current"), ("past", "No longer true"), ("withdrawn", "Never true"), ("all", "All")),
+)
+HEAT_SORT = Choice("sort", "Sort by", (("hot", "Heat"), ("recent", "Last conversation")))
+TIER = Choice("tier", "Tier", (("all", "All"), ("mid", "Mid term"), ("cold", "Cold")))
+KIND = Choice("kind", "Kind", (("all", "All"), *EvolutionEvent.Kind.choices))
+PAGES_A_SEGMENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact with the one that replaced it and the words it rests on."""
+
+    fact: Fact
+    successor: Fact | None
+    sources: list[SourceQuote]
+
+
+def owner_choice(space: Space) -> Choice:
+    names = Fact.objects.filter(space=space).order_by("owner").values_list("owner", flat=True)
+    return Choice("owner", "About", (("", "Anybody"), *((n, n) for n in names.distinct()[:100])))
+
+
+def facts(space: Space, filters: Filters, now: datetime) -> Page[FactRow]:
+    rows = Fact.objects.filter(containing(filters.q, "text", "owner"), space=space)
+    rows = rows.filter(_status(filters["status"], now))
+    if filters["owner"]:
+        rows = rows.filter(owner=filters["owner"])
+    found = page_of(rows.prefetch_related(_SUCCESSORS), filters.page)
+    return found.holding(fact_rows(found.rows))
+
+
+_SUCCESSORS = "superseded_by"
+
+
+def _status(status: str, now: datetime) -> Q:
+    retracted = Q(status=Fact.Status.RETRACTED)
+    return {
+        "current": is_current(now),
+        "past": ~is_current(now) & ~retracted,
+        "withdrawn": retracted,
+    }.get(status, Q())
+
+
+def fact_rows(found: Iterable[Fact]) -> list[FactRow]:
+    rows = list(found)
+    quotes = sources_of("fact", [fact.id for fact in rows])
+    return [FactRow(fact, successor(fact), quotes[fact.id]) for fact in rows]
+
+
+def successor(fact: Fact) -> Fact | None:
+    """The claim that took this one's place. Expects `superseded_by` to be prefetched."""
+    return min(fact.superseded_by.all(), key=lambda newer: newer.recorded_at, default=None)
+
+
+def sources_of(kind: str, ids: Iterable[UUID]) -> dict[UUID, list[SourceQuote]]:
+    """Each row's turns in order, with the supporting words set off. One statement."""
+    links = Derivation.objects.filter(child_type=kind, child_id__in=list(ids))
+    spans: dict[UUID, dict[Turn, list[Span]]] = defaultdict(lambda: defaultdict(list))
+    for link in links.select_related("turn__session").order_by("turn__seq"):
+        spans[link.child_id][link.turn].append((link.span_start, link.span_end))
+    return defaultdict(
+        list,
+        {
+            child: [SourceQuote(turn, pieces(turn.text, found)) for turn, found in turns.items()]
+            for child, turns in spans.items()
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Biography:
+    """A memory's whole life: its versions (first to last), what it rests on, what became of it."""
+
+    row: FactRow
+    versions: list[FactRow]
+    relations: list[Relation]
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    event: EvolutionEvent
+    revision: Revision
+    fields: list[FieldChange]
+
+    @property
+    def made(self) -> bool:
+        return self.revision.before is None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    name: str
+    before: Any
+    after: Any
+
+
+def biography(space: Space, fact_id: UUID) -> Biography:
+    """Raises Http404."""
+    fact = Fact.objects.filter(space=space, id=fact_id).first()
+    if fact is None:
+        raise Http404
+    lineage = Fact.objects.filter(space=space, lineage=fact.lineage)
+    chain = lineage.prefetch_related(_SUCCESSORS).select_related("supersedes")
+    versions = fact_rows(chain.order_by("valid_from", "version", "id"))
+    row = next(version for version in versions if version.fact.id == fact.id)
+    relations = Relation.objects.filter(fact=fact).select_related("src", "dst")
+    return Biography(
+        row, versions, list(relations), changes_of("fact", [v.fact.id for v in versions])
+    )
+
+
+def changes_of(kind: str, ids: Iterable[UUID]) -> list[Change]:
+    """Newest first. One statement."""
+    revisions = Revision.objects.filter(row_type=kind, row_id__in=list(ids))
+    return [
+        change_in(revision.event, revision)
+        for revision in revisions.select_related("event").order_by("-event__created_at", "-id")
+    ]
+
+
+# Columns whose change says nothing to a reader.
+_SILENT = {"version", "id", "lineage", "recorded_at", "text_key", "engine", "supersedes_id"}
+
+
+def change_in(event: EvolutionEvent, revision: Revision) -> Change:
+    before, after = revision.before or {}, revision.after
+    fields = [
+        FieldChange(name.replace("_", " "), before.get(name), value)
+        for name, value in after.items()
+        if name not in _SILENT and before.get(name) != value
+    ]
+    return Change(event, revision, fields if revision.before else [])
+
+
+def notes(space: Space, filters: Filters) -> Page[tuple[Note, list[SourceQuote]]]:
+    rows = Note.objects.filter(
+        containing(filters.q, "content", "context", "keywords", "tags"), space=space
+    )
+    found = page_of(rows, filters.page)
+    quotes = sources_of("note", [note.id for note in found.rows])
+    return found.map(lambda note: (note, quotes[note.id]))
+
+
+def note_or_404(space: Space, note_id: UUID) -> Note:
+    note: Note | None = Note.objects.filter(space=space, id=note_id).first()
+    if note is None:
+        raise Http404
+    return note
+
+
+def segments(space: Space, filters: Filters, now: datetime) -> Page[Any]:
+    rows = with_heat(Segment.objects.filter(space=space), now)
+    rows = rows.filter(containing(filters.q, "summary", "keywords"))
+    if filters["tier"] != "all":
+        rows = rows.filter(tier=filters["tier"])
+    order = "-heat" if filters["sort"] == "hot" else "-ended_at"
+    return page_of(rows.order_by(order, "-id"), filters.page)
+
+
+def segment_or_404(space: Space, segment_id: UUID, now: datetime) -> Any:
+    segment = with_heat(Segment.objects.filter(space=space, id=segment_id), now).first()
+    if segment is None:
+        raise Http404
+    return segment
+
+
+def segment_pages(segment: Segment, number: int) -> Page[tuple[DialoguePage, list[Turn]]]:
+    """The exchanges of a segment, newest first, with their turns. Three statements."""
+    rows = DialoguePage.objects.filter(memberships__segment=segment).order_by("-first_seq")
+    found = page_of(rows, number, PAGES_A_SEGMENT)
+    within = Q(pk=None)
+    for page in found.rows:
+        within |= Q(seq__range=(page.first_seq, page.last_seq))
+    turns: QuerySet[Turn] = Turn.objects.filter(within, space=segment.space_id).select_related(
+        "session"
+    )
+    said = list(turns.order_by("seq"))
+    return found.map(lambda page: (page, [turn for turn in said if page.covers(turn)]))
+
+
+def entities(space: Space, filters: Filters) -> Page[Entity]:
+    rows = Entity.objects.filter(containing(filters.q, "name", "aliases"), space=space)
+    return page_of(rows.order_by("-mention_count", "name", "id"), filters.page)
+
+
+def history(space: Space, filters: Filters) -> Page[tuple[EvolutionEvent, list[Change]]]:
+    rows = EvolutionEvent.objects.filter(containing(filters.q, "reason", "actor"), space=space)
+    if filters["kind"] != "all":
+        rows = rows.filter(kind=filters["kind"])
+    revisions = Prefetch("revisions", Revision.objects.order_by("id"))
+    found = page_of(rows.prefetch_related(revisions), filters.page)
+    return found.map(
+        lambda event: (event, [change_in(event, revision) for revision in event.revisions.all()])
+    )

@@ -1,0 +1,105 @@
+"""Jobs, what they made, and how far reading has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.http import Http404
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.queries.counting import OPEN
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import ApiKey, Space
+from notes.models import Fact
+
+STATES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "all": ("All", tuple(Job.State.values)),
+    "open": ("Unfinished", OPEN),
+    "retry": ("Failed, will be tried again", (Job.State.RETRY,)),
+    "dead": ("Given up", (Job.State.DEAD,)),
+    "done": ("Done", (Job.State.DONE,)),
+}
+STATE = Choice("state", "State", tuple((name, label) for name, (label, _) in STATES.items()))
+CONVERSATION = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many turns of a space have been read."""
+
+    space: Space
+    total: int
+    pending: int
+
+    @property
+    def read(self) -> int:
+        return self.total - self.pending
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.read // self.total if self.total else 100
+
+
+def jobs(filters: Filters) -> Page[Job]:
+    rows = Job.objects.filter(containing(filters.q, "space__subject", "space__name", "error"))
+    rows = rows.filter(state__in=STATES[filters["state"]][1]).select_related("space")
+    return page_of(rows.order_by("-created_at", "-first_seq", "-id"), filters.page)
+
+
+def job_counts() -> dict[str, int]:
+    """Per entry of STATES. One statement."""
+    counts = {
+        name: Count("pk", filter=Q(state__in=states)) for name, (_, states) in STATES.items()
+    }
+    found: dict[str, int] = Job.objects.order_by().aggregate(**counts)
+    return found
+
+
+def progress(most: int = 10) -> list[Progress]:
+    """Spaces with turns still to be read, most of them first. Two statements."""
+    pending = Turn.objects.filter(state=Turn.State.PENDING).order_by().values("space")
+    counted = pending.annotate(n=Count("pk")).order_by("-n", "space")[:most]
+    waiting = {row["space"]: row["n"] for row in counted}
+    spaces = Space.objects.in_bulk(list(waiting))
+    return [Progress(spaces[i], spaces[i].next_seq - 1, n) for i, n in waiting.items()]
+
+
+def job_or_404(job_id: UUID) -> Job:
+    job: Job | None = Job.objects.filter(id=job_id).select_related("space").first()
+    if job is None:
+        raise Http404
+    return job
+
+
+def conversation(space: Space, name: str) -> list[Turn]:
+    """The last turns of the named session, oldest first."""
+    session = Session.objects.filter(space=space, external_id=name).first()
+    if session is None:
+        return []
+    rows = Turn.objects.filter(session=session).order_by("-seq")[:CONVERSATION]
+    return list(reversed(rows))
+
+
+def space_named(subject: str) -> Space | None:
+    found: Space | None = Space.objects.filter(subject=subject).first()
+    return found
+
+
+def keys() -> list[ApiKey]:
+    return list(ApiKey.objects.select_related("space"))
+
+
+def key_or_404(key_id: UUID) -> ApiKey:
+    key: ApiKey | None = ApiKey.objects.filter(id=key_id).first()
+    if key is None:
+        raise Http404
+    return key
+
+
+def found_facts(text: str, most: int = 20) -> Page[Fact]:
+    """Facts of all spaces that contain the words."""
+    rows = Fact.objects.filter(containing(text, "text", "owner"), retired_at=None)
+    return page_of(rows.select_related("space"), 1, most)

@@ -1,0 +1,117 @@
+"""Times, validity and small parts, in templates."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.templatetags.static import static
+from django.template import Library
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from memoryhub.console import wording
+from notes.models import Fact
+
+register = Library()
+
+
+@register.simple_tag
+def icon(name: str, label: str = "") -> SafeString:
+    """An icon of the sprite. Without a label it is decoration."""
+    hidden = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
+    return format_html(
+        '<svg class="icon" {}><use href="{}#{}"/></svg>',
+        SafeString(hidden),
+        static("icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def since(at: datetime | None, zone: str = "UTC") -> SafeString:
+    """"3 hours ago", the exact time on hover. A dash for none."""
+    if at is None:
+        return SafeString('<span class="none">never</span>')
+    local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
+    return _time(local, wording.ago(local, now))
+
+
+@register.simple_tag
+def on_day(at: datetime | None, zone: str = "UTC") -> SafeString:
+    if at is None:
+        return SafeString("")
+    local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
+    return _time(local, wording.day(local, now))
+
+
+@register.simple_tag
+def clock(at: datetime, zone: str = "UTC") -> SafeString:
+    local = at.astimezone(ZoneInfo(zone))
+    return _time(local, f"{local:%H:%M}")
+
+
+def _time(local: datetime, words: str) -> SafeString:
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), wording.exact(local), words
+    )
+
+
+@register.simple_tag
+def validity(fact: Fact, successor: Fact | None, zone: str = "UTC") -> str:
+    return wording.validity(fact, successor, timezone.now(), ZoneInfo(zone))
+
+
+@register.filter
+def standing(fact: Fact) -> str:
+    """current, past or never: for the dot before a fact."""
+    if fact.status == Fact.Status.RETRACTED:
+        return "never"
+    over = fact.valid_to is not None and fact.valid_to <= timezone.now()
+    return "past" if over or not fact.is_current else "current"
+
+
+_SAID = {
+    "add": "Remembered",
+    "same": "Known already",
+    "supersede": "Replaces an older memory",
+    "history": "True at an earlier time",
+    "correct": "Corrects a memory",
+    "end": "No longer so",
+    "review": "Left for a person to decide",
+    "forget": "A wish to forget",
+}
+
+
+@register.filter
+def decision(op: str) -> str:
+    return _SAID.get(op, op)
+
+
+@register.filter
+def value(given: Any) -> str:
+    """A column's value as a person reads it."""
+    if given is None or given == "" or given == []:
+        return "nothing"
+    if isinstance(given, list):
+        return ", ".join(map(str, given))
+    if isinstance(given, float):
+        return f"{given:.3g}"
+    return given if isinstance(given, str) else json.dumps(given)
+
+
+@register.filter
+def said_in(values: dict[str, Any]) -> str:
+    """The words of a revision's row, whatever its kind."""
+    for name in ("text", "content", "summary", "name"):
+        if words := values.get(name):
+            return str(words)
+    return ", ".join(values.get("keywords") or []) or "no words yet"
+
+
+@register.filter
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

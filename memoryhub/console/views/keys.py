@@ -1,0 +1,67 @@
+"""The secrets of agent backends."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.access import tenant_page
+from memoryhub.console.queries import work
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.tenants.models import ApiKey, Membership
+from memoryhub.tenants.services import create_key, revoke_key
+
+
+class KeyForm(forms.Form):
+    name = forms.CharField(max_length=120, label="Name", help_text="Which backend will use it?")
+    scopes = forms.MultipleChoiceField(
+        choices=ApiKey.Scope.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=[ApiKey.Scope.READ, ApiKey.Scope.WRITE],
+        label="May",
+    )
+    subject = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Only for the space",
+        help_text="A subject, such as ana. Empty: all spaces.",
+    )
+
+    def clean_subject(self) -> str:
+        subject: str = self.cleaned_data["subject"].strip()
+        if subject and work.space_named(subject) is None:
+            raise forms.ValidationError("There is no space with this subject.")
+        return subject
+
+
+@never_cache
+@tenant_page(role=Membership.Role.ADMIN)
+def keys(request: ConsoleRequest) -> HttpResponse:
+    """A new key is shown in the answer that made it, and never again."""
+    form = KeyForm(request.POST or None)
+    secret = _create(request, form) if form.is_valid() else ""
+    context = {"form": KeyForm() if secret else form, "keys": work.keys(), "secret": secret}
+    return render(request, "keys.html", context)
+
+
+def _create(request: ConsoleRequest, form: KeyForm) -> str:
+    space = work.space_named(form.cleaned_data["subject"])
+    name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
+    _, secret = create_key(request.tenant, name, scopes, space=space)
+    return secret
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def revoke(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
+    key = work.key_or_404(key_id)
+    revoke_key(key, timezone.now())
+    messages.success(request, f"Revoked: {key.name}. Requests with it are refused from now on.")
+    return redirect("keys")

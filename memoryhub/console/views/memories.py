@@ -1,0 +1,56 @@
+"""One memory and its whole life."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils import timezone
+
+from memoryhub.console import charts
+from memoryhub.console.access import tenant_page
+from memoryhub.console.listing import read_filters
+from memoryhub.console.queries import memories
+from memoryhub.console.queries.spaces import space_or_404
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.spaces import tab
+
+
+@tenant_page()
+def fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
+    now = timezone.now()
+    space = space_or_404(space_id, now)
+    life = memories.biography(space, fact_id)
+    start = min(row.fact.valid_from for row in life.versions)
+    intervals = [(row, charts.interval(row.fact, start, now)) for row in life.versions]
+    return tab(request, space, "fact", life=life, row=life.row, start=start, intervals=intervals)
+
+
+@tenant_page()
+def note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
+    space = space_or_404(space_id, timezone.now())
+    found = memories.note_or_404(space, note_id)
+    return tab(
+        request,
+        space,
+        "note",
+        note=found,
+        sources=memories.sources_of("note", [found.id])[found.id],
+        changes=memories.changes_of("note", [found.id]),
+    )
+
+
+@tenant_page()
+def segment(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> HttpResponse:
+    now = timezone.now()
+    space = space_or_404(space_id, now)
+    found = memories.segment_or_404(space, segment_id, now)
+    return tab(
+        request,
+        space,
+        "segment",
+        segment=found,
+        parts=charts.heat_parts(found, found.heat),
+        page=memories.segment_pages(found, read_filters(request.GET).page),
+        changes=memories.changes_of("segment", [found.id]),
+    )

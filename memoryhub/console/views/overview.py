@@ -1,0 +1,49 @@
+"""The overview: how much is held, and whether it keeps up."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from memoryhub.console import charts, health
+from memoryhub.console.access import tenant_page
+from memoryhub.console.listing import page_of, read_filters
+from memoryhub.console.queries import overview as queries
+from memoryhub.console.queries import spaces as space_queries
+from memoryhub.console.queries import work
+from memoryhub.console.requests import ConsoleRequest
+
+
+@tenant_page()
+def overview(request: ConsoleRequest) -> HttpResponse:
+    now = timezone.now()
+    queue = queries.queue(now)
+    totals = queries.tenant_totals(request.tenant, now)
+    days = queries.activity(now)
+    context = {
+        "totals": totals,
+        "queue": queue,
+        "lag": queue.oldest,
+        "notices": health.notices(queue, llm=bool(settings.OPENAI_BASE_URL), empty=not totals["turns"]),
+        "chart": charts.activity(days),
+        "days": days,
+        "failures": queries.failures(),
+        "events": queries.latest_events(),
+        "spaces": queries.liveliest_spaces(now),
+    }
+    part = "parts/overview_live.html" if request.htmx else "overview.html"
+    return render(request, part, context)
+
+
+@tenant_page()
+def search(request: ConsoleRequest) -> HttpResponse:
+    filters = read_filters(request.GET)
+    context = {"filters": filters}
+    if filters.q:
+        context |= {
+            "spaces": page_of(space_queries.matching(filters.q), 1),
+            "facts": work.found_facts(filters.q),
+        }
+    return render(request, "search.html", context)

@@ -1,0 +1,72 @@
+"""Memory in the operator's words. Pure: `now` and the zone are parameters."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, tzinfo
+
+from notes.models import Fact
+
+_MONTH = timedelta(days=60)
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """"3 hours ago"; in words up to two months, then the date."""
+    seconds = (now - at).total_seconds()
+    if abs(seconds) < 45:
+        return "just now"
+    if abs(seconds) > _MONTH.total_seconds():
+        return day(at, now)
+    amount = _amount(abs(seconds))
+    return f"{amount} ago" if seconds > 0 else f"in {amount}"
+
+
+def _amount(seconds: float) -> str:
+    for size, name in ((604800, "week"), (86400, "day"), (3600, "hour")):
+        if seconds >= size * (2 if name == "week" else 1):
+            return plural(int(seconds // size), name)
+    return plural(max(1, round(seconds / 60)), "minute")
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def day(at: datetime, now: datetime) -> str:
+    """"12 May", with the year when it is not this one. `at` and `now` in the reader's zone."""
+    return f"{at.day} {at:%b}" if at.year == now.year else f"{at.day} {at:%b %Y}"
+
+
+def exact(at: datetime) -> str:
+    return f"{at:%a} {at.day} {at:%b %Y, %H:%M:%S %Z}"
+
+
+def validity(fact: Fact, successor: Fact | None, now: datetime, zone: tzinfo) -> str:
+    """When the claim held, as a sentence without its full stop."""
+
+    def on(at: datetime) -> str:
+        return day(at.astimezone(zone), now.astimezone(zone))
+
+    if fact.status == Fact.Status.RETRACTED:
+        return f"Withdrawn{_when(fact, on)}: it was never true"
+    if fact.retired_at:
+        return f"Reworded on {on(fact.retired_at)}: a later version says more"
+    if fact.valid_to and fact.valid_to <= now:
+        return f"Believed until {on(fact.valid_to)}{_then(successor)}"
+    if fact.status == Fact.Status.SUPERSEDED:
+        return f"No longer true{_then(successor)}"
+    return _open(fact, on(fact.valid_from), on(fact.valid_to) if fact.valid_to else "")
+
+
+def _when(fact: Fact, on: object) -> str:
+    at = fact.retired_at or fact.valid_to
+    return f" on {on(at)}" if at and callable(on) else ""
+
+
+def _then(successor: Fact | None) -> str:
+    return f", then replaced by “{successor.text}”" if successor else ""
+
+
+def _open(fact: Fact, since: str, until: str) -> str:
+    words = {"denied": "Not so since", "ended": "Over since", "planned": "Planned since"}
+    start = f"{words.get(fact.polarity, 'Believed since')} {since}"
+    return f"{start}, until {until}" if until else start

@@ -1,0 +1,82 @@
+"use strict";
+
+const year = 60 * 60 * 24 * 365;
+
+function dark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function turnTheme() {
+  const theme = dark() ? "light" : "dark";
+  document.documentElement.dataset.theme = theme;
+  document.cookie = `theme=${theme}; path=/; max-age=${year}; samesite=lax`;
+}
+
+function typing(target) {
+  return target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+function seekByKey(event) {
+  const slash = event.key === "/" && !typing(event.target);
+  const command = event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey);
+  const field = document.getElementById("find");
+  if (field && (slash || command)) {
+    event.preventDefault();
+    field.focus();
+    field.select();
+  }
+}
+
+async function copyFrom(button) {
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const label = button.getAttribute("aria-label");
+  button.setAttribute("aria-label", "Copied");
+  button.classList.add("done");
+  setTimeout(() => button.setAttribute("aria-label", label), 1500);
+}
+
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (event.type === "keydown" ? event.key === "Escape" : !menu.contains(event.target)) menu.open = false;
+  }
+}
+
+function showLatest() {
+  const turns = document.getElementById("turns");
+  if (turns) turns.scrollTop = turns.scrollHeight;
+}
+
+document.addEventListener("click", (event) => {
+  closeMenus(event);
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.id === "theme") turnTheme();
+  if (button.dataset.copy) copyFrom(button);
+});
+
+document.addEventListener("keydown", (event) => {
+  closeMenus(event);
+  seekByKey(event);
+  const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+  if (sends && event.target.matches(".say textarea")) {
+    event.preventDefault();
+    event.target.form.requestSubmit();
+  }
+});
+
+// Choosing a filter applies it; without this script the form has a button.
+document.addEventListener("change", (event) => {
+  if (event.target.matches(".filters select")) event.target.form.requestSubmit();
+});
+
+document.addEventListener("htmx:afterRequest", (event) => {
+  const form = event.target.closest(".say");
+  const refused = event.detail.xhr.getResponseHeader("X-Refused");
+  if (form && event.detail.successful && !refused) form.reset();
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id === "turns") showLatest();
+});
+document.documentElement.classList.add("scripted");
+showLatest();
