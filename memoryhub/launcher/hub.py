@@ -37,8 +37,10 @@ Tick = Callable[[], None]
 class Plan:
     """What to run where. The callables get `say`, which prints a line.
 
-    `prepare` runs once the database is up, `serving` once the hub answers, with a function
-    to call now and then while it works; `health_host` is the Host header of health checks.
+    The first program is the web server; the others start when it answers, so that they do not
+    take the processor from it. `prepare` runs once the database is up; `settle` while the web
+    server starts; `serving` when everything runs, with a function to call now and then while it
+    works. `health_host` is the Host header of health checks.
     """
 
     data_dir: Path
@@ -47,6 +49,7 @@ class Plan:
     programs: Sequence[Program]
     postgres: EmbeddedPostgres | None = None
     prepare: Callable[[Say], None] = lambda say: None
+    settle: Callable[[Say], None] = lambda say: None
     serving: Callable[[Say, Tick], None] = lambda say, tick: None
     health_path: str = "/healthz"
     health_host: str = ""
@@ -108,8 +111,8 @@ class Hub:
         self.plan.prepare(self.say)
         self.children = [Child(each, guard, self.interrupts) for each in self.plan.programs]
         stack.callback(stop_all, self.children)
-        for child in self.children:
-            child.start()
+        self.children[0].start()
+        self.plan.settle(self.say)
         self.await_health()
         self.announce()
         self.plan.serving(self.say, self.tick)
@@ -156,7 +159,8 @@ class Hub:
         while not healthy(self.plan):
             if time.monotonic() > deadline:
                 raise LauncherError(f"{self.plan.url} did not answer; the lines above may say why.")
-            self.tick()
+            self.interrupts.check()
+            self.children[0].tick(self.say)
             time.sleep(0.05)
 
     def announce(self) -> None:

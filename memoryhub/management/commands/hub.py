@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, SystemCheckError
 from django.db import OperationalError, connections
 from django.db.migrations.executor import MigrationExecutor
 from tqdm import tqdm
 
-from memoryhub import bootstrap
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.errors import advice
 from memoryhub.errors import MemoryHubError
@@ -25,6 +28,7 @@ URLS = (("Pages", "/"), ("API", "/api/v1/"), ("Admin", "/admin/"))
 
 class Command(BaseCommand):
     help = "Starts the database, the web server and the worker, and stops them again."
+    requires_system_checks = ()  # they run while the web server starts
 
     def handle(self, *args: Any, **options: Any) -> None:
         say = partial(print, flush=True)
@@ -41,7 +45,8 @@ def plan(command: Command) -> Plan:
         port=settings.PORT,
         programs=[web_server(), worker()],
         postgres=EmbeddedPostgres(settings.DATA_DIR) if settings.EMBEDDED else None,
-        prepare=partial(prepare, command),
+        prepare=migrate,
+        settle=partial(settle, command),
         serving=seed,
         health_host=own_name(),
         urls=URLS,
@@ -56,11 +61,12 @@ def own_name() -> str:
 
 def web_server() -> Program:
     where = ["--host", settings.HOST, "--port", str(settings.PORT)]
-    how = ["--interface", "wsgi", "--blocking-threads", "8", "--no-ws", "--log-level", "warning"]
-    ending = ["--workers-kill-timeout", "4"]
+    # Threads wait for the database most of the time; more requests than that queue in the socket.
+    how = ["--interface", "wsgi", "--no-ws", "--blocking-threads", "8", "--backpressure", "16"]
+    quiet = ["--log-level", "error", "--workers-kill-timeout", "4"]
     return Program(
         "web server",
-        module("granian", *where, *how, *ending, "memoryhub.wsgi:application"),
+        module("granian", *where, *how, *quiet, "memoryhub.wsgi:application"),
         {"MEMORYHUB_PROCESS": "web"},
     )
 
@@ -68,24 +74,49 @@ def web_server() -> Program:
 def worker() -> Program:
     """Worker and schedule in one process: threads, as the model's work releases the GIL."""
     schedule = settings.DATA_DIR / "schedule"
-    how = ["--pool", "threads", "--concurrency", "4", "--beat", "--schedule", schedule]
+    how: list[str | Path] = [
+        "--pool",
+        "threads",
+        "--concurrency",
+        "4",
+        "--beat",
+        "--schedule",
+        schedule,
+    ]
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
     return Program(
         "worker",
         module("celery", "--quiet", "-A", "memoryhub", "worker", *how, *quiet),
-        {"MEMORYHUB_PROCESS": "worker"},
+        # Celery warns of root for the sake of pickle, which is off.
+        {"MEMORYHUB_PROCESS": "worker", "PYTHONWARNINGS": "ignore:You're running the worker"},
     )
 
 
-def prepare(command: Command, say: Say) -> None:
-    """Migrates if there is something to migrate; accounts and keys on the first start."""
-    try:
+def migrate(say: Say) -> None:
+    """If there is something to migrate: looking is quick, migrating nothing is not."""
+    with explained_database():
         if pending():
             say("Preparing the database.")
             call_command("migrate", database="owner", interactive=False, verbosity=0)
-        bootstrap.bootstrap(command.stdout)
+
+
+def settle(command: Command, say: Say) -> None:
+    """Accounts and keys of the first start, and what the system checks have to say."""
+    from memoryhub import bootstrap  # it takes a second that a later start has while waiting
+
+    with explained_database():
+        bootstrap.bootstrap(sys.stdout)
+        command.check(databases=["default"])
+
+
+@contextmanager
+def explained_database() -> Iterator[None]:
+    try:
+        yield
     except OperationalError as error:
         raise LauncherError(f"The database refuses: {advice(str(error))}") from error
+    except SystemCheckError as error:
+        raise LauncherError(str(error)) from error
     finally:
         connections.close_all()
 
@@ -97,11 +128,14 @@ def pending() -> bool:
 
 def seed(say: Say, tick: Tick) -> None:
     """The demo, once. Failing at it leaves a hub that works."""
+    from memoryhub import bootstrap
+
     bar: tqdm[Any] | None = None
 
     def progress(done: int, total: int) -> None:
         nonlocal bar
-        bar = bar or tqdm(total=total, desc="Loading the demo", unit="turn")
+        often = 0.1 if sys.stderr.isatty() else 5
+        bar = bar or tqdm(total=total, desc="Loading the demo", unit="turn", mininterval=often)
         bar.update(done - bar.n)
         tick()
 
