@@ -120,6 +120,8 @@ def _own_subject(verb: Token) -> Token | None:
 
 def _is_clause(child: Token, head: Token) -> bool:
     if child.dep_ == "conj":
+        if _is_bare_after_auxiliary(child, head):
+            return False
         return _is_finite(child) and head.dep_ not in ("xcomp", "pcomp", "relcl", "acl")
     if child.dep_ == "ccomp" and _is_spliced(child, head):
         return True
@@ -131,10 +133,22 @@ def _is_clause(child: Token, head: Token) -> bool:
     return child.dep_ == "parataxis" and has_subject(child)
 
 
+def _is_bare_after_auxiliary(child: Token, head: Token) -> bool:
+    """ "get" in "I'm gonna chat and get help": it shares the auxiliary and stays with it."""
+    governed = head.lower_ in ("gon", "going") or any(
+        c.tag_ in ("MD", "TO") or c.lower_ in ("did", "do") for c in head.children
+    )
+    same = child.lower_ == child.lemma_.lower() and not is_past_form(child.text)
+    return governed and same and not has_subject(child)
+
+
 def _is_spliced(child: Token, head: Token) -> bool:
     """A past form before its head without subject or mark: "Lost my job, so I …"."""
-    inner = any(c.dep_ in ("mark", "aux", *SUBJECTS) for c in child.children)
-    return child.i < head.i and not inner and child.tag_ != "VBG" and is_past_form(child.text)
+    been = any(c.lower_ == "been" for c in child.children)
+    inner = any(c.dep_ in ("mark", *SUBJECTS) for c in child.children)
+    aided = not been and any(c.dep_ == "aux" for c in child.children)
+    formed = been or (child.tag_ != "VBG" and is_past_form(child.text))
+    return child.i < head.i and not inner and not aided and formed
 
 
 def _of_opinion(token: Token) -> bool:
@@ -298,8 +312,8 @@ def _joins(token: Token, others: set[int]) -> bool:
 
 _FILLERS = words(
     """
-    so nah well oh actually anyway also just finally unfortunately luckily honestly really
-    yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely definitely
+    so nah yep yup nope well oh actually anyway also just finally unfortunately luckily honestly
+    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely definitely
     totally sure but and or fortunately thankfully hopefully though
     """
 )

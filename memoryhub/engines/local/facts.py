@@ -229,11 +229,12 @@ def _has_own_subject(draft: _Draft) -> bool:
 def _auxiliary(draft: _Draft) -> str:
     """What a speaker leaves out before a participle: "Been to Oslo" → "has been"."""
     head = draft.clause.head
-    if draft.subject.token is None and "gon" in (head.lower_, *(t.lower_ for t in head.lefts)):
-        return "is "
-    if draft.subject.token is not None or any(c.dep_ == "aux" for c in head.children):
+    opening = {head.lower_, *(t.lower_ for t in head.lefts if t.dep_ in ("aux", "auxpass"))}
+    if draft.subject.token is not None or opening & {"have", "'ve", "has"}:
         return ""
-    return {"VBG": "is "}.get(head.tag_, "has " if head.lower_ == "been" else "")
+    if "been" in opening:
+        return "has "
+    return "is " if "gon" in opening or (head.tag_ == "VBG" and len(opening) == 1) else ""
 
 
 def _subject_words(draft: _Draft) -> str:
@@ -305,7 +306,7 @@ def _place(token: Token) -> int:
 
 
 def _event(draft: _Draft) -> TimeSpan | None:
-    """The time in the clause, else the only one of its sentence."""
+    """The time in the clause, else the only one of its sentence if that stands before it."""
     source = _source(draft)
     inside = [t for t in draft.turn.times if source.start <= t.at < source.end]
     if inside:
@@ -313,7 +314,7 @@ def _event(draft: _Draft) -> TimeSpan | None:
     span = draft.clause.head.sent
     start, end = span.start_char + draft.offset, span.end_char + draft.offset
     near = [t for t in draft.turn.times if start <= t.at < end]
-    return near[0] if len(near) == 1 else None
+    return near[0] if len(near) == 1 and near[0].at < source.start else None
 
 
 def _attached(

@@ -14,6 +14,7 @@ from spacy.tokens import Span, Token
 from memoryhub.engines.local.speech import is_question
 from memoryhub.engines.local.turns import Turn
 from memoryhub.engines.local.verbs import inflected
+from memoryhub.engines.local.wordlists import words
 
 _YES = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b"
@@ -23,6 +24,11 @@ _YES = re.compile(
 _NO = re.compile(r"^\W*(?:no|nope|nah|not really)\b[\s,.!-]*", re.I)
 _LEAD = re.compile(
     r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
+)
+# A bare "yes" to a question with one of these says nothing that can be told.
+_UNTOLD = words(
+    "it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else"
+    " suggestion suggestions question questions doubt"
 )
 _LONGEST = 12  # tokens of an answer that is no sentence
 
@@ -140,7 +146,7 @@ def _closed(root: Token, fragment: str, yes: bool | None) -> str:
     inside = {t.i for t in thing.subtree} if thing is not None and fragment else set()
     rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
     tail = " ".join(_mine(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
-    if any(t.lower_ in ("it", "that", "this", "they", "them") for t in rest):
+    if any(t.lower_ in _UNTOLD for t in rest):
         return ""
     verb = _verb(root) if yes else _denied(root)
     extra = fragment if thing is not None else ""
@@ -148,14 +154,14 @@ def _closed(root: Token, fragment: str, yes: bool | None) -> str:
 
 
 def _verb(root: Token) -> str:
-    words = {t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")}
-    if root.lemma_ == "be" and not words & {"have", "has"}:
+    aided = {t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")}
+    if root.lemma_ == "be" and not aided & {"have", "has"}:
         return "was" if root.lower_ == "were" else "am"
-    if words & {"have", "has"} and root.lemma_ == "be":
+    if aided & {"have", "has"} and root.lemma_ == "be":
         return "have been"
-    if words & {"have", "has"}:
+    if aided & {"have", "has"}:
         return f"have {inflected(root.lemma_, 'VBN')}"
-    if words & {"are", "'re"}:
+    if aided & {"are", "'re"}:
         return f"am {root.text}"
     return inflected(root.lemma_, "VBD") if _is_past(root) else root.lemma_
 

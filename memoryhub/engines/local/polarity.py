@@ -36,7 +36,9 @@ def polarity_of(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarit
 
 
 def is_negated(clause: Clause) -> bool:
+    likes = clause.head.lemma_.lower() in LIKING
     direct = (c for verb in clause.chain for c in verb.children)
+    direct = (c for c in direct if not likes or c.i < clause.head.i)  # not "I hate not working"
     return any(c.dep_ == "neg" or c.lower_ == "never" for c in direct) or _has_no(clause)
 
 

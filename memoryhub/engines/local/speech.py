@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from spacy.tokens import Span, Token
 
-from memoryhub.engines.local.verbs import is_past_form
+from memoryhub.engines.local.verbs import is_past_form, likes_without_subject
 from memoryhub.engines.types import SpeechAct
 
 _LEAD = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
@@ -129,6 +129,8 @@ def end_of_small_talk(text: str) -> int:
 def is_imperative(root: Token) -> bool:
     """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
     if root.sent.text.lower().lstrip().startswith(("gonna", "gotta", "wanna")):
+        return False
+    if likes_without_subject(root):
         return False
     if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
         return False

@@ -9,7 +9,7 @@ from spacy.tokens import Token
 
 from memoryhub.engines.local.clauses import Clause
 from memoryhub.engines.local.scene import Scene, possessive
-from memoryhub.engines.local.verbs import is_past_form
+from memoryhub.engines.local.verbs import LIKING, is_past_form, likes_without_subject
 from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, PEOPLE
 
 Who = Literal["speaker", "we", "person", "thing", "pronoun"]
@@ -52,6 +52,8 @@ def _other(token: Token, scene: Scene, antecedent: str) -> Subject | None:
     possessor = next((c for c in token.children if c.dep_ == "poss"), None)
     if possessor is not None and possessor.lower_ in ("your", "her", "his", "their", "its"):
         return None
+    if token.lower_ in LIKING:  # "Love hiking!" read as a name
+        return None
     if scene.listener and token.lower_ == scene.listener.split()[0].lower():
         return None
     if token.pos_ == "PROPN" and not any(c.dep_ in ("det", "poss") for c in token.children):
@@ -82,7 +84,11 @@ def _speaks_for_itself(clause: Clause) -> bool:
     """A past form or participle without a subject: "Lost my job yesterday"."""
     head = clause.head
     opening = {t.lower_ for t in head.lefts}
-    if "gon" in opening or head.lower_ in ("gon", "been"):
+    if likes_without_subject(head):
+        return True
+    if head.lower_ == "been":  # "Been to Oslo", not "Been a long day"
+        return any(c.dep_ == "prep" for c in head.children)
+    if opening & {"gon", "been"} or head.lower_ == "gon":
         return True
     about_me = any(c.lower_ in ("me", "us") for c in clause.children("dobj", "nsubj"))
     if head.pos_ != "VERB" or head.text.startswith(("'", "’")) or opening & {"to", "let"}:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import lemminflect
+from spacy.tokens import Token
 
 from memoryhub.engines.local.wordlists import words
 
@@ -44,6 +45,12 @@ ENDING = words(
     quit stop cease abandon drop
     """
 )
+
+
+def likes_without_subject(head: Token) -> bool:
+    """ "Love hiking!": a liking that opens its sentence is the speaker's, not an order."""
+    bare = head.lemma_.lower() in LIKING and head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
+    return bare and head.i - head.sent.start < 2
 
 
 @lru_cache(maxsize=20_000)

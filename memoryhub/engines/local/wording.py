@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from spacy.tokens import Token
 
 from memoryhub.engines.local.scene import Scene, possessive
-from memoryhub.engines.local.verbs import third_person
+from memoryhub.engines.local.verbs import likes_without_subject, third_person
 
 _NOT = {"n't", "n’t", "not", "nt"}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall", "gon": "going", "wan": "want", "got": "got"}
@@ -103,7 +103,12 @@ def _is_clipped(token: Token) -> bool:
 
 def _finite(low: str, token: Token) -> str:
     clipped = {"'re": "are", "'ve": "have", "'m": "am"}
-    present = token.tag_ == "VBP" or low in clipped or low in ("am", "were")
+    present = (
+        token.tag_ == "VBP"
+        or likes_without_subject(token)
+        or low in clipped
+        or low in ("am", "were")
+    )
     if present and low != "quit" and _agrees(token):
         return third_person(low, token.lemma_)
     return clipped.get(low, token.text)

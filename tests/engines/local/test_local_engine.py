@@ -110,6 +110,7 @@ def test_the_time_of_an_answer_is_found_in_the_answer() -> None:
         ("Why do you run?", "The views."),
         ("Do you know Tom?", "Yes."),
         ("Do you like it?", "Yes."),
+        ("Do you have any advice for my brother?", "Definitely!"),
         ("What's your job?", "What about yours?"),
         ("Tea or coffee?", "Tea."),
     ],

@@ -72,8 +72,15 @@ def test_a_left_out_subject_is_the_speaker() -> None:
         "Ana lost their job as a baker yesterday."
     ]
     assert texts("Been to Oslo twice.") == ["Ana has been to Oslo twice."]
+    assert texts("Been learning Finnish lately.") == ["Ana has been learning Finnish lately."]
     assert texts("Gonna visit my aunt in Leeds next month.") == [
         "Ana is going to visit their aunt in Leeds next month."
+    ]
+
+
+def test_verbs_that_share_an_auxiliary_stay_together() -> None:
+    assert texts("I'm going to paint the fence and plant roses.") == [
+        "Ana is going to paint the fence and plant roses."
     ]
 
 
@@ -146,6 +153,7 @@ def test_a_side_clause_is_told_when_its_main_clause_cannot_be() -> None:
     ("text", "polarity"),
     [
         ("I eat meat.", "holds"),
+        ("I hate not being at home on Sundays.", "holds"),
         ("I don't eat meat.", "denied"),
         ("I never eat meat.", "denied"),
         ("I have no siblings.", "denied"),
@@ -251,6 +259,18 @@ def test_each_clause_gets_its_own_time() -> None:
     assert first.event is not None
     assert second.event is not None
     assert (first.event.text, second.event.text) == ("March", "yesterday")
+
+
+def test_a_time_before_several_clauses_is_theirs() -> None:
+    first, second = facts("Yesterday I sold my car and bought a scooter.")
+    assert first.event is not None
+    assert second.event == first.event
+
+
+def test_a_time_of_another_clause_is_not_borrowed() -> None:
+    first, second = facts("I have no pets, but I will adopt a tortoise next month.")
+    assert first.event is None
+    assert second.event is not None
 
 
 def test_emoji_and_curly_apostrophes_do_no_harm() -> None:
