@@ -34,6 +34,7 @@ Vectors = NDArray[np.float32]
 # Turns before and after whose words stand beside a turn's own; for the vector, one each side.
 BEFORE, AFTER, BESIDE = 2, 1, 1
 MAX_TOKENS = 256
+NOTE_CHUNKS = 4
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 # About one token each: a CJK character, or a stretch of other script.
 _UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
@@ -118,8 +119,11 @@ def _turn_chunks(
 ) -> Iterator[Entry]:
     before, after = near.before(BESIDE), near.after(BESIDE)
     wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
-    for number, text in enumerate(chunks(turn.text, max_tokens)):
-        window = "\n".join([*before, text, *after]) if before or after else ""
+    pieces = chunks(turn.text, max_tokens)
+    for number, text in enumerate(pieces):
+        # A chunk of a long text fills the embedder by itself: a window would only be cut.
+        beside = [*before, *after] if len(pieces) == 1 else []
+        window = "\n".join([*before, text, *after]) if beside else ""
         yield Entry(
             kind="turn",
             owner_id=turn.id,
@@ -153,7 +157,8 @@ def note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[Entry]:
 def _note_chunks(note: Note, zone: tzinfo) -> Iterator[Entry]:
     described = " ".join([*note.keywords, *note.tags, note.context]).strip()
     dated = date_words(note.occurred_at.astimezone(zone), note.content)
-    for number, text in enumerate(chunks(note.content)):
+    # The turns themselves are indexed whole; a note stands for them.
+    for number, text in enumerate(chunks(note.content)[:NOTE_CHUNKS]):
         words = lexical_text(f"{dated} {text} {described}")
         yield Entry("note", note.id, number, f"{text}\n{described}".strip(), "", words, "")
 

@@ -84,6 +84,12 @@ def test_E4_X10_two_megabytes_are_too_large(api: APIClient, tenant: Tenant) -> N
     assert stored(tenant) == []
 
 
+def test_X10_nine_hundred_kilobytes_are_accepted_whole(api: APIClient, tenant: Tenant) -> None:
+    text = "The weather was calm. " * 41_000
+    assert api.post(URL, said(text), format="json").status_code == 202
+    assert stored(tenant)[0].text == text
+
+
 def test_E6_the_same_external_id_is_the_same_turn(api: APIClient, tenant: Tenant) -> None:
     body = said()
     body["messages"] = [{"content": "Hello there.", "external_id": "m-1"}]

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from django.core.checks import CheckMessage
+
+from memoryhub import checks
+from memoryhub.embedded import EmbeddedPostgres
+from tests.support.processes import environment
+
+
+def ids(found: list[CheckMessage]) -> set[str | None]:
+    return {message.id for message in found}
+
+
+def test_a_good_installation_has_nothing_to_say(db: None) -> None:
+    assert checks.model_settings(None) == []
+    assert checks.database(None, ["default"]) == []
+
+
+def test_an_embedder_without_its_endpoint_or_model(settings: Any) -> None:
+    settings.EMBEDDER = "openai"
+    assert ids(checks.model_settings(None)) == {"memoryhub.E001", "memoryhub.E002"}
+
+
+def test_an_endpoint_without_a_model(settings: Any) -> None:
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:1/v1"
+    assert ids(checks.model_settings(None)) == {"memoryhub.W001"}
+
+
+def test_every_message_has_a_hint(settings: Any) -> None:
+    settings.EMBEDDER, settings.OPENAI_BASE_URL, settings.HTTPS = "openai", "", False
+    found = [*checks.model_settings(None), *checks.deployment(None)]
+    assert "memoryhub.W002" in ids(found)
+    assert all(message.hint for message in found)
+
+
+@pytest.mark.parametrize(
+    ("role", "why"), [("superuser", "a superuser"), ("owner", "the tables' owner")]
+)
+def test_a_role_that_row_level_security_does_not_hold_is_refused(
+    db: None, postgres: EmbeddedPostgres, role: Any, why: str
+) -> None:
+    name = environment()["DATABASE_URL"].partition("@/")[2].partition("?")[0]
+    env = environment(DATABASE_URL=postgres.dsn(role, name))
+    command = [sys.executable, "manage.py", "check", "--database", "default"]
+    ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert "memoryhub.E004" in ran.stderr
+    assert why in ran.stderr
+    assert ran.returncode != 0
+
+
+def test_a_database_that_is_not_there_is_named(db: None) -> None:
+    env = environment(DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
+    command = [sys.executable, "manage.py", "check", "--database", "default"]
+    ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert "memoryhub.E003" in ran.stderr
