@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -19,8 +19,6 @@ from memoryhub.tenants.models import Space, Tenant, TenantModel
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
 from notes.indexing import embed_entries, turn_entries, write_entries
-
-Progress = Callable[[str], None]
 
 
 @contextmanager
@@ -50,7 +48,8 @@ def load_derived(tenant: Tenant, dialogue: Dialogue) -> Space:
         space = ingest(tenant.id, IngestRequest(dialogue.name, _messages(lines), session)).space
     run_space(tenant.id, space.id)
     with tenant_scope(tenant.id):
-        return Space.objects.get(id=space.id)
+        space.refresh_from_db()
+    return space
 
 
 def load_turns(tenant: Tenant, dialogue: Dialogue) -> Space:

@@ -21,6 +21,10 @@ from memoryhub.recall.results import Kind
 from memoryhub.tenants.models import Space
 
 PER_ARM = 100
+# What ts_rank gives for one occurrence of one word, times the number of words asked for.
+ONE_MATCH = 0.0608
+# Of a longer question, this many words count as all of it.
+MOST_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,13 @@ dense AS (
 _NO_DENSE = "dense AS (SELECT ''::text AS kind, NULL::uuid AS owner_id WHERE false),"
 
 _CANDIDATES = """
-WITH q AS (
+WITH asked AS (
   SELECT replace(replace(plainto_tsquery('english', %(words)s)::text, ' & ', ' | '),
                  ' <-> ', ' | ')::tsquery AS query
+),
+q AS (  -- ts_rank divides by the number of words asked for: n leaves and n - 1 operators
+  SELECT query, (n / least(n, %(most_words)s) / (2 * %(one_match)s))::float AS scale
+  FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
 ),
 {dense}
 found AS (
@@ -61,8 +69,8 @@ found AS (
 scored AS (
   SELECT e.kind, e.owner_id,
          max(-(e.embedding <#> %(vector)s::halfvec)) FILTER (WHERE e.model = %(model)s) AS dense,
-         max(ts_rank(e.words, q.query)
-             + ts_rank(COALESCE(e.window_words, e.words), q.query)) AS lexical
+         max((ts_rank(e.words, q.query)
+              + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale) AS lexical
   FROM q, found JOIN notes_indexentry e ON e.owner_id = found.owner_id AND e.kind = found.kind
   GROUP BY e.kind, e.owner_id
 )
@@ -70,7 +78,7 @@ SELECT s.kind, s.owner_id, s.dense, s.lexical,
        COALESCE(t.speaker, f.speaker, ''), COALESCE(t.speaker, f.owner, ''),
        COALESCE(f.predicate_key, ''),
        COALESCE(t.occurred_at, f.asserted_at, n.occurred_at), f.event_from, f.event_to,
-       t.session_id, left(COALESCE(t.text, f.text, n.content), 500)
+       t.session_id, COALESCE(t.ordinal, 0), left(COALESCE(t.text, f.text, n.content), 500)
 FROM scored s
 LEFT JOIN dialogues_turn t ON s.kind = 'turn' AND t.id = s.owner_id
 LEFT JOIN notes_fact f ON s.kind = 'fact' AND f.id = s.owner_id
@@ -105,6 +113,8 @@ def candidates(
         "model": model,
         "kinds": list(kinds),
         "per_arm": PER_ARM,
+        "most_words": MOST_WORDS,
+        "one_match": ONE_MATCH,
         "as_of": visibility.as_of,
         "now": visibility.now,
         "include_past": visibility.include_past,

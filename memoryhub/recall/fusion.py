@@ -7,7 +7,6 @@ and added; the other signals are constants on that scale. Weights: docs/explanat
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,8 +21,12 @@ from memoryhub.recall.routing import Route
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory with what the signals need. `dense` in [-2, 2] (two vectors added) or None;
-    `lexical` is the sum of two ts_ranks. `text` is cut to its first 500 characters.
+    """A memory with what the signals need.
+
+    `dense` is in [-2, 2], two similarities added, or None without a vector. `lexical` is about
+    the share of the question's words it has, in itself and in its window on average, and more
+    where they are repeated. `session` and `place` say where a turn stands. `text` is cut to 500
+    characters.
     """
 
     kind: Kind
@@ -36,19 +39,23 @@ class Candidate:
     occurred_at: datetime
     event_from: datetime | None
     event_to: datetime | None
-    group: UUID | None
+    session: UUID | None
+    place: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
+    """How much each signal adds: of a standard deviation, or outright where it is yes or no."""
+
     dense: float = 1.0
     lexical: float = 0.5
-    speaker: float = 1.0
-    session: float = 0.2
+    speaker: float = 1.2
     date: float = 1.0
     when: float = 0.7
     predicate: float = 2.0
+    asks: float = -0.8
+    answers: float = 0.15
 
 
 WEIGHTS = Weights()
@@ -64,13 +71,16 @@ class Scored:
         return sum(self.parts.values())
 
 
-def z_scores(values: Sequence[float]) -> list[float]:
-    """Standard deviations from the mean; all zero when the values don't differ."""
+# Deviations smaller than these mean nothing: few memories may all be much alike.
+DENSE_SPREAD, LEXICAL_SPREAD = 0.12, 0.08
+
+
+def z_scores(values: Sequence[float], least: float = 1e-9) -> list[float]:
+    """Standard deviations (of at least `least`) from the mean."""
     numbers = np.asarray(values, dtype=float)
-    spread = float(numbers.std()) if len(numbers) else 0.0
-    if spread < 1e-9:
-        return [0.0] * len(numbers)
-    return [float(z) for z in (numbers - numbers.mean()) / spread]
+    if not len(numbers):
+        return []
+    return [float(z) for z in (numbers - numbers.mean()) / max(float(numbers.std()), least)]
 
 
 # A turn that says when. Cheap, since it is asked of every candidate.
@@ -85,19 +95,32 @@ _TIMED = re.compile(
 
 def fuse(route: Route, found: Sequence[Candidate], weights: Weights = WEIGHTS) -> list[Scored]:
     """`found` with the parts of their scores, best first; ties by time, newest first."""
-    near = z_scores([c.dense or 0.0 for c in found])
-    words = z_scores([c.lexical for c in found])
-    sessions = _session_scores(found)
+    near = z_scores([c.dense or 0.0 for c in found], DENSE_SPREAD)
+    words = z_scores([c.lexical for c in found], LEXICAL_SPREAD)
+    parts = [
+        {"dense": weights.dense * d, "lexical": weights.lexical * x}
+        for d, x in zip(near, words, strict=True)
+    ]
+    answers = _answers(found, [sum(part.values()) for part in parts])
     scored = [
-        Scored(
-            candidate,
-            {"dense": weights.dense * near[at], "lexical": weights.lexical * words[at]}
-            | _signals(route, candidate, weights)
-            | _session(candidate, sessions, weights),
-        )
-        for at, candidate in enumerate(found)
+        Scored(candidate, part | _signals(route, candidate, weights) | _answer(answer, weights))
+        for candidate, part, answer in zip(found, parts, answers, strict=True)
     ]
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
+
+
+def _answers(found: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
+    """For each, the score of the question it replies to, if that bears on what is asked."""
+    asked: dict[tuple[UUID | None, int], float] = {
+        (c.session, c.place): score
+        for c, score in zip(found, scores, strict=True)
+        if c.session and score > 0 and ("?" in c.text or "？" in c.text)
+    }
+    return [asked.get((c.session, c.place - 1), 0.0) for c in found]
+
+
+def _answer(score: float, weights: Weights) -> dict[str, float]:
+    return {"answers": weights.answers * score} if score else {}
 
 
 def _signals(route: Route, candidate: Candidate, weights: Weights) -> dict[str, float]:
@@ -106,6 +129,7 @@ def _signals(route: Route, candidate: Candidate, weights: Weights) -> dict[str, 
         "speaker": bool(route.speaker) and route.speaker in (candidate.speaker, candidate.owner),
         "date": any(_at_time(candidate, span) for span in route.spans),
         "when": route.asks_when and _says_when(candidate),
+        "asks": candidate.kind == "turn" and candidate.text.rstrip().endswith(("?", "？")),
         "predicate": bool(candidate.predicate) and candidate.predicate in route.predicates,
     }
     return {name: float(getattr(weights, name)) for name, true in holds.items() if true}
@@ -119,19 +143,3 @@ def _at_time(candidate: Candidate, span: TimeSpan) -> bool:
 
 def _says_when(candidate: Candidate) -> bool:
     return bool(candidate.event_from or _TIMED.search(candidate.text))
-
-
-def _session_scores(found: Sequence[Candidate]) -> dict[UUID, float]:
-    """By session, how far its turns' words stand out together."""
-    totals: dict[UUID, float] = defaultdict(float)
-    for candidate in found:
-        if candidate.group:
-            totals[candidate.group] += candidate.lexical
-    return dict(zip(totals, z_scores(list(totals.values())), strict=True))
-
-
-def _session(
-    candidate: Candidate, sessions: Mapping[UUID, float], weights: Weights
-) -> dict[str, float]:
-    score = sessions.get(candidate.group) if candidate.group else None
-    return {} if score is None else {"session": weights.session * score}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.local.language import LanguageCode, language_of
 from memoryhub.engines.local.predicates import question_predicates
 from memoryhub.engines.types import TimeSpan
 from notes.indexing import chunks, without_names
@@ -37,6 +38,7 @@ class Route:
     spans: tuple[TimeSpan, ...]
     asks_when: bool
     predicates: tuple[str, ...]
+    language: LanguageCode
 
     @property
     def speaker(self) -> str:
@@ -58,6 +60,7 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
         spans=find_times(query[:2000], now),
         asks_when=bool(_WHEN.search(query)),
         predicates=question_predicates(query[:2000]),
+        language=language_of(query[:2000]),
     )
 
 
@@ -73,3 +76,12 @@ def _names(query: str, name: str) -> bool:
         return False
     alternatives = "|".join(re.escape(form) for form in _forms(name))
     return bool(re.search(rf"(?<![A-Za-z])(?:{alternatives})(?![A-Za-z])", query))
+
+
+def reads(model: str, language: LanguageCode) -> bool:
+    """Whether vectors of `model` mean anything in `language`.
+
+    To an English MiniLM all Chinese looks alike: there words find more by themselves.
+    """
+    name = model.lower()
+    return language != "zh" or "minilm" not in name or "multilingual" in name

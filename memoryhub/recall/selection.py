@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from memoryhub.recall.fusion import Candidate, Scored
+from memoryhub.recall.fusion import Scored
 
-# One own-word match of one query word gives this ts_rank, before division by the query's length.
-_ONE_MATCH = 0.0608
+# Calibrated on questions with and without an answer: see docs/explanation/recall.md.
+ENOUGH, FLOOR = 0.43, 0.2
+_WORDS, _PREDICATE = 0.75, 0.3
 
 
-def relevance(candidate: Candidate) -> float:
-    """How far it bears on the question by itself, about 0 to 1, however the others do.
+def relevance(scored: Scored) -> float:
+    """How far it bears on the question by itself, about 0 to 2, whatever else was found.
 
-    Similarity (mean of alone and in its window), or the share of the question's words it has.
+    Similarity, mean of alone and in its window, plus three quarters of the share of the
+    question's words, which count double where there is no vector. An asked-for predicate helps.
     """
-    words = candidate.lexical / (2 * _ONE_MATCH)
-    return max((candidate.dense or 0.0) / 2, 0.0) + words
+    candidate = scored.candidate
+    words = _WORDS * min(candidate.lexical, 1.0)
+    near = words if candidate.dense is None else max(candidate.dense / 2, 0.0)
+    return near + words + (_PREDICATE if "predicate" in scored.parts else 0.0)
 
 
-def above_floor(ranked: Sequence[Scored], floor: float) -> list[Scored]:
-    """Those that bear on the question (spec E32: never the nearest junk)."""
-    return [scored for scored in ranked if relevance(scored.candidate) >= floor]
+def relevant(ranked: Sequence[Scored]) -> list[Scored]:
+    """Those that bear on the question; none unless one clearly does (E32: never junk)."""
+    by_itself = [relevance(scored) for scored in ranked]
+    if max(by_itself, default=0.0) < ENOUGH:
+        return []
+    return [s for s, value in zip(ranked, by_itself, strict=True) if value >= FLOOR]
 
 
 def distinct(

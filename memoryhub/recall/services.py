@@ -21,15 +21,14 @@ from memoryhub.recall.arms import Visibility, candidates
 from memoryhub.recall.fusion import Scored, fuse
 from memoryhub.recall.hydration import hydrate, sources_of
 from memoryhub.recall.results import Kind, SearchResult
-from memoryhub.recall.routing import Route, route
-from memoryhub.recall.selection import above_floor, distinct, relevance
+from memoryhub.recall.routing import Route, reads, route
+from memoryhub.recall.selection import distinct, relevance, relevant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.indexing import MAX_TOKENS
 
 KINDS: tuple[Kind, ...] = ("fact", "turn", "note")
 MAX_LIMIT = 100
-FLOOR = 0.3
 
 
 @dataclass
@@ -60,6 +59,7 @@ def search(
     `as_of`: as things stood in the world then; `include_past`: also what no longer holds.
     A failing embedder degrades the search to words; raises InvalidInput for an empty query.
     """
+    query = query.replace("\0", "")
     _check(query, limit, kinds)
     embedder, clock, now = _embedder(), _Clock(), timezone.now()
     with clock.stage("route"):
@@ -70,7 +70,8 @@ def search(
             embedder.max_tokens if embedder else MAX_TOKENS,
         )
     with clock.stage("embed"):
-        vector = _embedded(embedder, way.embed)
+        readable = embedder and reads(embedder.name, way.language)
+        vector = _embedded(embedder, way.embed) if readable else None
     with tenant_scope(space.tenant_id):
         with clock.stage("candidates"):
             found = candidates(
@@ -83,7 +84,7 @@ def search(
             )
         with clock.stage("rank"):
             ranked = fuse(way, found)
-            kept = above_floor(ranked, FLOOR)
+            kept = relevant(ranked)
         with clock.stage("hydrate"):
             sources = sources_of(s.candidate.id for s in _derived(kept[: 3 * limit]))
             turns_of = {child: [s.turn_id for s in rows] for child, rows in sources.items()}
@@ -92,7 +93,7 @@ def search(
     return SearchResult(
         items=items,
         insufficient=not items,
-        degraded=["dense"] if vector is None else [],
+        degraded=["dense"] if vector is None and (readable or not embedder) else [],
         pending_turns=pending,
         query_truncated=way.truncated,
         took_ms=clock.took,
@@ -137,11 +138,15 @@ def _explanation(way: Route, ranked: Sequence[Scored]) -> dict[str, Any]:
         "times": [span.text for span in way.spans],
         "asks_when": way.asks_when,
         "predicates": list(way.predicates),
-        "floor": FLOOR,
-        "candidates": len(ranked),
-        "below_floor": [
-            {"id": str(s.candidate.id), "text": s.candidate.text[:120], "relevance": r}
-            for s in ranked
-            if (r := relevance(s.candidate)) < FLOOR
-        ][:20],
+        "candidates": [
+            {
+                "kind": s.candidate.kind,
+                "id": str(s.candidate.id),
+                "text": s.candidate.text[:120],
+                "score": round(s.score, 3),
+                "parts": {name: round(value, 3) for name, value in s.parts.items()},
+                "relevance": round(relevance(s), 3),
+            }
+            for s in ranked[:50]
+        ],
     }

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryhub.recall.routing import reads, route
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PEOPLE = ["Ana", "Ben Miller", "assistant", "林"]
+
+
+@pytest.mark.parametrize(
+    ("question", "speaker"),
+    [
+        ("What does Ana play?", "Ana"),
+        ("what is ana's job", "Ana"),
+        ("Where did Ben go?", "Ben Miller"),
+        ("Did Ben Miller call?", "Ben Miller"),
+        ("林住在哪里？", "林"),
+        ("Do Ana and Ben know each other?", ""),
+        ("Which banana is best?", ""),
+        ("What did the assistant say?", ""),
+    ],
+)
+def test_the_one_person_named(question: str, speaker: str) -> None:
+    assert route(question, PEOPLE, NOW, 256).speaker == speaker
+
+
+def test_names_are_not_embedded_but_searched_for() -> None:
+    way = route("What does Ana's friend Ben Miller play?", PEOPLE, NOW, 256)
+    assert way.embed == "What does friend play?"
+    assert "ana" in way.words
+
+
+def test_a_name_that_is_a_common_word_must_be_capitalised() -> None:
+    assert route("when will she come", ["Will"], NOW, 256).speaker == ""
+    assert route("When did Will come", ["Will"], NOW, 256).speaker == "Will"
+
+
+@pytest.mark.parametrize("question", ["When did it start?", "On what day?", "她什么时候搬家？"])
+def test_questions_for_a_time(question: str) -> None:
+    assert route(question, PEOPLE, NOW, 256).asks_when
+
+
+def test_dates_and_predicates_are_read() -> None:
+    way = route("Where did she live in May 2024?", PEOPLE, NOW, 256)
+    (span,) = way.spans
+    assert (span.start.year, span.start.month) == (2024, 5)
+    assert way.predicates == ("lives_in",)
+
+
+@given(st.text(min_size=1, max_size=2000).filter(str.strip))
+def test_any_question_can_be_routed(question: str) -> None:
+    way = route(question, PEOPLE, NOW, 256)
+    assert way.embed.strip()
+
+
+def test_vectors_are_used_only_for_a_language_they_speak() -> None:
+    assert reads("minilm-l6-v2-int8", "en")
+    assert not reads("minilm-l6-v2-int8", "zh")
+    assert reads("paraphrase-multilingual-MiniLM-L12-v2", "zh")
+    assert reads("text-embedding-3-small", "zh")
