@@ -17,10 +17,11 @@ _ISO = re.compile(
 def time_of(first: str, last: str, words: str, utterance: Utterance) -> TimeSpan | None:
     """From the start of `first` to the end of `last`, in the utterance's time zone.
 
-    None when `first` is no date. `words` are kept where the utterance really has them.
+    None when `first` is no date, or only repeats the minute of the message, which small
+    models fill in where no time is said. `words` are kept where the utterance really has them.
     """
     start = _unit(first, utterance.at)
-    if start is None:
+    if start is None or start == unit_of("minute", utterance.at):
         return None
     end = _unit(last, utterance.at) or start
     if end.end <= start.start:

@@ -103,7 +103,9 @@ def test_the_precision_of_a_date_is_kept(
     assert (event.granularity, event.end.date(), event.text) == (granularity, end, "")
 
 
-@pytest.mark.parametrize("first", ["", "last week", "2024-13-01", "2024-02-31", "0000"])
+@pytest.mark.parametrize(
+    "first", ["", "last week", "2024-13-01", "2024-02-31", "0000", "2024-05-10T15:00"]
+)
 def test_what_is_no_date_gives_none(server: OpenAIServer, engine: LLMEngine, first: str) -> None:
     assert one_fact(server, engine, **{"from": first}).event is None
 
