@@ -9,11 +9,19 @@ import sys
 from django.core.management import execute_from_command_line
 
 # These need no database, or see to it themselves.
-_WITHOUT_DATABASE = {"help", "--help", "makemigrations", "collectstatic", "db", "hub", "spectacular"}
+_WITHOUT_DATABASE = {
+    "help",
+    "--help",
+    "makemigrations",
+    "collectstatic",
+    "db",
+    "hub",
+    "spectacular",
+}
 
 
 def start_database() -> None:
-    """Commands start the embedded PostgreSQL on demand; their end stops it if nobody else uses it."""
+    """Start the embedded PostgreSQL on demand; the last user's end stops it."""
     from django.conf import settings
 
     if settings.EMBEDDED:

@@ -28,5 +28,3 @@ class StrictJSONParser(JSONParser):
         if not isinstance(parsed, dict):
             raise ParseError("The body must be a JSON object.")
         return parsed
-
-

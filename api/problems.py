@@ -65,7 +65,9 @@ def _code(error: exceptions.APIException) -> str:
 
 
 def _sentence(errors: list[dict[str, str]]) -> str:
-    return "; ".join(f"{e['field']}: {e['message']}" if e["field"] else e["message"] for e in errors)
+    return "; ".join(
+        f"{e['field']}: {e['message']}" if e["field"] else e["message"] for e in errors
+    )
 
 
 def _fields(detail: Any, path: str) -> list[dict[str, str]]:

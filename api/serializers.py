@@ -28,7 +28,9 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
     """Messages about a subject, oldest first."""
 
     subject = TextField(max_length=200)
-    messages = MessageSerializer(many=True, allow_empty=False, max_length=settings.MAX_MESSAGES)
+    messages = serializers.ListField(
+        child=MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES
+    )
     session = TextField(required=False, default="", max_length=200)
     agent = TextField(required=False, default="", max_length=120)
     metadata = serializers.DictField(required=False, default=dict)

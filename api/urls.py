@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularRedocView, SpectacularSwaggerView
 
 from api import views
 
 app_name = "api"
-_open = {"authentication_classes": [], "permission_classes": []}
+_open: dict[str, Any] = {"authentication_classes": [], "permission_classes": []}
 
 urlpatterns = [
     path("memories", views.MemoriesView.as_view(), name="memories"),

@@ -73,7 +73,7 @@ def _answer(tenant_id: UUID, answer: dict[str, Any], *, wait: bool, replayed: bo
     return response
 
 
-def _job(tenant_id: UUID, job_id: object) -> Job:
+def _job(tenant_id: UUID, job_id: UUID | str) -> Job:
     with tenant_scope(tenant_id):
         job = Job.objects.filter(id=job_id).first()
     if job is None:

@@ -21,10 +21,10 @@ def transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
             "socket_timeout": 5,
             "socket_connect_timeout": 1,
         }
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.conninfo import make_conninfo
 
     return {
-        "conn_string": make_conninfo(**conninfo_to_dict(dsn)),
+        "conn_string": make_conninfo(dsn),
         "init_extension": False,  # installed as plain SQL by a migration
         "use_notify": True,
         "notify_throttle_interval_ms": 0,
@@ -41,9 +41,7 @@ def create_app() -> Celery:
     hub = Celery("memoryhub")
     hub.conf.update(
         broker_url=settings.CELERY_BROKER_URL,
-        broker_transport_options=transport_options(
-            settings.CELERY_BROKER_URL, settings.BROKER_DSN
-        ),
+        broker_transport_options=transport_options(settings.CELERY_BROKER_URL, settings.BROKER_DSN),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         task_serializer="json",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 
 _ROLE = """
@@ -38,9 +39,9 @@ def model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         )
     if settings.OPENAI_BASE_URL and not settings.LLM_MODEL:
         found.append(
-            Warning(
+            Caution(
                 "OPENAI_BASE_URL is set, but no model to talk to.",
-                hint="Set MEMORYHUB_LLM_MODEL; until then jobs of tenants with engine \"llm\" fail.",
+                hint='Set MEMORYHUB_LLM_MODEL; until then jobs of tenants with engine "llm" fail.',
                 id="memoryhub.W001",
             )
         )
@@ -52,7 +53,7 @@ def deployment(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if settings.HTTPS:
         return []
     return [
-        Warning(
+        Caution(
             "Pages and keys travel unencrypted.",
             hint="Serve behind TLS and set MEMORYHUB_HTTPS=true.",
             id="memoryhub.W002",
@@ -61,7 +62,9 @@ def deployment(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.database)
-def database(app_configs: Any, databases: Sequence[str] | None, **kwargs: Any) -> list[CheckMessage]:
+def database(
+    app_configs: Any, databases: Sequence[str] | None, **kwargs: Any
+) -> list[CheckMessage]:
     if not databases or "default" not in databases:
         return []
     try:
@@ -81,8 +84,15 @@ def _role() -> list[CheckMessage]:
     with connection.cursor() as cursor:
         cursor.execute(_ROLE)
         name, is_super, bypasses, owns = cursor.fetchone()
-    why = [word for word, true in (("a superuser", is_super), ("BYPASSRLS", bypasses),
-                                   ("the tables' owner", owns)) if true]
+    why = [
+        word
+        for word, true in (
+            ("a superuser", is_super),
+            ("BYPASSRLS", bypasses),
+            ("the tables' owner", owns),
+        )
+        if true
+    ]
     if not why:
         return []
     return [
@@ -108,4 +118,3 @@ def _extensions() -> list[CheckMessage]:
         )
         for name in sorted(missing)
     ]
-

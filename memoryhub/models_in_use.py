@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.conf import settings
 
 from memoryhub.engines import registry
-from memoryhub.engines.registry import EngineSettings
+from memoryhub.engines.registry import EmbedderName, EngineSettings
 from memoryhub.engines.types import Embedder, Engine
 
 
 def engine_settings() -> EngineSettings:
     return EngineSettings(
-        embedder=settings.EMBEDDER,
+        embedder=cast("EmbedderName", settings.EMBEDDER),
         embedding_model=settings.EMBEDDING_MODEL,
         embedding_dimension=settings.EMBEDDING_DIMENSION,
         openai_base_url=settings.OPENAI_BASE_URL,

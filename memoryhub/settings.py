@@ -36,10 +36,14 @@ _owner_url = _embedded.dsn("owner") if _embedded else DATABASE_OWNER_URL
 # A pool per web process. Celery's Django fix-up closes pools after every task, so workers
 # and commands keep one connection a thread instead.
 IS_WEB = env.choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
-_options: dict[str, Any] = {"OPTIONS": {"pool": {"min_size": 1, "max_size": 16}}} if IS_WEB else {
-    "CONN_MAX_AGE": 600,
-    "CONN_HEALTH_CHECKS": True,
-}
+_options: dict[str, Any] = (
+    {"OPTIONS": {"pool": {"min_size": 1, "max_size": 16}}}
+    if IS_WEB
+    else {
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+    }
+)
 DATABASES = {"default": database(_app_url, **_options), "owner": database(_owner_url)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "tenants.User"

@@ -32,8 +32,10 @@ def values_of(row: Model) -> dict[str, Any]:
 
 
 def _plain(value: Any, encoder: DjangoJSONEncoder) -> Any:
-    return value if isinstance(value, (str, int, float, bool, list, dict, type(None))) else (
-        encoder.default(value)
+    return (
+        value
+        if isinstance(value, (str, int, float, bool, list, dict, type(None)))
+        else (encoder.default(value))
     )
 
 

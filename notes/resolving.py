@@ -31,17 +31,38 @@ class Op(StrEnum):
 class Claim(Protocol):
     """The part of a fact that decisions look at."""
 
-    owner: str
-    predicate_key: str
-    cardinality: str
-    polarity: str
-    kind: str
-    text_key: str
-    o: str
-    c: str
-    valid_from: datetime
-    valid_to: datetime | None
-    event_from: datetime | None
+    @property
+    def owner(self) -> str: ...
+
+    @property
+    def predicate_key(self) -> str: ...
+
+    @property
+    def cardinality(self) -> str: ...
+
+    @property
+    def polarity(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def text_key(self) -> str: ...
+
+    @property
+    def o(self) -> str: ...
+
+    @property
+    def c(self) -> str: ...
+
+    @property
+    def valid_from(self) -> datetime: ...
+
+    @property
+    def valid_to(self) -> datetime | None: ...
+
+    @property
+    def event_from(self) -> datetime | None: ...
 
 
 C = TypeVar("C", bound=Claim)
@@ -120,9 +141,7 @@ def _denies(new: Claim, old: Claim) -> bool:
 def _single(new: C, held: Sequence[C], trusted: bool, correction: bool) -> Decision[C]:
     """Place one value of a single-valued predicate among the intervals already known (I4)."""
     rivals = [c for c in _rivals(new, held) if c.cardinality == "single"]
-    before = max(
-        (c for c in rivals if c.valid_from <= new.valid_from), key=_start, default=None
-    )
+    before = max((c for c in rivals if c.valid_from <= new.valid_from), key=_start, default=None)
     after = min((c for c in rivals if c.valid_from > new.valid_from), key=_start, default=None)
     covers = before is not None and (before.valid_to is None or before.valid_to > new.valid_from)
     if before is not None and covers and value(before) == value(new):

@@ -16,6 +16,8 @@ from notes.recording import ChangeSet, Source, values_of
 from notes.resolving import Decision, Op, decide
 
 Triple = tuple[str, str, str]
+# A Fact is a Claim, but mypy can't match a type variable's protocol with Django's fields.
+Resolved = Decision[Any]
 
 
 def held_claims(space: Space, candidates: Sequence[Fact]) -> list[Fact]:
@@ -46,8 +48,9 @@ class Resolver:
 
     def resolve(
         self, new: Fact, sources: Sequence[Source], *, trusted: bool, correction: bool
-    ) -> Decision[Fact]:
-        decision = decide(new, self.held, trusted=trusted, correction=correction)
+    ) -> Resolved:
+        claim: Any = new
+        decision: Resolved = decide(claim, self.held, trusted=trusted, correction=correction)
         if decision.op is Op.SAME and decision.target is not None:
             self._corroborate(decision.target, sources)
             return decision
@@ -62,7 +65,7 @@ class Resolver:
             self._edit(held).mention_count += 1
         self.changes.supported(held, sources)
 
-    def _apply(self, decision: Decision[Fact], new: Fact) -> None:
+    def _apply(self, decision: Resolved, new: Fact) -> None:
         """Close or retract what the new claim replaces, and bound the new one."""
         old = decision.target
         if decision.op is Op.REVIEW:
@@ -138,7 +141,9 @@ def key(name: str) -> str:
 def _entities(
     space: Space, names: dict[str, str], types: dict[str, str], stamp: str
 ) -> dict[str, Entity]:
-    known = {e.canonical_key: e for e in Entity.objects.filter(space=space, canonical_key__in=names)}
+    known = {
+        e.canonical_key: e for e in Entity.objects.filter(space=space, canonical_key__in=names)
+    }
     for entity in known.values():
         entity.mention_count += 1
     made = [

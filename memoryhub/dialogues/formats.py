@@ -43,7 +43,9 @@ def read_dialogues(path: Path, form: str) -> list[Conversation]:
         return list(READERS[form](text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"{path} is not in the format {form} ({reason})", field="path") from error
+        raise InvalidInput(
+            f"{path} is not in the format {form} ({reason})", field="path"
+        ) from error
 
 
 def _locomo(text: str) -> Iterator[Conversation]:
@@ -85,7 +87,7 @@ def _with_caption(turn: dict[str, Any]) -> str:
 
 
 def locomo_time(text: str) -> datetime:
-    """"1:56 pm on 8 May, 2023" as an aware time."""
+    """ "1:56 pm on 8 May, 2023" as an aware time."""
     return dates.parse(text.replace(" on ", " "), default=datetime(2000, 1, 1, tzinfo=UTC))
 
 
@@ -117,7 +119,9 @@ def _jsonl(text: str) -> Iterator[Conversation]:
             NamedSession(name, [_message(row) for row in said])
             for name, said in _grouped(mine, "session")
         ]
-        people = [row["speaker"] for row in mine if row.get("role", "user") == "user" and "speaker" in row]
+        people = [
+            row["speaker"] for row in mine if row.get("role", "user") == "user" and "speaker" in row
+        ]
         yield Conversation(subject, people[0] if people else "", sessions)
 
 

@@ -65,9 +65,7 @@ def checked(messages: Sequence[Message]) -> list[Message]:
 
 def _checked(message: Message, where: str) -> Message:
     if message.role not in Turn.Role.values:
-        raise InvalidInput(
-            f"must be one of {', '.join(Turn.Role.values)}", field=f"{where}.role"
-        )
+        raise InvalidInput(f"must be one of {', '.join(Turn.Role.values)}", field=f"{where}.role")
     return Message(
         role=message.role,
         content=checked_text(message.content, field=f"{where}.content"),

@@ -14,7 +14,6 @@ from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import reserve_seqs
 
-
 # A silence this long ends a conversation that was given no name.
 SESSION_GAP = timedelta(minutes=30)
 

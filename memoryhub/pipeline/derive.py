@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -60,7 +61,7 @@ def _changes(batch: Batch, kind: str, made: Draft, now: datetime, reason: str) -
     )
 
 
-def _resolve(batch: Batch, made: Draft, now: datetime) -> tuple[list[dict[str, Any]], set[object]]:
+def _resolve(batch: Batch, made: Draft, now: datetime) -> tuple[list[dict[str, Any]], set[UUID]]:
     """(decisions in the words of the API, ids of the facts that were stored)."""
     drafts = [fact for page in made.pages for fact in page.facts]
     changes = _changes(batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue")
@@ -135,9 +136,9 @@ def _save_segment(batch: Batch, made: SegmentDraft, changes: ChangeSet, now: dat
     segment = made.segment
     joined = [_membership(batch, segment, page.page, now) for page in made.pages]
     known = set(
-        SegmentPage.objects.filter(
-            segment=segment, page__in=[m.page for m in joined]
-        ).values_list("page_id", flat=True)
+        SegmentPage.objects.filter(segment=segment, page__in=[m.page for m in joined]).values_list(
+            "page_id", flat=True
+        )
     )
     new = [membership for membership in joined if membership.page_id not in known]
     segment.pages_total += len(new)
@@ -171,7 +172,7 @@ def _membership(batch: Batch, segment: Segment, page: Page, now: datetime) -> Se
     )
 
 
-def _index(batch: Batch, made: Draft, stored: set[object]) -> None:
+def _index(batch: Batch, made: Draft, stored: set[UUID]) -> None:
     """Index turns, notes and those facts that were stored."""
     keep = [
         at

@@ -169,9 +169,7 @@ def _sources(candidate: FactCandidate, handles: dict[str, Window]) -> list[Sourc
     ]
 
 
-def _fact(
-    batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: datetime
-) -> Fact:
+def _fact(batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: datetime) -> Fact:
     event = candidate.event
     planned = candidate.polarity == "planned"
     # Only what holds can push out another value; a plan is one of many until it comes true.
@@ -265,7 +263,9 @@ def _grow(draft: SegmentDraft, engine: Engine) -> None:
     segment.started_at = min(segment.started_at, *(turn.occurred_at for turn in turns))
     segment.ended_at = max(segment.ended_at, *(turn.occurred_at for turn in turns))
     segment.last_visited_at = max(segment.last_visited_at, segment.ended_at)
-    keywords = [k[:120] for page in draft.pages if page.built.note for k in page.built.note.keywords]
+    keywords = [
+        k[:120] for page in draft.pages if page.built.note for k in page.built.note.keywords
+    ]
     segment.keywords = list(dict.fromkeys([*segment.keywords, *keywords]))[:12]
     texts = [fact.fact.text for page in draft.pages for fact in page.facts]
     if texts:

@@ -128,7 +128,10 @@ def fail(job: Job, error: Exception, now: datetime) -> None:
         _end(job, Job.State.DEAD, now, error=message)
         return
     _unchanged(job).update(
-        state=Job.State.RETRY, run_after=now + backoff(job.attempts), error=message, lease_until=None
+        state=Job.State.RETRY,
+        run_after=now + backoff(job.attempts),
+        error=message,
+        lease_until=None,
     )
 
 
@@ -156,7 +159,5 @@ def revive(job_id: UUID, now: datetime) -> Job:
 def due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:
     """(tenant, space) of every space with work that is due, over all tenants."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT tenant_id, space_id FROM memoryhub_due_spaces(%s, %s)", [now, most]
-        )
-        return cursor.fetchall()
+        cursor.execute("SELECT tenant_id, space_id FROM memoryhub_due_spaces(%s, %s)", [now, most])
+        return list(cursor.fetchall())

@@ -30,7 +30,5 @@ def grant(schema_editor: Any, schema: str, *more: str) -> None:
             return  # one role for everything: the system check E004 says what that means
         for statement in (*_STATEMENTS, *more):
             cursor.execute(
-                sql.SQL(statement).format(
-                    schema=sql.Identifier(schema), role=sql.Identifier(role)
-                )
+                sql.SQL(statement).format(schema=sql.Identifier(schema), role=sql.Identifier(role))
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
@@ -10,7 +10,6 @@ from django.db import models
 
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import current_tenant
-
 
 M = TypeVar("M", bound=models.Model)
 
@@ -56,7 +55,7 @@ class TenantModel(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="+", db_index=False)
 
-    objects: TenantManager[Any] = TenantManager()
+    objects = TenantManager()
 
     class Meta:
         abstract = True

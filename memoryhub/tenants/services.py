@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import F
@@ -73,7 +74,7 @@ def revoke_key(key: ApiKey, now: datetime) -> None:
         ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now)
 
 
-def ensure_space(tenant_id: object, subject: str, *, name: str = "") -> Space:
+def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
     """The subject's space, made on first use. Call inside the tenant's scope."""
     subject = clean_subject(subject)
     space, _ = Space.objects.get_or_create(

@@ -12,8 +12,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from api.urls import urlpatterns
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
 from memoryhub.dialogues.messages import Message
+from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import ApiKey, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, ensure_space, revoke_key
@@ -59,16 +59,18 @@ BODIES = {
 
 
 def call(client: APIClient, paths: dict[str, str], name: str, method: str) -> Any:
-    send = client.post if method == "POST" else client.get
-    return send(paths[name], BODIES.get(name, {}), format="json" if method == "POST" else None)
+    if method == "GET":
+        return client.get(paths[name])
+    return client.post(paths[name], BODIES.get(name, {}), format="json")
 
 
 def test_every_route_states_its_scope() -> None:
     found = {}
     for pattern in urlpatterns:
         assert isinstance(pattern, URLPattern)
-        view = pattern.callback.view_class  # type: ignore[union-attr]  # set by as_view()
-        opened = pattern.callback.view_initkwargs.get("permission_classes") == []  # type: ignore[union-attr]
+        callback: Any = pattern.callback  # as_view() gives it these two attributes
+        view, options = callback.view_class, callback.view_initkwargs
+        opened = options.get("permission_classes") == []
         found[pattern.name] = {"GET": None} if opened else dict(view.scopes)
     assert found == ROUTES
 
@@ -180,7 +182,9 @@ def test_unknown_ids_and_paths_are_problems(api: APIClient) -> None:
         assert answer.json()["code"] == "not_found"
 
 
-@pytest.mark.parametrize("query", ["limit=x", "limit=-1", "limit=201", "offset=1e9", "offset=" + "9" * 30])
+@pytest.mark.parametrize(
+    "query", ["limit=x", "limit=-1", "limit=201", "offset=1e9", "offset=" + "9" * 30]
+)
 def test_pages_have_limits(api: APIClient, query: str) -> None:
     answer = api.get(f"/api/v1/jobs?{query}")
     assert answer.status_code == 422

@@ -76,9 +76,7 @@ def test_X12_every_derived_row_has_its_turns_and_its_event(tenant: Tenant) -> No
                 revisions = Revision.objects.filter(row_type=name, row_id=row.id)
                 assert revisions.filter(before__isnull=True).count() == 1, row
                 # I7: the version rises by one a revision.
-                assert sorted(r.version_after for r in revisions) == list(
-                    range(1, row.version + 1)
-                )
+                assert sorted(r.version_after for r in revisions) == list(range(1, row.version + 1))
         assert Fact.objects.exists()
 
 
@@ -160,7 +158,9 @@ def test_X9_a_chinese_conversation_yields_chinese_facts(tenant: Tenant) -> None:
 def test_E4_a_very_long_text_is_read_in_windows(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafting, "embedder", BagOfWords)  # the real one takes a while over so many chunks
+    monkeypatch.setattr(
+        drafting, "embedder", BagOfWords
+    )  # the real one takes a while over so many chunks
     filler = "The weather was calm that day and nothing else happened there. " * 2_500
     text = f"{filler}I moved to Braga."[-150_000:]
     job = talk(tenant, f"Ana: {text}")

@@ -22,7 +22,7 @@ class BagOfWords:
             for word in match_text(text).split():
                 row[zlib.crc32(word.encode()) % self.dimension] += 1
         norms = np.linalg.norm(made, axis=1, keepdims=True)
-        return made / np.where(norms == 0, 1, norms)
+        return (made / np.where(norms == 0, 1, norms)).astype(np.float32)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) for text in texts]

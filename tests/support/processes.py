@@ -39,7 +39,9 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def process(command: list[str], env: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def process(
+    command: list[str], env: dict[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process group that is gone afterwards, whatever happened."""
     with log.open("ab") as output:
         started = subprocess.Popen(
@@ -58,7 +60,9 @@ def kill(started: subprocess.Popen[bytes]) -> None:
     started.wait()
 
 
-def worker(log: Path, schedule: Path, **more: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
+def worker(
+    log: Path, schedule: Path, **more: str
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A Celery worker with its schedule, as the launcher starts it."""
     command = [sys.executable, "-m", "celery", "-A", "memoryhub", "worker", "-B", "-P", "threads"]
     options = ["--concurrency", "2", "--schedule", str(schedule), "--loglevel", "INFO"]
@@ -74,7 +78,17 @@ def free_port() -> int:
 def redis(port: int, folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A Redis that keeps nothing on disk, listening on loopback only."""
     assert REDIS is not None
-    command = [REDIS, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    command = [
+        REDIS,
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        str(folder),
+    ]
     return process(command, dict(os.environ), folder / "redis.log")
 
 

@@ -28,9 +28,7 @@ def test_every_tenant_table_has_row_level_security(table: str) -> None:
 
 def test_the_application_role_can_not_bypass_it() -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
-        )
+        cursor.execute("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
         assert cursor.fetchone() == (False, False)
 
 

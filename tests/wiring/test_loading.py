@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from memoryhub import bootstrap
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import ingest
 from memoryhub.tenants.models import ApiKey, Space, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, find_tenant
@@ -94,7 +95,7 @@ def test_importing_again_changes_nothing(one: Any, tmp_path: Path) -> None:
 def test_an_import_that_broke_off_goes_on(
     one: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, ingest = write(tmp_path, "jsonl", LINES), bootstrap.ingest
+    file = write(tmp_path, "jsonl", LINES)
     calls = iter([True, False])
 
     def once(*args: Any) -> Any:
