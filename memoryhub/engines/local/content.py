@@ -102,7 +102,15 @@ def without_pointing(tokens: Sequence[Token], core: Iterable[Token]) -> list[Tok
             if part is None:
                 return None
             kept -= {t.i for t in part.subtree}
+            if _is_left_hanging(part.head, kept):
+                return None
     return [t for t in tokens if t.i in kept]
+
+
+def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
+    """A verb that lost all it was about: "I love watching them play" without "them play"."""
+    about = ("dobj", "prep", "attr", "acomp", "xcomp", "ccomp", "prt", "oprd", "npadvmod", "dative")
+    return verb.pos_ == "VERB" and not any(c.dep_ in about and c.i in kept for c in verb.children)
 
 
 def _points(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:

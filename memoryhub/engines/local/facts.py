@@ -182,7 +182,7 @@ def _finished(draft: _Draft) -> FactCandidate:
     polarity = polarity_of(clause, event, turn.utterance.at)
     return FactCandidate(
         text=_text(draft),
-        owner=_owner(draft, found.key),
+        owner=_owner(draft),
         speaker=turn.utterance.speaker,
         pattern=slots.pattern,
         s=_subject_words(draft),
@@ -201,7 +201,7 @@ def _finished(draft: _Draft) -> FactCandidate:
     )
 
 
-def _owner(draft: _Draft, key: str) -> str:
+def _owner(draft: _Draft) -> str:
     return draft.subject.owner or draft.turn.utterance.speaker
 
 

@@ -11,7 +11,6 @@ from memoryhub.engines.local.verbs import ENDING, LIKING, is_past_form
 from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import FactKind, Polarity, TimeSpan
 
-_MORE = frozenset({"anymore", "any"})
 _AHEAD = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
 _PLANS = words(
     """

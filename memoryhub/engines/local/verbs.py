@@ -35,11 +35,6 @@ LIKING = words(
     love like enjoy prefer hate dislike adore loathe fancy detest
     """
 )
-PLANNING = words(
-    """
-    plan hope want intend aim decide prepare look think dream wish
-    """
-)
 ENDING = words(
     """
     quit stop cease abandon drop

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from spacy.tokens import Token
@@ -16,7 +16,6 @@ from memoryhub.engines.local.verbs import likes_without_subject, third_person
 
 _NOT = {"n't", "n’t", "not", "nt"}
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall", "gon": "going", "wan": "want", "got": "got"}
-_WE = frozenset({"we", "us", "our", "ours", "ourselves"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,3 @@ def sentence(words: str) -> str:
     text += '"' if text.count('"') % 2 else ""
     text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def is_we(tokens: Iterable[Token]) -> bool:
-    return any(token.lower_ in _WE for token in tokens)

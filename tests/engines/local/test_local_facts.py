@@ -140,6 +140,10 @@ def test_a_part_that_points_elsewhere_is_cut() -> None:
     assert texts("I planted tomatoes because of it.") == ["Ana planted tomatoes."]
 
 
+def test_a_verb_that_would_be_left_hanging_is_dropped() -> None:
+    assert texts("I love watching them play.") == []
+
+
 def test_a_side_clause_is_told_when_its_main_clause_cannot_be() -> None:
     assert texts("It has been quiet since I moved to Ghent.") == ["Ana moved to Ghent."]
     assert texts("This book I read last year reminds me of you.") == ["Ana read a book last year."]
