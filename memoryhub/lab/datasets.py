@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,12 +55,16 @@ def load(path: Path) -> list[Dialogue]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} can't be read as JSON: {error}", field="path") from error
-    if isinstance(data, list) and data and all("conversation" in row for row in data):
+    if isinstance(data, list) and _all_have("conversation", data):
         return [_locomo(row, at) for at, row in enumerate(data, 1)]
-    if isinstance(data, dict) and data and all("history" in row for row in data.values()):
+    if isinstance(data, dict) and _all_have("history", data.values()):
         questions = _probing_questions(path)
         return [_memorybank(name, row, questions.get(name, [])) for name, row in data.items()]
     raise InvalidInput(f"{path} is neither LoCoMo's nor MemoryBank's format", field="path")
+
+
+def _all_have(key: str, rows: Collection[Any]) -> bool:
+    return bool(rows) and all(isinstance(row, dict) and key in row for row in rows)
 
 
 def evidence_refs(written: Any) -> frozenset[str]:

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+import os
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from memoryhub.lab.datasets import load
+from memoryhub.lab.recall import measure
+from memoryhub.lab.throwaway import throwaway_tenant
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+from tests.lab.test_datasets import LOCOMO, MEMORYBANK, written
+
+pytestmark = pytest.mark.django_db
+
+DATA = Path(os.environ.get("MEMORYHUB_EVAL_DATA", "../shared/data")) / "locomo-dev.json"
+
+
+def run(path: Path, *options: str) -> str:
+    out = StringIO()
+    call_command("lab", "recall", str(path), *options, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def test_turns_only_prints_a_table_and_writes_json(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    table = run(written(tmp_path, "l.json", LOCOMO), "--turns-only", "--json", str(report))
+    assert "3 turns loaded" in table
+    assert "2 questions without evidence not judged" in table
+    assert "turns: 2 questions of categories 1-4" in table
+    figures: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    (turns,) = figures["runs"]
+    assert turns["overall"]["recall@10"] == 1.0
+    assert set(turns["by_category"]) == {"1", "4"}
+    assert turns["search_ms"]["p50"] > 0
+
+
+def test_the_pipeline_s_facts_count_by_the_turns_they_come_from(tmp_path: Path) -> None:
+    report = measure(
+        load(written(tmp_path, "l.json", LOCOMO)), derive=True, progress=lambda line: None
+    ).as_dict()
+    turns, everything = report["runs"]
+    assert everything["name"] == "all kinds"
+    assert everything["overall"]["recall@10"] == turns["overall"]["recall@10"] == 1.0
+
+
+def test_a_set_without_evidence_still_gives_times(tmp_path: Path) -> None:
+    (tmp_path / "probing_questions_cn.jsonl").write_text('{"Mei": ["我喜欢喝什么？"]}', "utf-8")
+    table = run(written(tmp_path, "memory_bank_cn.json", MEMORYBANK), "--turns-only")
+    assert "1 questions without evidence not judged" in table
+    assert "turns: 0 questions" in table
+
+
+def test_conversations_can_be_limited(tmp_path: Path) -> None:
+    path = written(tmp_path, "l.json", [*LOCOMO, {**LOCOMO[0], "sample_id": "second"}])
+    table = run(path, "--turns-only", "--limit-conversations", "1")
+    assert "3 turns loaded" in table
+    assert "second" not in table
+
+
+def test_a_bad_file_is_a_plain_error(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="neither"):
+        run(written(tmp_path, "x.json", {"a": 1}))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_tenant_and_its_rows_are_gone_afterwards() -> None:
+    with throwaway_tenant() as tenant, tenant_scope(tenant.id):
+        ensure_space(tenant.id, "ana")
+    with tenant_scope(tenant.id):
+        assert not Tenant.objects.filter(id=tenant.id).exists()
+        assert not Space.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_is_gone_after_an_error_too() -> None:
+    made: list[Tenant] = []
+    with pytest.raises(RuntimeError):
+        _fail_within(made)
+    with tenant_scope(made[0].id):
+        assert not Tenant.objects.exists()
+
+
+def _fail_within(made: list[Tenant]) -> None:
+    with throwaway_tenant() as tenant:
+        made.append(tenant)
+        raise RuntimeError
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no evaluation data at {DATA}")
+def test_the_first_conversation_s_evidence_is_found(tmp_path: Path) -> None:
+    (run_,) = measure(load(DATA)[:1], derive=False, progress=lambda line: None).as_dict()["runs"]
+    assert run_["overall"]["recall@10"] >= 0.78
