@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -19,13 +19,15 @@ P = ParamSpec("P")
 View = Callable[Concatenate[ConsoleRequest, P], HttpResponse]
 
 
-def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Callable[..., Any]]:
+def tenant_view(
+    role: str = Membership.Role.VIEWER,
+) -> Callable[[View[P]], Callable[..., HttpResponse]]:
     """For members of the tenant with at least this role.
 
     The view runs without a scope: it may call a model, and opens scopes around its reads.
     """
 
-    def decorate(view: View[P]) -> Callable[..., Any]:
+    def decorate(view: View[P]) -> Callable[..., HttpResponse]:
         @wraps(view)
         def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             console = cast("ConsoleRequest", request)
@@ -40,12 +42,14 @@ def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Calla
     return decorate
 
 
-def tenant_page(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Callable[..., Any]]:
+def tenant_page(
+    role: str = Membership.Role.VIEWER,
+) -> Callable[[View[P]], Callable[..., HttpResponse]]:
     """As `tenant_view`, with the view and its template inside the tenant's scope."""
 
-    def decorate(view: View[P]) -> Callable[..., Any]:
+    def decorate(view: View[P]) -> Callable[..., HttpResponse]:
         @wraps(view)
-        def scoped(request: ConsoleRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def scoped(request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             with tenant_scope(request.tenant.id):
                 return view(request, *args, **kwargs)
 

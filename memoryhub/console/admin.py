@@ -45,7 +45,7 @@ class ReadOnly(Admin):
     def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         return [f.name for f in self.model._meta.fields if f.name in _HIDDEN]
 
-    def get_list_display(self, request: HttpRequest) -> list[str]:
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
         names = {field.name for field in self.model._meta.fields}
         return ["__str__", *(name for name in _SHOWN if name in names)]
 
@@ -100,7 +100,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # not generic at run ti
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return cast("User", request.user).is_superuser
 
-    has_add_permission = has_delete_permission = has_change_permission  # type: ignore[assignment]
+    has_add_permission = has_delete_permission = has_change_permission
 
 
 @admin.register(ApiKey)

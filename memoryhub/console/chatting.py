@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.queries import turns_by_id
 from memoryhub.engines.types import Answer, Quote, TimeSpan
 from memoryhub.errors import MemoryHubError
 from memoryhub.models_in_use import engine_named
@@ -19,9 +21,12 @@ from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
 from memoryhub.recall.results import Item
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 
 CHANNEL = "console"
-RECALLED = 8
+RECALLED = 6
+# Asked for in excess, because some of it is left out.
+CANDIDATES = 4 * RECALLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def say(request: ConsoleRequest, space: Space, text: str, now: datetime) -> Said
     mine = _store(space, Message("user", text), session)
     turn = mine.turns[0]
     try:
-        recalled = _recall(space, turn)
+        recalled = _recall(space, turn, session)
         answer = _answer(request, space, text, recalled)
         reply = Message("assistant", answer.text, metadata={"quoted": answer.quoted})
         theirs = _store(space, reply, session).turns[0]
@@ -64,23 +69,38 @@ def _store(space: Space, message: Message, session: str) -> Ingested:
     )
 
 
-def _recall(space: Space, turn: Turn) -> list[Item]:
-    """What is remembered, the message itself and what was just made of it left out."""
-    found = search(space, turn.text, limit=RECALLED + 2)
-    return [item for item in found.items if not _only_from(turn, item)][:RECALLED]
+def _recall(space: Space, turn: Turn, session: str) -> list[Item]:
+    """What is remembered. This conversation stands on the page already, so of it only facts."""
+    found = search(space, turn.text, limit=CANDIDATES)
+    with tenant_scope(space.tenant_id):
+        known = turns_by_id(at for item in found.items for at in _sources(item))
+    return [item for item in found.items if _tells(item, turn, session, known)][:RECALLED]
 
 
-def _only_from(turn: Turn, item: Item) -> bool:
-    return {source.turn_id for source in item.sources} == {turn.id} or item.id == turn.id
+def _sources(item: Item) -> set[UUID]:
+    return {source.turn_id for source in item.sources} | (
+        {item.id} if item.kind == "turn" else set()
+    )
+
+
+def _tells(item: Item, asked: Turn, session: str, known: dict[UUID, Turn]) -> bool:
+    """A reply put together from memories says nothing new: quoting it would quote an echo."""
+    sources = [known[at] for at in _sources(item) if at in known]
+    own = [t for t in sources if not t.metadata.get("quoted") and t.id != asked.id]
+    if item.kind == "fact":
+        return bool(own) or not sources
+    return len(own) == len(sources) and all(t.session.external_id != session for t in own)
 
 
 def _answer(request: ConsoleRequest, space: Space, text: str, recalled: list[Item]) -> Answer:
     quotes = [_quote(item) for item in recalled]
-    return engine_named(request.tenant.engine).answer(text, quotes, subject=space.name or space.subject)
+    return engine_named(request.tenant.engine).answer(
+        text, quotes, subject=space.name or space.subject
+    )
 
 
 def _quote(item: Item) -> Quote:
     event = None
     if item.event_from and item.event_to:
         event = TimeSpan(item.event_from, item.event_to, "day", item.event_text, 0)
-    return Quote(item.text, item.occurred_at, event, item.speaker)
+    return Quote(item.text, item.occurred_at, event, item.speaker if item.kind == "turn" else "")

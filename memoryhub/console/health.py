@@ -59,7 +59,9 @@ def _wrong(queue: Queue) -> Iterator[Notice]:
 
 def _fine(queue: Queue) -> Notice:
     if queue.open:
-        return Notice("good", f"Working: {plural(queue.open, 'job')} to do.", "", "", "jobs", "state=open")
+        return Notice(
+            "good", f"Working: {plural(queue.open, 'job')} to do.", "", "", "jobs", "state=open"
+        )
     return Notice("good", "All is well: everything that was said has been read.")
 
 

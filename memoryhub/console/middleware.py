@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from memoryhub.console.requests import ConsoleRequest, Seat
 from memoryhub.console.seats import CHOSEN, memberships_of, seat_in
-from memoryhub.tenants.models import User
 from memoryhub.tenants.scope import tenant_scope
 
 
@@ -36,8 +35,7 @@ class ConsoleTenantMiddleware:
 def _seat(request: HttpRequest) -> Seat | None:
     if request.path.startswith("/api/") or not request.user.is_authenticated:
         return None
-    user = cast("User", request.user)
-    return seat_in(memberships_of(user.id), request.session.get(CHOSEN, ""))
+    return seat_in(memberships_of(request.user.id), request.session.get(CHOSEN, ""))
 
 
 def _admin_scope(request: HttpRequest, seat: Seat | None) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ _MONTH = timedelta(days=60)
 
 
 def ago(at: datetime, now: datetime) -> str:
-    """"3 hours ago"; in words up to two months, then the date."""
+    """ "3 hours ago"; in words up to two months, then the date."""
     seconds = (now - at).total_seconds()
     if abs(seconds) < 45:
         return "just now"
@@ -32,7 +32,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def day(at: datetime, now: datetime) -> str:
-    """"12 May", with the year when it is not this one. `at` and `now` in the reader's zone."""
+    """ "12 May", with the year when it is not this one. `at` and `now` in the reader's zone."""
     return f"{at.day} {at:%b}" if at.year == now.year else f"{at.day} {at:%b %Y}"
 
 

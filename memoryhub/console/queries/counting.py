@@ -45,9 +45,7 @@ def kinds(now: datetime) -> dict[str, QuerySet[Any]]:
 
 
 def with_counts(spaces: QuerySet[Space], now: datetime) -> QuerySet[Any]:
-    counts: dict[str, Any] = {
-        name: count_of(rows, "space") for name, rows in kinds(now).items()
-    }
+    counts: dict[str, Any] = {name: count_of(rows, "space") for name, rows in kinds(now).items()}
     return spaces.annotate(
         **counts,
         waiting=count_of(Job.objects.filter(state__in=OPEN), "space"),
@@ -57,9 +55,7 @@ def with_counts(spaces: QuerySet[Space], now: datetime) -> QuerySet[Any]:
 
 def totals(tenant_rows: QuerySet[Model], now: datetime) -> dict[str, int]:
     """One statement over all kinds, for the tenant the rows name."""
-    counts: dict[str, Any] = {
-        name: count_of(rows, "tenant") for name, rows in kinds(now).items()
-    }
+    counts: dict[str, Any] = {name: count_of(rows, "tenant") for name, rows in kinds(now).items()}
     counts = {"spaces": count_of(Space.objects.all(), "tenant"), **counts}
     found: dict[str, int] = tenant_rows.values(**counts).get()
     return found

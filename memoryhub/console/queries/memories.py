@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Prefetch, Q, QuerySet
 from django.http import Http404
+from django.urls import reverse
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.console.queries.counting import is_current, with_heat
@@ -23,16 +24,23 @@ from notes.models import (
     EvolutionEvent,
     Fact,
     Note,
-    Page as DialoguePage,
     Relation,
     Revision,
     Segment,
+)
+from notes.models import (
+    Page as DialoguePage,
 )
 
 STATUS = Choice(
     "status",
     "Show",
-    (("current", "Current"), ("past", "No longer true"), ("withdrawn", "Never true"), ("all", "All")),
+    (
+        ("current", "Current"),
+        ("past", "No longer true"),
+        ("withdrawn", "Never true"),
+        ("all", "All"),
+    ),
 )
 HEAT_SORT = Choice("sort", "Sort by", (("hot", "Heat"), ("recent", "Last conversation")))
 TIER = Choice("tier", "Tier", (("all", "All"), ("mid", "Mid term"), ("cold", "Cold")))
@@ -110,6 +118,10 @@ class Biography:
     relations: list[Relation]
     changes: list[Change]
 
+    @property
+    def several(self) -> bool:
+        return len(self.versions) > 1
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -120,6 +132,14 @@ class Change:
     @property
     def made(self) -> bool:
         return self.revision.before is None
+
+    @property
+    def address(self) -> str:
+        """Of the row's page; empty for kinds without one."""
+        if self.revision.row_type not in ("fact", "note", "segment"):
+            return ""
+        ids = [self.revision.space_id, self.revision.row_id]
+        return reverse(f"space-{self.revision.row_type}", args=ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +174,18 @@ def changes_of(kind: str, ids: Iterable[UUID]) -> list[Change]:
 
 
 # Columns whose change says nothing to a reader.
-_SILENT = {"version", "id", "lineage", "recorded_at", "text_key", "engine", "supersedes_id"}
+_SILENT = {
+    "engine",
+    "id",
+    "last_visited_at",
+    "lineage",
+    "promo_pages",
+    "promo_visits",
+    "recorded_at",
+    "supersedes_id",
+    "text_key",
+    "version",
+}
 
 
 def change_in(event: EvolutionEvent, revision: Revision) -> Change:

@@ -83,7 +83,9 @@ def timeline(space: Space, filters: Filters) -> Page[Line]:
 
 
 def _turns(space: Space, filters: Filters) -> QuerySet[Turn]:
-    rows: QuerySet[Turn] = Turn.objects.filter(containing(filters.q, "text", "speaker"), space=space)
+    rows: QuerySet[Turn] = Turn.objects.filter(
+        containing(filters.q, "text", "speaker"), space=space
+    )
     if filters["role"] != "all":
         rows = rows.filter(role=filters["role"])
     return rows.select_related("session")
@@ -119,14 +121,18 @@ def _lines(turns: list[Turn], zone: ZoneInfo) -> list[Line]:
 
 
 def _made_of(turns: list[Turn]) -> dict[UUID, _Derived]:
-    """What each turn supports. A span that is the whole text sets nothing off: left out."""
+    """What each turn supports. A note stands under the last of its turns only."""
     made: dict[UUID, _Derived] = defaultdict(_Derived)
     links = Derivation.objects.filter(
         Q(child_type="fact") | Q(child_type="note"), turn__in=[turn.id for turn in turns]
-    ).order_by("id")
+    ).order_by("turn__seq", "id")
+    last: dict[UUID, UUID] = {}
     for link in links:
-        derived = made[link.turn_id]
-        (derived.facts if link.child_type == "fact" else derived.notes).append(link.child_id)
-        if link.child_type == "fact":
-            derived.spans.append((link.span_start, link.span_end))
+        if link.child_type == "note":
+            last[link.child_id] = link.turn_id
+            continue
+        made[link.turn_id].facts.append(link.child_id)
+        made[link.turn_id].spans.append((link.span_start, link.span_end))
+    for note, turn in last.items():
+        made[turn].notes.append(note)
     return made

@@ -51,9 +51,7 @@ def jobs(filters: Filters) -> Page[Job]:
 
 def job_counts() -> dict[str, int]:
     """Per entry of STATES. One statement."""
-    counts = {
-        name: Count("pk", filter=Q(state__in=states)) for name, (_, states) in STATES.items()
-    }
+    counts = {name: Count("pk", filter=Q(state__in=states)) for name, (_, states) in STATES.items()}
     found: dict[str, int] = Job.objects.order_by().aggregate(**counts)
     return found
 

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.templatetags.static import static
 from django.template import Library
+from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -33,7 +34,7 @@ def icon(name: str, label: str = "") -> SafeString:
 
 @register.simple_tag
 def since(at: datetime | None, zone: str = "UTC") -> SafeString:
-    """"3 hours ago", the exact time on hover. A dash for none."""
+    """ "3 hours ago", the exact time on hover. A dash for none."""
     if at is None:
         return SafeString('<span class="none">never</span>')
     local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
@@ -100,7 +101,18 @@ def value(given: Any) -> str:
         return ", ".join(map(str, given))
     if isinstance(given, float):
         return f"{given:.3g}"
-    return given if isinstance(given, str) else json.dumps(given)
+    if isinstance(given, str):
+        return _STATUS.get(given) or _as_time(given)
+    return json.dumps(given)
+
+
+_STATUS = {value: str(label).lower() for value, label in Fact.Status.choices}
+
+
+def _as_time(text: str) -> str:
+    """A stored time as people write it; any other text as it is."""
+    at = parse_datetime(text) if text[:1].isdigit() else None
+    return f"{at.day} {at:%b %Y, %H:%M}" if at else text
 
 
 @register.filter

@@ -44,5 +44,7 @@ def retry(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     except Conflict as error:
         messages.error(request, f"Not retried: {error.message}.")
     else:
-        messages.success(request, f"Will be tried again now: turns {job.first_seq} to {job.last_seq}.")
+        messages.success(
+            request, f"Will be tried again now: turns {job.first_seq} to {job.last_seq}."
+        )
     return redirect("jobs")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -26,7 +28,9 @@ def overview(request: ConsoleRequest) -> HttpResponse:
         "totals": totals,
         "queue": queue,
         "lag": queue.oldest,
-        "notices": health.notices(queue, llm=bool(settings.OPENAI_BASE_URL), empty=not totals["turns"]),
+        "notices": health.notices(
+            queue, llm=bool(settings.OPENAI_BASE_URL), empty=not totals["turns"]
+        ),
         "chart": charts.activity(days),
         "days": days,
         "failures": queries.failures(),
@@ -40,7 +44,7 @@ def overview(request: ConsoleRequest) -> HttpResponse:
 @tenant_page()
 def search(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET)
-    context = {"filters": filters}
+    context: dict[str, Any] = {"filters": filters}
     if filters.q:
         context |= {
             "spaces": page_of(space_queries.matching(filters.q), 1),

@@ -82,8 +82,7 @@ def entities(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = queries.space_or_404(space_id, timezone.now())
     filters = read_filters(request.GET)
     page = memories.entities(space, filters)
-    most = page.rows and max(entity.mention_count for entity in page)
-    return tab(request, space, "entities", filters=filters, page=page, most=most)
+    return tab(request, space, "entities", filters=filters, page=page)
 
 
 @tenant_page()

@@ -1,0 +1,72 @@
+"""A tenant with one space that has a memory of every kind, and people of all roles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from django.test import Client
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import ApiKey, Space, Tenant, User
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key
+from notes.models import Fact, Note, Segment
+from tests.support.factories import (
+    make_entity,
+    make_fact,
+    make_job,
+    make_member,
+    make_note,
+    make_segment,
+    make_source,
+    make_space,
+    make_tenant,
+    make_turns,
+)
+
+
+@dataclass(frozen=True)
+class World:
+    tenant: Tenant
+    admin: User
+    space: Space
+    turn: Turn
+    fact: Fact
+    note: Note
+    segment: Segment
+    job: Job
+    key: ApiKey
+
+    def ids(self) -> dict[str, str]:
+        """Values for the parameters of the console's addresses."""
+        names = ("space", "turn", "fact", "note", "segment", "job", "key")
+        return {f"{name}_id": str(getattr(self, name).id) for name in names}
+
+
+def make_world(name: str) -> World:
+    tenant = make_tenant(name)
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, f"nora-of-{tenant.slug}")
+        turn, answer = make_turns(space, "Listen, I keep bees in Ghent. Do you?", "Two hives.")
+        fact = make_fact(space, "I keep bees in Ghent", turn)
+        note = make_note(space, "Bees in Ghent", keywords=["bees"], tags=["hobby"])
+        make_source(note, answer)
+        segment = make_segment(space, "Keeping bees", turn, answer)
+        make_entity(space, "Ghent", type="place")
+        job = make_job(space, "dead", error="EngineError: the endpoint is closed")
+    key, _ = create_key(tenant, "backend", ["read"])
+    return World(tenant, make_member(tenant), space, turn, fact, note, segment, job, key)
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world("Hive")
+
+
+@pytest.fixture
+def browser(client: Client, world: World) -> Client:
+    """Signed in as the admin of the world."""
+    client.force_login(world.admin)
+    return client

@@ -1,0 +1,149 @@
+"""Who sees what: roles, strangers, and people of no tenant."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, reverse
+
+from memoryhub.console.urls import urlpatterns
+from memoryhub.tenants.models import Membership, User
+from memoryhub.tenants.services import add_member
+from tests.console.conftest import World, make_world
+from tests.support.factories import make_member
+
+OPEN = {"sign-in", "sign-out"}
+# Pages whose address names nothing of a tenant: they show the reader's own.
+OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
+VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
+# Every address with the least role that may use it and the methods it takes.
+# A new page fails here until somebody decides.
+DECIDED = {
+    "overview": (VIEWER, "get"),
+    "search": (VIEWER, "get"),
+    "choose-tenant": (VIEWER, "post"),
+    "spaces": (VIEWER, "get"),
+    "space-timeline": (VIEWER, "get"),
+    "space-facts": (VIEWER, "get"),
+    "space-notes": (VIEWER, "get"),
+    "space-segments": (VIEWER, "get"),
+    "space-entities": (VIEWER, "get"),
+    "space-history": (VIEWER, "get"),
+    "space-turn": (VIEWER, "get"),
+    "space-fact": (VIEWER, "get"),
+    "space-note": (VIEWER, "get"),
+    "space-segment": (VIEWER, "get"),
+    "jobs": (VIEWER, "get"),
+    "job-retry": (EDITOR, "post"),
+    "chat": (VIEWER, "get"),
+    "chat-with": (VIEWER, "get"),
+    "chat-say": (EDITOR, "post"),
+    "chat-decisions": (VIEWER, "get"),
+    "keys": (ADMIN, "get"),
+    "key-revoke": (ADMIN, "post"),
+}
+
+
+def address(pattern: URLPattern, ids: dict[str, str]) -> str:
+    wanted = {name: ids[name] for name in pattern.pattern.converters}
+    return reverse(str(pattern.name), kwargs=wanted)
+
+
+def test_every_page_is_decided() -> None:
+    assert {str(p.name) for p in urlpatterns} == set(DECIDED) | OPEN
+
+
+GUARDED = [pytest.param(p, id=str(p.name)) for p in urlpatterns if p.name not in OPEN]
+FOREIGN = [pytest.param(p, id=str(p.name)) for p in urlpatterns if p.name not in OPEN | OWN]
+
+
+@pytest.mark.parametrize("pattern", FOREIGN)
+def test_ids_of_another_tenant_do_not_exist(
+    browser: Client, world: World, pattern: URLPattern
+) -> None:
+    other = make_world("Other")
+    _, method = DECIDED[str(pattern.name)]
+    assert getattr(browser, method)(address(pattern, other.ids())).status_code == 404
+    # The same page of the own tenant does: the 404 above is not one for all.
+    mine = getattr(browser, method)(address(pattern, world.ids()), {"text": ""})
+    assert mine.status_code in (200, 302)
+
+
+@pytest.mark.parametrize("pattern", FOREIGN)
+def test_own_spaces_do_not_lend_their_name_to_foreign_rows(
+    browser: Client, world: World, pattern: URLPattern
+) -> None:
+    ids = make_world("Other").ids() | {"space_id": str(world.space.id)}
+    if len(pattern.pattern.converters) < 2:
+        pytest.skip("its address has one id only")
+    assert browser.get(address(pattern, ids)).status_code == 404
+
+
+@pytest.mark.parametrize("pattern", GUARDED)
+def test_strangers_are_asked_to_sign_in(client: Client, world: World, pattern: URLPattern) -> None:
+    method = DECIDED[str(pattern.name)][1]
+    answer = getattr(client, method)(address(pattern, world.ids()))
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(reverse("sign-in"))
+
+
+@pytest.mark.parametrize("pattern", GUARDED)
+@pytest.mark.parametrize("role", [VIEWER, EDITOR, ADMIN])
+def test_roles(client: Client, world: World, pattern: URLPattern, role: str) -> None:
+    client.force_login(make_member(world.tenant, role))
+    least, method = DECIDED[str(pattern.name)]
+    ranks = [VIEWER, EDITOR, ADMIN]
+    answer = getattr(client, method)(
+        address(pattern, world.ids()), {"tenant": str(world.tenant.id)}
+    )
+    assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
+
+
+def test_viewers_can_not_enter_a_new_subject(client: Client, world: World) -> None:
+    client.force_login(make_member(world.tenant, VIEWER))
+    assert client.post(reverse("chat"), {"subject": "ida"}).status_code == 403
+
+
+def test_a_person_of_no_tenant_is_told_so(client: Client, db: None) -> None:
+    client.force_login(User.objects.create_user("charlie", password="x"))
+    answer = client.get(reverse("overview"))
+    assert answer.status_code == 403
+    assert b"You belong to no tenant yet" in answer.content
+
+
+def test_switching_the_tenant(browser: Client, world: World) -> None:
+    other = make_world("Orchard")
+    add_member(other.tenant, world.admin, VIEWER)
+    assert b"nora-of-" in browser.get(reverse("spaces")).content
+    browser.post(reverse("choose-tenant"), {"tenant": str(other.tenant.id)})
+    page = browser.get(reverse("spaces")).content.decode()
+    assert other.space.subject in page
+    assert world.space.subject not in page
+
+
+def test_only_own_tenants_can_be_chosen(browser: Client, world: World) -> None:
+    other = make_world("Orchard")
+    answer = browser.post(reverse("choose-tenant"), {"tenant": str(other.tenant.id)})
+    assert answer.status_code == 404
+    assert b"Hive" in browser.get(reverse("overview")).content
+
+
+def test_a_tenant_left_is_no_longer_shown(browser: Client, world: World) -> None:
+    other = make_world("Orchard")
+    membership = add_member(other.tenant, world.admin, VIEWER)
+    browser.post(reverse("choose-tenant"), {"tenant": str(other.tenant.id)})
+    from memoryhub.tenants.scope import tenant_scope
+
+    with tenant_scope(other.tenant.id):
+        membership.delete()
+    assert browser.get(reverse("space-facts", args=[other.space.id])).status_code == 404
+
+
+def test_sign_in_and_out(client: Client, world: World) -> None:
+    form = {"username": world.admin.username, "password": "wrong"}
+    assert b"correct username and password" in client.post(reverse("sign-in"), form).content
+    form["password"] = "correct horse"
+    assert client.post(reverse("sign-in"), form)["Location"] == reverse("overview")
+    assert client.get(reverse("sign-in"))["Location"] == reverse("overview")
+    assert client.post(reverse("sign-out"))["Location"] == reverse("sign-in")
+    assert client.get(reverse("overview")).status_code == 302

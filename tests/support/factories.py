@@ -1,0 +1,121 @@
+"""Rows for tests, each valid by itself. Call inside the tenant's scope unless said otherwise."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from memoryhub.dialogues.messages import Message, text_hash
+from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.services import append_turns
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import Membership, Space, Tenant, User
+from memoryhub.tenants.services import add_member, create_tenant, ensure_space
+from notes.models import Derivation, Entity, EvolutionEvent, Fact, Note, Page, Segment, SegmentPage
+
+MAY = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
+_numbers = count(1)
+
+
+def make_tenant(name: str = "") -> Tenant:
+    """Needs no scope."""
+    number = next(_numbers)
+    return create_tenant(name or f"Tenant {number}", f"tenant-{number}")
+
+
+def make_member(tenant: Tenant, role: str = Membership.Role.ADMIN, **values: Any) -> User:
+    """A person of this tenant. Needs no scope."""
+    user = User.objects.create_user(f"person-{next(_numbers)}", password="correct horse", **values)
+    add_member(tenant, user, role)
+    return user
+
+
+def make_space(tenant: Tenant, subject: str = "") -> Space:
+    return ensure_space(tenant.id, subject or f"subject-{next(_numbers)}")
+
+
+def make_turns(space: Space, *texts: str, at: datetime = MAY, role: str = "user") -> list[Turn]:
+    """One a minute, of one session."""
+    messages = [
+        Message(role, text, timestamp=at + timedelta(minutes=place))
+        for place, text in enumerate(texts)
+    ]
+    return append_turns(space, messages, received=at, session_id=f"session-{next(_numbers)}").turns
+
+
+def make_event(space: Space, **values: Any) -> EvolutionEvent:
+    values = {"kind": "resolve", "actor": "pipeline", "created_at": MAY} | values
+    return EvolutionEvent.objects.create(tenant_id=space.tenant_id, space=space, **values)
+
+
+def make_fact(space: Space, text: str, source: Turn | None = None, **values: Any) -> Fact:
+    """A current fact; with a source, its own words there are the supporting span if found."""
+    values = {
+        "owner": space.subject,
+        "speaker": space.subject,
+        "text_key": text_hash(text),
+        "valid_from": MAY,
+        "asserted_at": MAY,
+        "recorded_at": MAY,
+        "engine": "local/1",
+    } | values
+    fact = Fact.objects.create(tenant_id=space.tenant_id, space=space, text=text, **values)
+    if source is not None:
+        make_source(fact, source, text)
+    return fact
+
+
+def make_source(row: Fact | Note, turn: Turn, words: str = "") -> Derivation:
+    start = turn.text.find(words) if words else -1
+    return Derivation.objects.create(
+        tenant_id=row.tenant_id,
+        space_id=row.space_id,
+        child_type=row._meta.model_name,
+        child_id=row.id,
+        turn=turn,
+        span_start=start if start >= 0 else None,
+        span_end=start + len(words) if start >= 0 else None,
+        event=make_event(turn.space),
+    )
+
+
+def make_note(space: Space, content: str, **values: Any) -> Note:
+    values = {"occurred_at": MAY, "created_at": MAY, "engine": "local/1"} | values
+    return Note.objects.create(tenant_id=space.tenant_id, space=space, content=content, **values)
+
+
+def make_segment(space: Space, summary: str = "A topic", *turns: Turn, **values: Any) -> Segment:
+    """With one page a turn."""
+    values = {
+        "started_at": MAY,
+        "ended_at": MAY,
+        "last_visited_at": MAY,
+        "pages_total": len(turns),
+        "engine": "local/1",
+    } | values
+    keys = {"tenant_id": space.tenant_id, "space": space}
+    segment = Segment.objects.create(summary=summary, **keys, **values)
+    for turn in turns:
+        page = Page.objects.create(
+            session=turn.session, first_seq=turn.seq, last_seq=turn.seq, **keys
+        )
+        SegmentPage.objects.create(segment=segment, page=page, added_at=MAY, **keys)
+    return segment
+
+
+def make_entity(space: Space, name: str, **values: Any) -> Entity:
+    values = {"canonical_key": name.casefold(), "engine": "local/1"} | values
+    return Entity.objects.create(tenant_id=space.tenant_id, space=space, name=name, **values)
+
+
+def make_job(space: Space, state: str = "queued", **values: Any) -> Job:
+    number = next(_numbers)
+    values = {
+        "dedupe_key": f"job-{number}",
+        "first_seq": number,
+        "last_seq": number,
+        "run_after": MAY,
+        "created_at": MAY,
+    } | values
+    return Job.objects.create(tenant_id=space.tenant_id, space=space, state=state, **values)
