@@ -21,10 +21,11 @@ def transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
             "socket_timeout": 5,
             "socket_connect_timeout": 1,
         }
-    from psycopg.conninfo import make_conninfo
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     return {
-        "conn_string": make_conninfo(dsn),
+        # Keywords, not a URL: the transport appends to it.
+        "conn_string": make_conninfo("", **{k: str(v) for k, v in conninfo_to_dict(dsn).items()}),
         "init_extension": False,  # installed as plain SQL by a migration
         "use_notify": True,
         "notify_throttle_interval_ms": 0,
