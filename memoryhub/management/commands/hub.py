@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -74,15 +73,7 @@ def web_server() -> Program:
 def worker() -> Program:
     """Worker and schedule in one process: threads, as the model's work releases the GIL."""
     schedule = settings.DATA_DIR / "schedule"
-    how: list[str | Path] = [
-        "--pool",
-        "threads",
-        "--concurrency",
-        "4",
-        "--beat",
-        "--schedule",
-        schedule,
-    ]
+    how = ["--pool", "threads", "--concurrency", "4", "--beat", "--schedule", str(schedule)]
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
     return Program(
         "worker",
