@@ -6,9 +6,11 @@ import os
 from typing import Any
 
 from celery import Celery
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 
+_PGMQ_KEEPS = ("host", "port", "dbname", "user", "password")
 # Redelivery of a message whose worker died. Short, because a job's own lease decides who works.
 VISIBILITY_SECONDS = 60
 
@@ -21,19 +23,32 @@ def transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
             "socket_timeout": 5,
             "socket_connect_timeout": 1,
         }
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
     return {
-        # Keywords, not a URL: the transport appends to it.
-        "conn_string": make_conninfo("", **{k: str(v) for k, v in conninfo_to_dict(dsn).items()}),
+        "conn_string": queue_address(dsn),
         "init_extension": False,  # installed as plain SQL by a migration
         "use_notify": True,
         "notify_throttle_interval_ms": 0,
         "wait_time_seconds": 0,
         "visibility_timeout": VISIBILITY_SECONDS,
         "pool_size": 3,
-        "pool_timeout": 5,
+        "pool_timeout": 2,
     }
+
+
+def queue_address(dsn: str) -> str:
+    """`dsn` for pgmq, which takes a host, a port, names and a password out of it, and puts them
+    together again unquoted and without the rest. So each value carries its quotes, and the
+    last one the parameters that would be lost (TLS, for one).
+    """
+    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
+    main = {name: _quoted(parts.pop(name)) for name in _PGMQ_KEEPS if name in parts}
+    main["password"] = f"{main.get('password', _quoted(''))} {make_conninfo('', **parts)}".strip()
+    return make_conninfo("", **main)
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def create_app() -> Celery:

@@ -1,15 +1,25 @@
 from __future__ import annotations
 
+import pytest
+from pgmq.base import PGMQConfig
 from psycopg.conninfo import conninfo_to_dict
 
 from memoryhub.celery import transport_options
 
 
-def test_the_default_brokers_address_is_in_keywords() -> None:
-    dsn = "postgresql://hub@/memory?host=/var/my%20data&port=5432"
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://hub:p@db.example:6432/memory?sslmode=require&connect_timeout=3",
+        "postgresql://hub@/memory?host=/var/my%20data's&port=5432",
+        r"postgresql://hub:it's%20a%20\secret@localhost/memory",
+    ],
+)
+def test_the_default_brokers_address_survives_the_queues_own_parsing(dsn: str) -> None:
     given = transport_options("pgmq://", dsn)["conn_string"]
-    assert not given.startswith("postgresql:")
-    assert conninfo_to_dict(given) == conninfo_to_dict(dsn)
+    used = conninfo_to_dict(PGMQConfig(conn_string=given).dsn)
+    wanted = {"port": "5432", "password": "", **conninfo_to_dict(dsn)}
+    assert {name: str(value) for name, value in used.items()} == wanted
 
 
 def test_another_broker_gets_time_limits_instead() -> None:
