@@ -20,7 +20,7 @@ from memoryhub.recall.fusion import Candidate
 from memoryhub.recall.results import Kind
 from memoryhub.tenants.models import Space
 
-PER_ARM = 100
+PER_ARM = 60
 # What ts_rank gives for one occurrence of one word, times the number of words asked for.
 ONE_MATCH = 0.0608
 # Of a longer question, this many words count as all of it.
@@ -72,6 +72,7 @@ scored AS (
          max((ts_rank(e.words, q.query)
               + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale) AS lexical
   FROM q, found JOIN notes_indexentry e ON e.owner_id = found.owner_id AND e.kind = found.kind
+    AND e.tenant_id = %(tenant)s AND e.space_id = %(space)s
   GROUP BY e.kind, e.owner_id
 )
 SELECT s.kind, s.owner_id, s.dense, s.lexical,
@@ -103,8 +104,9 @@ def candidates(
     model: str,
     kinds: Sequence[Kind],
     visibility: Visibility,
+    per_arm: int = PER_ARM,
 ) -> list[Candidate]:
-    """The union of both arms, at most PER_ARM a kind and arm. Call inside the tenant's scope."""
+    """The union of both arms, `per_arm` a kind each. Call inside the tenant's scope."""
     values: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
@@ -112,7 +114,7 @@ def candidates(
         "vector": None if vector is None else HalfVector(vector).to_text(),
         "model": model,
         "kinds": list(kinds),
-        "per_arm": PER_ARM,
+        "per_arm": per_arm,
         "most_words": MOST_WORDS,
         "one_match": ONE_MATCH,
         "as_of": visibility.as_of,

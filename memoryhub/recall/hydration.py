@@ -29,9 +29,14 @@ def sources_of(derived: Iterable[UUID]) -> Sources:
     )
     by_child: dict[UUID, dict[UUID, Source]] = defaultdict(dict)
     for row in rows:
-        span = None if row.span_start is None else (row.span_start, row.span_end)
-        by_child[row.child_id].setdefault(row.turn_id, source_of(row.turn, span))
+        by_child[row.child_id].setdefault(row.turn_id, source_of(row.turn, _span(row)))
     return {child: tuple(turns.values()) for child, turns in by_child.items()}
+
+
+def _span(row: Derivation) -> tuple[int, int] | None:
+    if row.span_start is None or row.span_end is None:
+        return None
+    return row.span_start, row.span_end
 
 
 def source_of(turn: Turn, span: tuple[int, int] | None = None) -> Source:

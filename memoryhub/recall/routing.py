@@ -20,14 +20,18 @@ _WHEN = re.compile(
     re.I,
 )
 # Roles and words that also are names: not taken for somebody when written in lower case.
+_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3}")
 _ROLES = frozenset({"user", "assistant", "system", "tool"})
 _NOT_NAMES = _ROLES | {"will", "may", "can", "mark", "art"}
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`embed`: the question without names, cut to what the embedder reads. `words`: for the
-    lexical arm. `named`: participants it names. `spans`: times it names. `asks_when`: it wants one.
+    """What the rules made of a question.
+
+    `embed`: without names, cut to what the embedder reads; `words`: the same whole, for the
+    lexical arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
+    one. `predicates`: keys of the facts that would answer it.
     """
 
     query: str
@@ -50,11 +54,12 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
     """Read `query`, which is not empty, as asked at `now` of a space with these speakers."""
     people = tuple(speakers)
     named = tuple(name for name in people if _names(query, name))
-    pieces = chunks(without_names(query, [form for n in named for form in _forms(n)]), max_tokens)
+    bare = without_names(query, [form for name in named for form in _forms(name)])
+    pieces = chunks(bare, max_tokens)
     return Route(
         query=query,
         embed=pieces[0],
-        words=lexical_text(query),
+        words=lexical_text(bare),
         truncated=len(pieces) > 1,
         named=named,
         spans=find_times(query[:2000], now),
@@ -65,10 +70,11 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
 
 
 def _forms(name: str) -> Sequence[str]:
-    """How a name may be written: in full, its first word, and both in lower case."""
+    """How a name may be written: in full, its first word, both in lower case; 林晓雨 as 晓雨."""
     first = name.split()[0] if name.split() else name
     lower = [form.lower() for form in (name, first) if form.lower() not in _NOT_NAMES]
-    return [name, first, *lower]
+    given = [name[1:]] if _HAN_NAME.fullmatch(name) else []
+    return [name, first, *lower, *given]
 
 
 def _names(query: str, name: str) -> bool:

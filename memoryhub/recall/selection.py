@@ -8,20 +8,22 @@ from uuid import UUID
 from memoryhub.recall.fusion import Scored
 
 # Calibrated on questions with and without an answer: see docs/explanation/recall.md.
-ENOUGH, FLOOR = 0.43, 0.2
-_WORDS, _PREDICATE = 0.75, 0.3
+ENOUGH, FLOOR = 0.4, 0.2
+_WORDS, _ONLY_WORDS, _PREDICATE = 0.75, 2.0, 0.3
 
 
 def relevance(scored: Scored) -> float:
     """How far it bears on the question by itself, about 0 to 2, whatever else was found.
 
     Similarity, mean of alone and in its window, plus three quarters of the share of the
-    question's words, which count double where there is no vector. An asked-for predicate helps.
+    question's words, which count for both without a vector. An asked-for predicate helps.
     """
     candidate = scored.candidate
-    words = _WORDS * min(candidate.lexical, 1.0)
-    near = words if candidate.dense is None else max(candidate.dense / 2, 0.0)
-    return near + words + (_PREDICATE if "predicate" in scored.parts else 0.0)
+    share = min(candidate.lexical, 1.0)
+    asked_for = _PREDICATE if "predicate" in scored.parts else 0.0
+    if candidate.dense is None:
+        return _ONLY_WORDS * share + asked_for
+    return max(candidate.dense / 2, 0.0) + _WORDS * share + asked_for
 
 
 def relevant(ranked: Sequence[Scored]) -> list[Scored]:

@@ -17,7 +17,7 @@ from memoryhub import models_in_use
 from memoryhub.dialogues.queries import pending_count
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError, InvalidInput
-from memoryhub.recall.arms import Visibility, candidates
+from memoryhub.recall.arms import PER_ARM, Visibility, candidates
 from memoryhub.recall.fusion import Scored, fuse
 from memoryhub.recall.hydration import hydrate, sources_of
 from memoryhub.recall.results import Kind, SearchResult
@@ -81,6 +81,7 @@ def search(
                 model=embedder.name if embedder else "",
                 kinds=kinds,
                 visibility=Visibility(now, as_of, include_past),
+                per_arm=max(PER_ARM, limit),
             )
         with clock.stage("rank"):
             ranked = fuse(way, found)

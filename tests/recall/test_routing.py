@@ -29,10 +29,18 @@ def test_the_one_person_named(question: str, speaker: str) -> None:
     assert route(question, PEOPLE, NOW, 256).speaker == speaker
 
 
-def test_names_are_not_embedded_but_searched_for() -> None:
+def test_names_are_a_signal_of_their_own() -> None:
     way = route("What does Ana's friend Ben Miller play?", PEOPLE, NOW, 256)
     assert way.embed == "What does friend play?"
-    assert "ana" in way.words
+    assert way.words == "what does friend play?"
+
+
+def test_a_chinese_given_name_is_the_person_s() -> None:
+    assert route("晓雨住在哪里？", ["林晓雨", "Hub"], NOW, 256).speaker == "林晓雨"
+
+
+def test_a_name_alone_is_searched_for() -> None:
+    assert route("Ana", PEOPLE, NOW, 256).words == "ana"
 
 
 def test_a_name_that_is_a_common_word_must_be_capitalised() -> None:
