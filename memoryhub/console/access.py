@@ -17,17 +17,16 @@ from memoryhub.tenants.scope import tenant_scope
 
 P = ParamSpec("P")
 View = Callable[Concatenate[ConsoleRequest, P], HttpResponse]
+Page = Callable[..., HttpResponse]
 
 
-def tenant_view(
-    role: str = Membership.Role.VIEWER,
-) -> Callable[[View[P]], Callable[..., HttpResponse]]:
+def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]:
     """For members of the tenant with at least this role.
 
     The view runs without a scope: it may call a model, and opens scopes around its reads.
     """
 
-    def decorate(view: View[P]) -> Callable[..., HttpResponse]:
+    def decorate(view: View[P]) -> Page:
         @wraps(view)
         def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             console = cast("ConsoleRequest", request)
@@ -42,12 +41,10 @@ def tenant_view(
     return decorate
 
 
-def tenant_page(
-    role: str = Membership.Role.VIEWER,
-) -> Callable[[View[P]], Callable[..., HttpResponse]]:
+def tenant_page(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]:
     """As `tenant_view`, with the view and its template inside the tenant's scope."""
 
-    def decorate(view: View[P]) -> Callable[..., HttpResponse]:
+    def decorate(view: View[P]) -> Page:
         @wraps(view)
         def scoped(request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             with tenant_scope(request.tenant.id):

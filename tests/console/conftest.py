@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
@@ -43,6 +44,12 @@ class World:
         """Values for the parameters of the console's addresses."""
         names = ("space", "turn", "fact", "note", "segment", "job", "key")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
+
+
+@pytest.fixture(autouse=True)
+def fast_passwords(settings: Settings) -> None:
+    """Slow hashes protect passwords, not tests."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def make_world(name: str) -> World:

@@ -71,7 +71,7 @@ def make_source(row: Fact | Note, turn: Turn, words: str = "") -> Derivation:
     return Derivation.objects.create(
         tenant_id=row.tenant_id,
         space_id=row.space_id,
-        child_type=row._meta.model_name,
+        child_type=type(row).__name__.lower(),
         child_id=row.id,
         turn=turn,
         span_start=start if start >= 0 else None,

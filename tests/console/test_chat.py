@@ -1,0 +1,177 @@
+"""The chat: the message is safe first, then answered from memory, then remembered."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from memoryhub.console import chatting
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types import Answer, Quote
+from memoryhub.errors import EngineError
+from memoryhub.pipeline.models import Job
+from memoryhub.recall.results import Item, SearchResult, Source
+from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World
+from tests.support.factories import MAY, make_member, make_turns
+
+HTMX = {"HX-Request": "true"}
+
+
+class Parrot:
+    """Answers with the first quote."""
+
+    def answer(self, question: str, quotes: list[Quote], *, subject: str = "") -> Answer:
+        return Answer(f"You said: {quotes[0].text}", True, (0,)) if quotes else Answer("?", True)
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch, world: World) -> list[Item]:
+    """What search finds; the test fills it."""
+    found: list[Item] = []
+
+    def search(space: Space, query: str, *, limit: int) -> SearchResult:
+        return SearchResult(found[:limit], insufficient=not found)
+
+    monkeypatch.setattr(chatting, "search", search)
+    monkeypatch.setattr(chatting, "engine_named", lambda name: Parrot())
+    return found
+
+
+def item(turn: Turn, kind: str = "turn", **values: object) -> Item:
+    source = Source(turn.id, "D1:1", turn.speaker, turn.text, turn.occurred_at)
+    values = {"id": turn.id, "text": turn.text, "sources": (source,)} | values
+    return Item(kind=kind, score=1.5, parts={"dense": 1.0}, occurred_at=MAY, **values)  # type: ignore[arg-type]  # test values
+
+
+def say(browser: Client, world: World, text: str) -> str:
+    address = reverse("chat-say", args=[world.space.id])
+    return browser.post(address, {"text": text}, headers=HTMX).content.decode()
+
+
+def test_both_sides_are_stored_and_read_later(
+    browser: Client, world: World, memory: list[Item]
+) -> None:
+    memory.append(item(world.turn))
+    page = say(browser, world, "Where are my bees?")
+    assert "You said: Listen, I keep bees in Ghent" in page
+    assert "quoted from memory" in page
+    with tenant_scope(world.tenant.id):
+        mine, reply = Turn.objects.filter(session__channel="console").order_by("seq")
+        assert (mine.role, mine.text) == ("user", "Where are my bees?")
+        assert (reply.role, reply.metadata) == ("assistant", {"quoted": True})
+        assert Job.objects.filter(first_seq=mine.seq, state="queued").exists()
+
+
+def test_what_was_recalled_is_shown_with_its_reasons(
+    browser: Client, world: World, memory: list[Item]
+) -> None:
+    memory.append(item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
+    page = say(browser, world, "Bees?")
+    assert reverse("space-fact", args=[world.space.id, world.fact.id]) in page
+    assert "1.50 · dense 1.00" in page
+
+
+def test_quoted_replies_are_not_quoted_again(
+    browser: Client, world: World, memory: list[Item]
+) -> None:
+    memory.append(item(world.turn))
+    say(browser, world, "Where are my bees?")
+    with tenant_scope(world.tenant.id):
+        mine, reply = Turn.objects.filter(session__channel="console").order_by("seq")
+    echo = [item(reply), item(mine), item(reply, "fact"), item(reply, "note"), item(world.turn)]
+    memory[:] = echo
+    page = say(browser, world, "Tell me again.")
+    assert page.count('class="score"') == 1
+
+
+def test_an_engine_that_fails_loses_nothing(
+    browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> Parrot:
+        raise EngineError("the endpoint is closed")
+
+    monkeypatch.setattr(chatting, "engine_named", broken)
+    page = say(browser, world, "I bought a third hive.")
+    assert "could not be answered: the endpoint is closed" in page
+    with tenant_scope(world.tenant.id):
+        assert Turn.objects.filter(text="I bought a third hive.").exists()
+        assert not Turn.objects.filter(role="assistant", session__channel="console").exists()
+
+
+def test_an_empty_message_is_refused(browser: Client, world: World, memory: list[Item]) -> None:
+    assert "Not sent: the text is empty" in say(browser, world, "  ")
+
+
+def test_without_scripts_the_page_is_shown_again(
+    browser: Client, world: World, memory: list[Item]
+) -> None:
+    address = reverse("chat-say", args=[world.space.id])
+    answer = browser.post(address, {"text": "Good morning"}, follow=True)
+    assert "Good morning" in answer.content.decode()
+    refused = browser.post(address, {"text": ""}, follow=True)
+    assert "Not sent" in refused.content.decode()
+
+
+def decisions(browser: Client, world: World) -> str:
+    address = reverse("chat-decisions", args=[world.space.id, world.job.id])
+    return browser.get(address).content.decode()
+
+
+def set_job(world: World, **values: object) -> None:
+    with tenant_scope(world.tenant.id):
+        Job.objects.filter(id=world.job.id).update(**values)
+
+
+def test_decisions_are_asked_for_until_the_job_has_ended(browser: Client, world: World) -> None:
+    set_job(world, state="running")
+    assert "every 1s" in decisions(browser, world)
+    made = {
+        "text": "Nora keeps bees in Bruges",
+        "op": "supersede",
+        "reason": "one value at a time",
+        "fact_id": str(world.fact.id),
+        "target": {"id": str(world.fact.id), "text": "I keep bees in Ghent"},
+    }
+    set_job(world, state="done", result={"decisions": [made]})
+    page = decisions(browser, world)
+    assert "every 1s" not in page
+    assert "Replaces an older memory" in page
+    assert "I keep bees in Ghent" in page
+
+
+def test_a_dead_job_says_why(browser: Client, world: World) -> None:
+    assert "the endpoint is closed" in decisions(browser, world)
+
+
+def test_nothing_to_remember_is_said(browser: Client, world: World) -> None:
+    set_job(world, state="done", result={"decisions": []})
+    assert "Nothing to remember in this" in decisions(browser, world)
+
+
+def test_a_new_subject_gets_a_space(browser: Client, world: World) -> None:
+    answer = browser.post(reverse("chat"), {"subject": " ida "})
+    with tenant_scope(world.tenant.id):
+        space = Space.objects.get(subject="ida")
+    assert answer["Location"] == reverse("chat-with", args=[space.id])
+    refused = browser.post(reverse("chat"), {"subject": " "}, follow=True)
+    assert "A subject is needed" in refused.content.decode()
+
+
+def test_yesterdays_words_are_in_the_timeline_not_in_the_chat(
+    browser: Client, world: World
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_turns(world.space, "An old message")
+    page = browser.get(reverse("chat-with", args=[world.space.id])).content.decode()
+    assert "An old message" not in page
+    assert "replies quote the best memories" in page
+
+
+def test_viewers_watch_only(client: Client, world: World) -> None:
+    client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
+    page = client.get(reverse("chat-with", args=[world.space.id])).content.decode()
+    assert "talking takes an editor" in page
+    assert "<textarea" not in page

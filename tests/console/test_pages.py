@@ -1,0 +1,306 @@
+"""What the pages say, how many statements they take, and that they give no scripts a way in."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Revision
+from tests.console.conftest import World
+from tests.support.factories import (
+    MAY,
+    make_event,
+    make_fact,
+    make_job,
+    make_note,
+    make_segment,
+    make_space,
+    make_turns,
+)
+
+# Everything but savepoints and settings: those of signing in and of the scope included.
+FRAME = 12
+QUERIES = {
+    "overview": 10,
+    "spaces": 2,
+    "space-timeline": 6,
+    "space-facts": 6,
+    "space-notes": 4,
+    "space-segments": 3,
+    "space-entities": 3,
+    "space-history": 4,
+    "space-fact": 8,
+    "space-note": 4,
+    "space-segment": 6,
+    "jobs": 5,
+    "chat": 2,
+    "keys": 1,
+}
+OF_A_SPACE = [name for name in QUERIES if name.startswith("space-")]
+
+
+def show(browser: Client, world: World, name: str, query: str = "") -> str:
+    return browser.get(where(world, name) + query).content.decode()
+
+
+def where(world: World, name: str) -> str:
+    own = name.removeprefix("space-")
+    ids = [world.space.id] if name.startswith("space-") else []
+    ids += [getattr(world, own).id] if own in ("fact", "note", "segment") else []
+    return reverse(name, args=ids)
+
+
+def fill(world: World, count: int) -> None:
+    """More of everything that lists show."""
+    with tenant_scope(world.tenant.id):
+        for number in range(count):
+            make_space(world.tenant)
+            turn, *_ = make_turns(world.space, f"I bought hive number {number}.")
+            make_fact(world.space, f"hive number {number}", turn)
+            make_note(world.space, f"hive {number}")
+            make_segment(world.space, f"hive {number}", turn)
+            make_job(world.space, "done")
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_statements_do_not_grow_with_the_rows(
+    browser: Client,
+    world: World,
+    name: str,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    fill(world, 4)
+    with django_assert_max_num_queries(QUERIES[name] + FRAME):
+        assert browser.get(where(world, name)).status_code == 200
+
+
+def test_the_overview_counts_and_leads_to_the_rows(browser: Client, world: World) -> None:
+    page = show(browser, world, "overview")
+    assert "<b>2</b>" in page  # turns
+    assert "1 job given up" in page
+    assert f"{reverse('jobs')}?state=dead" in page
+    assert "the endpoint is closed" in page
+    assert "No language model is configured" in page
+
+
+def test_the_overview_of_an_empty_tenant_says_what_to_do(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        world.space.delete()
+    page = show(browser, world, "overview")
+    assert "Nothing has been said yet" in page
+    assert "Open the chat" in page
+
+
+def test_spaces_are_found_by_words_of_subject_and_name(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_space(world.tenant, "oskar")
+    assert "oskar" in show(browser, world, "spaces")
+    page = show(browser, world, "spaces", "?q=osk")
+    assert "oskar" in page
+    assert world.space.subject not in page
+    assert "Nothing matches" in show(browser, world, "spaces", "?q=nobody")
+
+
+def test_spaces_with_failed_work_can_be_listed(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_space(world.tenant, "oskar")
+    page = show(browser, world, "spaces", "?work=failed")
+    assert world.space.subject in page
+    assert "oskar" not in page
+
+
+def test_lists_say_how_many_there_are_and_keep_filters_while_paging(
+    browser: Client, world: World
+) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in range(30):
+            make_fact(world.space, f"hive {number}")
+    page = show(browser, world, "space-facts", "?q=hive")
+    assert "1 to 25 of 30" in page
+    assert "?q=hive&amp;page=2" in page
+    assert "26 to 30 of 30" in show(browser, world, "space-facts", "?q=hive&page=2")
+    assert "26 to 30 of 30" in show(browser, world, "space-facts", "?q=hive&page=99")
+
+
+def test_the_supporting_words_are_marked(browser: Client, world: World) -> None:
+    marked = "Listen, <mark>I keep bees in Ghent</mark>. Do you?"
+    assert marked in show(browser, world, "space-fact")
+    assert marked in show(browser, world, "space-facts")
+    assert "Two hives." in show(browser, world, "space-note")
+
+
+def test_a_replaced_fact_says_until_when_and_by_what(browser: Client, world: World) -> None:
+    move(world)
+    page = show(browser, world, "space-facts", "?status=past")
+    assert "Believed until" in page
+    assert "then replaced by “I keep bees in Bruges”" in page
+    assert "I keep bees in Bruges" in show(browser, world, "space-fact")
+    assert "I keep bees in Ghent</a>" not in show(browser, world, "space-facts")
+
+
+def move(world: World) -> Fact:
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(
+            status="superseded", valid_to=MAY + timedelta(days=20)
+        )
+        return make_fact(
+            world.space, "I keep bees in Bruges", supersedes=world.fact, lineage=world.fact.lineage
+        )
+
+
+def test_facts_can_be_narrowed_to_an_owner(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "Rosa paints boats", owner="Rosa")
+    page = show(browser, world, "space-facts", "?owner=Rosa")
+    assert "Rosa paints boats" in page
+    assert "I keep bees" not in page
+    assert "I keep bees" in show(browser, world, "space-facts", "?owner=Nobody")
+
+
+def test_a_fact_tells_what_changed_it(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        Revision.objects.create(
+            tenant_id=world.tenant.id,
+            space=world.space,
+            event=make_event(world.space, reason="said in the dialogue"),
+            row_type="fact",
+            row_id=world.fact.id,
+            version_before=1,
+            version_after=2,
+            before={"status": "active", "version": 1},
+            after={"status": "superseded", "version": 2, "text": world.fact.text},
+        )
+    page = show(browser, world, "space-fact")
+    assert "<del>current</del>" in page
+    assert "<ins>no longer true</ins>" in page
+    assert "said in the dialogue" in show(browser, world, "space-history")
+
+
+def test_the_timeline_shows_what_was_made_of_a_turn(browser: Client, world: World) -> None:
+    page = show(browser, world, "space-timeline")
+    assert "Tuesday 12 May 2026" in page
+    assert where(world, "space-fact") in page
+    assert where(world, "space-note") in page
+    assert "<em>I keep bees in Ghent</em>" in page
+
+
+def test_a_turn_leads_to_its_page_of_the_timeline(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_turns(world.space, *(f"Later {number}" for number in range(45)))
+    answer = browser.get(reverse("space-turn", args=[world.space.id, world.turn.id]))
+    assert answer["Location"].endswith(f"?page=2#turn-{world.turn.id}")
+    assert f'id="turn-{world.turn.id}"' in show(browser, world, "space-timeline", "?page=2")
+
+
+def test_notes_and_segments_are_found_by_keyword(browser: Client, world: World) -> None:
+    assert "Bees in Ghent" in show(browser, world, "space-notes", "?q=hobby")
+    assert "Nothing matches" in show(browser, world, "space-notes", "?q=chess")
+    assert "Keeping bees" in show(browser, world, "space-segments", "?q=bees&sort=recent")
+    assert "Nothing matches" in show(browser, world, "space-segments", "?tier=cold")
+
+
+def test_segments_are_sorted_by_heat(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_segment(world.space, "Visited often", visits_total=9)
+    page = show(browser, world, "space-segments")
+    assert page.index("Visited often") < page.index("Keeping bees")
+
+
+def test_a_segment_shows_its_exchanges(browser: Client, world: World) -> None:
+    page = show(browser, world, "space-segment")
+    assert page.index("Two hives.") < page.index("I keep bees")  # newest first
+
+
+def test_entities_lead_to_the_facts_about_them(browser: Client, world: World) -> None:
+    assert "?status=all&amp;q=Ghent" in show(browser, world, "space-entities")
+
+
+def test_find_looks_in_spaces_and_facts(browser: Client, world: World) -> None:
+    page = show(browser, world, "search", "?q=bees+ghent")
+    assert where(world, "space-fact") in page
+    assert "No space is called so" in page
+
+
+@pytest.mark.parametrize("name", OF_A_SPACE)
+def test_nothing_that_was_said_becomes_markup(browser: Client, world: World, name: str) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    with tenant_scope(world.tenant.id):
+        turn, *_ = make_turns(world.space, f"{evil} and more")
+        make_fact(world.space, evil, turn, owner=evil)
+        make_note(world.space, evil, keywords=[evil], context=evil)
+        make_segment(world.space, evil, turn, keywords=[evil])
+    page = show(browser, world, name)
+    assert "<img src=x" not in page
+
+
+def test_odd_filters_fall_back(browser: Client, world: World) -> None:
+    for query in ("?page=x", "?page=-1", "?page=99999999999", "?status=odd", "?q=%00", "?sort="):
+        assert browser.get(where(world, "space-facts") + query).status_code == 200
+
+
+def test_times_show_the_exact_one_on_hover(browser: Client, world: World) -> None:
+    page = show(browser, world, "space-fact")
+    assert 'title="Tue 12 May 2026, 09:30:00 UTC"' in page
+
+
+def test_pages_not_found_look_like_the_rest(browser: Client) -> None:
+    answer = browser.get("/nothing/here")
+    assert answer.status_code == 404
+    assert b"css/tokens.css" in answer.content
+
+
+def test_jobs_are_listed_by_state_with_their_error(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_job(world.space, "done")
+    assert "the endpoint is closed" in show(browser, world, "jobs", "?state=dead")
+    assert "the endpoint is closed" not in show(browser, world, "jobs", "?state=done")
+    assert "0 of 2 turns read" in show(browser, world, "jobs")
+
+
+def test_the_polling_browser_gets_the_live_part_only(browser: Client, world: World) -> None:
+    answer = browser.get(reverse("jobs") + "?state=dead", headers={"HX-Request": "true"})
+    page = answer.content.decode()
+    assert page.startswith('<div class="stack" id="live"')
+    assert 'hx-get="/jobs/?state=dead"' in page
+
+
+def test_a_job_given_up_can_be_tried_again(browser: Client, world: World) -> None:
+    answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
+    assert "Will be tried again now" in answer.content.decode()
+    with tenant_scope(world.tenant.id):
+        assert Job.objects.get(id=world.job.id).state == "queued"
+    answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
+    assert "only a job that failed can be tried again" in answer.content.decode()
+
+
+def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(browser: Client, world: World) -> None:
+    form = {"name": "shop", "scopes": ["read", "write"], "subject": world.space.subject}
+    made = browser.post(reverse("keys"), form)
+    assert b"Copy the key now" in made.content
+    assert "no-store" in made["Cache-Control"]
+    later = show(browser, world, "keys")
+    assert "shop" in later
+    assert made.context["secret"] not in later
+    browser.post(reverse("key-revoke", args=[world.key.id]))
+    assert "revoked" in show(browser, world, "keys")
+
+
+def test_a_key_needs_a_name_and_a_known_space(browser: Client, world: World) -> None:
+    page = browser.post(reverse("keys"), {"scopes": ["read"], "subject": "nobody"}).content.decode()
+    assert "This field is required" in page
+    assert "There is no space with this subject" in page
+
+
+def test_a_quiet_worker_is_noticed(browser: Client, world: World) -> None:
+    late = timezone.now() - timedelta(minutes=5)
+    with tenant_scope(world.tenant.id):
+        make_job(world.space, "queued", run_after=late)
+    page = show(browser, world, "overview")
+    assert "No worker has been heard: 1 job due for over a minute" in page

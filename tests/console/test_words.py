@@ -1,0 +1,148 @@
+"""Pure parts: wording, quoting, filters, charts, health."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from memoryhub.console import charts
+from memoryhub.console.health import notices
+from memoryhub.console.listing import Choice, Page, read_filters
+from memoryhub.console.queries.overview import Day, Queue
+from memoryhub.console.quoting import Piece, Span, pieces
+from memoryhub.console.wording import ago, day, validity
+from notes.models import Fact
+
+NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        (timedelta(seconds=20), "just now"),
+        (timedelta(seconds=80), "1 minute ago"),
+        (timedelta(minutes=59), "59 minutes ago"),
+        (timedelta(hours=1), "1 hour ago"),
+        (timedelta(hours=30), "1 day ago"),
+        (timedelta(days=13), "13 days ago"),
+        (timedelta(days=30), "4 weeks ago"),
+        (timedelta(days=61), "15 Apr"),
+        (timedelta(days=400), "11 May 2025"),
+        (-timedelta(hours=3), "in 3 hours"),
+    ],
+)
+def test_ago(before: timedelta, words: str) -> None:
+    assert ago(NOW - before, NOW) == words
+
+
+def test_the_year_is_said_when_it_is_another() -> None:
+    assert day(datetime(2024, 5, 12, tzinfo=UTC), NOW) == "12 May 2024"
+
+
+def fact(**values: object) -> Fact:
+    return Fact(**{"text": "old", "valid_from": datetime(2026, 3, 1, tzinfo=UTC)} | values)
+
+
+MAY = datetime(2026, 5, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({}, "Believed since 1 Mar"),
+        ({"valid_to": datetime(2026, 9, 1, tzinfo=UTC)}, "Believed since 1 Mar, until 1 Sep"),
+        ({"valid_to": MAY}, "Believed until 12 May"),
+        ({"status": "superseded"}, "No longer true"),
+        ({"status": "retracted", "retired_at": MAY}, "Withdrawn on 12 May: it was never true"),
+        ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
+        ({"polarity": "planned"}, "Planned since 1 Mar"),
+        ({"polarity": "denied"}, "Not so since 1 Mar"),
+    ],
+)
+def test_validity(values: dict[str, object], words: str) -> None:
+    assert validity(fact(**values), None, NOW, UTC) == words
+
+
+def test_validity_names_the_successor() -> None:
+    words = validity(fact(valid_to=MAY), fact(text="new"), NOW, UTC)
+    assert words == "Believed until 12 May, then replaced by “new”"
+
+
+@pytest.mark.parametrize(
+    ("spans", "marked"),
+    [
+        ([], []),
+        ([(None, None)], []),
+        ([(0, 5)], ["I moved"[:5]]),
+        ([(0, 4), (2, 7)], ["I moved"]),
+        ([(2, 7), (11, 13)], ["moved", "Li"]),
+        ([(8, 99)], ["to Lisbon"]),
+        ([(5, 5)], []),
+        ([(-3, 1)], ["I"]),
+    ],
+)
+def test_pieces_lose_no_character(spans: list[Span], marked: list[str]) -> None:
+    text = "I moved to Lisbon"
+    found = pieces(text, spans)
+    assert "".join(piece.text for piece in found) == text
+    assert [piece.text for piece in found if piece.marked] == marked
+
+
+def test_an_empty_text_has_no_pieces() -> None:
+    assert pieces("", [(0, 3)]) == []
+    assert pieces("a", []) == [Piece("a", False)]
+
+
+def test_filters_take_what_they_know() -> None:
+    show = Choice("show", "Show", (("new", "New"), ("all", "All")))
+    filters = read_filters({"q": " a\0b ", "page": "3", "show": "all"}, [show])
+    assert (filters.q, filters.page, filters["show"], filters.narrowed) == ("ab", 3, "all", True)
+    plain = read_filters({"show": "odd", "page": "²"}, [show])
+    assert (plain.page, plain["show"], plain.narrowed) == (1, "new", False)
+
+
+def test_pages_know_their_place() -> None:
+    page = Page(list(range(10)), 2, 60, 25)
+    assert (page.first, page.last, page.pages, page.previous, page.next) == (26, 35, 3, 1, 3)
+    empty: Page[int] = Page([], 1, 0)
+    assert (empty.first, empty.last, empty.pages) == (0, 0, 1)
+    assert (empty.previous, empty.next) == (None, None)
+
+
+def test_bars_stay_within_the_chart_and_small_counts_are_seen() -> None:
+    days = [Day(date(2026, 6, at), turns, at) for at, turns in ((1, 4000), (2, 1), (3, 0))]
+    chart = charts.activity(days)
+    assert all(0 <= bar.turns_y <= charts.HEIGHT for bar in chart.bars)
+    assert [bar.turns_height for bar in chart.bars] == [charts.HEIGHT - 4, 2.0, 0.0]
+    assert (chart.turns, chart.facts) == (4001, 6)
+    assert charts.activity([]).bars == []
+
+
+def test_intervals_stay_on_the_line() -> None:
+    start = NOW - timedelta(days=100)
+    open_ended = charts.interval(fact(valid_from=start + timedelta(days=50)), start, NOW)
+    assert (open_ended.x, open_ended.width, open_ended.open) == (50.0, 50.0, True)
+    closed = charts.interval(fact(valid_from=start, valid_to=start), start, NOW)
+    assert (closed.x, closed.width, closed.open) == (0.0, 1.5, False)
+    future = charts.interval(fact(valid_from=NOW + timedelta(days=9)), start, NOW)
+    assert future.x + future.width <= 100.01
+
+
+def queue(**values: int) -> Queue:
+    counts = dict.fromkeys(("waiting", "running", "retrying", "dead", "unheard"), 0)
+    return Queue(**{**counts, **values}, oldest=None)
+
+
+def test_health_names_the_trouble_and_the_cure() -> None:
+    found = notices(queue(unheard=2, dead=1, retrying=1), llm=True, empty=False)
+    assert [notice.level for notice in found] == ["bad", "bad", "warn"]
+    assert "2 jobs due" in found[0].text
+    assert found[0].command
+    assert all(notice.todo for notice in found)
+
+
+def test_no_model_is_not_a_fault() -> None:
+    found = notices(queue(), llm=False, empty=True)
+    assert [notice.level for notice in found] == ["good", "info", "info"]
+    assert notices(queue(waiting=3), llm=True, empty=False)[0].text == "Working: 3 jobs to do."
