@@ -66,14 +66,13 @@ found AS (
   SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
     %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s) w
 ),
-scored AS (
-  SELECT e.kind, e.owner_id,
-         max(-(e.embedding <#> %(vector)s::halfvec)) FILTER (WHERE e.model = %(model)s) AS dense,
-         max((ts_rank(e.words, q.query)
-              + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale) AS lexical
-  FROM q, found JOIN notes_indexentry e ON e.owner_id = found.owner_id AND e.kind = found.kind
-    AND e.tenant_id = %(tenant)s AND e.space_id = %(space)s
-  GROUP BY e.kind, e.owner_id
+scored AS (  -- LATERAL: by id, never by a scan of the space
+  SELECT found.kind, found.owner_id, both_arms.* FROM q, found CROSS JOIN LATERAL (
+    SELECT max(-(e.embedding <#> %(vector)s::halfvec)) FILTER (WHERE e.model = %(model)s) AS dense,
+           max((ts_rank(e.words, q.query)
+                + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale) AS lexical
+    FROM notes_indexentry e WHERE e.owner_id = found.owner_id AND e.kind = found.kind
+  ) both_arms
 )
 SELECT s.kind, s.owner_id, s.dense, s.lexical,
        COALESCE(t.speaker, f.speaker, ''), COALESCE(t.speaker, f.owner, ''),

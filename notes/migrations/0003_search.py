@@ -14,17 +14,14 @@ from memoryhub.tenants.rls import CURRENT, definer_function
 # Own words and the window's are added; a row without a window counts twice, as its vector does.
 _BY_WORDS = f"""
 SELECT hit.kind, hit.owner_id, hit.score FROM (
-  SELECT e.kind, e.owner_id,
-         max(ts_rank(e.words, query) + ts_rank(COALESCE(e.window_words, e.words), query)) AS score,
-         row_number() OVER (
-           PARTITION BY e.kind
-           ORDER BY max(ts_rank(e.words, query)
-                        + ts_rank(COALESCE(e.window_words, e.words), query)) DESC, e.owner_id
-         ) AS place
-  FROM notes_indexentry e
-  WHERE in_tenant = {CURRENT} AND e.tenant_id = in_tenant AND e.space_id = in_space
-    AND e.kind = ANY (kinds) AND (e.words @@ query OR e.window_words @@ query)
-  GROUP BY e.kind, e.owner_id
+  SELECT ranked.*, row_number() OVER (PARTITION BY kind ORDER BY score DESC, owner_id) AS place
+  FROM (
+    SELECT e.kind, e.owner_id,
+           ts_rank(e.words, query) + ts_rank(COALESCE(e.window_words, e.words), query) AS score
+    FROM notes_indexentry e
+    WHERE in_tenant = {CURRENT} AND e.tenant_id = in_tenant AND e.space_id = in_space
+      AND e.kind = ANY (kinds) AND (e.words @@ query OR e.window_words @@ query)
+  ) ranked
 ) hit WHERE hit.place <= per_kind
 """
 
@@ -39,6 +36,8 @@ class Migration(migrations.Migration):
             "TABLE (kind varchar, owner_id uuid, score real)",
             _BY_WORDS,
         ),
+        # Expecting a thousand rows, the planner would scan what it can look up.
+        RunSQL("ALTER FUNCTION memoryhub_by_words ROWS 60", RunSQL.noop),
         # A tenant's spaces are few of all spaces: independent columns would be underestimated.
         RunSQL(
             "CREATE STATISTICS notes_indexentry_places (ndistinct, dependencies, mcv) "
