@@ -52,8 +52,8 @@ def fast_passwords(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def make_world(name: str) -> World:
-    tenant = make_tenant(name)
+def make_world(name: str, tenant: Tenant | None = None) -> World:
+    tenant = tenant or make_tenant(name)
     with tenant_scope(tenant.id):
         space = make_space(tenant, f"nora-of-{tenant.slug}")
         turn, answer = make_turns(space, "Listen, I keep bees in Ghent. Do you?", "Two hives.")

@@ -175,6 +175,7 @@ def changes_of(kind: str, ids: Iterable[UUID]) -> list[Change]:
 
 # Columns whose change says nothing to a reader.
 _SILENT = {
+    "ended_at",
     "engine",
     "id",
     "last_visited_at",

@@ -1,0 +1,146 @@
+"""The way of an operator: sign in, find a memory, see its source, talk and watch it learn."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from memoryhub.pipeline.services import run_space
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World, make_world
+from tests.console.test_pages import QUERIES, where
+from tests.e2e.conftest import Visitor
+from tests.support.factories import make_fact, make_space, make_turns
+
+pytestmark = pytest.mark.e2e
+
+LABELLED = """() => {
+  const all = "input:not([type=hidden]), select, textarea, button, a";
+  const named = (e) => e.labels?.length || e.getAttribute("aria-label") || e.textContent.trim();
+  return [...document.querySelectorAll(all)].filter(e => !named(e)).map(e => e.outerHTML) }"""
+TWICE = """() => { const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+  return ids.filter((id, at) => ids.indexOf(id) !== at) }"""
+
+
+@pytest.fixture
+def world(tenant: Tenant) -> World:
+    """In the visitor's own tenant, so that they see it."""
+    return make_world("Hive", tenant)
+
+
+def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: World) -> None:
+    page = visitor.page
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Spaces").click()
+    page.get_by_role("link", name=world.space.subject).first.click()
+    page.get_by_role("link", name="Facts").first.click()
+    page.get_by_role("link", name="I keep bees in Ghent", exact=True).click()
+    expect(page.locator("mark")).to_have_text("I keep bees in Ghent")
+    page.get_by_role("link", name="in its conversation").first.click()
+    expect(page.locator(f"#turn-{world.turn.id}")).to_be_in_viewport()
+
+
+def test_a_memory_appears_while_talking(visitor: Visitor, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "Nora")
+    page = visitor.open("chat-with", space.id)
+    page.get_by_label("Message as Nora").fill("I moved to Bruges last week.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble.by-user")).to_contain_text("I moved to Bruges last week.")
+    expect(page.locator(".bubble.by-assistant")).to_be_visible()
+    expect(page.get_by_label("Message as Nora")).to_have_value("")
+    expect(page.get_by_text("Reading…")).to_be_visible()
+    run_space(tenant.id, space.id)
+    remembered = page.locator("#strip").get_by_role("link", name="Bruges").first
+    expect(remembered).to_be_visible()
+    remembered.click()
+    expect(page.locator("mark")).to_contain_text("moved to Bruges")
+
+
+def test_a_refused_message_stays_in_the_field(visitor: Visitor, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "Nora")
+    page = visitor.open("chat-with", space.id)
+    page.get_by_label("Message as Nora").fill("   ")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Not sent: the text is empty")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_page_fits_and_can_be_used_without_seeing(
+    visitor: Visitor, world: World, width: int, name: str
+) -> None:
+    fill_with_long_words(world)
+    page = visitor.page
+    page.goto(visitor.base + where(world, name))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for landmark in ("banner", "navigation", "main"):
+        expect(page.get_by_role(landmark).first).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    assert page.evaluate(LABELLED) == []
+    assert page.evaluate(TWICE) == []
+
+
+def fill_with_long_words(world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        turn, *_ = make_turns(world.space, "bees" * 60)
+        make_fact(world.space, "bees" * 60, turn, owner="beekeeper" * 9)
+        make_space(world.tenant, "subject" * 20)
+
+
+def test_the_skip_link_is_the_first_stop(visitor: Visitor, world: World) -> None:
+    page = visitor.open("overview")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+
+
+def test_the_theme_is_kept(visitor: Visitor) -> None:
+    page = visitor.page
+    page.get_by_role("button", name="Switch between light and dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    visitor.open("spaces")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_the_slash_key_finds(visitor: Visitor, world: World) -> None:
+    page = visitor.open("jobs")
+    page.keyboard.press("/")
+    page.keyboard.type("bees")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="I keep bees in Ghent")).to_be_visible()
+
+
+def test_choosing_a_filter_applies_it(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-facts", world.space.id)
+    page.get_by_label("Show").select_option("withdrawn")
+    page.wait_for_url("**status=withdrawn**")
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+
+
+def test_the_jobs_page_follows_the_work(visitor: Visitor, world: World) -> None:
+    page = visitor.open("jobs")
+    row = page.locator("tbody tr", has_text="Given up")
+    row.first.get_by_role("button", name="Retry").click()
+    expect(page.get_by_text("Will be tried again now")).to_be_visible()
+    run_space(world.tenant.id, world.space.id)
+    expect(page.locator("tbody .badge", has_text="Done").first).to_be_visible()
+
+
+def test_a_space_that_is_gone_looks_like_the_rest(visitor: Visitor) -> None:
+    absent = reverse("space-facts", args=["01890000-0000-7000-8000-000000000000"])
+    page: Page = visitor.page
+    page.goto(visitor.base + absent)
+    expect(page.get_by_role("heading", name="Nothing here")).to_be_visible()
+    visitor.troubles = [t for t in visitor.troubles if "404" not in t]
+
+
+def test_space_names_stay_within_their_tenant(visitor: Visitor, world: World) -> None:
+    other = make_world("Orchard")
+    page = visitor.open("spaces")
+    expect(page.get_by_text(other.space.subject)).to_have_count(0)
+    with tenant_scope(world.tenant.id):
+        assert Space.objects.filter(subject=other.space.subject).count() == 0
