@@ -20,6 +20,8 @@ _WHEN = re.compile(
     re.I,
 )
 # Roles and words that also are names: not taken for somebody when written in lower case.
+# Characters of a question that are read: for its words, and by the rules.
+READ_WORDS, READ = 20_000, 4_000
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3}")
 _ROLES = frozenset({"user", "assistant", "system", "tool"})
 _NOT_NAMES = _ROLES | {"will", "may", "can", "mark", "art"}
@@ -29,8 +31,8 @@ _NOT_NAMES = _ROLES | {"will", "may", "can", "mark", "art"}
 class Route:
     """What the rules made of a question.
 
-    `embed`: without names, cut to what the embedder reads; `words`: the same whole, for the
-    lexical arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
+    `embed`: without names, cut to what the embedder reads; `words`: the same, for the lexical
+    arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
     one. `predicates`: keys of the facts that would answer it.
     """
 
@@ -59,13 +61,13 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
     return Route(
         query=query,
         embed=pieces[0],
-        words=lexical_text(bare),
+        words=lexical_text(bare[:READ_WORDS]),
         truncated=len(pieces) > 1,
         named=named,
-        spans=find_times(query[:2000], now),
+        spans=find_times(query[:READ], now),
         asks_when=bool(_WHEN.search(query)),
-        predicates=question_predicates(query[:2000]),
-        language=language_of(query[:2000]),
+        predicates=question_predicates(query[:READ]),
+        language=language_of(query[:READ]),
     )
 
 

@@ -59,7 +59,7 @@ def search(
     `as_of`: as things stood in the world then; `include_past`: also what no longer holds.
     A failing embedder degrades the search to words; raises InvalidInput for an empty query.
     """
-    query = query.replace("\0", "")
+    query = _storable(query)
     _check(query, limit, kinds)
     embedder, clock, now = _embedder(), _Clock(), timezone.now()
     with clock.stage("route"):
@@ -100,6 +100,11 @@ def search(
         took_ms=clock.took,
         explain=_explanation(way, ranked) if explain else {},
     )
+
+
+def _storable(query: str) -> str:
+    """Without what PostgreSQL takes no text with: NULs, and halves of characters."""
+    return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
 
 def _check(query: str, limit: int, kinds: Sequence[Kind]) -> None:

@@ -144,7 +144,7 @@ def test_a_chinese_question_finds_chinese_words(chatty: World) -> None:
 
 def test_an_empty_query_is_refused(chatty: World) -> None:
     """E31."""
-    for query in ("", "  \n", "\0"):
+    for query in ("", "  \n", "\0", "\ud800"):
         with pytest.raises(InvalidInput) as caught:
             search(chatty.space, query)
         assert caught.value.field == "query"
@@ -157,6 +157,13 @@ def test_a_long_query_is_cut_for_the_vector_and_read_whole_for_words(chatty: Wor
     assert result.query_truncated
     assert "sourdough" in texts(result)[0]
     assert not search(chatty.space, "sourdough").query_truncated
+
+
+@pytest.mark.parametrize(
+    "query", ["bread " * 200_000, "x" * 5000, "bread \ud83d", "'; & | !( <-> \\:*"]
+)
+def test_odd_queries_are_answered(chatty: World, query: str) -> None:
+    assert search(chatty.space, query).pending_turns == 6
 
 
 def test_nothing_relevant_is_nothing_at_all(chatty: World) -> None:
