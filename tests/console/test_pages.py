@@ -90,6 +90,15 @@ def test_the_overview_counts_and_leads_to_the_rows(browser: Client, world: World
     assert "No language model is configured" in page
 
 
+def test_the_overview_shows_the_latest_changes_first(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in (3, 1, 2):
+            make_event(world.space, actor=f"<{number}>", created_at=MAY + timedelta(days=number))
+    page = show(browser, world, "overview")
+    places = [page.index(f"by &lt;{number}&gt;") for number in (3, 2, 1)]
+    assert places == sorted(places)
+
+
 def test_the_overview_of_an_empty_tenant_says_what_to_do(browser: Client, world: World) -> None:
     with tenant_scope(world.tenant.id):
         world.space.delete()

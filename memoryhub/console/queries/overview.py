@@ -9,11 +9,11 @@ from typing import Any
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
-from memoryhub.console.queries.counting import OPEN, totals, with_counts
+from memoryhub.console.queries.counting import OPEN, count_of, totals, with_counts
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
-from notes.models import EvolutionEvent, Fact
+from notes.models import EvolutionEvent, Fact, Revision
 
 DAYS = 30
 # A due job nobody claimed for this long means that no worker listens.
@@ -87,7 +87,8 @@ def failures(count: int = 3) -> list[Job]:
 
 
 def latest_events(count: int = 6) -> list[EvolutionEvent]:
-    rows = EvolutionEvent.objects.select_related("space").annotate(changes=Count("revisions"))
+    changes = count_of(Revision.objects.all(), "event")
+    rows = EvolutionEvent.objects.select_related("space").annotate(changes=changes)
     return list(rows[:count])
 
 
