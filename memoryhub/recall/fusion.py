@@ -130,7 +130,8 @@ def _signals(route: Route, candidate: Candidate, weights: Weights) -> dict[str, 
         "date": any(_at_time(candidate, span) for span in route.spans),
         "when": route.asks_when and _says_when(candidate),
         "asks": candidate.kind == "turn" and candidate.text.rstrip().endswith(("?", "？")),
-        "predicate": bool(candidate.predicate) and candidate.predicate in route.predicates,
+        "predicate": candidate.predicate in route.predicates
+        and route.speaker in ("", candidate.owner),
     }
     return {name: float(getattr(weights, name)) for name, true in holds.items() if true}
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memoryhub.engines.local import chinese_rules, predicates
 from memoryhub.engines.local.dates import find_times
 from memoryhub.engines.local.language import LanguageCode, language_of
-from memoryhub.engines.local.predicates import question_predicates
 from memoryhub.engines.types import TimeSpan
 from notes.indexing import chunks, without_names
 from notes.lexemes import lexical_text
@@ -57,7 +57,7 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
     people = tuple(speakers)
     named = tuple(name for name in people if _names(query, name))
     bare = without_names(query, [form for name in named for form in _forms(name)])
-    pieces = chunks(bare, max_tokens)
+    pieces, language = chunks(bare, max_tokens), language_of(query[:READ])
     return Route(
         query=query,
         embed=pieces[0],
@@ -66,9 +66,15 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
         named=named,
         spans=find_times(query[:READ], now),
         asks_when=bool(_WHEN.search(query)),
-        predicates=question_predicates(query[:READ]),
-        language=language_of(query[:READ]),
+        predicates=_predicates(query[:READ], language),
+        language=language,
     )
+
+
+def _predicates(question: str, language: LanguageCode) -> tuple[str, ...]:
+    if language == "zh":
+        return chinese_rules.question_predicates(question)
+    return predicates.question_predicates(question)
 
 
 def _forms(name: str) -> Sequence[str]:

@@ -96,6 +96,12 @@ def test_a_fact_with_the_predicate_asked_for_is_raised() -> None:
     assert best.candidate is home
 
 
+def test_somebody_else_s_fact_is_not() -> None:
+    homes = [candidate(kind="fact", predicate="lives_in", speaker=name) for name in ("Ana", "Ben")]
+    parts = {s.candidate.owner: s.parts for s in fuse(ask("Where does Ben live?"), homes)}
+    assert ["predicate" in parts[name] for name in ("Ana", "Ben")] == [False, True]
+
+
 def test_a_date_in_the_question_raises_what_was_said_or_happened_then() -> None:
     may = datetime(2026, 5, 3, 12, tzinfo=UTC)
     said = candidate(at=may)

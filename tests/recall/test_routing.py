@@ -58,6 +58,7 @@ def test_dates_and_predicates_are_read() -> None:
     (span,) = way.spans
     assert (span.start.year, span.start.month) == (2024, 5)
     assert way.predicates == ("lives_in",)
+    assert route("她住在哪里？", PEOPLE, NOW, 256).predicates == ("lives_in",)
 
 
 @given(st.text(min_size=1, max_size=2000).filter(str.strip))
