@@ -24,6 +24,8 @@ def _run_lines(run: Mapping[str, Any]) -> Iterator[str]:
         f"{run['name']}: {run['questions']} questions of categories 1-4, "
         f"search p50 {times['p50']} ms, p95 {times['p95']} ms, {run['empty_answers']} empty answers"
     )
+    if not run["questions"]:
+        return
     rows: dict[str, Summary] = {"overall": run["overall"]}
     rows |= {f"category {number}": row for number, row in run["by_category"].items()}
     rows |= run["by_dialogue"]

@@ -55,6 +55,7 @@ def test_a_set_without_evidence_still_gives_times(tmp_path: Path) -> None:
     table = run(written(tmp_path, "memory_bank_cn.json", MEMORYBANK), "--turns-only")
     assert "1 questions without evidence not judged" in table
     assert "turns: 0 questions" in table
+    assert "recall@10" not in table
 
 
 def test_conversations_can_be_limited(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_a_turn_is_embedded_alone_and_with_one_neighbour_on_each_side() -> None:
     talk = [turn(text) for text in ("alpha", "beta", "gamma", "delta", "omega")]
     middle = turn_entries(talk, [])[2]
     assert middle.text_to_embed == "gamma"
-    assert middle.window_to_embed.split() == ["beta", "gamma", "delta"]
+    assert middle.beside == ("beta", "delta")
 
 
 def test_its_words_have_the_date_two_turns_before_and_one_after() -> None:
@@ -64,7 +65,7 @@ def test_its_words_have_the_date_two_turns_before_and_one_after() -> None:
 
 def test_windows_end_with_the_session() -> None:
     talk = [turn("alpha"), turn("beta", session=uuid4())]
-    assert [entry.window_to_embed for entry in turn_entries(talk, [])] == ["", ""]
+    assert [entry.beside for entry in turn_entries(talk, [])] == [(), ()]
 
 
 def test_names_are_not_embedded_but_can_be_looked_up() -> None:
@@ -142,21 +143,39 @@ def test_chinese_dates_are_one_word_however_written() -> None:
 
 
 def entry_of(text: str, window: str = "", owner: UUID | None = None, chunk: int = 0) -> Entry:
-    return Entry("turn", owner or uuid4(), chunk, text, window, text, window)
+    beside = (window,) if window else ()
+    return Entry("turn", owner or uuid4(), chunk, text, beside, text, window)
 
 
-def test_the_vector_is_the_sum_of_text_and_window() -> None:
-    vectors = embed_entries([entry_of("a", "a b"), entry_of("c"), entry_of("d", "b")], Letters())
-    assert vectors.tolist() == [[2, 1, 0, 0], [0, 0, 2, 0], [0, 1, 0, 1]]
+def test_the_vector_is_its_own_and_that_of_its_window_which_half_of_each_neighbour_makes() -> None:
+    entries = [entry_of("a", "bbb"), entry_of("c"), entry_of("d", "b")]
+    vectors = embed_entries(entries, Letters())
+    window = np.array([1, 1.5, 0, 0]) / np.hypot(1, 1.5)
+    assert vectors[0].tolist() == pytest.approx(np.array([1, 0, 0, 0]) + window)
+    assert vectors[1].tolist() == [0, 0, 2, 0]
+
+
+def test_a_text_is_embedded_once_however_often_it_stands_beside_another() -> None:
+    class Counting(Letters):
+        seen: ClassVar[list[str]] = []
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.seen.extend(texts)
+            return super().embed(texts)
+
+    embed_entries(turn_entries([turn("alpha"), turn("beta"), turn("gamma")], []), Counting())
+    assert sorted(Counting.seen) == ["alpha", "beta", "gamma"]
 
 
 def test_written_entries_hold_vectors_and_stems(space: Space) -> None:
-    entries = [entry_of("sailing boats", "sailing")]
-    write_entries(space, "letters", entries, embed_entries(entries, Letters()))
+    entries = [entry_of("abbey boats", "sailing")]
+    vectors = embed_entries(entries, Letters())
+    write_entries(space, "letters", entries, vectors)
     row = IndexEntry.objects.get()
-    assert row.embedding == [3, 1, 0, 0]
-    assert "'sail'" in row.words
-    assert "'boat'" in row.words
+    assert row.embedding == pytest.approx(vectors[0].tolist(), abs=0.01)
+    assert "'abbey'" in str(row.words)
+    assert "'sail'" in row.window_words
+    assert "'boat'" in str(row.words)
 
 
 def test_writing_again_replaces_and_drops_chunks_that_are_gone(space: Space) -> None:
