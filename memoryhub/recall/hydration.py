@@ -12,34 +12,29 @@ from memoryhub.recall.fusion import Scored
 from memoryhub.recall.results import Item, Source
 from notes.models import Derivation, Fact, Note
 
-Sources = Mapping[UUID, Sequence[Source]]
+Span = tuple[int, int]
+# By derived row, the turns it rests on, in spoken order, with the supporting characters.
+Links = Mapping[UUID, Mapping[UUID, Span | None]]
 
 
-def sources_of(derived: Iterable[UUID]) -> Sources:
-    """Source turns of facts and notes by their id, supporting ones only, in spoken order."""
+def links_of(derived: Iterable[UUID]) -> Links:
+    """Supporting turns of facts and notes by their id."""
     ids = list(derived)
     if not ids:
         return {}
     rows = (
         Derivation.objects.filter(child_type__in=("fact", "note"), child_id__in=ids)
         .filter(role=Derivation.Role.SUPPORT)
-        .exclude(turn__state=Turn.State.REDACTED)
-        .select_related("turn__session")
         .order_by("turn__seq")
+        .values_list("child_id", "turn_id", "span_start", "span_end")
     )
-    by_child: dict[UUID, dict[UUID, Source]] = defaultdict(dict)
-    for row in rows:
-        by_child[row.child_id].setdefault(row.turn_id, source_of(row.turn, _span(row)))
-    return {child: tuple(turns.values()) for child, turns in by_child.items()}
+    links: dict[UUID, dict[UUID, Span | None]] = defaultdict(dict)
+    for child, turn, start, end in rows:
+        links[child].setdefault(turn, None if start is None or end is None else (start, end))
+    return links
 
 
-def _span(row: Derivation) -> tuple[int, int] | None:
-    if row.span_start is None or row.span_end is None:
-        return None
-    return row.span_start, row.span_end
-
-
-def source_of(turn: Turn, span: tuple[int, int] | None = None) -> Source:
+def source_of(turn: Turn, span: Span | None = None) -> Source:
     """The turn as evidence of something."""
     return Source(
         turn_id=turn.id,
@@ -52,24 +47,33 @@ def source_of(turn: Turn, span: tuple[int, int] | None = None) -> Source:
     )
 
 
-def hydrate(chosen: Sequence[Scored], sources: Sources) -> list[Item]:
+def hydrate(chosen: Sequence[Scored], links: Links) -> list[Item]:
     """Items in the order given. What was deleted since it was ranked is left out."""
     ids: dict[str, list[UUID]] = defaultdict(list)
     for scored in chosen:
         ids[scored.candidate.kind].append(scored.candidate.id)
-    turns = turns_by_id(ids["turn"]) if ids["turn"] else {}
+    turns = _turns(
+        [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
+    )
     facts = Fact.objects.in_bulk(ids["fact"]) if ids["fact"] else {}
     notes = Note.objects.in_bulk(ids["note"]) if ids["note"] else {}
     made: list[Item] = []
     for scored in chosen:
         at = scored.candidate.id
+        rests_on = links.get(at, {})
+        sources = [source_of(turns[t], span) for t, span in rests_on.items() if t in turns]
         if turn := turns.get(at):
             made.append(_turn_item(turn, scored))
         elif fact := facts.get(at):
-            made.append(_fact_item(fact, scored, sources.get(at, ())))
+            made.append(_fact_item(fact, scored, sources))
         elif note := notes.get(at):
-            made.append(_note_item(note, scored, sources.get(at, ())))
+            made.append(_note_item(note, scored, sources))
     return made
+
+
+def _turns(ids: Sequence[UUID]) -> dict[UUID, Turn]:
+    found = turns_by_id(ids) if ids else {}
+    return {at: turn for at, turn in found.items() if turn.state != Turn.State.REDACTED}
 
 
 def _turn_item(turn: Turn, scored: Scored) -> Item:

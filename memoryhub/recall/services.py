@@ -19,7 +19,7 @@ from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.recall.arms import PER_ARM, Visibility, candidates
 from memoryhub.recall.fusion import Scored, fuse
-from memoryhub.recall.hydration import hydrate, sources_of
+from memoryhub.recall.hydration import hydrate, links_of
 from memoryhub.recall.results import Kind, SearchResult
 from memoryhub.recall.routing import Route, reads, route
 from memoryhub.recall.selection import distinct, relevance, relevant
@@ -87,9 +87,8 @@ def search(
             ranked = fuse(way, found)
             kept = relevant(ranked)
         with clock.stage("hydrate"):
-            sources = sources_of(s.candidate.id for s in _derived(kept[: 3 * limit]))
-            turns_of = {child: [s.turn_id for s in rows] for child, rows in sources.items()}
-            items = hydrate(distinct(kept[: 3 * limit], turns_of, limit), sources)
+            links = links_of(s.candidate.id for s in _derived(kept[: 3 * limit]))
+            items = hydrate(distinct(kept[: 3 * limit], links, limit), links)
         pending = pending_count(space.id)
     return SearchResult(
         items=items,
