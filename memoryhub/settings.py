@@ -49,7 +49,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "tenants.User"
 
 # --- broker: kombu's queue in the same Postgres unless another is named ---
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or "pgmq://"
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or "pgmq://localhost"
 BROKER_DSN = _app_url
 JOB_LEASE_SECONDS = env.integer("MEMORYHUB_JOB_LEASE_SECONDS", 60, least=1)
 JOB_MAX_ATTEMPTS = env.integer("MEMORYHUB_JOB_MAX_ATTEMPTS", 8, least=1)

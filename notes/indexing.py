@@ -35,6 +35,7 @@ Vectors = NDArray[np.float32]
 BEFORE, AFTER, BESIDE = 2, 1, 1
 MAX_TOKENS = 256
 NOTE_CHUNKS = 4
+NEIGHBOUR = 0.5
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 # About one token each: a CJK character, or a stretch of other script.
 _UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
@@ -42,7 +43,7 @@ _UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One chunk to index. `window_to_embed` "": the vector counts twice instead.
+    """One chunk to index. `beside` are the neighbours' texts that share in its vector.
 
     `words` and `window_words` are what `lexical_text` made; an empty window is stored as null.
     """
@@ -51,13 +52,13 @@ class Entry:
     owner_id: UUID
     chunk: int
     text_to_embed: str
-    window_to_embed: str
+    beside: tuple[str, ...]
     words: str
     window_words: str
 
     @property
     def text_hash(self) -> str:
-        return hashlib.sha256(f"{self.text_to_embed}\0{self.window_to_embed}".encode()).hexdigest()
+        return hashlib.sha256("\0".join([self.text_to_embed, *self.beside]).encode()).hexdigest()
 
 
 def turn_entries(
@@ -121,15 +122,14 @@ def _turn_chunks(
     wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
     pieces = chunks(turn.text, max_tokens)
     for number, text in enumerate(pieces):
-        # A chunk of a long text fills the embedder by itself: a window would only be cut.
+        # A chunk of a long text stands in the company of its own text.
         beside = [*before, *after] if len(pieces) == 1 else []
-        window = "\n".join([*before, text, *after]) if beside else ""
         yield Entry(
             kind="turn",
             owner_id=turn.id,
             chunk=number,
             text_to_embed=without_names(text, names),
-            window_to_embed=without_names(window, names),
+            beside=tuple(without_names(text, names) for text in beside),
             words=lexical_text(f"{dated} {text}"),
             window_words=lexical_text(" ".join([dated, *wide_before, text, *wide_after])),
         )
@@ -146,7 +146,7 @@ def _fact_entry(fact: Fact, zone: tzinfo) -> Entry:
     predicate = predicate_words(fact.predicate_key)
     words = f"{dated} {fact.event_text} {fact.text} {predicate}"
     text = without_names(fact.text, (fact.owner, fact.speaker))
-    return Entry("fact", fact.id, 0, text, "", lexical_text(words), "")
+    return Entry("fact", fact.id, 0, text, (), lexical_text(words), "")
 
 
 def note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[Entry]:
@@ -160,7 +160,7 @@ def _note_chunks(note: Note, zone: tzinfo) -> Iterator[Entry]:
     # The turns themselves are indexed whole; a note stands for them.
     for number, text in enumerate(chunks(note.content)[:NOTE_CHUNKS]):
         words = lexical_text(f"{dated} {text} {described}")
-        yield Entry("note", note.id, number, f"{text}\n{described}".strip(), "", words, "")
+        yield Entry("note", note.id, number, f"{text}\n{described}".strip(), (), words, "")
 
 
 def chunks(text: str, max_tokens: int = MAX_TOKENS) -> list[str]:
@@ -194,17 +194,23 @@ def date_words(at: datetime, text: str) -> str:
 
 
 def embed_entries(entries: Sequence[Entry], embedder: Embedder) -> Vectors:
-    """(len(entries), dimension): each entry's vector plus its window's, not renormalised.
+    """(len(entries), dimension): each entry's own vector plus that of its window, of length 1 too.
 
+    The window's vector is put together from the turns' own: half of each neighbour's is added.
+    That finds slightly more than embedding the window's text would, for a fourth of the work.
     Runs a model: call outside any transaction. Raises EngineError.
     """
-    windows = [entry.window_to_embed for entry in entries if entry.window_to_embed]
-    vectors = embedder.embed([*(entry.text_to_embed for entry in entries), *windows])
-    total, rest = vectors[: len(entries)] * 2, iter(vectors[len(entries) :])
+    texts = list(dict.fromkeys(text for e in entries for text in (e.text_to_embed, *e.beside)))
+    place = {text: at for at, text in enumerate(texts)}
+    known = embedder.embed(texts)
+    own = known[[place[entry.text_to_embed] for entry in entries]]
+    window = own.copy()
     for at, entry in enumerate(entries):
-        if entry.window_to_embed:
-            total[at] = vectors[at] + next(rest)
-    return total
+        for text in entry.beside:
+            window[at] += NEIGHBOUR * known[place[text]]
+    length = np.linalg.norm(window, axis=1, keepdims=True)
+    unit: Vectors = (window / np.where(length == 0, 1, length)).astype(np.float32)
+    return own + unit
 
 
 # Rows whose text no longer has as many chunks go in the same statement.

@@ -18,7 +18,7 @@ from memoryhub.engines.local.language import language_of
 from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate, NoteDraft
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import embedder, engine_named
-from memoryhub.pipeline.reading import Batch, Window, exchange
+from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
 from notes import indexing
 from notes.lexemes import lexical_text
 from notes.models import Fact, Note, Page, Segment
@@ -211,8 +211,9 @@ def _note(
     stamp: str,
     now: datetime,
 ) -> Note | None:
-    content = "\n".join(f"{turn.speaker}: {turn.text}" for turn in turns)
-    words = sum(len(lexical_text(turn.text).split()) for turn in turns)
+    said = [turn for turn in turns if not is_echo(turn)]
+    content = "\n".join(f"{turn.speaker}: {turn.text}" for turn in said)
+    words = sum(len(lexical_text(turn.text).split()) for turn in said)
     if draft is None or page.id in batch.noted or words <= SHORT_NOTE:
         return None
     return Note(
@@ -286,7 +287,7 @@ def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
             turns,
             batch.space.speakers,
             time_words=_time_words(pages, zone),
-            only=indexing.touched(turns, {turn.id for turn in batch.turns}),
+            only=indexing.touched(turns, {turn.id for turn in batch.own_words}),
             zone=zone,
         ),
         *indexing.fact_entries(facts, zone=zone),

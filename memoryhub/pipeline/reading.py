@@ -34,6 +34,16 @@ class Batch:
     def turns_of(self, page: Page) -> list[Turn]:
         return [turn for turn in self.turns if page.covers(turn)]
 
+    @property
+    def own_words(self) -> list[Turn]:
+        """Turns that say something of their own, and are not put together from memories."""
+        return [turn for turn in self.turns if not is_echo(turn)]
+
+
+def is_echo(turn: Turn) -> bool:
+    """Text the hub returned itself: deriving from it would make memories of memories."""
+    return bool(turn.metadata.get("quoted"))
+
 
 def read(job: Job) -> Batch:
     with tenant_scope(job.tenant_id):
@@ -111,7 +121,7 @@ def exchange(batch: Batch, page: Page, handles: dict[str, Window]) -> Exchange:
     """The page's turns to read, with what went before. `handles` gets every handle's window."""
     utterances = []
     for turn in batch.turns_of(page):
-        for window in windows(turn):
+        for window in [] if is_echo(turn) else windows(turn):
             handle = f"t{len(handles) + 1}"
             handles[handle] = window
             utterances.append(window.utterance(handle))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -65,8 +64,17 @@ def ingest(tenant_id: UUID, request: IngestRequest) -> Ingested:
         job = _follow_up(space, appended.turns, appended.new)
         if appended.new:
             form_pages(appended.session, appended.new)
-            transaction.on_commit(partial(ring, tenant_id, space.id), robust=True)
+            ring_on_commit(tenant_id, space.id)
     return Ingested(space, appended.session, appended.turns, appended.new, job)
+
+
+def ring_on_commit(tenant_id: UUID, space_id: UUID) -> None:
+    """Robust: what is committed is answered for, whatever becomes of the doorbell."""
+
+    def doorbell() -> None:
+        ring(tenant_id, space_id)
+
+    transaction.on_commit(doorbell, robust=True)
 
 
 def _follow_up(space: Space, turns: list[Turn], new: list[Turn]) -> Job | None:
@@ -93,5 +101,5 @@ def ingest_and_wait(
 def retry_job(job_id: UUID) -> Job:
     """Give a failed job another round. Call inside the tenant's scope. Raises Conflict."""
     job = queue.revive(job_id, timezone.now())
-    transaction.on_commit(partial(ring, job.tenant_id, job.space_id), robust=True)
+    ring_on_commit(job.tenant_id, job.space_id)
     return job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import psycopg
 import structlog
 from celery import shared_task
 from django.utils import timezone
@@ -31,5 +32,5 @@ def ring(tenant_id: UUID, space_id: UUID) -> None:
     """Tell a worker. A broker that is gone is only a delay: the sweeper rings again."""
     try:
         work.delay(str(tenant_id), str(space_id))
-    except (KombuError, OSError) as error:
+    except (KombuError, OSError, psycopg.Error) as error:
         log.warning("broker.unreachable", error=str(error))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -155,7 +156,7 @@ def test_I4_intervals_of_a_single_valued_predicate_never_overlap(
             decision.target.valid_to = new.valid_from
         held.append(new)
     held.sort(key=lambda claim: claim.valid_from)
-    for earlier, later in zip(held, held[1:], strict=False):
+    for earlier, later in pairwise(held):
         assert earlier.valid_to is not None
         assert earlier.valid_to <= later.valid_from
     assert sum(claim.valid_to is None for claim in held) <= 1

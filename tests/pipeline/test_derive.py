@@ -213,3 +213,17 @@ def test_deriving_takes_statements_by_the_batch_not_by_the_turn(
     lines = [f"Ana: I bought {n + 2} chairs in Porto." for n in range(40)]
     with django_assert_max_num_queries(80):
         talk(tenant, *lines)
+
+
+def test_what_the_hub_quoted_is_neither_read_nor_found_again(tenant: Tenant) -> None:
+    """The loop guard: an answer put together from memories makes no new ones."""
+    talk(tenant, "Ana: I live in Porto.")
+    echo = Message("assistant", "Ana lives in Porto.", "Hub", AT, metadata={"quoted": True})
+    ingest_and_wait(tenant.id, IngestRequest("ana", [echo]))
+    (porto,) = facts(tenant)
+    assert porto.mention_count == 1
+    with tenant_scope(tenant.id):
+        turn = Turn.objects.get(metadata__quoted=True)
+        assert turn.state == Turn.State.PROCESSED
+        assert not IndexEntry.objects.filter(owner_id=turn.id).exists()
+        assert not Note.objects.filter(content__contains="Hub").exists()
