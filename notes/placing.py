@@ -52,7 +52,7 @@ def _open(session: Session, turn: Turn) -> Page:
 
 
 def starts_topic(first: Turn, previous: Turn | None, cue: bool) -> bool:
-    """Time first, then words: a new session or a long silence, else a greeting or a turn of topic."""
+    """Time first, then words: a new session or a long silence, else a greeting or a new theme."""
     if previous is None or previous.session_id != first.session_id:
         return True
     return cue or first.occurred_at - previous.occurred_at > TOPIC_GAP

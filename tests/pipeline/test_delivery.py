@@ -142,7 +142,8 @@ def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
         "from uuid import UUID\n"
         "from memoryhub.dialogues.messages import Message\n"
         "from memoryhub.pipeline.services import *\n"
-        "ingest(UUID(sys.argv[1]), IngestRequest('ana', [Message('user', 'I live in Porto.', 'Ana')]))"
+        "said = [Message('user', 'I live in Porto.', 'Ana')]\n"
+        "ingest(UUID(sys.argv[1]), IngestRequest('ana', said))"
     )
     with worker(log, tmp_path / "beat", **hourly):
         wait_until(lambda: "ready" in log.read_text(), 60, log)
