@@ -95,7 +95,7 @@ _TIMED = re.compile(
 
 def fuse(route: Route, found: Sequence[Candidate], weights: Weights = WEIGHTS) -> list[Scored]:
     """`found` with the parts of their scores, best first; ties by time, newest first."""
-    near = z_scores([c.dense or 0.0 for c in found], DENSE_SPREAD)
+    near = z_scores(_known([c.dense for c in found]), DENSE_SPREAD)
     words = z_scores([c.lexical for c in found], LEXICAL_SPREAD)
     parts = [
         {"dense": weights.dense * d, "lexical": weights.lexical * x}
@@ -107,6 +107,13 @@ def fuse(route: Route, found: Sequence[Candidate], weights: Weights = WEIGHTS) -
         for candidate, part, answer in zip(found, parts, answers, strict=True)
     ]
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    """Those without a vector yet are taken for average, neither near nor far (E18)."""
+    known = [value for value in values if value is not None]
+    mean = sum(known) / len(known) if known else 0.0
+    return [mean if value is None else value for value in values]
 
 
 def _answers(found: Sequence[Candidate], scores: Sequence[float]) -> list[float]:

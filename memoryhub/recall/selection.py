@@ -8,7 +8,7 @@ from uuid import UUID
 from memoryhub.recall.fusion import Scored
 
 # Calibrated on questions with and without an answer: see docs/explanation/recall.md.
-ENOUGH, FLOOR = 0.4, 0.2
+ENOUGH, FLOOR = 0.38, 0.15
 _WORDS, _ONLY_WORDS, _PREDICATE = 0.75, 2.0, 0.3
 
 

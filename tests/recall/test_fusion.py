@@ -83,6 +83,12 @@ def test_words_alone_decide_when_there_are_no_vectors(lexical: list[int]) -> Non
     assert [s.candidate.lexical for s in ranked] == sorted(lexical, reverse=True)
 
 
+def test_without_a_vector_a_memory_counts_as_neither_near_nor_far() -> None:
+    waiting = candidate(None)
+    parts = {s.candidate.id: s.parts for s in fuse(ask("where"), [candidate(0.2), waiting])}
+    assert parts[waiting.id]["dense"] == pytest.approx(0)
+
+
 def test_the_speaker_s_words_are_raised_when_one_is_named() -> None:
     said = [candidate(0.5, speaker="Ben"), candidate(0.5, speaker="Ana")]
     assert fuse(ask("What does Ana play?"), said)[0].candidate.speaker == "Ana"
