@@ -1,0 +1,84 @@
+"""What the pages tell people to send is what the API takes."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from memoryhub.dialogues.formats import read_dialogues
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key, create_tenant, ensure_space
+from notes.models import Fact
+from tests.docs.pages import ROOT, blocks
+
+PAGES = [ROOT / "README.md", ROOT / "docs/tutorial/five-minutes.md"]
+CURL = re.compile(r"curl -s http://127\.0\.0\.1:8000(\S+) .*?-d '(.*?)'$", re.M | re.S)
+
+
+def requests(page: Path) -> list[tuple[str, dict[str, Any]]]:
+    """(path, body) of each curl command of a page, in order."""
+    found = [match for block in blocks(page, "sh") for match in CURL.findall(block)]
+    return [(path, json.loads(body)) for path, body in found]
+
+
+@pytest.fixture
+def tenant(db: None) -> Tenant:
+    return create_tenant("Docs", "docs")
+
+
+@pytest.fixture
+def api(tenant: Tenant) -> APIClient:
+    _, key = create_key(tenant, "docs", ["read", "write"])
+    return APIClient(headers={"Authorization": f"Bearer {key}"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_curl_block_is_accepted(page: Path, api: APIClient, tenant: Tenant) -> None:
+    sent = requests(page)
+    assert len(sent) == page.read_text().count("curl -s ") > 0
+    with tenant_scope(tenant.id):
+        ensure_space(tenant.id, "ana")
+    for path, body in sent:
+        answer = api.post(path, body, format="json")
+        assert answer.status_code in (200, 202), answer.content
+
+
+def test_what_the_readme_remembers_is_what_it_then_finds(api: APIClient) -> None:
+    (remember, said), (find, asked) = requests(PAGES[0])
+    api.post(remember, {**said, "wait": True}, format="json")
+    found = api.post(find, asked, format="json").json()
+    assert "baker" in found["items"][0]["text"]
+
+
+def test_the_tutorial_tells_the_truth_about_last_saturday_and_repetition(
+    api: APIClient, tenant: Tenant
+) -> None:
+    path, body = next(each for each in requests(PAGES[1]) if "messages" in each[1])
+    first, second = (api.post(path, body, format="json").json() for _ in range(2))
+    assert first["job"]["decisions"]
+    assert [turn["duplicate"] for turn in second["turns"]] == [True]
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get(space=Space.objects.get(subject="ana"))
+    assert fact.event_from == datetime(2026, 10, 10, tzinfo=UTC)
+
+
+def test_the_line_that_shows_the_import_format_can_be_imported(tmp_path: Path) -> None:
+    (example,) = blocks(ROOT / "docs/how-to/import.md", "json")
+    file = tmp_path / "talk.jsonl"
+    file.write_text(example)
+    (conversation,) = read_dialogues(file, "jsonl")
+    assert (conversation.subject, conversation.name) == ("ana", "Ana Ferreira")
+    assert conversation.sessions[0].messages[0].external_id == "ana-03-05"
+
+
+def test_the_problem_that_the_reference_shows_is_the_one_that_is_sent(api: APIClient) -> None:
+    shown = json.loads(blocks(ROOT / "docs/reference/api.md", "json")[0])
+    body = {"subject": "ana", "messages": [{"content": " "}]}
+    assert api.post("/api/v1/memories", body, format="json").json() == shown

@@ -1,0 +1,154 @@
+"""Routes, commands, checks, dependencies: each has its place in the reference."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from pathlib import Path
+
+from django.core.management import BaseCommand, get_commands, load_command_class
+
+from api.urls import urlpatterns
+from memoryhub.errors import MemoryHubError
+from tests.docs.pages import ROOT, blocks, headings, prose
+
+REFERENCE = ROOT / "docs/reference"
+API = REFERENCE / "api.md"
+
+
+def section(page: Path, heading: str) -> str:
+    """The text under a second-level heading."""
+    parts = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.M)
+    return next(part for part in parts if part.splitlines()[0] == heading)
+
+
+def test_every_route_has_its_heading_and_path() -> None:
+    for route in urlpatterns:
+        text = section(API, str(route.name))
+        if route.name != "not-found":
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(route.pattern)).replace("job_id", "id")
+            assert f"/api/v1/{path}`" in text
+
+
+def test_every_route_with_a_key_says_which_scope_it_needs() -> None:
+    for route in urlpatterns:
+        view = getattr(route.callback, "view_class", None)
+        for method, scope in getattr(view, "scopes", {}).items():
+            assert f"`{method} /api/v1/" in section(API, str(route.name))
+            assert f"scope `{scope}`" in section(API, str(route.name))
+
+
+def test_every_field_of_a_request_is_described() -> None:
+    from api.serializers import AddSerializer, MessageSerializer, SearchSerializer
+
+    for heading, serializers in {
+        "memories": (AddSerializer, MessageSerializer),
+        "search": (SearchSerializer,),
+    }.items():
+        for name in (field for each in serializers for field in each().fields):
+            assert f"`{name}`" in section(API, heading)
+
+
+def test_every_field_of_a_search_is_described() -> None:
+    from dataclasses import fields
+
+    from memoryhub.recall.results import Item, SearchResult, Source
+
+    text = section(API, "search")
+    for shape in (SearchResult, Item, Source):
+        assert [f.name for f in fields(shape) if f"`{f.name}`" not in text] == []
+
+
+def test_every_decision_is_described() -> None:
+    from notes.resolving import Op
+
+    assert [op.value for op in Op if f"| `{op.value}` |" not in section(API, "job")] == []
+
+
+def test_problem_codes_carry_the_status_that_the_code_gives_them() -> None:
+    from memoryhub.errors import Conflict, InvalidInput, NotFound, TooLarge
+
+    shown = {
+        code: int(status)
+        for status, code in re.findall(r"^\| (\d{3}) \| `(\w+)` \|", API.read_text(), re.M)
+    }
+    kinds: list[type[MemoryHubError]] = [InvalidInput, NotFound, TooLarge]
+    assert {kind.code: kind.status for kind in kinds}.items() <= shown.items()
+    raised = _conflicts()
+    assert raised
+    assert raised.items() <= shown.items()
+    assert set(raised.values()) == {Conflict.status}
+
+
+def _conflicts() -> dict[str, int]:
+    """Codes that are given to Conflict by name, anywhere in the code."""
+    files = [f for part in ("api", "memoryhub", "notes") for f in (ROOT / part).rglob("*.py")]
+    given = re.compile(r"raise Conflict\([^)]*?code=\"(\w+)\"", re.S)
+    return {code: 409 for file in files for code in given.findall(file.read_text())}
+
+
+def test_every_management_command_has_its_heading() -> None:
+    ours = {
+        name
+        for name, app in get_commands().items()
+        if isinstance(app, str) and app.split(".")[0] in {"memoryhub", "api", "notes", "personas"}
+    }
+    assert ours >= {"hub", "db", "import_dialogues", "lab"}
+    described = {text for text in headings(REFERENCE / "commands.md", 2) if " " not in text}
+    assert described == ours
+
+
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """Long options of a command and of its actions, without those of every Django command."""
+    found: set[str] = set()
+    for action in parser._actions:
+        found |= {option for option in action.option_strings if option.startswith("--")}
+        if isinstance(action, argparse._SubParsersAction):
+            found = found.union(*(options_of(inner) for inner in action.choices.values()))
+    return found
+
+
+def test_every_option_of_a_command_is_described() -> None:
+    everywhere = options_of(BaseCommand().create_parser("manage.py", "any"))
+    text = (REFERENCE / "commands.md").read_text()
+    for name in headings(REFERENCE / "commands.md", 2):
+        if " " not in name:
+            command = load_command_class(get_commands()[name], name)
+            own = options_of(command.create_parser("manage.py", name)) - everywhere
+            assert [option for option in sorted(own) if option not in text] == []
+
+
+def test_every_system_check_has_its_heading() -> None:
+    source = (ROOT / "memoryhub/checks.py").read_text()
+    ids = set(re.findall(r'id="(memoryhub\.[EW]\d+)"', source))
+    assert ids
+    assert set(headings(REFERENCE / "checks.md", 2)) == ids
+
+
+def test_every_dependency_has_a_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [name for names in project["optional-dependencies"].values() for name in names]
+    names = {re.split(r"[\[<>=~]", name)[0] for name in [*project["dependencies"], *extras]}
+    table = section(ROOT / "docs/decisions.md", "What it depends on, and why")
+    given = {name for row in re.findall(r"^\| ([^|]+) \|", table, re.M) for name in row.split(", ")}
+    assert given - {"Package", "---"} == names
+
+
+def test_the_readme_shows_both_commands_first_and_make_knows_them() -> None:
+    first = blocks(ROOT / "README.md", "sh")[0]
+    makefile = (ROOT / "Makefile").read_text()
+    commands = re.findall(r"^make (\w+)", first, re.M)
+    assert commands == ["run", "test"]
+    assert all(re.search(rf"^{target}:", makefile, re.M) for target in commands)
+
+
+def test_every_make_target_named_in_a_page_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    named = {
+        target
+        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+        for target in re.findall(r"`make ([a-z]+)`", prose(page))
+    }
+    assert named
+    assert [t for t in sorted(named) if not re.search(rf"^{t}:", makefile, re.M)] == []
