@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol
 
 from django.conf import settings
 from django.utils import timezone
@@ -31,10 +31,17 @@ DIALOGUES = Path(__file__).parent / "demo" / "dialogues"
 # Nobody waits this long for one session; a job that takes longer goes on in the worker.
 SESSION_SECONDS = 600.0
 
+
+class Output(Protocol):
+    """Where secrets are shown: a file, or a command's own output."""
+
+    def write(self, text: str, /) -> object: ...
+
+
 Progress = Callable[[int, int], None]
 
 
-def bootstrap(stdout: TextIO) -> None:
+def bootstrap(stdout: Output) -> None:
     """Make what a hub needs to be used, if it is not there. Prints new secrets, once."""
     operator = _operator(stdout)
     tenant = find_tenant(DEMO) or create_tenant("Demo", DEMO)
@@ -42,11 +49,18 @@ def bootstrap(stdout: TextIO) -> None:
     _key(tenant, stdout)
 
 
-def _operator(stdout: TextIO) -> User:
+def _operator(stdout: Output) -> User:
     operator = User.objects.filter(is_superuser=True).order_by("id").first()
     if operator is not None:
         return operator
-    name = env.text("MEMORYHUB_OPERATOR", "operator")
+    return operator_named(env.text("MEMORYHUB_OPERATOR", "operator"), stdout)
+
+
+def operator_named(name: str, stdout: Output) -> User:
+    """The account of this name, made as a superuser if there is none; prints a new password."""
+    found = User.objects.filter(username=name).first()
+    if found is not None:
+        return found
     given = env.text("MEMORYHUB_OPERATOR_PASSWORD")
     password = given or secrets.token_urlsafe(12)
     operator = User.objects.create_superuser(name, password=password)
@@ -55,7 +69,7 @@ def _operator(stdout: TextIO) -> User:
     return operator
 
 
-def _key(tenant: Tenant, stdout: TextIO) -> None:
+def _key(tenant: Tenant, stdout: Output) -> None:
     with tenant_scope(tenant.id):
         if ApiKey.objects.exists():
             return

@@ -29,11 +29,11 @@ def model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
                 id="memoryhub.E001",
             )
         )
-    if settings.EMBEDDER != "onnx" and not settings.EMBEDDING_MODEL:
+    if settings.EMBEDDER == "openai" and not settings.EMBEDDING_MODEL:
         found.append(
             Error(
-                f"MEMORYHUB_EMBEDDER={settings.EMBEDDER} needs a model.",
-                hint="Set MEMORYHUB_EMBEDDING_MODEL to its name or folder.",
+                "MEMORYHUB_EMBEDDER=openai needs a model.",
+                hint="Set MEMORYHUB_EMBEDDING_MODEL to its name.",
                 id="memoryhub.E002",
             )
         )

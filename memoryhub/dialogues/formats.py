@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -83,7 +84,7 @@ def _locomo_session(talk: dict[str, Any], key: str) -> NamedSession:
 def _with_caption(turn: dict[str, Any]) -> str:
     """The words, and what a shared picture shows."""
     caption = turn.get("blip_caption")
-    return f"{turn['text']} [shares a picture: {caption}]".strip() if caption else turn["text"]
+    return f"{turn['text']} [shares {caption}]".strip() if caption else turn["text"]
 
 
 def locomo_time(text: str) -> datetime:
@@ -94,8 +95,11 @@ def locomo_time(text: str) -> datetime:
 def _memorybank(text: str) -> Iterator[Conversation]:
     """A conversation a user, a session a day, an exchange a query and its response."""
     for name, user in json.loads(text).items():
-        days = [_memorybank_day(name, day, talk) for day, talk in sorted(user["history"].items())]
-        yield Conversation(name, name, days)
+        history = user["history"]
+        # Some copies keep it as the text of a Python dict.
+        days = ast.literal_eval(history) if isinstance(history, str) else history
+        sessions = [_memorybank_day(name, day, talk) for day, talk in sorted(days.items())]
+        yield Conversation(name, name, sessions)
 
 
 def _memorybank_day(name: str, day: str, talk: list[dict[str, str]]) -> NamedSession:

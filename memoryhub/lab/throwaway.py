@@ -10,9 +10,8 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
-from memoryhub.lab.datasets import Dialogue, Line
+from memoryhub.lab.datasets import Dialogue
 from memoryhub.models_in_use import embedder
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
 from memoryhub.tenants.models import Space, Tenant, TenantModel
@@ -44,8 +43,9 @@ def _delete(tenant: Tenant) -> None:
 
 def load_derived(tenant: Tenant, dialogue: Dialogue) -> Space:
     """Through ingest and pipeline, so that facts and notes are found as well."""
-    for session, lines in dialogue.sessions.items():
-        space = ingest(tenant.id, IngestRequest(dialogue.name, _messages(lines), session)).space
+    for session in dialogue.conversation.sessions:
+        request = IngestRequest(dialogue.name, session.messages, session.name)
+        space = ingest(tenant.id, request).space
     run_space(tenant.id, space.id)
     with tenant_scope(tenant.id):
         space.refresh_from_db()
@@ -58,9 +58,9 @@ def load_turns(tenant: Tenant, dialogue: Dialogue) -> Space:
         space = ensure_space(tenant.id, dialogue.name)
         turns = [
             turn
-            for session, lines in dialogue.sessions.items()
+            for session in dialogue.conversation.sessions
             for turn in append_turns(
-                space, _messages(lines), received=timezone.now(), session_id=session
+                space, session.messages, received=timezone.now(), session_id=session.name
             ).turns
         ]
     model = embedder()
@@ -70,9 +70,3 @@ def load_turns(tenant: Tenant, dialogue: Dialogue) -> Space:
         write_entries(space, model.name, entries, vectors)
     return space
 
-
-def _messages(lines: list[Line]) -> list[Message]:
-    return [
-        Message(line.role, line.text, line.speaker, timestamp=line.at, external_id=line.ref)
-        for line in lines
-    ]

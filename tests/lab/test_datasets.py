@@ -61,12 +61,11 @@ def written(folder: Path, name: str, data: object) -> Path:
 def test_locomo_sessions_come_in_order_with_their_times(tmp_path: Path) -> None:
     (dialogue,) = load(written(tmp_path, "l.json", LOCOMO))
     assert dialogue.name == "boats"
-    assert list(dialogue.sessions) == ["session_2", "session_10"]
-    first, second = dialogue.sessions["session_2"]
-    assert (first.ref, first.speaker, first.text) == ("D2:1", "Ana", "I bought a boat.")
-    assert first.at == datetime(2026, 5, 8, 9, 30, tzinfo=UTC)
-    assert second.at > first.at
-    assert second.text == "Look! [shares a blue harbour]"
+    assert [s.name for s in dialogue.conversation.sessions] == ["session_2", "session_10"]
+    first, second = dialogue.conversation.sessions[0].messages
+    assert (first.external_id, first.speaker) == ("D2:1", "Ana")
+    assert first.timestamp == datetime(2026, 5, 8, 9, 30, tzinfo=UTC)
+    assert second.content == "Look! [shares a blue harbour]"
     assert dialogue.turn_count == 3
 
 
@@ -96,11 +95,9 @@ def test_memorybank_days_are_sessions_and_empty_sides_no_turns(tmp_path: Path) -
     questions = tmp_path / "probing_questions_cn.jsonl"
     questions.write_text('{"Mei": ["我喜欢喝什么？"]}\n\n', encoding="utf-8")
     (dialogue,) = load(written(tmp_path, "memory_bank_cn.json", MEMORYBANK))
-    assert list(dialogue.sessions) == ["2026-05-01", "2026-05-02"]
-    (greeting,) = dialogue.sessions["2026-05-01"]
-    tea, reply = dialogue.sessions["2026-05-02"]
-    assert (greeting.ref, tea.ref, reply.ref) == ("D1:1", "D2:1", "D2:2")
-    assert (tea.role, tea.speaker, reply.role, reply.speaker) == ("user", "Mei", "assistant", "")
+    (greeting,), (tea, reply) = (s.messages for s in dialogue.conversation.sessions)
+    assert greeting.content == "你好"
+    assert (tea.role, tea.speaker, reply.role) == ("user", "Mei", "assistant")
     assert [question.text for question in dialogue.questions] == ["我喜欢喝什么？"]
 
 

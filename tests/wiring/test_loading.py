@@ -12,7 +12,7 @@ from memoryhub import bootstrap
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import ingest
-from memoryhub.tenants.models import ApiKey, Space, User
+from memoryhub.tenants.models import ApiKey, Membership, Space, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, find_tenant
 from notes.models import Fact
@@ -187,3 +187,22 @@ def test_the_demo_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert loaded == bootstrap.Loaded(turns=3, new=3, failed=0)
     assert seen[-1] == (3, 3)
     assert bootstrap.seed_demo(lambda at, total: None) is None
+
+
+def test_a_tenant_is_made_with_an_admin_and_a_key() -> None:
+    out = io.StringIO()
+    call_command("create_tenant", "Two Rivers", operator="eva", stdout=out)
+    tenant = find_tenant("two-rivers")
+    assert tenant is not None
+    assert "mh_" in out.getvalue()
+    assert "Password  " in out.getvalue()
+    with tenant_scope(tenant.id):
+        assert Membership.objects.get().user.username == "eva"
+
+
+def test_a_tenant_is_not_made_twice_and_needs_a_slug() -> None:
+    call_command("create_tenant", "Two", stdout=io.StringIO())
+    with pytest.raises(CommandError, match="already"):
+        call_command("create_tenant", "Two", stdout=io.StringIO())
+    with pytest.raises(CommandError, match="--slug"):
+        call_command("create_tenant", "二", stdout=io.StringIO())

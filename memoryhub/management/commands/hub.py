@@ -22,7 +22,7 @@ from memoryhub.launcher import Hub, LauncherError, Plan, Program
 from memoryhub.launcher.children import module
 from memoryhub.launcher.hub import Say, Tick
 
-URLS = (("Pages", "/"), ("API", "/api/v1/"), ("Admin", "/admin/"))
+URLS = (("Pages", "/"), ("API", "/api/v1/docs"), ("Admin", "/admin/"))
 
 
 class Command(BaseCommand):
