@@ -127,7 +127,8 @@ def _is_clause(child: Token, head: Token) -> bool:
         return True
     if child.dep_ == "ccomp":
         beside = child.i < head.i and not any(c.dep_ == "mark" for c in child.children)
-        return has_subject(child) and (beside or _of_opinion(head))
+        opened = any(t.text == ":" for t in child.doc[head.i : child.left_edge.i])
+        return has_subject(child) and (beside or opened or _of_own_opinion(head))
     if child.dep_ in ("advcl", "csubj", "dep") and _is_spliced(child, head):
         return True
     return child.dep_ == "parataxis" and has_subject(child)
@@ -155,6 +156,12 @@ def _of_opinion(token: Token) -> bool:
     return token.lemma_.lower() in OPINION and any(
         c.dep_ == "ccomp" and c.i > token.i for c in token.children
     )
+
+
+def _of_own_opinion(token: Token) -> bool:
+    """What somebody else thinks is not told as if it were so."""
+    subject = _own_subject(token)
+    return _of_opinion(token) and (subject is None or subject.lower_ in ("i", "we"))
 
 
 def has_subject(token: Token) -> bool:
@@ -192,7 +199,8 @@ def slots_of(clause: Clause) -> Slots:
     small = _small_clause(clause)
     if small is not None:
         return Slots("SVOC", object=small[0], complement=small[1])
-    direct = _first(clause, "dobj")
+    direct = next((t for t in clause.children("dobj") if not _follows_comma(t)), None)
+    direct = direct or next((t for t in clause.children("npadvmod") if _is_amount(t)), None)
     complement = next(iter(clause.children(*_COMPLEMENTS)), None)
     if direct is not None:
         return _with_object(clause, direct, complement)
@@ -200,6 +208,15 @@ def slots_of(clause: Clause) -> Slots:
         return Slots("SVC", complement=complement)
     preposition, thing = _prepositional(clause)
     return Slots("SVO" if thing else "SV", preposition, thing)
+
+
+def _follows_comma(thing: Token) -> bool:
+    """An afterthought: "I ran ten miles, my longest run"."""
+    return thing.left_edge.i > 0 and thing.doc[thing.left_edge.i - 1].text == ","
+
+
+def _is_amount(thing: Token) -> bool:
+    return thing.ent_type_ == "QUANTITY" and thing.i > thing.head.i
 
 
 def _small_clause(clause: Clause) -> tuple[Token, Token] | None:
@@ -293,9 +310,16 @@ def _gather(token: Token, others: set[int], names: frozenset[str]) -> Iterator[T
 
 
 def _is_left_out(child: Token, others: set[int], names: frozenset[str]) -> bool:
-    if child.i in others or child.dep_ in _CUT:
+    if child.i in others or child.dep_ in _CUT or _starts_anew(child):
         return True
     return _is_address(child, names) or _joins(child, others)
+
+
+def _starts_anew(child: Token) -> bool:
+    """A clause with a gerund for its subject: "I run, and giving up sounds wrong"."""
+    finite = child.head.tag_ in ("VBP", "VBZ", "VBD")
+    after = child.doc[max(0, child.left_edge.i - 2) : child.left_edge.i].text
+    return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")
 
 
 def _is_address(token: Token, names: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from spacy.tokens import Span, Token
 
 from memoryhub.engines.local.clauses import Clause
+from memoryhub.engines.local.polarity import is_negated
 from memoryhub.engines.local.speech import is_correction
 from memoryhub.engines.local.verbs import EMPTY, EMPTY_NOW
 from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE, words
@@ -47,6 +48,8 @@ def is_empty(clause: Clause) -> bool:
     if lemma == "say" and is_correction(clause.head.sent.text):
         return True
     if len(clause.chain) > 1 and clause.main.lemma_.lower() in _PHATIC:
+        return True
+    if lemma in ("tell", "mention") and any(t.lower_ == "you" for t in clause.head.children):
         return True
     now = clause.head.tag_ in ("VBP", "VB", "VBZ") and not _is_perfect_or_ahead(clause)
     doubtful = any(c.lower_ in _DOUBT and c.dep_ == "aux" for c in clause.head.children)
@@ -114,6 +117,8 @@ def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
 
 
 def _points(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
+    if token.lower_ == "one" and token.dep_ in ("dobj", "attr"):
+        return not any(token.children)
     if token.lower_ not in _POINTING or token.pos_ not in ("PRON", "DET", "ADV", "SCONJ"):
         return False
     if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE:
@@ -196,3 +201,17 @@ def is_strong(clause: Clause) -> bool:
     return (
         clause.main.lemma_.lower() not in _WEAK | EMPTY | EMPTY_NOW and clause.main.lemma_.isalpha()
     )
+
+
+def is_echoing(token: Token, clause: Clause) -> bool:
+    """A word that only ties the clause to the talk: "I still live in Rome" says "lives in Rome"."""
+    if token.lower_ not in ("still", "also", "really") or token.dep_ != "advmod":
+        return False
+    return token.head in clause.chain and token.i < clause.main.i and not is_negated(clause)
+
+
+def past_colon(tokens: list[Token], clause: Clause) -> list[Token]:
+    """Without an announcement: "Long story: my car broke down"."""
+    opens = (clause.subject or clause.head).i
+    colons = [i for i, t in enumerate(tokens) if t.text == ":" and t.i < opens]
+    return tokens[colons[-1] + 1 :] if colons else tokens

@@ -33,7 +33,7 @@ from memoryhub.engines.local.calendar import (
     weekend_of,
     year_of,
 )
-from memoryhub.engines.local.tense import Tense, tense_at
+from memoryhub.engines.local.tense import Tense, is_repeated, tense_at
 from memoryhub.engines.types import Granularity, TimeSpan
 
 
@@ -92,6 +92,8 @@ def _matches(text: str, at: datetime) -> Iterator[TimeSpan]:
     scans = ((match, read) for pattern, read in _RULES for match in pattern.finditer(text))
     for match, read in scans:
         group = "x" if "x" in match.re.groupindex else 0
+        if is_repeated(text, match.start(group)):
+            continue
         try:
             span = read(match, Moment(at, tense_at(text, match.start(group))))
         except (ValueError, OverflowError):  # 31 February, or before the year 1
@@ -141,15 +143,9 @@ def _by_tense(nth: Callable[[int], Span], moment: Moment) -> Span:
 # Days near the conversation
 
 _NEAR = {
-    "the day before yesterday": -2,
-    "yesterday": -1,
-    "last night": -1,
-    "earlier today": 0,
-    "today": 0,
-    "tonight": 0,
-    "tomorrow": 1,
-    "the day after tomorrow": 2,
-}
+    "the day before yesterday": -2, "yesterday": -1, "last night": -1, "earlier today": 0,
+    "today": 0, "tonight": 0, "tomorrow": 1, "the day after tomorrow": 2,
+}  # fmt: skip
 
 
 @_rule(rf"(?P<near>{_any(_NEAR)}){_PART}")
@@ -293,7 +289,10 @@ def _on_day(match: re.Match[str], moment: Moment) -> Span:
     if match["year"]:
         year = int(match["year"])
         return unit_of("day", moment.at.replace(year=year, month=month, day=day))
-    return day_of(month, day, moment.at, moment.tense.direction(0))
+    found = day_of(month, day, moment.at, moment.tense.direction(0))
+    long_ago = found.end < moment.at - timedelta(days=60)
+    arranged = moment.tense.look == "arranged"  # nobody signs up for what is over
+    return day_of(month, day, moment.at, 1) if arranged and long_ago else found
 
 
 _rule(rf"(?:the )?{_DAY} (?:of )?{_MONTH}(?:\.?,? (?:of )?{_YEAR})?")(_on_day)

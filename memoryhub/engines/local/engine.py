@@ -18,10 +18,12 @@ from memoryhub.engines.local.keywords import note_of
 from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.pairing import Completed, completed
 from memoryhub.engines.local.parsing import Piece, parse
+from memoryhub.engines.local.people import mentions_somebody
 from memoryhub.engines.local.scene import scene_of
 from memoryhub.engines.local.speech import is_correction, is_question, overall
 from memoryhub.engines.local.topics import opens_topic
 from memoryhub.engines.local.turns import Turn
+from memoryhub.engines.local.values import with_employers
 from memoryhub.engines.types import (
     Answer,
     Construction,
@@ -75,14 +77,21 @@ class _Reading:
 
 def _turns(exchanges: Sequence[Exchange]) -> list[_Reading]:
     english = [[u for u in e.utterances if _is_english(u)] for e in exchanges]
-    asked = [_question_before(e) for e in exchanges]
-    wanted = [[*us, *([q] if q else [])] for us, q in zip(english, asked, strict=True)]
+    before = [_wanted_before(e) for e in exchanges]
+    wanted = [[*([b] if b else []), *us] for us, b in zip(english, before, strict=True)]
     parsed = iter(parse([u.text for us in wanted for u in us]))
     readings = []
-    for exchange, us, question in zip(exchanges, wanted, asked, strict=True):
-        turns = [_turn(exchange, u, next(parsed)) for u in us]
-        readings.append(_Reading(exchange, turns, turns.pop() if question else None))
+    for exchange, us, earlier in zip(exchanges, wanted, before, strict=True):
+        turns = _in_context([_turn(exchange, u, next(parsed)) for u in us])
+        first = turns.pop(0) if earlier else None
+        asked = first if first and is_question(first.utterance.text) else None
+        readings.append(_Reading(exchange, turns, asked))
     return readings
+
+
+def _in_context(turns: Sequence[Turn]) -> list[Turn]:
+    earlier: list[tuple[Piece, ...]] = [(), *(turn.pieces for turn in turns)]
+    return [replace(turn, before=b) for turn, b in zip(turns, earlier, strict=False)]
 
 
 def _turn(exchange: Exchange, utterance: Utterance, pieces: tuple[Piece, ...]) -> Turn:
@@ -94,11 +103,13 @@ def _is_english(utterance: Utterance) -> bool:
     return utterance.role in _READ and language_of(utterance.text) == "en"
 
 
-def _question_before(exchange: Exchange) -> Utterance | None:
+def _wanted_before(exchange: Exchange) -> Utterance | None:
+    """The utterance before, if it asks something or may say who "she" is."""
     before = exchange.history[-1] if exchange.history else None
     if before is None or not exchange.utterances or not _is_english(before):
         return None
-    return before if is_question(before.text) else None
+    open_ended = mentions_somebody(exchange.utterances[0].text)
+    return before if open_ended or is_question(before.text) else None
 
 
 def _complete(readings: Sequence[_Reading]) -> None:
@@ -134,8 +145,8 @@ def _answers(reading: _Reading) -> list[tuple[Turn, Completed]]:
 
 def _english(reading: _Reading) -> Construction:
     read = [facts_of(turn) for turn in reading.turns]
-    facts = [fact for found, _ in read for fact in found]
-    facts = _in_order([*_from_answers(reading), *facts], reading.exchange)[:_MOST]
+    told = [*_from_answers(reading), *(fact for found, _ in read for fact in found)]
+    facts = _in_order(list(with_employers(told)), reading.exchange)[:_MOST]
     acts = {t.utterance.handle: overall(a) for t, (_, a) in zip(reading.turns, read, strict=True)}
     acts |= {fact.sources[0].handle: "assertion" for fact in facts}
     relations, ends = relations_of(facts)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from spacy.tokens import Span, Token
 
 from memoryhub.engines.local import content
+from memoryhub.engines.local.calendar import WEEKDAYS
 from memoryhub.engines.local.clauses import (
     Clause,
     Slots,
@@ -22,11 +23,20 @@ from memoryhub.engines.local.clauses import (
     tokens_of,
     trimmed,
 )
-from memoryhub.engines.local.polarity import is_negated, kind_of, polarity_of
-from memoryhub.engines.local.predicates import Predicate, Reading, classify, is_single
+from memoryhub.engines.local.people import antecedent
+from memoryhub.engines.local.polarity import (
+    is_event,
+    is_negated,
+    is_particle,
+    kind_of,
+    negations,
+    polarity_of,
+)
+from memoryhub.engines.local.predicates import Predicate, Reading, classify, habit, is_single
 from memoryhub.engines.local.speech import act_of, end_of_small_talk, is_correction
 from memoryhub.engines.local.subjects import Subject, subject_of_clause
 from memoryhub.engines.local.turns import Turn
+from memoryhub.engines.local.values import with_value
 from memoryhub.engines.local.verbs import LIKING
 from memoryhub.engines.local.wording import Voice, reworded, sentence
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
@@ -71,7 +81,9 @@ def _read_sentence(turn: Turn, offset: int, span: Span, facts: list[FactCandidat
     for clause in clauses:
         opens = min(t.idx for t in (clause.head, clause.subject or clause.head))
         told = opens >= sober
-        fact = _fact(turn, offset, clause, heads, _antecedent(facts)) if told else None
+        fact = (
+            _fact(turn, offset, clause, heads, _antecedent(turn, clause, facts)) if told else None
+        )
         if fact is not None:
             before = fact
             facts.append(fact)
@@ -85,26 +97,39 @@ def _inner_facts(
     turn: Turn, offset: int, clause: Clause, heads: set[int], known: Sequence[FactCandidate]
 ) -> list[FactCandidate]:
     told = {fact.text for fact in known}
-    inner = (_fact(turn, offset, c, heads, "") for c in inner_clauses_of(clause))
+    sides = (c for c in inner_clauses_of(clause) if c.head.i not in heads)
+    inner = (_fact(turn, offset, c, heads, "") for c in sides)
     return list({f.text: f for f in inner if f and f.text not in told}.values())
 
 
-def _antecedent(facts: Sequence[FactCandidate]) -> str:
-    """The one other person spoken of so far, or nobody."""
-    people = {fact.owner for fact in facts} - {fact.speaker for fact in facts}
-    return people.pop() if len(people) == 1 else ""
+def _antecedent(turn: Turn, clause: Clause, facts: Sequence[FactCandidate]) -> str:
+    subject = clause.subject
+    if subject is None or subject.lower_ not in ("he", "she"):
+        return ""
+    owners = (fact.owner for fact in facts)
+    before = (piece.doc for piece in turn.before)
+    return antecedent(subject.doc[: subject.i], owners, before, turn.scene)
 
 
 def _fact(
-    turn: Turn, offset: int, clause: Clause, heads: set[int], antecedent: str
+    turn: Turn, offset: int, clause: Clause, heads: set[int], known: str
 ) -> FactCandidate | None:
-    subject = subject_of_clause(clause, turn.scene, antecedent)
+    subject = subject_of_clause(clause, turn.scene, known)
     if subject is None or subject.who == "pronoun" or content.is_empty(clause):
         return None
     if content.is_in_quotes(clause.head):
         return None
     draft = _draft(turn, offset, clause, subject, heads)
-    return _finished(draft) if draft and _is_worth_it(draft) else None
+    found = _finished(draft) if draft and _is_worth_it(draft) else None
+    return (
+        found if found and (turn.utterance.role == "user" or _is_of_itself(found, clause)) else None
+    )
+
+
+def _is_of_itself(fact: FactCandidate, clause: Clause) -> bool:
+    """What an assistant says of itself counts, but not what it does or will do for somebody."""
+    own = clause.subject is not None and clause.subject.lower_ == "i"
+    return own and fact.polarity == "holds" and fact.kind != "event"
 
 
 def _draft(
@@ -113,6 +138,7 @@ def _draft(
     slots = slots_of(clause)
     heads = heads - {clause.head.i}
     tokens = tokens_of(clause, heads, turn.scene.first_names())
+    tokens = [t for t in tokens if not content.is_echoing(t, clause)]
     own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
     core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
     free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
@@ -121,7 +147,7 @@ def _draft(
         return None
     chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set())
     named = [t for t in tokens if t.i in chosen]
-    tokens = trimmed(content.shortened(named, core))
+    tokens = trimmed(content.past_colon(content.shortened(named, core), clause))
     if not tokens or _asks(tokens[0]) or content.is_addressed(tokens, clause):
         return None
     voice = Voice(
@@ -180,7 +206,10 @@ def _finished(draft: _Draft) -> FactCandidate:
     turn, clause, slots = draft.turn, draft.clause, draft.slots
     event, found = _event(draft), _predicate(draft)
     polarity = polarity_of(clause, event, turn.utterance.at)
-    return FactCandidate(
+    if not found.key and (not is_event(clause) or polarity == "ended"):
+        found = habit(_reading(draft), tuple(v.lemma_.lower() for v in clause.chain))
+    value = found.value or (event.text if event and found.key.startswith("scheduled_") else "")
+    fact = FactCandidate(
         text=_text(draft),
         owner=_owner(draft),
         speaker=turn.utterance.speaker,
@@ -194,11 +223,19 @@ def _finished(draft: _Draft) -> FactCandidate:
         cardinality="single" if is_single(found.key) else "multi",
         kind=kind_of(clause, polarity, found.key),
         polarity=polarity,
-        event=event,
+        event=None if _is_put_right(draft, event) else event,
         confidence=_confidence(draft),
         correction=is_correction(clause.head.sent.text),
         sources=(_source(draft),),
     )
+    return with_value(fact, value)
+
+
+def _is_put_right(draft: _Draft, event: TimeSpan | None) -> bool:
+    """A weekday put right belongs to the day it was first told on, which is not known here."""
+    past = event is not None and event.end <= draft.turn.utterance.at
+    named = event is not None and event.text.lower().startswith(tuple(WEEKDAYS))
+    return past and named and is_correction(draft.clause.head.sent.text)
 
 
 def _owner(draft: _Draft) -> str:
@@ -249,7 +286,8 @@ def _subject_words(draft: _Draft) -> str:
 
 def _verb_words(draft: _Draft) -> str:
     verbs = set(draft.clause.chain)
-    near = {c for v in verbs for c in v.children if c.dep_ in ("aux", "auxpass", "neg", "prt")}
+    near = {c for v in verbs for c in v.children if c.dep_ in ("aux", "auxpass", "prt")}
+    near |= {c for v in verbs for c in negations(v)}
     extra = {draft.slots.preposition} if draft.slots.preposition else set()
     chosen = sorted((verbs | near | extra) & set(draft.tokens), key=lambda t: t.i)
     words = reworded(chosen, draft.voice)
@@ -270,28 +308,39 @@ def _positions(head: Token, slots: Slots) -> set[int]:
     if slots.object is not None and whole is not None and slots.object.head == whole:
         # The parser took "our dog Rex" for one phrase.
         return {whole.i} if head == whole else {t.i for c in whole.lefts for t in c.subtree}
-    side = {t.i for c in head.children if c.dep_ in ("relcl", "advcl", "punct") for t in c.subtree}
+    side = {t.i for c in head.children if _is_aside(c) for t in c.subtree}
     return {t.i for t in head.subtree} - side
 
 
+def _is_aside(token: Token) -> bool:
+    """Not of the phrase itself: a side clause, or what follows its comma ("Porto, by the sea")."""
+    if token.dep_ == "punct":
+        return token.text not in "-–"
+    before = token.doc[token.left_edge.i - 1].text if token.left_edge.i else ""
+    trails = token.i > token.head.i and before == "," and token.dep_ not in ("conj", "cc", "neg")
+    return trails or token.dep_ in ("relcl", "advcl")
+
+
 def _predicate(draft: _Draft) -> Predicate:
+    return classify(_reading(draft))
+
+
+def _reading(draft: _Draft) -> Reading:
     slots, main = draft.slots, draft.clause.main
     thing = slots.object
     number = next((c.text for c in thing.children if c.dep_ == "nummod"), "") if thing else ""
-    particle = "".join(f" {c.lower_}" for c in main.children if c.dep_ in ("prt",))
-    return classify(
-        Reading(
-            verb=main.lemma_.lower() + particle,
-            preposition=slots.preposition.lower_ if slots.preposition else "",
-            object=thing.lemma_.lower() if thing else "",
-            phrase=_phrase(draft, thing),
-            complement=_phrase(draft, slots.complement),
-            topic=draft.subject.topic if draft.subject.who == "thing" else "",
-            number=number,
-            timed=_event(draft) is not None,
-            place=thing is not None
-            and (thing.pos_ == "PROPN" or thing.ent_type_ in ("GPE", "LOC", "ORG")),
-        )
+    particle = "".join(f" {c.lower_}" for c in main.children if is_particle(c))
+    return Reading(
+        verb=main.lemma_.lower() + particle,
+        preposition=slots.preposition.lower_ if slots.preposition else "",
+        object=thing.lemma_.lower() if thing else "",
+        phrase=_phrase(draft, thing),
+        complement=_phrase(draft, slots.complement),
+        topic=draft.subject.topic if draft.subject.who == "thing" else "",
+        number=number,
+        timed=_event(draft) is not None,
+        place=thing is not None
+        and (thing.pos_ == "PROPN" or thing.ent_type_ in ("GPE", "LOC", "ORG")),
     )
 
 
@@ -314,7 +363,14 @@ def _event(draft: _Draft) -> TimeSpan | None:
     span = draft.clause.head.sent
     start, end = span.start_char + draft.offset, span.end_char + draft.offset
     near = [t for t in draft.turn.times if start <= t.at < end]
-    return near[0] if len(near) == 1 and near[0].at < source.start else None
+    alone = len(near) == 1 and near[0].at < source.start
+    return near[0] if alone and not _goes_on(draft, near[0]) else None
+
+
+def _goes_on(draft: _Draft, time: TimeSpan) -> bool:
+    """A present state beside a past time is not of that time: "… yesterday, and it hurts"."""
+    now = draft.clause.head.tag_ in ("VBP", "VBZ") and not is_event(draft.clause)
+    return now and time.start <= draft.turn.utterance.at
 
 
 def _attached(

@@ -149,8 +149,13 @@ def _closed(root: Token, fragment: str, yes: bool | None) -> str:
     if any(t.lower_ in _UNTOLD for t in rest):
         return ""
     verb = _verb(root) if yes else _denied(root)
-    extra = fragment if thing is not None else ""
+    extra = _one(fragment, thing) if thing is not None else ""
     return " ".join(f"I {verb} {extra} {tail}".split()) + "."
+
+
+def _one(fragment: str, thing: Token) -> str:
+    """("a small one in Kent", studio) → "a small studio in Kent"."""
+    return re.sub(r"\bone\b(?! of)", thing.text, fragment, count=1)
 
 
 def _verb(root: Token) -> str:

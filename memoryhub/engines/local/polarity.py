@@ -7,6 +7,7 @@ from datetime import datetime
 from spacy.tokens import Token
 
 from memoryhub.engines.local.clauses import Clause
+from memoryhub.engines.local.predicates import OWNED, is_single
 from memoryhub.engines.local.verbs import ENDING, LIKING, is_past_form
 from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import FactKind, Polarity, TimeSpan
@@ -36,9 +37,15 @@ def polarity_of(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarit
 
 def is_negated(clause: Clause) -> bool:
     likes = clause.head.lemma_.lower() in LIKING
-    direct = (c for verb in clause.chain for c in verb.children)
+    direct = (c for verb in clause.chain for c in negations(verb))
     direct = (c for c in direct if not likes or c.i < clause.head.i)  # not "I hate not working"
-    return any(c.dep_ == "neg" or c.lower_ == "never" for c in direct) or _has_no(clause)
+    return any(direct) or _has_no(clause)
+
+
+def negations(verb: Token) -> list[Token]:
+    """What denies the verb; after a comma it denies something else ("on Tuesday, not Monday")."""
+    found = (c for c in verb.children if c.dep_ == "neg" or c.lower_ == "never")
+    return [c for c in found if c.i == 0 or c.doc[c.i - 1].text != ","]
 
 
 def _has_no(clause: Clause) -> bool:
@@ -54,14 +61,23 @@ def _has_ended(clause: Clause, words: set[str]) -> bool:
 
 def _stops(clause: Clause) -> bool:
     head = clause.head
-    particle = {c.lower_ for c in head.children if c.dep_ == "prt"}
+    particle = {c.lower_ for c in head.children if is_particle(c)}
     if is_negated(clause) or head.tag_ == "VBG":
         return False
-    if head.lemma_.lower() == "give" and "up" in particle:
+    if (head.lemma_.lower(), *particle) in (("give", "up"), ("move", "out"), ("cut", "out")):
         return True
     gone = head.lower_ == "quit" or head.lemma_.lower() in _LOST
+    if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
+        return any(c.lemma_.lower() in OWNED for c in clause.children("dobj"))
+    if head.lemma_.lower() == "give" and any(c.lower_ == "notice" for c in clause.children("dobj")):
+        return True
     job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
     return head.lemma_.lower() in ENDING or head.lower_ == "quit" or (gone and job)
+
+
+def is_particle(token: Token) -> bool:
+    moving = token.lower_ == "out" and token.head.lemma_.lower() == "move"
+    return token.dep_ == "prt" or (moving and not any(token.children))
 
 
 def _used_to(clause: Clause) -> bool:
@@ -103,7 +119,7 @@ def kind_of(clause: Clause, polarity: Polarity, key: str) -> FactKind:
         return "plan"
     if key.startswith("favourite_") or (lemmas & LIKING and clause.head.tag_ != "VBD"):
         return "preference"
-    if key:
+    if is_single(key):
         return "attribute"
     return "event" if is_event(clause) else "state"
 

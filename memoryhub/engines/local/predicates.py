@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memoryhub.engines.local.calendar import COUNTS
 from memoryhub.engines.local.wordlists import COUNTABLE, EVENTS, JOBS, words
 
 
@@ -38,11 +39,37 @@ class Predicate:
 
 
 _HOMES = {
-    ("live", "in"), ("live", "at"), ("reside", "in"), ("settle", "in"), ("settle", "down in"),
+    ("live", "in"), ("reside", "in"), ("settle", "in"), ("settle", "down in"),
     ("move", "to"), ("relocate", "to"), ("emigrate", "to"), ("move back", "to"), ("base", "in"),
     ("move", "into"), ("be based", "in"), ("settle down", "in"),
 }  # fmt: skip
-_EMPLOYERS = {("work", "at"), ("work", "for"), ("start", "at"), ("hire", "by"), ("employ", "by")}
+_EMPLOYERS = {
+    ("work", "at"), ("work", "for"), ("start", "at"), ("hire", "by"), ("employ", "by"),
+    ("give notice", "at"), ("resign", "from"), ("retire", "from"),
+}  # fmt: skip
+_STREET = re.compile(r"^\d+[a-z]? (?:[A-Z][\w'’.-]*)", re.ASCII)
+# Habits may be many at a time; named alike they can be ended ("no longer drinks coffee").
+_HABITS = {
+    "drink": "drinks", "eat": "eats", "smoke": "smokes", "play": "plays", "own": "owns",
+    "speak": "speaks", "ride": "rides", "love": "likes", "like": "likes", "enjoy": "likes",
+    "adore": "likes",
+}  # fmt: skip
+_DRINKS = words(
+    """
+    coffee tea alcohol beer wine soda cola milk espresso juice whisky whiskey vodka matcha cider
+    """
+)
+_FOODS = words(
+    """
+    meat sugar dairy bread chocolate gluten fish cheese pork beef sweets candy eggs
+    """
+)
+OWNED = words(
+    """
+    car motorcycle motorbike bike bicycle scooter van truck boat house flat apartment piano
+    guitar violin horse camera caravan
+    """
+)
 _ROLES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
@@ -59,14 +86,15 @@ _LEAVING = words(
 )
 _MARITAL = {
     "marry": "married", "married": "married", "engaged": "engaged", "divorced": "divorced",
-    "divorce": "divorced", "single": "single", "widowed": "widowed", "engage": "engaged",
+    "divorce": "divorced", "separated": "separated", "single": "single", "widowed": "widowed",
+    "engage": "engaged",
 }  # fmt: skip
 _FAVOURITE = re.compile(r"\bfavou?rite (?:\w+ )*?(\w+)$|\bfavou?rite (\w+)", re.I)
 
 
 def classify(reading: Reading) -> Predicate:
     """The predicate a clause states; its key is empty when the table has none."""
-    for rule in (_favourite, _home, _age, _marital, _role, _employer, _count, _schedule):
+    for rule in (_favourite, _home, _address, _age, _marital, _role, _employer, _count, _schedule):
         found = rule(reading)
         if found:
             return found
@@ -78,7 +106,7 @@ def is_single(key: str) -> bool:
     return key in _SINGLE or key.startswith(("favourite_", "has_count_", "scheduled_"))
 
 
-_SINGLE = frozenset({"lives_in", "works_as", "works_at", "marital_status", "age"})
+_SINGLE = frozenset({"lives_in", "address", "works_as", "works_at", "marital_status", "age"})
 
 
 def _favourite(reading: Reading) -> Predicate | None:
@@ -92,22 +120,58 @@ def _favourite(reading: Reading) -> Predicate | None:
 def _home(reading: Reading) -> Predicate | None:
     if (reading.verb, reading.preposition) not in _HOMES or not reading.place:
         return None
+    if _STREET.match(reading.phrase):
+        return None
     return Predicate("lives_in", reading.phrase)
+
+
+def _address(reading: Reading) -> Predicate | None:
+    stated = reading.verb == "be" and re.fullmatch(r"(?:\w+ )?address", reading.topic, re.I)
+    if stated:
+        return Predicate("address", reading.complement or reading.phrase)
+    if reading.verb == "move out":
+        return Predicate("address")
+    housed = (reading.verb, reading.preposition) in _HOMES | {("live", "at"), ("stay", "at")}
+    return (
+        Predicate("address", reading.phrase) if housed and _STREET.match(reading.phrase) else None
+    )
 
 
 def _age(reading: Reading) -> Predicate | None:
     if reading.topic or reading.preposition:
         return None
     stated = re.fullmatch(r"(\w+(?:[- ]\w+)?) years? old", reading.complement, re.I)
-    if reading.verb == "be" and stated:
-        return Predicate("age", stated[1])
-    bare = reading.complement if reading.verb == "be" else reading.phrase
-    if reading.verb in ("be", "turn") and re.fullmatch(r"[1-9]\d", bare):
-        return Predicate("age", bare)
-    return None
+    bare = stated[1] if stated else reading.complement or reading.phrase
+    years = _years(bare)
+    if reading.verb not in ("be", "turn") or not years or (years < 10 and bare.isdigit()):
+        return None
+    return Predicate("age", str(years))
+
+
+_NUMBERS = {word: low for word, (low, high) in COUNTS.items() if low == high and word != "a"}
+_NUMBERS |= {
+    "thirteen": 13, "fourteen": 14, "sixteen": 16, "seventeen": 17, "eighteen": 18,
+    "nineteen": 19, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90,
+}  # fmt: skip
+
+
+def _years(phrase: str) -> int:
+    """("thirty-five") → 35; 0 for what is no number of years."""
+    if phrase.isdigit():
+        return int(phrase) if len(phrase) < 3 else 0
+    parts = re.split(r"[- ]+", phrase.lower())
+    known = len(parts) < 3 and all(part in _NUMBERS for part in parts)
+    return sum(_NUMBERS[part] for part in parts) if known else 0
 
 
 def _marital(reading: Reading) -> Predicate | None:
+    if re.search(r"\bdivorce$", reading.topic) and re.search(
+        r"\b(?:final|official|finali[sz]ed|through)\b", f"{reading.complement} {reading.verb}"
+    ):
+        return Predicate("marital_status", "divorced")
+    if reading.verb in ("separate", "split up") and not reading.topic + reading.preposition:
+        return Predicate("marital_status", "separated") if not reading.object else None
     if reading.topic or reading.verb not in ("be", "get", "marry", "divorce", "become", "engage"):
         return None
     words = [reading.verb, *reading.complement.lower().split()]
@@ -124,11 +188,15 @@ def _role(reading: Reading) -> Predicate | None:
     found = re.search(r"\bjob as (?:an? |the )?(.+)", reading.phrase)
     if found and reading.verb in _GETTING:
         return Predicate("works_as", found[1])
-    noun = reading.object or (reading.complement.split() or [""])[-1]
+    noun = reading.object or (_role_only(reading.complement).split() or [""])[-1]
     pair = (reading.verb, reading.preposition)
     if reading.topic or pair not in _ROLES or noun.lower() not in JOBS:
         return None
-    return Predicate("works_as", _bare(reading.phrase or reading.complement))
+    return Predicate("works_as", _bare(_role_only(reading.phrase or reading.complement)))
+
+
+def _role_only(phrase: str) -> str:
+    return re.split(r" (?:at|for|in|with) |, ", phrase)[0]
 
 
 def _names_job(phrase: str) -> bool:
@@ -140,7 +208,8 @@ def _employer(reading: Reading) -> Predicate | None:
     found = re.search(r"\bjob (?:at|with) (.+)", reading.phrase)
     if found and reading.verb in _GETTING and not reading.topic:
         return Predicate("works_at", found[1])
-    if reading.topic or (reading.verb, reading.preposition) not in _EMPLOYERS:
+    pair = (reading.verb, reading.preposition)
+    if reading.topic or pair not in _EMPLOYERS:
         return None
     named = reading.place or reading.verb in ("work", "hire", "employ")
     return Predicate("works_at", reading.phrase) if named and reading.phrase else None
@@ -158,7 +227,36 @@ def _schedule(reading: Reading) -> Predicate | None:
     moves = reading.verb in ("be", "schedule", "move", "postpone", "reschedule", "set", "push back")
     if noun not in EVENTS or not moves or not reading.timed:
         return None
-    return Predicate(f"scheduled_{_slug(reading.topic)}")
+    return Predicate(f"scheduled_{_slug(reading.topic)}", reading.phrase)
+
+
+def habit(reading: Reading, verbs: tuple[str, ...]) -> Predicate:
+    """The habit that a clause states, or ends with one of its verbs ("stopped drinking")."""
+    named = next((_HABITS[verb] for verb in reversed(verbs) if verb in _HABITS), "")
+    if reading.object in _DRINKS and reading.verb in ("give up", "quit", "cut out"):
+        named = "drinks"
+    if reading.object in _FOODS and reading.verb in ("give up", "quit", "cut out"):
+        named = "eats"
+    if reading.verb == "sell":
+        named = "owns" if reading.object in OWNED else ""
+    if named == "owns":
+        return Predicate("owns", reading.object) if reading.object in OWNED else Predicate("")
+    allergic = re.match(r"allergic to (.+?)(?: any ?more| again| now)?$", reading.complement)
+    if allergic:
+        return Predicate("allergic_to", allergic[1])
+    told = named and reading.object
+    return Predicate(named, _rate_off(reading.phrase)) if told else Predicate("")
+
+
+def _rate_off(phrase: str) -> str:
+    """("four espressos a day") → "four espressos"."""
+    return re.sub(r"(?: (?:an?|per|each|every) (?:day|week|month|morning|evening))$", "", phrase)
+
+
+def employer_in(phrase: str) -> str:
+    """The firm in a role: ("a planner at Harlow Freight") → "Harlow Freight"."""
+    found = re.search(r" (?:at|for) ((?:the )?[A-Z].*)", phrase)
+    return found[1] if found else ""
 
 
 def _bare(phrase: str) -> str:
@@ -180,8 +278,9 @@ _QUESTIONS: dict[str, tuple[str, ...]] = {
     "lives_in": (
         r"\bwhere\b.*\b(?:live|living|reside|based|home|move|moved)\b",
         r"\b(?:which|what) (?:city|town|country)\b.*\b(?:live|living|move)",
-        r"\baddress\b|\bhometown\b|\bmove to\b",
+        r"\bhometown\b|\bmove to\b",
     ),
+    "address": (r"\baddress\b", r"\b(?:which|what) street\b"),
     "works_as": (
         r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b",
         r"\bwhat (?:does|do) \w+ do\W*$",

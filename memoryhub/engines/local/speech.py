@@ -35,7 +35,8 @@ _CORRECTION = re.compile(
 _IF = r"(?:would|could|might|'d|were|will|'ll|can|may)"
 _HYPOTHETICAL = re.compile(
     r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
-    r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b|\b(?:i|we) (?:might|may)\b"
+    r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b"
+    r"|\b(?:i|we) (?:might|may)\b(?! have (?:told|mentioned|said))"
     rf"|\bif\b.*\b{_IF}\b|\b{_IF}\b.*\bif\b|^\W*if\b",
     re.I,
 )

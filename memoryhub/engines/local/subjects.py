@@ -63,14 +63,23 @@ def _other(token: Token, scene: Scene, antecedent: str) -> Subject | None:
 
 def _possessed(token: Token, possessor: Token | None, scene: Scene) -> Subject:
     mine = possessor is not None and possessor.lower_ in ("my", "our")
-    the = any(c.lower_ == "the" for c in token.children) and token.lemma_.lower() in EVENTS
-    topic = _phrase(token) if mine or the else ""
+    the = any(c.lower_ == "the" for c in token.children) and token.lemma_.lower() in EVENTS | {
+        "divorce"
+    }
+    topic = phrase_of(token) if mine or the else ""
     if mine and token.lemma_.lower() in PEOPLE | ANIMALS:
-        return Subject("person", f"{possessive(scene.speaker)} {topic}", topic, token)
+        owner = named_after(token) or f"{possessive(scene.speaker)} {topic}"
+        return Subject("person", owner, topic, token)
     return Subject("thing", scene.speaker, topic, token)
 
 
-def _phrase(token: Token) -> str:
+def named_after(token: Token) -> str:
+    """The name behind a noun: ("my sister Rita") → "Rita"."""
+    name = next((c for c in token.children if c.dep_ == "appos" and c.pos_ == "PROPN"), None)
+    return name.text if name is not None and name.i - token.i < 3 else ""
+
+
+def phrase_of(token: Token) -> str:
     left = [c for c in token.lefts if c.dep_ in ("amod", "compound", "nummod")]
     return " ".join(t.text for t in [*left, token])
 

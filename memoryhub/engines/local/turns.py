@@ -20,6 +20,7 @@ class Turn:
     pieces: tuple[Piece, ...]
     times: tuple[TimeSpan, ...]
     scene: Scene
+    before: tuple[Piece, ...] = ()  # the utterance before, where "she" may need it
 
     def sentences(self) -> Iterator[tuple[int, Span]]:
         """(offset of the piece, sentence) in order."""

@@ -92,6 +92,8 @@ def _verb(low: str, token: Token) -> str:
         return "had" if token.head.tag_ == "VBN" else "would"
     if low == "'ll":
         return "will"
+    if low == "'s" and token.pos_ == "AUX":
+        return "has" if token.head.tag_ == "VBN" and token.dep_ == "aux" else "is"
     return _finite(low, token)
 
 

@@ -17,7 +17,8 @@ JOBS = words(
     firefighter fisherman florist gardener geologist hairdresser historian illustrator
     instructor intern interpreter journalist judge lawyer lecturer librarian manager mechanic
     model musician nanny nurse officer optician painter paralegal paramedic pharmacist
-    photographer physicist physiotherapist pilot plumber poet policeman politician postman
+    photographer physicist physiotherapist pilot planner plumber potter poet policeman
+    politician postman
     producer professor programmer psychiatrist psychologist publisher realtor receptionist
     reporter researcher sailor salesman scientist sculptor secretary singer soldier
     statistician student surgeon surveyor tailor teacher technician therapist trainer

@@ -68,7 +68,7 @@ def test_the_history_is_context_and_yields_nothing() -> None:
         ("How old are you?", "34.", "Ana is 34 years old.", "age"),
         ("How many cats do you have?", "Three.", "Ana has three cats.", "has_count_cat"),
         ("Do you have any pets?", "Yes, two cats.", "Ana has two cats.", "has_count_cat"),
-        ("Do you like jazz?", "Yes!", "Ana likes jazz.", ""),
+        ("Do you like jazz?", "Yes!", "Ana likes jazz.", "likes"),
         ("Have you been to Japan?", "Yes, twice.", "Ana has been to Japan.", ""),
         (
             "What's your favourite colour?",

@@ -1,0 +1,61 @@
+"""Facts made comparable: the value of a predicate in its slot, and an employer of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from memoryhub.engines.local.predicates import employer_in
+from memoryhub.engines.types import FactCandidate
+
+
+def with_value(fact: FactCandidate, value: str) -> FactCandidate:
+    """The fact with its predicate's value, and nothing else, where its object stands."""
+    if not value and fact.predicate_key.startswith("favourite_") and not fact.o + fact.c:
+        stated = re.search(r" (?:is|are) (.+?)(?: now| these days)?\.$", fact.text)
+        value = stated[1] if stated else ""
+    if not value:
+        return fact
+    if fact.pattern == "SVC" or (fact.c and not fact.o):
+        return replace(fact, c=value)
+    return replace(fact, o=value) if fact.o else replace(fact, c=value)
+
+
+def with_employers(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
+    """A role at a firm ("a planner at Harlow") told once more as the firm alone."""
+    for fact in map(_placed, facts):
+        yield fact
+        firm = _firm(fact)
+        if firm:
+            yield replace(
+                fact,
+                text=f"{fact.s} works at {firm}.",
+                pattern="SVO",
+                v="works at",
+                o=firm,
+                o2="",
+                c="",
+                predicate_key="works_at",
+            )
+
+
+def _placed(fact: FactCandidate) -> FactCandidate:
+    """A job named by its verb ("teaches art at Elm School"), or left ("quit the job at Elm")."""
+    if re.match(r"teach(?:es)?\b", fact.v) and not fact.predicate_key and _named_firm(fact):
+        return replace(fact, predicate_key="works_as", cardinality="single", o="teacher")
+    left = re.search(r"\b(?:notice|job|position) (?:at|with) [A-Z]", fact.text)
+    if fact.polarity != "ended" or not left:
+        return fact
+    return replace(fact, predicate_key="works_at", cardinality="single", o=_named_firm(fact))
+
+
+def _firm(fact: FactCandidate) -> str:
+    if fact.predicate_key != "works_as" or fact.polarity != "holds":
+        return ""
+    return _named_firm(fact)
+
+
+def _named_firm(fact: FactCandidate) -> str:
+    firm = employer_in(fact.text.rstrip("."))
+    return re.split(r", | (?:since|from|in|on|as|and|now|again|last|this|next|until) ?", firm)[0]
