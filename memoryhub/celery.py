@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.signals import worker_init
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
@@ -84,3 +85,14 @@ def create_app() -> Celery:
 
 
 app = create_app()
+
+
+@worker_init.connect
+def start_sweeper(sender: Any, **kwargs: Any) -> None:
+    """Each worker sweeps for itself, so that none depends on beat being alive."""
+    from django.conf import settings
+
+    from memoryhub.pipeline.sweeper import Sweeper
+    from memoryhub.pipeline.tasks import sweep
+
+    Sweeper(sweep, settings.SWEEP_SECONDS).start()

@@ -12,7 +12,7 @@ from memoryhub.dialogues.messages import Message, checked, resolve_time, text_ha
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.services import reserve_seqs
+from memoryhub.tenants.services import lock_space
 
 # A silence this long ends a conversation that was given no name.
 SESSION_GAP = timedelta(minutes=30)
@@ -42,7 +42,7 @@ def append_turns(
     """
     messages = checked(messages)
     _checked_session(session_id)
-    reserve_seqs(space, 0)
+    space = lock_space(space)
     drafts = [_draft(space, message, agent, received) for message in messages]
     known = _delivered(space, session_id, drafts)
     new = _unseen(drafts, known)
@@ -125,7 +125,8 @@ def _unseen(drafts: list[Turn], known: dict[Identity, Turn]) -> list[Turn]:
 
 
 def _number(space: Space, session: Session, new: list[Turn]) -> None:
-    seq = reserve_seqs(space, len(new))
+    seq = space.next_seq
+    space.next_seq += len(new)
     for at, turn in enumerate(new):
         turn.session = session
         turn.seq = seq + at
@@ -142,4 +143,4 @@ def _touch(space: Space, session: Session, new: list[Turn], received: datetime) 
     session.save(update_fields=["channel", "started_at", "ended_at", "turn_count"])
     speakers = sorted({*space.speakers, *(turn.speaker for turn in new)})
     space.speakers, space.last_activity_at = speakers, received
-    space.save(update_fields=["speakers", "last_activity_at"])
+    space.save(update_fields=["next_seq", "speakers", "last_activity_at"])

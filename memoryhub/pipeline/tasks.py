@@ -23,14 +23,20 @@ def work(tenant_id: str, space_id: str) -> None:
 
 @shared_task
 def sweep() -> None:
-    """Ring for every space that waits: lost messages, retries, workers that died."""
+    """Ring for every space that waits: lost messages, retries, workers that died.
+
+    Without a broker nobody hears it, so the work is done here, one space after the other.
+    """
     for tenant_id, space_id in queue.due_spaces(timezone.now()):
-        ring(tenant_id, space_id)
+        if not ring(tenant_id, space_id):
+            runner.run_space(tenant_id, space_id)
 
 
-def ring(tenant_id: UUID, space_id: UUID) -> None:
-    """Tell a worker. A broker that is gone is only a delay: the sweeper rings again."""
+def ring(tenant_id: UUID, space_id: UUID) -> bool:
+    """Tell a worker. False when the broker is gone, which is only a delay: see `sweep`."""
     try:
         work.delay(str(tenant_id), str(space_id))
     except (KombuError, OSError, psycopg.Error) as error:
         log.warning("broker.unreachable", error=str(error))
+        return False
+    return True

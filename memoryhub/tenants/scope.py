@@ -25,6 +25,9 @@ def current_tenant() -> UUID | None:
 def tenant_scope(tenant_id: UUID) -> Iterator[None]:
     """Run a transaction that sees and writes rows of this tenant only."""
     outer = _tenant.get()
+    if outer == tenant_id and connection.in_atomic_block:
+        yield  # already there, in the transaction that set it
+        return
     with transaction.atomic():
         _set("memoryhub.tenant", tenant_id)
         token = _tenant.set(tenant_id)

@@ -7,7 +7,6 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F
 
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants import keys
@@ -103,8 +102,7 @@ def clean_subject(subject: str) -> str:
     return subject
 
 
-def reserve_seqs(space: Space, count: int) -> int:
-    """Take `count` consecutive turn numbers; locks the space's row until commit."""
-    Space.objects.filter(id=space.id).update(next_seq=F("next_seq") + count)
-    space.refresh_from_db(fields=["next_seq", "speakers"])
-    return space.next_seq - count
+def lock_space(space: Space) -> Space:
+    """The space as it is now, locked until commit: its turns are numbered one writer at a time."""
+    locked: Space = Space.objects.select_for_update().get(id=space.id)
+    return locked

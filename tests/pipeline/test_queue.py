@@ -13,10 +13,12 @@ from memoryhub.errors import Conflict, EngineError
 from memoryhub.pipeline import queue, runner, tasks
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, retry_job, run_space
+from memoryhub.pipeline.sweeper import Sweeper
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact
+from tests.support.processes import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -175,7 +177,12 @@ def test_the_sweeper_rings_for_what_was_not_heard(
 ) -> None:
     job = say(tenant, "I live in Porto.")
     heard: list[tuple[UUID, UUID]] = []
-    monkeypatch.setattr(tasks, "ring", lambda *ids: heard.append(ids))
+
+    def ring(*ids: UUID) -> bool:
+        heard.append((ids[0], ids[1]))
+        return True
+
+    monkeypatch.setattr(tasks, "ring", ring)
     tasks.sweep()
     assert heard == [(tenant.id, job.space_id)]
     run_space(tenant.id, job.space_id)
@@ -195,3 +202,27 @@ def test_a_broker_that_is_gone_does_not_fail_the_request(
         job = say(tenant, "I live in Porto.")
     run_space(tenant.id, job.space_id)
     assert fresh(job).state == Job.State.DONE
+
+
+def test_without_a_broker_the_sweeper_does_the_work_itself(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = say(tenant, "I live in Porto.")
+    monkeypatch.setattr(tasks, "ring", lambda *ids: False)
+    tasks.sweep()
+    assert fresh(job).state == Job.State.DONE
+
+
+def test_the_sweeper_outlives_its_errors() -> None:
+    rounds: list[int] = []
+
+    def fail() -> None:
+        rounds.append(1)
+        raise OperationalError("gone")
+
+    sweeper = Sweeper(fail, 0.01)
+    sweeper.start()
+    wait_until(lambda: len(rounds) >= 3, 10)
+    sweeper.stop()
+    sweeper.join(10)
+    assert not sweeper.is_alive()
