@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from memoryhub.engines.local.chinese_clauses import Clause, Word, sentences, statements, tagged
 from memoryhub.engines.local.chinese_dates import find_times
+from memoryhub.engines.local.chinese_people import KIN, antecedent, relative_in, with_name
 from memoryhub.engines.local.chinese_rules import (
     GREETING,
+    Corrected,
     Predicate,
     act_of,
     classify,
@@ -21,6 +25,7 @@ from memoryhub.engines.local.chinese_rules import (
     is_single,
     kind_of,
     polarity_of,
+    put_right,
     question_predicates,
 )
 from memoryhub.engines.types import (
@@ -29,6 +34,7 @@ from memoryhub.engines.types import (
     Exchange,
     FactCandidate,
     NoteDraft,
+    Polarity,
     SourceSpan,
     SpeechAct,
     TimeSpan,
@@ -73,15 +79,12 @@ _TAGS = {
     "居住": "住|搬|房|公寓|租|家具|装修",
 }
 _ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
-_KIN = (
-    "妈妈|爸爸|妈|爸|父亲|母亲|父母|哥哥|姐姐|弟弟|妹妹|爷爷|奶奶|外婆|外公"
-    "|丈夫|妻子|老公|老婆|男朋友|女朋友|儿子|女儿|孩子"
-)
 _LEADING = (
     r"^(?:今天|昨天|最近|现在|目前|去年|今年|其实|上周|[\d一二三四五六七八九十]+[月日年号前])*"
 )
-_RELATIVE = re.compile(rf"{_LEADING}我的?(?P<kin>{_KIN})(?!的|一起|和)")
-_BELONGING = re.compile(rf"{_LEADING}我(?:们)?的(?!工作|职业|名字|年龄|家|{_KIN})")
+_PET = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
+_RELATIVE = re.compile(rf"{_LEADING}我的?(?P<kin>{KIN})(?!的|一起|和)")
+_BELONGING = re.compile(rf"{_LEADING}我(?:们)?的(?!工作|职业|名字|年龄|家|{KIN})")
 
 
 def segment(text: str) -> list[str]:
@@ -95,7 +98,7 @@ def construct(exchange: Exchange) -> Construction:
     people = people - {""}
     acts = {u.handle: _acts(u.text) for u in exchange.utterances}
     spoken = [u for u in exchange.utterances if u.role == "user"]
-    facts = [fact for u in spoken for fact in _facts(u, people)][:_MOST_FACTS]
+    facts = [fact for u in spoken for fact in _facts(u, exchange, people)][:_MOST_FACTS]
     times = {u.handle: find_times(u.text, u.at) for u in exchange.utterances}
     words = [word for u in exchange.utterances for word in tagged(u.text)]
     return Construction(
@@ -117,18 +120,55 @@ def _overall(acts: Sequence[SpeechAct]) -> SpeechAct:
     return next((act for act in order if act in acts), "chitchat")
 
 
-def _facts(utterance: Utterance, people: frozenset[str]) -> list[FactCandidate]:
+def _facts(utterance: Utterance, exchange: Exchange, people: frozenset[str]) -> list[FactCandidate]:
     found: list[FactCandidate] = []
+    earlier = [*exchange.history, *exchange.utterances]
+    texts = [u.text for u in earlier[: earlier.index(utterance)]][-2:]
     for offset, sentence in sentences(utterance.text):
+        known = antecedent(reversed(texts), utterance.speaker)
+        texts.append(sentence)
+        corrected = put_right(sentence)
+        if corrected:
+            found.append(_correction(utterance, corrected, offset, sentence))
+            continue
         # A question or a greeting may still hold a statement in a clause of its own.
         if act_of(sentence) in ("forget", "hypothetical", "request"):
             continue
-        for run in statements(sentence, offset, people):
+        for run in statements(sentence, offset, people, known, utterance.speaker):
             owner = _owner(run[0], utterance.speaker)
             for clauses in _by_predicate(run):
                 if _is_specific(clauses, owner):
                     found.append(_fact(utterance, owner, clauses, sentence))
-    return found
+    return [_district(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _district(fact: FactCandidate, before: Sequence[FactCandidate]) -> FactCandidate:
+    """A second home in one breath is where in the city it is, not another city."""
+    homes = (f for f in before if f.predicate_key == "lives_in" == fact.predicate_key)
+    again = any(f.owner == fact.owner and f.polarity == "holds" for f in homes)
+    return replace(fact, predicate_key="", cardinality="multi") if again else fact
+
+
+def _correction(
+    utterance: Utterance, corrected: Corrected, offset: int, sentence: str
+) -> FactCandidate:
+    """The day it was first told on is not known here, so no date is made of a weekday."""
+    speaker = utterance.speaker
+    return FactCandidate(
+        text=f"{speaker}的{corrected.thing}是{corrected.new}，不是{corrected.old}。",
+        owner=speaker,
+        speaker=speaker,
+        pattern="SVC",
+        s=f"{speaker}的{corrected.thing}",
+        v="是",
+        c=corrected.new,
+        predicate_key=corrected.key,
+        cardinality="single" if is_single(corrected.key) else "multi",
+        kind="attribute",
+        confidence=_CONFIDENCE,
+        correction=True,
+        sources=(SourceSpan(utterance.handle, offset, offset + len(sentence)),),
+    )
 
 
 def _by_predicate(run: Sequence[Clause]) -> list[list[Clause]]:
@@ -136,7 +176,7 @@ def _by_predicate(run: Sequence[Clause]) -> list[list[Clause]]:
     groups: list[list[Clause]] = []
     keys: set[str] = set()
     for clause in run:
-        key = _predicate(clause).key
+        key = _predicate(clause, groups[-1] if groups else ()).key
         if not groups or (key and keys and key not in keys):
             groups.append([])
         groups[-1].append(clause)
@@ -146,15 +186,19 @@ def _by_predicate(run: Sequence[Clause]) -> list[list[Clause]]:
 
 def _owner(clause: Clause, speaker: str) -> str:
     """Whom it is about: the speaker, a named person, or the speaker's relative (spec E25)."""
-    relative = _RELATIVE.match(clause.text)
-    return f"{speaker}的{relative['kin']}" if relative else clause.person or speaker
+    relative = relative_in(clause.text, speaker) if _RELATIVE.match(clause.text) else ""
+    return relative or clause.person or speaker
 
 
-def _predicate(clause: Clause) -> Predicate:
+def _predicate(clause: Clause, before: Sequence[Clause]) -> Predicate:
     """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
-    if _BELONGING.match(clause.text):
-        return Predicate("", "")
-    return classify(clause.text)
+    found = Predicate("", "") if _BELONGING.match(clause.text) else classify(clause.text)
+    pet = clause.subject == "none" and any(_PET.search(c.text) for c in before)
+    return Predicate("", "") if pet and found.key in ("age", "name") else found
+
+
+def _predicates(clauses: Sequence[Clause]) -> list[Predicate]:
+    return [_predicate(clause, clauses[:i]) for i, clause in enumerate(clauses)]
 
 
 def _is_specific(clauses: Sequence[Clause], owner: str) -> bool:
@@ -164,7 +208,7 @@ def _is_specific(clauses: Sequence[Clause], owner: str) -> bool:
         for clause in clauses
     ):
         return False
-    if any(_predicate(clause).key for clause in clauses):
+    if any(found.key for found in _predicates(clauses)):
         return True
     if re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text):
         return False
@@ -186,10 +230,11 @@ def _fact(
     utterance: Utterance, owner: str, clauses: Sequence[Clause], sentence: str
 ) -> FactCandidate:
     speaker = utterance.speaker
-    wordings = [_third_person(clause.text, speaker) for clause in clauses]
+    named = [with_name(c.text, c.person) if c.person else c.text for c in clauses]
+    wordings = [_third_person(text, speaker) for text in _unpointed(named, utterance.text)]
     subjectless = clauses[0].subject == "none"
     first = clauses[0].text
-    key, value = next((p for c in clauses if (p := _predicate(c)).key), Predicate("", ""))
+    key, value = next((p for p in _predicates(clauses) if p.key), Predicate("", ""))
     start, end = clauses[0].start, clauses[-1].end
     event = _event(utterance, start, end)
     verb, rest = _verb(clauses[0].words)
@@ -207,7 +252,7 @@ def _fact(
         predicate_key=key,
         cardinality="single" if is_single(key) else "multi",
         kind=kind_of(first, head, key, event is not None),
-        polarity=polarity_of(first, head),
+        polarity=_polarity(first, head, event, utterance.at),
         event=event,
         confidence=_CONFIDENCE,
         correction=is_correction(sentence),
@@ -215,9 +260,30 @@ def _fact(
     )
 
 
+def _polarity(clause: str, head: str, event: TimeSpan | None, at: datetime) -> Polarity:
+    found = polarity_of(clause, head)
+    ahead = event is not None and event.start > at and not re.search(r"[了过]", clause)
+    return "planned" if found == "holds" and ahead else found
+
+
+def _unpointed(clauses: list[str], said: str) -> list[str]:
+    """它 put as the one animal the utterance speaks of."""
+    animals = set(re.findall(r"[一两][只条]([^，。,的]{0,3}[猫狗兔鸟龟])", said))
+    if len(animals) != 1:
+        return clauses
+    animal = animals.pop()
+    return [clause.replace("它", f"那只{animal}", 1) for clause in clauses]
+
+
 def _event(utterance: Utterance, start: int, end: int) -> TimeSpan | None:
     times = find_times(utterance.text, utterance.at)
-    return next((time for time in times if start <= time.at < end), None)
+    inside = (time for time in times if start <= time.at < end)
+    return next((time for time in inside if not _opens_age(utterance.text, time)), None)
+
+
+def _opens_age(text: str, time: TimeSpan) -> bool:
+    """今年 in 今年三岁 is no time of anything."""
+    return bool(re.match(r"\w{1,4}岁", text[time.at + len(time.text) :]))
 
 
 def _verb(words: Sequence[Word]) -> tuple[str, str]:
@@ -230,11 +296,11 @@ def _verb(words: Sequence[Word]) -> tuple[str, str]:
         last += 1
     verb = "".join(word for word, _ in words[at : last + 1])
     rest = "".join(word for word, _ in words[last + 1 :])
-    return verb, re.sub(r"^[了过着]", "", rest)
+    return verb, re.sub(r"^[了过着]|了$", "", rest)
 
 
 def _third_person(text: str, name: str) -> str:
-    text = re.sub(rf"我(?={_KIN}|家)", f"{name}的", text)
+    text = re.sub(rf"我(?={KIN}|家)", f"{name}的", text)
     text = text.replace("我们", f"{name}他们").replace("本人", name)
     return re.sub(r"(?<!自)我", name, text)
 

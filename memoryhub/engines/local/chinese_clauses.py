@@ -9,6 +9,7 @@ from typing import Literal
 
 import rjieba
 
+from memoryhub.engines.local.chinese_people import is_name, relative_in
 from memoryhub.engines.local.chinese_rules import is_chitchat, is_hypothetical, is_question
 
 Subject = Literal["speaker", "person", "none", "other"]
@@ -17,7 +18,7 @@ Word = tuple[str, str]
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;\n]*")
 _CLAUSE = re.compile(r"[^，,：:～~]+")
 _LEAD = re.compile(
-    r"^(?:\W|嗯+|哈哈+|哇塞?|哎呀?|唉|啊|噢|哦|呵呵|好的|是的|是啊|对啊|没错|当然|其实|实际上|事实上|另外|而且|但是|但|不过|所以"
+    r"^(?:\W|嗯+|哈哈+|哇塞?|哎呀?|唉|啊|噢|哦|呵呵|好的|是的|是啊|对啊|没错|当然|其实|实际上|事实上|另外|而且|但是|但|不过|可是|还有|所以"
     r"|因为|因此|由于|然后|对了|说实话|总之|同时|此外|顺便说一下|顺便|也许|可能|毕竟|比如说?|例如|只是|于是|虽然|尽管|尤其是|看来|对于我来说|对我来说|更正一下|更正)+"
 )
 _TRAIL = re.compile(r"(?:呢|啊|哦|呀|啦|嘛|哟|呐|吧|[\s.。！!？?…、；;])+$")
@@ -30,6 +31,7 @@ _IDLE = re.compile(
     r"|^(?:因为)?(?:我|我们)?(?:真的)?(?:觉得|认为|感觉到?)(?:这|那|它|他|她|非常|很|特别|自己|有些|有点)"
 )  # fmt: skip
 _TIMES = frozenset({"t", "tg", "f", "d", "m", "mq", "c", "u", "ul", "uj", "x", "a", "ad", "q", "r"})
+_REPORTING = ("说", "觉得", "问", "告诉")
 _SELF = ("我", "我们", "本人", "俺")
 
 
@@ -61,16 +63,24 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         yield match.start(), match[0]
 
 
-def statements(sentence: str, offset: int, people: frozenset[str]) -> Iterator[tuple[Clause, ...]]:
-    """Runs of clauses about one person; subjectless clauses follow the one before them."""
+def statements(
+    sentence: str, offset: int, people: frozenset[str], known: str = "", speaker: str = ""
+) -> Iterator[tuple[Clause, ...]]:
+    """Runs of clauses about one person; subjectless clauses follow the one before them.
+
+    `known` is whom 他 or 她 stands for; where nobody is, what follows them has no subject either.
+    """
     run: list[Clause] = []
-    for clause in _clauses(sentence, offset, people):
+    somebody = False
+    for clause in _clauses(sentence, offset, people, known, speaker):
+        if clause is not None and clause.subject != "none":
+            somebody = clause.subject == "other" and bool(re.match(r".{0,3}[他她]", clause.text))
         joins = clause is not None and clause.subject == "none" and run and len(run) < 3
         if not joins:
             if run:
                 yield tuple(run)
             run = []
-        if clause is not None and (joins or _opens(clause)):
+        if clause is not None and (joins or (_opens(clause) and not somebody)):
             run.append(clause)
     if run:
         yield tuple(run)
@@ -78,7 +88,7 @@ def statements(sentence: str, offset: int, people: frozenset[str]) -> Iterator[t
 
 _STRONG = re.compile(
     r"^(?:现在|目前|最近|平时|一直|今天|昨天|已经|刚|刚刚|也|都|还|很|最|非常|特别|比较|不|没|不太|(?:和|跟|与).{1,6}?(?:一起)?(?=去|打|看|吃))*"
-    r"(?:喜欢|爱好|热爱|住在|搬到|养了|在学|决定|打算|准备|计划|参加|学会|学了|买了|去(?:打|看|吃|学|爬|逛)?了|看了|吃了|做了|遇到|换了|辞|毕业|考上|讨厌|对.{1,10}(?:过敏|感兴趣))"
+    r"(?:喜欢|爱好|热爱|住在|搬到|养了|在学|决定|打算|准备|计划|参加|学会|学了|买了|去(?:打|看|吃|学|爬|逛)?了|看了|吃了|做了|遇到|换了|租了|拍了|收养了|辞|毕业|考上|讨厌|对.{1,10}(?:过敏|感兴趣))"
 )
 
 
@@ -89,7 +99,9 @@ def _opens(clause: Clause) -> bool:
     )
 
 
-def _clauses(sentence: str, offset: int, people: frozenset[str]) -> Iterator[Clause | None]:
+def _clauses(
+    sentence: str, offset: int, people: frozenset[str], known: str, speaker: str
+) -> Iterator[Clause | None]:
     """None stands for a clause that says nothing of anyone."""
     for match in _CLAUSE.finditer(sentence):
         lead = _LEAD.match(match[0])
@@ -99,7 +111,8 @@ def _clauses(sentence: str, offset: int, people: frozenset[str]) -> Iterator[Cla
             yield None
             continue
         words = tuple(tagged(text))
-        subject, person = _subject(text, words, people)
+        subject, person = _subject(text, words, people, known)
+        known = person or relative_in(text, speaker) or known
         yield Clause(text, offset + match.start() + start, words, subject, person)
 
 
@@ -113,14 +126,23 @@ def _is_idle(text: str) -> bool:
     )
 
 
-def _subject(text: str, words: tuple[Word, ...], people: frozenset[str]) -> tuple[Subject, str]:
+def _subject(
+    text: str, words: tuple[Word, ...], people: frozenset[str], known: str
+) -> tuple[Subject, str]:
     """Who does it, read off the words before the first verb."""
     if re.match(r"(?:名字)?叫", text):
         return "none", ""
     after_when = re.search(r"(?:的时候|之后|以后|时|后)(?=我)", text)
     if after_when:
         return "speaker", ""
-    for word, tag in words:
+    for i, (word, tag) in enumerate(words):
+        owns = words[i + 1 : i + 2] == (("的", "uj"),)
+        if word.startswith("每"):
+            continue
+        if word in ("他", "她") and known and not owns:
+            return "person", known
+        if is_name(word, tag) and i + 1 < len(words) and not owns:
+            return ("other", "") if words[i + 1][0] in _REPORTING else ("person", word)
         if word in _SELF or (word.startswith("我") and tag == "r"):
             return "speaker", ""
         if word in people:

@@ -54,6 +54,8 @@ def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
     """Every expression with a date, in the order of the text; `at` is aware."""
     found: list[TimeSpan] = []
     for match in _GRAMMAR.finditer(text):
+        if _REPEATED.search(text[: match.start()]):
+            continue
         span = _resolved(match, at)
         if span is not None:
             found.append(TimeSpan(*span, text=match[0], at=match.start()))
@@ -145,6 +147,8 @@ _RULES: dict[str, Callable[[re.Match[str], datetime], Span]] = {
     "seasons": _season,
 }
 _UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
+# "每周三和周日" is no date.
+_REPEATED = re.compile(r"每个?(?:(?:周|星期|礼拜)[一二三四五六日天](?:、|和|跟|与|，)?)+$")
 _GRAMMAR = re.compile(
     "|".join(
         (

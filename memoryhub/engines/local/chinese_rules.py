@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+import rjieba
+
 from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
 _FORGET = re.compile(
@@ -61,12 +63,41 @@ def is_hypothetical(text: str) -> bool:
     return bool(_HYPOTHETICAL.search(text))
 
 
+_SCHEDULED = {"面试": "interview", "考试": "exam", "会议": "meeting", "生日": "birthday",
+              "航班": "flight", "婚礼": "wedding", "比赛": "match", "手术": "surgery"}  # fmt: skip
+_PUT_RIGHT = re.compile(
+    r"(?:上次|之前|刚才|刚刚|前面)?我?(?:说过?的|提到的|讲的|我的)(?P<thing>[^，。,是]{1,8}?)"
+    r"(?:其实|应该|实际上)?是(?:在)?(?P<new>[^，。,]{1,10})[，,]?(?:而)?不是(?:在)?(?P<old>[^，。,]{1,10})"
+)
+_DAY_NAME = re.compile(r"(?:周|星期|礼拜)[一二三四五六日天]|[\d一二三四五六七八九十]+[月号日]")
+
+
+class Corrected(NamedTuple):
+    """What is put right in a sentence of its own; `key` is empty unless it is a date."""
+
+    thing: str
+    new: str
+    old: str
+    key: str
+
+
+def put_right(sentence: str) -> Corrected | None:
+    """("上次说的面试其实是周四，不是周三") → the interview, Thursday, Wednesday."""
+    found = _PUT_RIGHT.search(sentence) if is_correction(sentence) else None
+    if not found or is_question(sentence):
+        return None
+    thing, new = found["thing"], found["new"]
+    noun = next((known for known in _SCHEDULED if thing.endswith(known)), thing)
+    key = f"scheduled_{_SCHEDULED.get(noun, noun)}" if _DAY_NAME.search(new) else ""
+    return Corrected(thing, new, found["old"], key)
+
+
 def is_correction(text: str) -> bool:
     return bool(_CORRECTION.search(text))
 
 
 _ENDED = re.compile(
-    r"不再|再也不|已经不|现在不|早就不|(?:戒|辞|退|卖)(?:掉|了|职)|分手|不(?:喜欢|爱|养|住|去|吃|喝|学|玩)(?!得).{0,8}了$"
+    r"^.{0,6}(?:以前|曾经|过去|原来)(?!的)|不再|再也不|已经不|现在不|早就不|(?:戒|辞|退|卖)(?:掉|了|职)|离职|失业|分手|不(?:喜欢|爱|养|住|去|吃|喝|学|玩)(?!得).{0,8}了$"
 )
 _DENIED = re.compile(
     r"(?:不(?!仅|但|只|过|错|同|少|久|断|禁|得不|由|管|论|知不觉|好意思)|没(?!错|关系|问题)|从未|从不|未曾)"
@@ -83,6 +114,8 @@ _PREFERS = re.compile(
 
 def polarity_of(clause: str, head: str) -> Polarity:
     """What a clause says of its predicate; `head` is its part up to the main verb."""
+    if _PLANNED.search(head) and not re.search(r"了(?!解)", clause):
+        return "planned"
     if _ENDED.search(clause):
         return "ended"
     if _DENIED.search(head):
@@ -125,10 +158,13 @@ _ROLE = (
 )
 _HOME = re.compile(
     rf"(?:住(?:在|进|到)|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在){_PLACE}"
-    r"(?=了|的|[，。,]|生活|住|居住|工作|上班|已经|有|去|$)"
+    r"(?=了|的|[，。,]|越来越|快|很|都|[\d一二三四五六七八九十几半]+个?[年天月周]|生活|住|居住|工作|上班|已经|有|去|$)"
 )
 _EMPLOYER = re.compile(
     rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
+)
+_AT_WORK = re.compile(
+    r"在(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的]{2,12}?)(?:上班|任职|就职)"
 )
 _JOB = re.compile(
     rf"(?:(?:是|当|(?<!叫)做|成为|担任|从事|升任|转行做|改行做)(?:了|上了)?(?:一|两)?(?:名|个|位|家)?){_ROLE}(?!的(?!工作))(?=[，。,]|了|工作|$|的工作|已经|多年)"
@@ -181,10 +217,15 @@ def _home(clause: str) -> Predicate | None:
 
 def _role(clause: str) -> Predicate | None:
     match = _JOB.search(clause)
+    if not match and re.search(r"辞了?职|离职|失业|辞了?工作|(?:丢|没)了工作", clause):
+        return Predicate("works_as", "")
     return Predicate("works_as", match["role"]) if match else None
 
 
 def _employer(clause: str) -> Predicate | None:
+    bare = _AT_WORK.search(clause)
+    if bare and any(not tag.startswith(("ns", "s", "f")) for _, tag in rjieba.tag(bare["firm"])):
+        return Predicate("works_at", bare["firm"])
     match = _EMPLOYER.search(clause)
     if not match or not re.search(r"工作|上班|职|实习|教|加入|做|当|担任", clause):
         return None
@@ -198,16 +239,17 @@ def _marital(clause: str) -> Predicate | None:
 
 def is_single(key: str) -> bool:
     """As in the English table: one value at a time."""
-    known = ("lives_in", "works_as", "works_at", "marital_status", "age")
-    return key in known or key.startswith("favourite_")
+    known = ("lives_in", "address", "works_as", "works_at", "marital_status", "age")
+    return key in known or key.startswith(("favourite_", "scheduled_"))
 
 
 _QUESTIONS = (
     (
         r"住(?:在)?(?:哪|什么地方)|(?:哪里|哪儿|哪个城市|什么地方).{0,4}(?:住|生活|定居)"
-        r"|搬(?:到|去)(?:了)?(?:哪|什么)|地址|住址|家在哪",
+        r"|搬(?:到|去)(?:了)?(?:哪|什么)|家在哪",
         "lives_in",
     ),
+    (r"地址|住址|门牌", "address"),
     (r"什么工作|做什么的|职业|从事什么|什么职位|工作是什么|靠什么(?:谋生|生活)|当什么", "works_as"),
     (
         r"(?:在哪|在什么).{0,6}(?:工作|上班|任职|就职)|哪家(?:公司|医院|单位)|什么公司|公司叫什么|雇主",
@@ -220,6 +262,12 @@ _QUESTIONS = (
 _ASKED_FAVOURITE = re.compile(
     r"最(?:喜欢|喜爱|爱)(?:[吃喝看听玩])?(?:的|(?:什么|哪\S{0,2}?)(?:样的|种)?)(?P<thing>[^，。？?是]{1,4}?)(?:是|叫|[？?]|$)"
 )
+
+
+def word_for(thing: str) -> str:
+    """The Chinese word for the thing in a key: ("colour") → "颜色", "" where none is known."""
+    words = {**_THINGS, **_SCHEDULED}
+    return next((word for word, known in words.items() if known == thing), "")
 
 
 def question_predicates(question: str) -> tuple[str, ...]:

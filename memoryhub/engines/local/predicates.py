@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memoryhub.engines.local import chinese_rules
 from memoryhub.engines.local.calendar import COUNTS
+from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.wordlists import COUNTABLE, EVENTS, JOBS, words
 
 
@@ -304,7 +306,9 @@ _ASKED_WHEN = re.compile(
 
 
 def question_predicates(question: str) -> tuple[str, ...]:
-    """The keys a question asks for: ("where does she live") → ("lives_in",)."""
+    """The keys a question asks for, English or Chinese: ("她住在哪里？") → ("lives_in",)."""
+    if language_of(question) == "zh":
+        return chinese_rules.question_predicates(question)
     keys = [key for key, patterns in _QUESTIONS.items() if _any_of(patterns, question)]
     for pattern, prefix in (
         (_ASKED_COUNT, "has_count_"),
@@ -320,16 +324,20 @@ def _any_of(patterns: tuple[str, ...], question: str) -> bool:
 
 
 _WORDS = {
-    "lives_in": "live lives living moved home residence city town country address",
-    "works_as": "work works job occupation profession career position",
-    "works_at": "work works job employer company office",
-    "marital_status": "married marriage single divorced engaged husband wife partner",
-    "age": "age old years birthday born turned",
+    "lives_in": "live lives living moved home residence city town country 住 住在 搬到 搬家 城市",
+    "address": "address street live lives living 地址 住址 住在",
+    "works_as": "work works job occupation profession career position 工作 职业 职位 当 做",
+    "works_at": "work works job employer company office 公司 上班 工作 入职 单位",
+    "marital_status": (
+        "married marriage single divorced separated engaged husband wife partner"
+        " 结婚 离婚 单身 订婚 丈夫 妻子"
+    ),
+    "age": "age old years birthday born turned 岁 年龄 生日",
 }
 _PREFIXES = {
-    "favourite_": "favourite favorite prefers loves",
-    "has_count_": "has have number many",
-    "scheduled_": "scheduled date when moved",
+    "favourite_": "favourite favorite prefers loves 最喜欢 喜欢 最爱",
+    "has_count_": "has have number many 有 几个",
+    "scheduled_": "scheduled date when moved 时间 日期 安排",
 }
 
 
@@ -339,5 +347,6 @@ def predicate_words(key: str) -> str:
         return _WORDS[key]
     for prefix, general in _PREFIXES.items():
         if key.startswith(prefix):
-            return f"{general} {key.removeprefix(prefix).replace('_', ' ')}"
+            thing = key.removeprefix(prefix)
+            return f"{general} {thing.replace('_', ' ')} {chinese_rules.word_for(thing)}".strip()
     return key.replace("_", " ")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memoryhub.engines.local.answers import written
+from memoryhub.engines.local.chinese_dates import find_times as find_chinese_times
 from memoryhub.engines.local.dates import find_times
 from memoryhub.engines.types import Quote
 from tests.engines.local.dialogue import AT, ENGINE
@@ -115,3 +116,51 @@ def test_a_summary_of_nothing(texts: list[str]) -> None:
 
 def test_a_summary_of_one() -> None:
     assert ENGINE.summarise(["Ana sails."]) == "Ana sails."
+
+
+def told(text: str, said_at: datetime = AT) -> Quote:
+    times = find_chinese_times(text, said_at)
+    return Quote(text, said_at, times[0] if times else None)
+
+
+HOME = told("何苗上周六搬到厦门了。")
+TEA = told("何苗喜欢喝普洱茶。")
+CHEF = told("何苗现在是厨师。")
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("何苗住在哪里？", 1),
+        ("何苗做什么工作？", 2),
+        ("何苗喜欢喝什么？", 0),
+    ],
+)
+def test_chinese_questions_find_their_quote(question: str, best: int) -> None:
+    answer = ENGINE.answer(question, [TEA, HOME, CHEF])
+    assert answer.used[0] == best
+    assert "说于2024年5月15日" in answer.text
+
+
+@pytest.mark.parametrize("question", ["何苗什么时候搬到厦门的？", "何苗是哪一天搬家的？"])
+def test_when_in_chinese_is_answered_with_the_date(question: str) -> None:
+    answer = ENGINE.answer(question, [TEA, HOME, CHEF])
+    assert answer.text.startswith("2024年5月11日：“何苗上周六搬到厦门了。”")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("上个月", "2024年4月"),
+        ("去年", "2023年"),
+        ("上周", "2024年5月6日至2024年5月12日"),
+        ("昨天", "2024年5月14日"),
+    ],
+)
+def test_spans_in_chinese_words(text: str, words: str) -> None:
+    assert written(find_chinese_times(text, AT)[0], "zh") == words
+
+
+def test_an_english_question_about_a_chinese_memory() -> None:
+    answer = ENGINE.answer("Where does she live?", [TEA, HOME])
+    assert answer.used[0] == 1

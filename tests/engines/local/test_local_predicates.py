@@ -96,6 +96,11 @@ def test_is_single(key: str, single: bool) -> None:
         ("What's her favorite color?", ("favourite_colour",)),
         ("When is my interview?", ("scheduled_interview",)),
         ("When is the dentist appointment?", ("scheduled_dentist_appointment",)),
+        ("What is her address?", ("address",)),
+        ("她住在哪里？", ("lives_in",)),
+        ("他现在做什么工作？", ("works_as",)),
+        ("她的地址是什么？", ("address",)),
+        ("她最喜欢什么颜色？", ("favourite_colour",)),
         ("What did Ana bake?", ()),
         ("", ()),
     ],
@@ -108,4 +113,6 @@ def test_words_to_search_with() -> None:
     assert {"live", "home", "city"} <= set(predicate_words("lives_in").split())
     assert "colour" in predicate_words("favourite_colour").split()
     assert "interview" in predicate_words("scheduled_interview").split()
+    assert {"住在", "搬到", "城市"} <= set(predicate_words("lives_in").split())
+    assert {"最喜欢", "颜色"} <= set(predicate_words("favourite_colour").split())
     assert predicate_words("adopted_from") == "adopted from"
