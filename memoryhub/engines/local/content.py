@@ -34,6 +34,7 @@ _DOUBT = words(
     would could might should may must 'd ’d ought
     """
 )
+_DEFINING = frozenset({"amod", "relcl", "acl", "compound"})
 _PHATIC = words(
     """
     let say tell thank share hear know
@@ -52,7 +53,10 @@ def is_empty(clause: Clause) -> bool:
     if lemma in ("tell", "mention") and any(t.lower_ == "you" for t in clause.head.children):
         return True
     now = clause.head.tag_ in ("VBP", "VB", "VBZ") and not _is_perfect_or_ahead(clause)
-    doubtful = any(c.lower_ in _DOUBT and c.dep_ == "aux" for c in clause.head.children)
+    doubtful = any(
+        (c.lower_ in _DOUBT and c.dep_ == "aux") or c.lower_ in ("maybe", "perhaps")
+        for c in clause.head.children
+    )
     wishes = lemma in ("like", "love") and len(clause.chain) > 1
     cannot = (
         any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
@@ -118,7 +122,7 @@ def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
 
 def _points(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
     if token.lower_ == "one" and token.dep_ in ("dobj", "attr"):
-        return not any(token.children)
+        return not any(c.dep_ in _DEFINING or c.lower_ == "of" for c in token.children)
     if token.lower_ not in _POINTING or token.pos_ not in ("PRON", "DET", "ADV", "SCONJ"):
         return False
     if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE:

@@ -163,8 +163,10 @@ def _years(phrase: str) -> int:
     if phrase.isdigit():
         return int(phrase) if len(phrase) < 3 else 0
     parts = re.split(r"[- ]+", phrase.lower())
-    known = len(parts) < 3 and all(part in _NUMBERS for part in parts)
-    return sum(_NUMBERS[part] for part in parts) if known else 0
+    values = [_NUMBERS.get(part, 0) for part in parts]
+    if len(values) == 2 and values[0] >= 20 > 10 > values[1] > 0:
+        return sum(values)
+    return values[0] if len(values) == 1 else 0
 
 
 def _marital(reading: Reading) -> Predicate | None:

@@ -93,7 +93,9 @@ def _verb(low: str, token: Token) -> str:
     if low == "'ll":
         return "will"
     if low == "'s" and token.pos_ == "AUX":
-        return "has" if token.head.tag_ == "VBN" and token.dep_ == "aux" else "is"
+        follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
+        perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
+        return "has" if perfect or follows in ("been", "got", "had") else "is"
     return _finite(low, token)
 
 

@@ -209,3 +209,21 @@ def test_one_stands_for_what_was_asked() -> None:
 )
 def test_an_assistants_service_is_no_fact(text: str) -> None:
     assert ENGINE.construct([Exchange(said(("Hub", text), role="assistant"))])[0].facts == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["I'm fifty-fifty about the trip.", "I'm 100 percent in.", "My score was nine."]
+)
+def test_not_every_number_is_an_age(text: str) -> None:
+    assert all(found.predicate_key != "age" for found in facts(text))
+
+
+def test_what_is_only_considered_is_no_fact() -> None:
+    assert texts("I like the choir, so maybe we can sing together in Ghent.") == [
+        "Ana likes the choir."
+    ]
+
+
+def test_a_clipped_has_is_no_is() -> None:
+    (told,) = texts("My uncle's been in hospital since March.")
+    assert told == "Ana's uncle has been in hospital since March."
