@@ -110,7 +110,10 @@ def without_pointing(tokens: Sequence[Token], core: Iterable[Token]) -> list[Tok
                 return None
             kept -= {t.i for t in part.subtree}
             if _is_left_hanging(part.head, kept):
-                return None
+                beside = _removable(part.head, firm)  # "… and hoping" without its clause
+                if beside is None or beside != part.head:
+                    return None
+                kept -= {t.i for t in beside.subtree}
     return [t for t in tokens if t.i in kept]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memoryhub.engines.local.predicates import employer_in
+from memoryhub.engines.local.wordlists import JOBS
 from memoryhub.engines.types import FactCandidate
 
 
@@ -23,9 +24,13 @@ def with_value(fact: FactCandidate, value: str) -> FactCandidate:
 
 
 def with_employers(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
-    """A role at a firm ("a planner at Harlow") told once more as the firm alone."""
+    """A role at a firm ("a planner at Harlow") is two facts: the firm, or the role, once more."""
     for fact in map(_placed, facts):
         yield fact
+        role = _role(fact)
+        if role:
+            text = f"{fact.s} works as {role[0]} {role[1]}."
+            yield replace(fact, text=text, v="works as", o=role[1], predicate_key="works_as")
         firm = _firm(fact)
         if firm:
             yield replace(
@@ -48,6 +53,15 @@ def _placed(fact: FactCandidate) -> FactCandidate:
     if fact.polarity != "ended" or not left:
         return fact
     return replace(fact, predicate_key="works_at", cardinality="single", o=_named_firm(fact))
+
+
+def _role(fact: FactCandidate) -> tuple[str, str] | None:
+    """Article and noun of "works at Siemens as an engineer"."""
+    if fact.predicate_key != "works_at" or fact.polarity != "holds":
+        return None
+    found = re.search(r" as (an?) ([\w -]+?)(?=,|\.| (?:in|since|now|from|for|and)\b)", fact.text)
+    known = found is not None and found[2].split()[-1].lower() in JOBS
+    return (found[1], found[2]) if found and known else None
 
 
 def _firm(fact: FactCandidate) -> str:

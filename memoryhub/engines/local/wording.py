@@ -92,6 +92,8 @@ def _verb(low: str, token: Token) -> str:
         return "had" if token.head.tag_ == "VBN" else "would"
     if low == "'ll":
         return "will"
+    if low == "wanna":
+        return "wants to" if _agrees(token) else "want to"
     if low == "'s" and token.pos_ == "AUX":
         follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
         perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"

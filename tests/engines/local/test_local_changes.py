@@ -61,6 +61,8 @@ def test_moving_out_ends_an_address() -> None:
     [
         ("I work as a route planner at Dove Parcels, and I sing.", "route planner", "Dove Parcels"),
         ("I teach drawing at Alder School.", "teacher", "Alder School"),
+        ("I work at Dove Parcels as an engineer.", "engineer", "Dove Parcels"),
+        ("I became a nurse at Elm Clinic last May.", "nurse", "Elm Clinic"),
     ],
 )
 def test_a_role_at_a_firm_is_two_facts(text: str, role: str, firm: str) -> None:
@@ -227,3 +229,13 @@ def test_what_is_only_considered_is_no_fact() -> None:
 def test_a_clipped_has_is_no_is() -> None:
     (told,) = texts("My uncle's been in hospital since March.")
     assert told == "Ana's uncle has been in hospital since March."
+
+
+def test_a_wish_beside_it_goes_without_what_it_points_at() -> None:
+    assert texts("I'm reading a book on sails and hoping it'll give me ideas.") == [
+        "Ana is reading a book on sails."
+    ]
+
+
+def test_wanna_is_two_words() -> None:
+    assert texts("I wanna try sailing in June.") == ["Ana wants to try sailing in June."]
