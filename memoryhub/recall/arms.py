@@ -25,6 +25,8 @@ PER_ARM = 60
 ONE_MATCH = 0.0608
 # Of a longer question, this many words count as all of it.
 MOST_WORDS = 6
+# Further words are not asked for: PostgreSQL reads a query recursively, and ranks by each word.
+MOST_ASKED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,13 @@ dense AS (
 """
 _NO_DENSE = "dense AS (SELECT ''::text AS kind, NULL::uuid AS owner_id WHERE false),"
 
-_CANDIDATES = """
-WITH asked AS (
-  SELECT replace(replace(plainto_tsquery('english', %(words)s)::text, ' & ', ' | '),
-                 ' <-> ', ' | ')::tsquery AS query
+_CANDIDATES = r"""
+WITH asked AS (  -- the first distinct words, quoted as a tsquery wants them
+  SELECT COALESCE(string_agg(
+    $$'$$ || replace(replace(lexeme, $$\$$, $$\\$$), $$'$$, $$''$$) || $$'$$, ' | '
+  ), '')::tsquery AS query
+  FROM (SELECT lexeme FROM unnest(to_tsvector('english', %(words)s))
+        ORDER BY positions[1], lexeme LIMIT %(most_asked)s) AS first
 ),
 q AS (  -- ts_rank divides by the number of words asked for: n leaves and n - 1 operators
   SELECT query, (n / least(n, %(most_words)s) / (2 * %(one_match)s))::float AS scale
@@ -115,6 +120,7 @@ def candidates(
         "kinds": list(kinds),
         "per_arm": per_arm,
         "most_words": MOST_WORDS,
+        "most_asked": MOST_ASKED,
         "one_match": ONE_MATCH,
         "as_of": visibility.as_of,
         "now": visibility.now,

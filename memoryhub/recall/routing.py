@@ -19,10 +19,10 @@ _WHEN = re.compile(
     r"|什么时候|哪天|几月|几号|何时|哪年|哪一天",
     re.I,
 )
-# Roles and words that also are names: not taken for somebody when written in lower case.
 # Characters of a question that are read: for its words, and by the rules.
 READ_WORDS, READ = 20_000, 4_000
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3}")
+# Roles and words that also are names: not taken for somebody when written in lower case.
 _ROLES = frozenset({"user", "assistant", "system", "tool"})
 _NOT_NAMES = _ROLES | {"will", "may", "can", "mark", "art"}
 
@@ -53,16 +53,19 @@ class Route:
 
 
 def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -> Route:
-    """Read `query`, which is not empty, as asked at `now` of a space with these speakers."""
-    people = tuple(speakers)
-    named = tuple(name for name in people if _names(query, name))
+    """Read `query`, which is not empty, as asked at `now` of a space with these speakers.
+
+    Of a query longer than READ_WORDS characters the rest is not looked at.
+    """
+    asked, query = len(query.strip()), query.strip()[:READ_WORDS]
+    named = tuple(name for name in speakers if _names(query, name))
     bare = without_names(query, [form for name in named for form in _forms(name)])
     pieces, language = chunks(bare, max_tokens), language_of(query[:READ])
     return Route(
         query=query,
         embed=pieces[0],
-        words=lexical_text(bare[:READ_WORDS]),
-        truncated=len(pieces) > 1,
+        words=lexical_text(bare),
+        truncated=len(pieces) > 1 or asked > len(query),
         named=named,
         spans=find_times(query[:READ], now),
         asks_when=bool(_WHEN.search(query)),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.recall.routing import reads, route
+from memoryhub.recall.routing import READ_WORDS, reads, route
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PEOPLE = ["Ana", "Ben Miller", "assistant", "林"]
@@ -72,3 +72,12 @@ def test_vectors_are_used_only_for_a_language_they_speak() -> None:
     assert not reads("minilm-l6-v2-int8", "zh")
     assert reads("paraphrase-multilingual-MiniLM-L12-v2", "zh")
     assert reads("text-embedding-3-small", "zh")
+
+
+def test_a_query_is_cut_before_anything_reads_it() -> None:
+    way = route("猫狗" * 500_000, PEOPLE, NOW, 256)
+    assert way.truncated
+    assert len(way.query) == READ_WORDS
+    assert len(way.words.split()) <= READ_WORDS
+    short = route("  where is she?" + " " * READ_WORDS, PEOPLE, NOW, 256)
+    assert (short.query, short.truncated) == ("where is she?", False)

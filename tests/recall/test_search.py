@@ -160,7 +160,19 @@ def test_a_long_query_is_cut_for_the_vector_and_read_whole_for_words(chatty: Wor
 
 
 @pytest.mark.parametrize(
-    "query", ["bread " * 200_000, "x" * 5000, "bread \ud83d", "'; & | !( <-> \\:*"]
+    "query",
+    [
+        "bread " * 200_000,
+        "x" * 5000,
+        "1" * 20_000,
+        "九" * 20_000,
+        "猫狗" * 500_000,
+        "-".join(str(n) for n in range(9_000)),
+        " ".join(f"w{n}" for n in range(9_000)),
+        "bread \ud83d",
+        "'; & | !( <-> \\:*",
+        r"it's \ http://a.b/c'd\e",
+    ],
 )
 def test_odd_queries_are_answered(chatty: World, query: str) -> None:
     assert search(chatty.space, query).pending_turns == 6
