@@ -22,10 +22,10 @@ from api.resources import (
     space_resource,
 )
 from api.serializers import AddSerializer, SearchSerializer
+from memoryhub.dialogues.messages import in_zone
 from memoryhub.errors import NotFound
-from memoryhub.pipeline import runner
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import WAIT_SECONDS, ingest, retry_job
+from memoryhub.pipeline.services import ingest, retry_job, wait_for
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
@@ -62,7 +62,7 @@ class MemoriesView(APIView):
 def _answer(tenant_id: UUID, answer: dict[str, Any], *, wait: bool, replayed: bool) -> Response:
     job = _job(tenant_id, answer["job_id"]) if answer["job_id"] else None
     if wait and job is not None:
-        runner.run_until(tenant_id, job, WAIT_SECONDS)
+        wait_for(tenant_id, job)
     settled = all(turn["duplicate"] for turn in answer["turns"]) or (
         wait and job is not None and job.state in _ENDED
     )
@@ -114,6 +114,8 @@ class SearchView(APIView):
         body.is_valid(raise_exception=True)
         wanted = dict(body.validated_data)
         space = _space(request, wanted.pop("subject"))
+        if wanted["as_of"]:
+            wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
         started = time.perf_counter()
         found = asdict(search(space, wanted.pop("query"), **wanted))
         return Response(found | {"ms": round((time.perf_counter() - started) * 1000, 1)})

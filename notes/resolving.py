@@ -91,13 +91,21 @@ def decide(
     person and not by an assistant, a tool or a document, which may not change what people
     said (E24). `correction`: the speaker takes back what was said.
     """
-    if same := _same(new, held):
-        return Decision(Op.SAME, "said before in the same words", same)
+    same = _same(new, held)
     if new.polarity in ("denied", "ended"):
-        return _denial(new, held, trusted)
+        return _denial(new, held, trusted, same)
+    if same is not None:
+        return _repeated(same)
     if new.cardinality == "single" and new.polarity == "holds":
-        return _single(new, held, trusted, correction)
-    return Decision(Op.ADD, "new")
+        decision = _single(new, held, trusted, correction)
+    else:
+        decision = Decision(Op.ADD, "new")
+    denial = _denial_of(new, held) if decision.op is Op.ADD and trusted else None
+    return Decision(Op.SUPERSEDE, "so again", denial) if denial else decision
+
+
+def _repeated(same: C) -> Decision[C]:
+    return Decision(Op.SAME, "said before in the same words", same)
 
 
 def _same(new: C, held: Sequence[C]) -> C | None:
@@ -115,23 +123,34 @@ def value(claim: Claim) -> str:
     return match_text(claim.o or claim.c)
 
 
-def _rivals(new: C, held: Sequence[C]) -> list[C]:
+def _rivals(new: C, held: Sequence[C], polarities: tuple[str, ...] = ("holds",)) -> list[C]:
     return [
         claim
         for claim in held
         if claim.owner == new.owner
         and claim.predicate_key == new.predicate_key != ""
-        and claim.polarity == "holds"
+        and claim.polarity in polarities
     ]
 
 
-def _denial(new: C, held: Sequence[C], trusted: bool) -> Decision[C]:
+def _denial(new: C, held: Sequence[C], trusted: bool, same: C | None) -> Decision[C]:
     target = next((c for c in _rivals(new, held) if c.valid_to is None and _denies(new, c)), None)
     if target is None:
-        return Decision(Op.ADD, "denies something not held")
+        return _repeated(same) if same else Decision(Op.ADD, "denies something not held")
+    if target.valid_from > new.valid_from:
+        return Decision(Op.HISTORY, "was denied before it came to be so", None, target.valid_from)
     if not trusted:
         return Decision(Op.REVIEW, "denied by someone whose word can't end this", target)
     return Decision(Op.END, "no longer so", target)
+
+
+def _denial_of(new: C, held: Sequence[C]) -> C | None:
+    """An open denial that the new claim puts an end to."""
+    if new.polarity != "holds":
+        return None
+    denials = _rivals(new, held, ("denied", "ended"))
+    open_ones = (c for c in denials if c.valid_to is None and c.valid_from <= new.valid_from)
+    return next((c for c in open_ones if value(c) == value(new)), None)
 
 
 def _denies(new: Claim, old: Claim) -> bool:

@@ -84,7 +84,7 @@ class Turn(SpaceModel):
             ),
             # The same words said again later are a new turn (E7); delivered again, they are not.
             models.UniqueConstraint(
-                fields=["session", "role", "content_hash", "occurred_at"],
+                fields=["session", "role", "speaker", "content_hash", "occurred_at"],
                 condition=Q(external_id=""),
                 name="turn_content",
             ),

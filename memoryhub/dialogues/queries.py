@@ -15,9 +15,10 @@ def turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Tur
     return rows.select_related("session")
 
 
-def turns_before(space_id: UUID, seq: int, count: int) -> list[Turn]:
-    """The last `count` turns before `seq`, oldest first."""
-    rows = Turn.objects.filter(space_id=space_id, seq__lt=seq).order_by("-seq")[:count]
+def turns_before(turn: Turn, count: int) -> list[Turn]:
+    """The last `count` turns of its session before this one, oldest first."""
+    said = Turn.objects.filter(session_id=turn.session_id, ordinal__lt=turn.ordinal)
+    rows = said.order_by("-ordinal")[:count]
     return list(reversed(rows))
 
 

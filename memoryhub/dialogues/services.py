@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import Max
 
-from memoryhub.dialogues.messages import Message, checked, resolve_time, text_hash
+from memoryhub.dialogues.messages import Message, checked, resolve_time
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
@@ -43,7 +44,11 @@ def append_turns(
     messages = checked(messages)
     _checked_session(session_id)
     space = lock_space(space)
-    drafts = [_draft(space, message, agent, received) for message in messages]
+    drafts = [
+        # Messages without a time keep their order, and the same words stay two messages (E7).
+        _draft(space, message, agent, received + timedelta(microseconds=at))
+        for at, message in enumerate(messages)
+    ]
     known = _delivered(space, session_id, drafts)
     new = _unseen(drafts, known)
     session = _session(space, session_id, new) if new else known[_identity(drafts[0])].session
@@ -92,7 +97,7 @@ def _draft(space: Space, message: Message, agent: str, received: datetime) -> Tu
         time_flag=flag,
         received_at=received,
         external_id=message.external_id,
-        content_hash=text_hash(message.content),
+        content_hash=hashlib.sha256(message.content.encode()).hexdigest(),
     )
 
 
@@ -106,7 +111,8 @@ Identity = tuple[str, ...]
 def _identity(turn: Turn) -> Identity:
     if turn.external_id:
         return ("id", turn.external_id)
-    return ("text", turn.role, turn.content_hash, turn.occurred_at.isoformat())
+    at = turn.occurred_at.astimezone(UTC).isoformat()
+    return ("text", turn.role, turn.speaker, turn.content_hash, at)
 
 
 def _delivered(space: Space, session_id: str, drafts: list[Turn]) -> dict[Identity, Turn]:

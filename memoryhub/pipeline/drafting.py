@@ -20,6 +20,7 @@ from memoryhub.errors import EngineError
 from memoryhub.models_in_use import embedder, engine_named
 from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
 from notes import indexing
+from notes.dating import joined
 from notes.lexemes import lexical_text
 from notes.models import Fact, Note, Page, Segment
 from notes.placing import starts_topic
@@ -124,16 +125,9 @@ def _mark(turns: list[Turn], built: Construction, handles: dict[str, Window]) ->
         turn.lang = language_of(turn.text)
 
 
-def _time_words(pages: list[PageDraft], zone: ZoneInfo) -> dict[UUID, str]:
-    """The dates that a turn's facts speak of, as words to be found by."""
-    words: dict[UUID, list[str]] = {}
-    for draft in (fact for page in pages for fact in page.facts):
-        if draft.fact.event_from and draft.sources:
-            day = draft.fact.event_from.astimezone(zone)
-            words.setdefault(draft.sources[0].turn_id, []).append(
-                indexing.date_words(day, draft.fact.text)
-            )
-    return {turn_id: " ".join(found) for turn_id, found in words.items()}
+def _event_words(pages: list[PageDraft], zone: ZoneInfo) -> dict[UUID, str]:
+    drafts = [fact for page in pages for fact in page.facts if fact.sources]
+    return joined(((draft.sources[0].turn_id, draft.fact) for draft in drafts), zone)
 
 
 def _facts(
@@ -286,7 +280,7 @@ def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
         *indexing.turn_entries(
             turns,
             batch.space.speakers,
-            time_words=_time_words(pages, zone),
+            time_words=batch.event_words | _event_words(pages, zone),
             only=indexing.touched(turns, {turn.id for turn in batch.own_words}),
             zone=zone,
         ),

@@ -16,6 +16,7 @@ from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
+from notes.dating import event_words
 from notes.models import Fact, IndexEntry, Note
 
 
@@ -52,4 +53,6 @@ def _turn_entries(space: Space, ids: set[UUID], zone: ZoneInfo) -> Sequence[inde
     seqs = list(Turn.objects.filter(id__in=ids).values_list("seq", flat=True))
     near = indexing.BEFORE + indexing.AFTER
     turns = list(turns_between(space.id, min(seqs) - near, max(seqs) + near))
-    return indexing.turn_entries(turns, space.speakers, only=ids, zone=zone)
+    return indexing.turn_entries(
+        turns, space.speakers, only=ids, zone=zone, time_words=event_words(list(ids), zone)
+    )

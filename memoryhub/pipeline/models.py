@@ -11,7 +11,8 @@ from memoryhub.tenants.models import SpaceModel
 class Job(SpaceModel):
     """Derivation of the turns `first_seq` to `last_seq` of a space.
 
-    `attempts` counts claims and fences them: a worker that lost its lease can't finish.
+    `attempts` counts claims and fences them: a worker that lost its lease can't finish. It only
+    rises. `tries` are those since a person last revived the job, and are limited.
     """
 
     class State(models.TextChoices):
@@ -33,6 +34,7 @@ class Job(SpaceModel):
     last_seq = models.BigIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     attempts = models.IntegerField(default=0)
+    tries = models.IntegerField(default=0)
     run_after = models.DateTimeField()
     lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
 
+from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
@@ -64,18 +65,19 @@ def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
 def claim(space_id: UUID, now: datetime) -> Job | None:
     """Lease the space's next job: the first unfinished one, if it is due and nobody has it.
 
-    Later jobs wait behind one that is to be retried: dialogue is read in order.
+    Later jobs wait behind one that is to be retried: dialogue is read in order. A job that runs
+    comes before all, whatever its lane: it ends, or its lease does.
     """
-    unfinished = Job.objects.filter(space_id=space_id, state__in=UNFINISHED)
-    job: Job | None = unfinished.order_by("lane", "first_seq").first()
+    job = _next(space_id)
     if job is None or not _is_due(job, now):
         return None
-    if job.attempts >= settings.JOB_MAX_ATTEMPTS:
+    if job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end(job, Job.State.DEAD, now, error=job.error or "its worker died every time")
         return claim(space_id, now)
     claimed = _unchanged(job).update(
         state=Job.State.RUNNING,
         attempts=job.attempts + 1,
+        tries=job.tries + 1,
         lease_until=_lease(now),
         started_at=now,
     )
@@ -83,6 +85,12 @@ def claim(space_id: UUID, now: datetime) -> Job | None:
         return None  # another worker got there first
     job.refresh_from_db()
     return job
+
+
+def _next(space_id: UUID) -> Job | None:
+    unfinished = Job.objects.filter(space_id=space_id, state__in=UNFINISHED)
+    running: Job | None = unfinished.filter(state=Job.State.RUNNING).first()
+    return running or unfinished.order_by("lane", "first_seq").first()
 
 
 def _is_due(job: Job, now: datetime) -> bool:
@@ -124,12 +132,12 @@ def fail(job: Job, error: Exception, now: datetime) -> None:
     """Plan another attempt with backoff, or give up: permanent errors and spent attempts."""
     permanent = isinstance(error, EngineError) and error.permanent
     message = f"{type(error).__name__}: {error}"[:2000]
-    if permanent or job.attempts >= settings.JOB_MAX_ATTEMPTS:
+    if permanent or job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end(job, Job.State.DEAD, now, error=message)
         return
     _unchanged(job).update(
         state=Job.State.RETRY,
-        run_after=now + backoff(job.attempts),
+        run_after=now + backoff(job.tries),
         error=message,
         lease_until=None,
     )
@@ -142,17 +150,26 @@ def backoff(attempts: int) -> timedelta:
 
 
 def _end(job: Job, state: Job.State, now: datetime, error: str) -> None:
-    _unchanged(job).update(state=state, error=error, finished_at=now, lease_until=None)
+    ended = _unchanged(job).update(state=state, error=error, finished_at=now, lease_until=None)
+    if ended and job.step == Job.Step.DERIVE:
+        _mark_turns(job, Turn.State.PENDING, Turn.State.FAILED)
+
+
+def _mark_turns(job: Job, old: Turn.State, new: Turn.State) -> None:
+    """Turns say themselves whether they have been read (E12)."""
+    seqs = (job.first_seq, job.last_seq)
+    Turn.objects.filter(space_id=job.space_id, seq__range=seqs, state=old).update(state=new)
 
 
 def revive(job_id: UUID, now: datetime) -> Job:
     """Give a job that failed another round of attempts. Raises Conflict for any other."""
     revived = Job.objects.filter(id=job_id, state__in=(Job.State.DEAD, Job.State.RETRY)).update(
-        state=Job.State.QUEUED, attempts=0, run_after=now, error="", finished_at=None
+        state=Job.State.QUEUED, tries=0, run_after=now, error="", finished_at=None
     )
     if revived != 1:
         raise Conflict("only a job that failed can be tried again", code="job_not_failed")
     job: Job = Job.objects.get(id=job_id)
+    _mark_turns(job, Turn.State.FAILED, Turn.State.PENDING)
     return job
 
 

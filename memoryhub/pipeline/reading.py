@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_before, turns_between
@@ -11,6 +13,7 @@ from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from notes.dating import event_words
 from notes.models import Page, Segment, SegmentPage
 
 CONTEXT_TURNS = 10  # m of Mem0, W of AMA (spec §5.2, §7.3)
@@ -30,6 +33,7 @@ class Batch:
     pages: list[Page]
     noted: set[object]  # ids of pages that have a note
     segment: Segment | None  # where the turn before was placed
+    event_words: dict[UUID, str]  # dates that facts of the turns before speak of
 
     def turns_of(self, page: Page) -> list[Turn]:
         return [turn for turn in self.turns if page.covers(turn)]
@@ -52,22 +56,28 @@ def read(job: Job) -> Batch:
                 state=Turn.State.PENDING
             )
         )
-        before = turns_before(job.space_id, job.first_seq, CONTEXT_TURNS)
-        pages = list(
-            Page.objects.filter(
-                space_id=job.space_id, first_seq__lte=job.last_seq, last_seq__gte=job.first_seq
-            )
-        )
+        before = turns_before(turns[0], CONTEXT_TURNS) if turns else []
+        pages = _pages(turns)
+        space = Space.objects.get(id=job.space_id)
         return Batch(
             job=job,
             tenant=Tenant.objects.get(id=job.tenant_id),
-            space=Space.objects.get(id=job.space_id),
+            space=space,
             turns=turns,
             before=before,
             pages=pages,
             noted=_noted(pages),
             segment=_segment_of(before[-1]) if before else None,
+            event_words=event_words([turn.id for turn in before], ZoneInfo(space.timezone)),
         )
+
+
+def _pages(turns: Sequence[Turn]) -> list[Page]:
+    """The pages of a job's turns, which are of one session."""
+    if not turns:
+        return []
+    session = Page.objects.filter(session_id=turns[0].session_id)
+    return list(session.filter(first_seq__lte=turns[-1].seq, last_seq__gte=turns[0].seq))
 
 
 def _noted(pages: Sequence[Page]) -> set[object]:
@@ -80,7 +90,9 @@ def _noted(pages: Sequence[Page]) -> set[object]:
 
 def _segment_of(turn: Turn) -> Segment | None:
     placed = SegmentPage.objects.filter(
-        page__space_id=turn.space_id, page__first_seq__lte=turn.seq, page__last_seq__gte=turn.seq
+        page__session_id=turn.session_id,
+        page__first_seq__lte=turn.seq,
+        page__last_seq__gte=turn.seq,
     )
     membership = placed.select_related("segment").first()
     return membership.segment if membership else None

@@ -11,8 +11,11 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import OperationalError, connection
+from django.db.models import Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 
+from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import derive, embedding, queue
 from memoryhub.pipeline.models import Job
@@ -31,17 +34,33 @@ def run_space(tenant_id: UUID, space_id: UUID) -> int:
     return ran
 
 
-def run_until(tenant_id: UUID, job: Job, seconds: float) -> Job:
-    """Work on the job's space until the job has ended or the time is up."""
+def run_until(
+    tenant_id: UUID, job: Job, seconds: float, *, most_characters: int | None = None
+) -> Job:
+    """Work on the job's space until the job has ended or the time is up.
+
+    A job of more than `most_characters` is left to a worker and waited for: once begun it can't
+    be broken off, and a request would go on past its time.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if not run_next(tenant_id, job.space_id):
-            time.sleep(POLL_SECONDS)  # another worker has it, or it waits to be retried
+        fits = most_characters is None or _size(tenant_id, job) <= most_characters
+        if not (fits and run_next(tenant_id, job.space_id)):
+            time.sleep(POLL_SECONDS)  # a worker has it, or it waits to be retried
         with tenant_scope(tenant_id):
             job.refresh_from_db()
         if job.state not in (Job.State.QUEUED, Job.State.RUNNING):
             break
     return job
+
+
+def _size(tenant_id: UUID, job: Job) -> int:
+    """Characters to be read in the space up to the end of this job."""
+    with tenant_scope(tenant_id):
+        waiting = Turn.objects.filter(
+            space_id=job.space_id, seq__lte=job.last_seq, state=Turn.State.PENDING
+        )
+        return int(waiting.aggregate(size=Sum(Length("text")))["size"] or 0)
 
 
 def run_next(tenant_id: UUID, space_id: UUID) -> bool:

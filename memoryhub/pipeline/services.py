@@ -21,9 +21,19 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.placing import form_pages
 
-__all__ = ["IngestRequest", "Ingested", "ingest", "ingest_and_wait", "retry_job", "run_space"]
+__all__ = [
+    "IngestRequest",
+    "Ingested",
+    "ingest",
+    "ingest_and_wait",
+    "retry_job",
+    "run_space",
+    "wait_for",
+]
 
 WAIT_SECONDS = 30.0
+# About ten seconds of reading by the local engine.
+WAIT_CHARACTERS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +91,9 @@ def _follow_up(space: Space, turns: list[Turn], new: list[Turn]) -> Job | None:
     if new:
         return queue.enqueue(space, new[0].seq, new[-1].seq, timezone.now())
     # A repeated delivery is told of the job it made the first time.
-    covering = Job.objects.filter(
-        space=space, first_seq__lte=turns[0].seq, last_seq__gte=turns[0].seq
-    )
-    job: Job | None = covering.first()
+    last = max(turn.seq for turn in turns)
+    derivations = Job.objects.filter(space=space, step=Job.Step.DERIVE)
+    job: Job | None = derivations.filter(first_seq__lte=last, last_seq__gte=last).first()
     return job
 
 
@@ -94,8 +103,13 @@ def ingest_and_wait(
     """Ingest, and work on the space until this job has ended or the time is up."""
     done = ingest(tenant_id, request)
     if done.job is not None:
-        runner.run_until(tenant_id, done.job, seconds)
+        wait_for(tenant_id, done.job, seconds)
     return done
+
+
+def wait_for(tenant_id: UUID, job: Job, seconds: float = WAIT_SECONDS) -> Job:
+    """Help the job along from a request, and wait for its end or the time's."""
+    return runner.run_until(tenant_id, job, seconds, most_characters=WAIT_CHARACTERS)
 
 
 def retry_job(job_id: UUID) -> Job:

@@ -35,4 +35,5 @@ class Page(SpaceModel):
         return f"turns {self.first_seq} to {self.last_seq}"
 
     def covers(self, turn: Turn) -> bool:
-        return self.first_seq <= turn.seq <= self.last_seq
+        """Other sessions of the space may speak in between."""
+        return self.session_id == turn.session_id and self.first_seq <= turn.seq <= self.last_seq

@@ -122,6 +122,39 @@ def test_a_denial_of_what_is_not_held_is_kept_as_a_claim() -> None:
     assert decide(denial, []).op is Op.ADD
 
 
+LIKES = Held("Ana likes coffee.", "coffee", predicate_key="likes", cardinality="multi")
+DISLIKES = replace(LIKES, text="Ana doesn't like coffee.", polarity="denied")
+
+
+def at(claim: Held, day: int, until: int | None = None) -> Held:
+    end = None if until is None else START + timedelta(days=until)
+    return replace(claim, valid_from=START + timedelta(days=day), valid_to=end)
+
+
+def test_what_is_so_again_ends_its_denial() -> None:
+    held = [at(LIKES, 0, 10), at(DISLIKES, 10)]
+    decision = decide(at(LIKES, 20), held)
+    assert (decision.op, decision.target) == (Op.SUPERSEDE, held[1])
+
+
+def test_denied_again_ends_it_again() -> None:
+    held = [at(LIKES, 0, 10), at(DISLIKES, 10), at(LIKES, 20)]
+    decision = decide(at(DISLIKES, 30), held)
+    assert (decision.op, decision.target) == (Op.END, held[2])
+
+
+def test_a_denial_said_twice_is_one() -> None:
+    held = [at(LIKES, 0, 10), at(DISLIKES, 10)]
+    assert decide(at(DISLIKES, 20), held).op is Op.SAME
+
+
+def test_E8_an_older_denial_ends_nothing_newer() -> None:
+    paris = lives("Paris", 100)
+    older = replace(lives("Paris", 0), text="Ana doesn't live in Paris.", polarity="denied")
+    decision = decide(older, [paris])
+    assert (decision.op, decision.target, decision.until) == (Op.HISTORY, None, paris.valid_from)
+
+
 @pytest.mark.parametrize("polarity", ["holds", "ended", "denied"])
 def test_X11_E24_what_is_not_a_persons_word_closes_nothing(polarity: str) -> None:
     old = lives("Porto")

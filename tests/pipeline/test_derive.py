@@ -12,7 +12,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.pipeline import drafting, embedding, reading
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait, run_space
+from memoryhub.pipeline.services import IngestRequest, ingest, ingest_and_wait, run_space
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -47,8 +47,11 @@ def talk(tenant: Tenant, *lines: str, day: int = 0, **more: Any) -> Job:
         role = "assistant" if speaker == "Hub" else "user"
         when = AT + timedelta(days=day, seconds=at)
         messages.append(Message(role, text, speaker, when))
-    job = ingest_and_wait(tenant.id, IngestRequest("ana", messages, **more)).job
+    job = ingest(tenant.id, IngestRequest("ana", messages, **more)).job
     assert job is not None
+    run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        job.refresh_from_db()
     assert job.state == Job.State.DONE, job.error
     return job
 
@@ -227,3 +230,36 @@ def test_what_the_hub_quoted_is_neither_read_nor_found_again(tenant: Tenant) -> 
         assert turn.state == Turn.State.PROCESSED
         assert not IndexEntry.objects.filter(owner_id=turn.id).exists()
         assert not Note.objects.filter(content__contains="Hub").exists()
+
+
+def test_interleaved_sessions_keep_to_themselves(tenant: Tenant) -> None:
+    for speaker, session in (("Ana", "a"), ("Rui", "b"), ("Hub", "a"), ("Hub", "b")):
+        text = "How nice." if speaker == "Hub" else f"I bought a boat in Porto. I am {speaker}."
+        role = "assistant" if speaker == "Hub" else "user"
+        ingest(tenant.id, IngestRequest("ana", [Message(role, text, speaker, AT)], session))
+    with tenant_scope(tenant.id):
+        space_id = Turn.objects.all()[0].space_id
+    run_space(tenant.id, space_id)
+    with tenant_scope(tenant.id):
+        assert set(Fact.objects.values_list("mention_count", flat=True)) == {1}
+        for note in Note.objects.all():
+            assert ("Ana" in note.content) != ("Rui" in note.content)
+
+
+def test_resolved_dates_stay_when_the_next_turn_comes(tenant: Tenant) -> None:
+    talk(tenant, "Ana: I moved to Lyon last Friday.", session="s")
+    talk(tenant, "Hub: Congratulations.", session="s")
+    with tenant_scope(tenant.id):
+        turn = Turn.objects.get(seq=1)
+        words = str(IndexEntry.objects.get(owner_id=turn.id, kind="turn").words)
+    assert "'27'" in words
+    assert "'februari'" in words
+
+
+def test_E7_the_same_words_in_one_call_are_several_turns(tenant: Tenant) -> None:
+    said = ["Do you like tea?", "Yes", "Do you like coffee?", "Yes", "ok", "OK"]
+    messages = [Message("user", text, "Ana" if n % 2 else "Hub") for n, text in enumerate(said)]
+    done = ingest(tenant.id, IngestRequest("ana", messages))
+    assert [turn.text for turn in done.new] == said
+    both = [Message("user", "I live in Berlin.", who, AT) for who in ("Tom", "Mia")]
+    assert len(ingest(tenant.id, IngestRequest("ana", both)).new) == 2

@@ -9,10 +9,17 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError
 from memoryhub.pipeline import queue, runner, tasks
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest, retry_job, run_space
+from memoryhub.pipeline.services import (
+    IngestRequest,
+    ingest,
+    retry_job,
+    run_space,
+    wait_for,
+)
 from memoryhub.pipeline.sweeper import Sweeper
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -226,3 +233,60 @@ def test_the_sweeper_outlives_its_errors() -> None:
     sweeper.stop()
     sweeper.join(10)
     assert not sweeper.is_alive()
+
+
+def test_a_running_job_comes_before_a_new_one_of_a_higher_lane(tenant: Tenant) -> None:
+    first = say(tenant, "I live in Porto.")
+    run_space(tenant.id, first.space_id)
+    now = timezone.now()
+    with tenant_scope(tenant.id):
+        queue.enqueue_embedding(first.space, first, now)
+        held = queue.claim(first.space_id, now + timedelta(minutes=1))
+        assert held is not None
+        assert held.step == Job.Step.EMBED
+    say(tenant, "I moved to Faro.")
+    with tenant_scope(tenant.id):
+        assert queue.claim(first.space_id, now + timedelta(minutes=1)) is None
+        again = queue.claim(first.space_id, now + timedelta(hours=1))
+        assert again is not None
+        assert again.id == held.id
+
+
+def test_E12_turns_of_a_job_that_was_given_up_say_so_until_it_is_revived(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        fails_with(broken, EngineError("the key is wrong", permanent=True))
+        job = say(tenant, "I live in Porto.")
+        run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        assert Turn.objects.get().state == Turn.State.FAILED
+        retry_job(job.id)
+        assert Turn.objects.get().state == Turn.State.PENDING
+    run_space(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        assert Turn.objects.get().state == Turn.State.PROCESSED
+
+
+def test_a_revived_job_still_fences_the_worker_it_was_taken_from(tenant: Tenant) -> None:
+    job = say(tenant, "I live in Porto.")
+    now = timezone.now()
+    with tenant_scope(tenant.id):
+        slow = queue.claim(job.space_id, now)
+        assert slow is not None
+        quick = queue.claim(job.space_id, now + timedelta(hours=1))
+        assert quick is not None
+        queue.fail(quick, EngineError("no", permanent=True), now)
+        retry_job(job.id)
+        revived = queue.claim(job.space_id, timezone.now())
+        assert revived is not None
+        assert revived.tries == 1
+        with pytest.raises(queue.LeaseLost):
+            queue.finish(slow, {}, now)
+
+
+def test_a_request_leaves_a_long_text_to_a_worker(tenant: Tenant) -> None:
+    job = say(tenant, "The weather was calm. " * 4000)
+    assert wait_for(tenant.id, job, 0.3).state == Job.State.QUEUED
+    short = say(tenant, "I live in Porto.", "rui")
+    assert wait_for(tenant.id, short, 30).state == Job.State.DONE
