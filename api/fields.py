@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,8 +10,14 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from memoryhub.dialogues.messages import FIRST_YEAR, LAST_YEAR, checked_time
+from memoryhub.errors import InvalidInput
+
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
 _SECONDS_END = 253_402_300_799
+# As text, a number is a time only from nine digits: 20260512 is a day, 2026 a year.
+_NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
+_EPOCH = re.compile(r"\s*-?\d{9}")
 
 
 @extend_schema_field({"oneOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]})
@@ -18,41 +25,37 @@ class TimestampField(serializers.Field[datetime, Any, str, Any]):
     """ISO 8601, or seconds (or milliseconds) since 1970. A missing zone stays missing (E9)."""
 
     default_error_messages = {
-        "invalid": "Use ISO 8601 (2026-05-12T18:30:00Z) or seconds since 1970."
+        "invalid": "Use ISO 8601 (2026-05-12T18:30:00Z) or seconds since 1970, "
+        f"within the years {FIRST_YEAR} to {LAST_YEAR}."
     }
 
     def to_internal_value(self, data: Any) -> datetime:
-        found = self._epoch(data) if self._is_number(data) else self._iso(data)
-        if found is None:
+        try:
+            return checked_time(self._read(data), field=self.field_name or "")
+        except (ValueError, OverflowError, OSError, InvalidInput):
             self.fail("invalid")
-        return found
 
     def to_representation(self, value: datetime) -> str:
         return value.isoformat()
 
     @staticmethod
-    def _is_number(data: Any) -> bool:
-        if isinstance(data, bool):
-            return False
-        return isinstance(data, (int, float)) or (
-            isinstance(data, str) and data.strip().lstrip("-").replace(".", "", 1).isdecimal()
-        )
+    def _read(data: Any) -> datetime:
+        """Raises ValueError, OverflowError or OSError."""
+        if isinstance(data, str) and not _NUMBER.fullmatch(data):
+            return _iso(data)
+        if isinstance(data, str) and not _EPOCH.match(data):
+            raise ValueError("too few digits")
+        if isinstance(data, bool) or not isinstance(data, (int, float, str)):
+            raise ValueError("neither text nor a number")
+        number = float(data)
+        return datetime.fromtimestamp(number / 1000 if number > _SECONDS_END else number, UTC)
 
-    @staticmethod
-    def _epoch(data: Any) -> datetime | None:
-        try:
-            number = float(data)
-            return datetime.fromtimestamp(number / 1000 if number > _SECONDS_END else number, UTC)
-        except (ValueError, OverflowError, OSError):
-            return None
 
-    @staticmethod
-    def _iso(data: Any) -> datetime | None:
-        try:
-            found = parse_datetime(data) if isinstance(data, str) else None
-        except ValueError:
-            return None
-        return found if found is None or found.year > 1 else None
+def _iso(text: str) -> datetime:
+    found = parse_datetime(text)
+    if found is None:
+        raise ValueError("not ISO 8601")
+    return found
 
 
 class TextField(serializers.CharField):

@@ -6,7 +6,7 @@ import hashlib
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,8 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, TooLarge
 
 FUTURE = timedelta(hours=24)
+# Far outside, PostgreSQL stores what Python can't read, and no dialogue was held there.
+FIRST_YEAR, LAST_YEAR = 1900, 2200
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def _checked(message: Message, where: str) -> Message:
         role=message.role,
         content=checked_text(message.content, field=f"{where}.content"),
         speaker=_short(message.speaker, 120, f"{where}.speaker"),
-        timestamp=message.timestamp,
+        timestamp=message.timestamp and checked_time(message.timestamp, field=f"{where}.timestamp"),
         external_id=_short(message.external_id, 200, f"{where}.external_id"),
         metadata=message.metadata,
     )
@@ -83,14 +85,32 @@ def _short(text: str, limit: int, where: str) -> str:
     return text
 
 
+def checked_time(given: datetime, *, field: str) -> datetime:
+    """In UTC if it has a zone. Raise InvalidInput outside the years 1900 to 2200."""
+    try:
+        found = given.astimezone(UTC) if given.tzinfo else given
+    except OverflowError:
+        found = None
+    if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
+        raise InvalidInput(f"a time from {FIRST_YEAR} to {LAST_YEAR}", field=field)
+    return found
+
+
+def in_zone(given: datetime, zone: str, *, field: str) -> datetime:
+    """In UTC; without a zone it is read in `zone`. Raise InvalidInput as `checked_time`."""
+    aware = given if given.tzinfo else given.replace(tzinfo=ZoneInfo(zone))
+    return checked_time(aware, field=field)
+
+
 def resolve_time(
     given: datetime | None, zone: str, received: datetime
 ) -> tuple[datetime, Turn.TimeFlag]:
-    """When a message was said, and what had to be assumed to know it (E9)."""
+    """When a message was said, in UTC, and what had to be assumed to know it (E9)."""
     if given is None:
         return received, Turn.TimeFlag.MISSING
+    found = in_zone(given, zone, field="messages.timestamp")
     if given.tzinfo is None:
-        return given.replace(tzinfo=ZoneInfo(zone)), Turn.TimeFlag.NAIVE
-    if given > received + FUTURE:
-        return given, Turn.TimeFlag.FUTURE
-    return given, Turn.TimeFlag.NONE
+        return found, Turn.TimeFlag.NAIVE
+    if found > received + FUTURE:
+        return found, Turn.TimeFlag.FUTURE
+    return found, Turn.TimeFlag.NONE
