@@ -25,12 +25,13 @@ _TRAIL = re.compile(r"(?:呢|啊|哦|呀|啦|嘛|哟|呐|吧|[\s.。！!？?…�
 _IDLE = re.compile(
     r"[你您]|咱们|伴侣|^(?:亲爱的)?朋友们?$|建议|听起来|分享一下|(?:该|应该)(?:怎|如何|谈)|说的(?:对|是)"
     r"|^(?:也|还|正|真|都|就)?(?:会|要|去|想)?(?:试试|看看|试一试|考虑一下|尝试一下)"
-    r"|我(?:也|还|一定|真的)*会(?:去|再|认真|好好|继续|尽量|多|按照)*(?:考虑|尝试|试|参考|努力|注意|记住|看一|看看|想想|加油|坚持|安排|照做|了解|来)"
+    r"|我(?:也|还|一定|真的)*会(?:去|再|认真|好好|继续|尽量|多|按照)*(?:考虑|思考|琢磨|尝试|试|参考|努力|注意|记住|看一|看看|想想|加油|坚持|安排|照做|了解|来)"
     r"|我(?:也|真的|都)*(?:知道|明白|同意|理解|相信|懂|听说|猜|认为|想问|想知道|好奇|想向|在想|也是|先走|要走|必须离开|也这么|了解了|很期待|期待|希望|该|应该|可以|需要|能|怎么|有个?问题|看到|有个|有些事|有点事)"
     r"|(?:准备|现在要|得|先|要)(?:去|回).{0,10}了$|[说记写搞弄]错了?$|试试|会(?:好好|一定)"
     r"|^(?:因为)?(?:我|我们)?(?:真的)?(?:觉得|认为|感觉到?)(?:这|那|它|他|她|非常|很|特别|自己|有些|有点)"
 )  # fmt: skip
 _TIMES = frozenset({"t", "tg", "f", "d", "m", "mq", "c", "u", "ul", "uj", "x", "a", "ad", "q", "r"})
+_AFTER_SUBJECT = ("v", "d", "p", "t", "c", "z", "f")  # tags: verbs, adverbs, "in", "yesterday"
 _REPORTING = ("说", "觉得", "问", "告诉")
 _SELF = ("我", "我们", "本人", "俺")
 
@@ -141,8 +142,9 @@ def _subject(
             continue
         if word in ("他", "她") and known and not owns:
             return "person", known
-        if is_name(word, tag) and i + 1 < len(words) and not owns:
-            return ("other", "") if words[i + 1][0] in _REPORTING else ("person", word)
+        follows = words[i + 1 : i + 2]
+        if is_name(word, tag) and follows and follows[0][1].startswith(_AFTER_SUBJECT):
+            return ("other", "") if follows[0][0] in _REPORTING else ("person", word)
         if word in _SELF or (word.startswith("我") and tag == "r"):
             return "speaker", ""
         if word in people:

@@ -130,3 +130,11 @@ def test_a_day_to_come_is_a_plan() -> None:
 )
 def test_questions_hypotheses_and_requests_state_nothing(text: str) -> None:
     assert read(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["今天我想出门，并买些水果。", "我们明天再聊。", "我会认真思考的。", "玛雅文明很古老。"]
+)
+def test_nobody_is_made_of_other_words(text: str) -> None:
+    assert {f.owner for f in read(text)} <= {"何苗"}
+    assert all("再聊" not in f.text and "思考" not in f.text for f in read(text))
