@@ -43,7 +43,7 @@ def append_turns(
     """
     messages = checked(messages)
     _checked_session(session_id)
-    space = lock_space(space)
+    lock_space(space)
     drafts = [
         # Messages without a time keep their order, and the same words stay two messages (E7).
         _draft(space, message, agent, received + timedelta(microseconds=at))

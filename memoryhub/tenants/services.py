@@ -102,7 +102,6 @@ def clean_subject(subject: str) -> str:
     return subject
 
 
-def lock_space(space: Space) -> Space:
-    """The space as it is now, locked until commit: its turns are numbered one writer at a time."""
-    locked: Space = Space.objects.select_for_update().get(id=space.id)
-    return locked
+def lock_space(space: Space) -> None:
+    """Bring the space up to date and lock it until commit: one writer at a time numbers turns."""
+    space.refresh_from_db(from_queryset=Space.objects.select_for_update())
