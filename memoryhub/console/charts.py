@@ -9,6 +9,7 @@ from typing import Any
 
 from memoryhub.console.queries.overview import Day
 from notes.models import Fact
+from notes.queries import is_over
 
 WIDTH, HEIGHT = 600, 96
 
@@ -71,7 +72,13 @@ def interval(fact: Fact, start: datetime, now: datetime) -> Interval:
     left = _share(fact.valid_from, start, whole)
     end = fact.valid_to or fact.retired_at
     right = _share(end, start, whole) if end else 100.0
-    return Interval(left, round(max(1.5, right - left), 2), end is None, fact.status)
+    return Interval(left, round(max(1.5, right - left), 2), end is None, _look(fact, now))
+
+
+def _look(fact: Fact, now: datetime) -> str:
+    """The status to draw: what ends in the future has not been superseded yet."""
+    ending = fact.status == Fact.Status.SUPERSEDED and not is_over(fact, now)
+    return Fact.Status.ACTIVE if ending else fact.status
 
 
 def _share(at: datetime, start: datetime, whole: float) -> float:

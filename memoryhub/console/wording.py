@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
 
 from notes.models import Fact
@@ -52,21 +53,21 @@ def validity(fact: Fact, successor: Fact | None, now: datetime, zone: tzinfo) ->
         return f"Reworded on {on(fact.retired_at)}: a later version says more"
     if fact.valid_to and fact.valid_to <= now:
         return f"Believed until {on(fact.valid_to)}{_then(successor)}"
-    if fact.status == Fact.Status.SUPERSEDED:
-        return f"No longer true{_then(successor)}"
-    return _open(fact, on(fact.valid_from), on(fact.valid_to) if fact.valid_to else "")
+    return _open(fact, now, on)
 
 
-def _when(fact: Fact, on: object) -> str:
+def _when(fact: Fact, on: Callable[[datetime], str]) -> str:
     at = fact.retired_at or fact.valid_to
-    return f" on {on(at)}" if at and callable(on) else ""
+    return f" on {on(at)}" if at else ""
 
 
 def _then(successor: Fact | None) -> str:
     return f", then replaced by “{successor.text}”" if successor else ""
 
 
-def _open(fact: Fact, since: str, until: str) -> str:
-    words = {"denied": "Not so since", "ended": "Over since", "planned": "Planned since"}
-    start = f"{words.get(fact.polarity, 'Believed since')} {since}"
-    return f"{start}, until {until}" if until else start
+def _open(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:
+    word = {"denied": "Not so", "ended": "Over", "planned": "Planned"}.get(
+        fact.polarity, "Believed"
+    )
+    start = f"{word} {'from' if fact.valid_from > now else 'since'} {on(fact.valid_from)}"
+    return f"{start}, until {on(fact.valid_to)}" if fact.valid_to else start

@@ -19,6 +19,7 @@ from pgvector import HalfVector
 from memoryhub.recall.fusion import Candidate
 from memoryhub.recall.results import Kind
 from memoryhub.tenants.models import Space
+from notes.queries import current_sql
 
 PER_ARM = 60
 # What ts_rank gives for one occurrence of one word, times the number of words asked for.
@@ -91,13 +92,13 @@ LEFT JOIN notes_note n ON s.kind = 'note' AND n.id = s.owner_id
 WHERE (t.id IS NOT NULL AND t.state <> 'redacted'
        AND (%(as_of)s::timestamptz IS NULL OR t.occurred_at <= %(as_of)s))
    OR (n.id IS NOT NULL AND (%(as_of)s::timestamptz IS NULL OR n.occurred_at <= %(as_of)s))
-   OR (f.id IS NOT NULL AND f.retired_at IS NULL AND f.status <> 'retracted' AND CASE
-         WHEN %(as_of)s::timestamptz IS NOT NULL
-           THEN f.valid_from <= %(as_of)s AND (f.valid_to IS NULL OR f.valid_to > %(as_of)s)
-         WHEN %(include_past)s THEN true
-         ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > %(now)s)
+   OR (f.id IS NOT NULL AND CASE
+         WHEN %(as_of)s::timestamptz IS NULL AND %(include_past)s
+           THEN f.retired_at IS NULL AND f.status <> 'retracted'
+         ELSE {current}
        END)
 """
+_CURRENT = current_sql("f", "COALESCE(%(as_of)s::timestamptz, %(now)s::timestamptz)")
 
 
 def candidates(
@@ -128,5 +129,5 @@ def candidates(
     }
     dense = _NO_DENSE if vector is None else _DENSE
     with connection.cursor() as cursor:
-        cursor.execute(_CANDIDATES.format(dense=dense), values)
+        cursor.execute(_CANDIDATES.format(dense=dense, current=_CURRENT), values)
         return [Candidate(*row) for row in cursor.fetchall()]

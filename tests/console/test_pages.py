@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -10,9 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from memoryhub.console.queries.counting import with_heat
+from memoryhub.console.queries.memories import segment_pages
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Fact, Revision
+from notes.models import Fact, Page, Revision, Segment
 from tests.console.conftest import World
 from tests.support.factories import (
     MAY,
@@ -164,6 +168,23 @@ def move(world: World) -> Fact:
         )
 
 
+def test_what_changes_next_year_has_not_changed_yet(browser: Client, world: World) -> None:
+    moves = timezone.now() + timedelta(days=365)
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(status="superseded", valid_to=moves)
+        make_fact(world.space, "I keep bees in Bruges", valid_from=moves)
+        make_fact(world.space, "I will keep goats", polarity="planned", event_from=moves)
+    now = show(browser, world, "space-facts")
+    assert "I keep bees in Ghent</a>" in now
+    assert "I will keep goats</a>" in now
+    assert "I keep bees in Bruges</a>" not in now
+    assert 'class="title past"' not in now
+    later = show(browser, world, "space-facts", "?status=ahead")
+    assert "I keep bees in Bruges</a>" in later
+    assert "Believed from" in later
+    assert "Nothing matches" in show(browser, world, "space-facts", "?status=past")
+
+
 def test_facts_can_be_narrowed_to_an_owner(browser: Client, world: World) -> None:
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "Rosa paints boats", owner="Rosa")
@@ -220,6 +241,40 @@ def test_segments_are_sorted_by_heat(browser: Client, world: World) -> None:
         make_segment(world.space, "Visited often", visits_total=9)
     page = show(browser, world, "space-segments")
     assert page.index("Visited often") < page.index("Keeping bees")
+
+
+@pytest.mark.parametrize("visited", [MAY.replace(year=9000), MAY.replace(year=2)])
+def test_a_visit_at_an_odd_time_counts_at_most_once(
+    browser: Client, world: World, visited: datetime
+) -> None:
+    """E29: heat is never higher for a clock that runs ahead, and never an error."""
+    with tenant_scope(world.tenant.id):
+        segment = make_segment(world.space, "Odd clocks", last_visited_at=visited)
+        now = timezone.now()
+        (row,) = with_heat(Segment.objects.filter(id=segment.id), now)
+    assert 0 < row.recency <= 1
+    assert row.heat == row.recency
+    assert "Odd clocks" in show(browser, world, "space-segments")
+
+
+def test_conversations_at_the_same_time_stay_apart(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        first, other = make_turns(world.space, "The queen"), make_turns(world.space, "A leaky roof")
+        last = append_turns(
+            world.space,
+            [Message("assistant", "is marked in blue", timestamp=MAY)],
+            received=MAY,
+            session_id=first[0].session.external_id,
+        ).turns
+        segment = make_segment(world.space, "Queens", first[0])
+        Page.objects.filter(memberships__segment=segment).update(last_seq=last[0].seq)
+        assert first[0].seq < other[0].seq < last[0].seq
+        (_, turns), *_ = segment_pages(segment, 1)
+    assert [turn.text for turn in turns] == ["The queen", "is marked in blue"]
+    address = reverse("space-segment", args=[world.space.id, segment.id])
+    page = browser.get(address).content.decode()
+    assert "is marked in blue" in page
+    assert "A leaky roof" not in page
 
 
 def test_a_segment_shows_its_exchanges(browser: Client, world: World) -> None:

@@ -53,7 +53,11 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
         ({}, "Believed since 1 Mar"),
         ({"valid_to": datetime(2026, 9, 1, tzinfo=UTC)}, "Believed since 1 Mar, until 1 Sep"),
         ({"valid_to": MAY}, "Believed until 12 May"),
-        ({"status": "superseded"}, "No longer true"),
+        (
+            {"valid_to": datetime(2027, 1, 1, tzinfo=UTC), "status": "superseded"},
+            "Believed since 1 Mar, until 1 Jan 2027",
+        ),
+        ({"valid_from": datetime(2027, 1, 1, tzinfo=UTC)}, "Believed from 1 Jan 2027"),
         ({"status": "retracted", "retired_at": MAY}, "Withdrawn on 12 May: it was never true"),
         ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
@@ -127,6 +131,13 @@ def test_intervals_stay_on_the_line() -> None:
     assert (closed.x, closed.width, closed.open) == (0.0, 1.5, False)
     future = charts.interval(fact(valid_from=NOW + timedelta(days=9)), start, NOW)
     assert future.x + future.width <= 100.01
+
+
+def test_a_claim_that_will_end_is_drawn_as_one_that_holds() -> None:
+    start = NOW - timedelta(days=9)
+    later = charts.interval(fact(valid_to=NOW + timedelta(days=9), status="superseded"), start, NOW)
+    ended = charts.interval(fact(valid_to=MAY, status="superseded"), start, NOW)
+    assert (later.status, ended.status) == ("active", "superseded")
 
 
 def queue(**values: int) -> Queue:

@@ -45,6 +45,7 @@ class World:
             turns = append_turns(
                 self.space, messages, received=at, session_id=session or uuid4().hex
             ).turns
+            self.space.refresh_from_db()
             self._index(turn_entries(turns, self.space.speakers))
         return turns
 

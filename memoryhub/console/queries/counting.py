@@ -5,27 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, FloatField, Model, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce, Exp, Extract
+from django.db.models import Count, F, FloatField, Model, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Cast, Coalesce, Exp, Extract, Greatest, Least
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from notes.models import Entity, Fact, Note, Segment
+from notes.queries import current
 
 OPEN = (Job.State.QUEUED, Job.State.RUNNING, Job.State.RETRY)
 # Seconds after which a visit counts for 1/e (spec §11.5).
 HEAT_DECAY = 1e7
-
-
-def current_facts(now: datetime) -> QuerySet[Fact]:
-    rows: QuerySet[Fact] = Fact.objects.filter(is_current(now))
-    return rows
-
-
-def is_current(now: datetime) -> Q:
-    open_ended = Q(valid_to=None) | Q(valid_to__gt=now)
-    return Q(status=Fact.Status.ACTIVE, retired_at=None) & open_ended
+# After so many of them nothing is left; the database takes what is smaller for an error.
+_NOTHING = 100
 
 
 def count_of(rows: QuerySet[Any], key: str) -> Coalesce:
@@ -37,7 +30,7 @@ def count_of(rows: QuerySet[Any], key: str) -> Coalesce:
 def kinds(now: datetime) -> dict[str, QuerySet[Any]]:
     return {
         "turns": Turn.objects.all(),
-        "facts": current_facts(now),
+        "facts": current(Fact.objects.all(), now),
         "notes": Note.objects.all(),
         "segments": Segment.objects.all(),
         "entities": Entity.objects.all(),
@@ -62,7 +55,9 @@ def totals(tenant_rows: QuerySet[Model], now: datetime) -> dict[str, int]:
 
 
 def with_heat(segments: QuerySet[Segment], now: datetime) -> QuerySet[Any]:
-    idle = Extract(Value(now) - F("last_visited_at"), "epoch")
+    """`recency` in (0, 1]: a visit dated in the future (E29) counts as one of this moment."""
+    since = Cast(Extract(Value(now) - F("last_visited_at"), "epoch"), FloatField())
+    idle = Least(Greatest(since, 0.0), _NOTHING * HEAT_DECAY)
     recency = Exp(-idle / HEAT_DECAY, output_field=FloatField())
     return segments.annotate(
         recency=recency, heat=F("visits_total") + F("pages_total") + F("recency")

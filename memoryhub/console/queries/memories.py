@@ -14,7 +14,7 @@ from django.http import Http404
 from django.urls import reverse
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.queries.counting import is_current, with_heat
+from memoryhub.console.queries.counting import with_heat
 from memoryhub.console.quoting import SourceQuote, Span, pieces
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
@@ -31,12 +31,14 @@ from notes.models import (
 from notes.models import (
     Page as DialoguePage,
 )
+from notes.queries import is_ahead, is_current, is_past
 
 STATUS = Choice(
     "status",
     "Show",
     (
         ("current", "Current"),
+        ("ahead", "Not yet true"),
         ("past", "No longer true"),
         ("withdrawn", "Never true"),
         ("all", "All"),
@@ -75,11 +77,11 @@ _SUCCESSORS = "superseded_by"
 
 
 def _status(status: str, now: datetime) -> Q:
-    retracted = Q(status=Fact.Status.RETRACTED)
     return {
         "current": is_current(now),
-        "past": ~is_current(now) & ~retracted,
-        "withdrawn": retracted,
+        "ahead": is_ahead(now),
+        "past": is_past(now),
+        "withdrawn": Q(status=Fact.Status.RETRACTED),
     }.get(status, Q())
 
 
@@ -237,7 +239,7 @@ def segment_pages(segment: Segment, number: int) -> Page[tuple[DialoguePage, lis
     found = page_of(rows, number, PAGES_A_SEGMENT)
     within = Q(pk=None)
     for page in found.rows:
-        within |= Q(seq__range=(page.first_seq, page.last_seq))
+        within |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
     turns: QuerySet[Turn] = Turn.objects.filter(within, space=segment.space_id).select_related(
         "session"
     )

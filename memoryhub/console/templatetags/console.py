@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from memoryhub.console import wording
 from notes.models import Fact
+from notes.queries import is_over
 
 register = Library()
 
@@ -67,12 +68,9 @@ def validity(fact: Fact, successor: Fact | None, zone: str = "UTC") -> str:
 
 
 @register.filter
-def standing(fact: Fact) -> str:
-    """current, past or never: for the dot before a fact."""
-    if fact.status == Fact.Status.RETRACTED:
-        return "never"
-    over = fact.valid_to is not None and fact.valid_to <= timezone.now()
-    return "past" if over or not fact.is_current else "current"
+def over(fact: Fact) -> bool:
+    """Struck out: no longer true, or never. What is still to come is not."""
+    return is_over(fact, timezone.now())
 
 
 _SAID = {

@@ -1,0 +1,72 @@
+"""What holds now: the filter, the SQL and the look at a row in hand agree."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from memoryhub.recall.services import search
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
+from notes.queries import current, current_sql, holds, is_ahead, is_over, is_past
+from tests.recall.conftest import AT, World
+
+NOW = timezone.now()
+YEAR = timedelta(days=365)
+CASES: list[tuple[dict[str, Any], str]] = [
+    ({}, "current"),
+    ({"valid_to": NOW + YEAR}, "current"),
+    ({"valid_to": NOW + YEAR, "status": "superseded"}, "current"),
+    ({"polarity": "planned", "event_from": NOW + YEAR}, "current"),
+    ({"valid_from": NOW}, "current"),
+    ({"valid_from": NOW + YEAR}, "ahead"),
+    ({"valid_from": NOW + YEAR, "valid_to": NOW + 2 * YEAR, "status": "superseded"}, "ahead"),
+    ({"valid_from": NOW - YEAR, "valid_to": NOW}, "past"),
+    ({"valid_from": NOW - YEAR, "valid_to": NOW - YEAR, "status": "superseded"}, "past"),
+    ({"retired_at": NOW}, "past"),
+    ({"status": "retracted"}, "never"),
+    ({"status": "retracted", "valid_from": NOW + YEAR}, "never"),
+]
+
+
+@pytest.mark.parametrize(("values", "standing"), CASES)
+def test_every_form_of_the_rule_says_the_same(
+    world: World, values: dict[str, Any], standing: str
+) -> None:
+    fact = world.know("Ana lives in Porto", **values)
+    with tenant_scope(world.tenant.id):
+        everything = Fact.objects.all()
+        found = {
+            "current": current(everything, NOW).exists(),
+            "ahead": everything.filter(is_ahead(NOW)).exists(),
+            "past": everything.filter(is_past(NOW)).exists(),
+        }
+        sql = f"SELECT f.id FROM notes_fact f WHERE {current_sql('f', '%s')}"
+        by_sql = list(Fact.objects.raw(sql, [NOW, NOW]))
+    assert found == {name: name == standing for name in found}
+    assert bool(by_sql) == holds(fact, NOW) == (standing == "current")
+    assert is_over(fact, NOW) == (standing in ("past", "never"))
+
+
+def test_a_move_next_year_leaves_the_present_as_it_is(world: World) -> None:
+    moves = NOW + YEAR
+    world.know("Ana lives in Paris", valid_to=moves, status="superseded")
+    world.know("Ana lives in Rome", valid_from=moves)
+    ask = "Where does Ana live?"
+
+    def found(**how: Any) -> set[str]:
+        return {item.text for item in search(world.space, ask, kinds=["fact"], **how).items}
+
+    assert found() == {"Ana lives in Paris"}
+    assert found(as_of=moves) == {"Ana lives in Rome"}
+    assert found(as_of=AT) == {"Ana lives in Paris"}
+    assert found(include_past=True) == {"Ana lives in Paris", "Ana lives in Rome"}
+
+
+def test_a_plan_is_known_before_its_day_comes(world: World) -> None:
+    world.know("Ana will run a marathon", polarity="planned", event_from=NOW + YEAR)
+    (item,) = search(world.space, "marathon", kinds=["fact"]).items
+    assert item.text == "Ana will run a marathon"
