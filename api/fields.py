@@ -10,7 +10,13 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from memoryhub.dialogues.messages import FIRST_YEAR, LAST_YEAR, checked_time
+from memoryhub.dialogues.messages import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    checked_time,
+    clean_text,
+    metadata_fault,
+)
 from memoryhub.errors import InvalidInput
 
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
@@ -73,3 +79,20 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return str(super().to_internal_value(data))
+
+
+class NameField(TextField):
+    """A short text that is stored: without NULs, composed (E3)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return clean_text(super().to_internal_value(data))
+
+
+class MetadataField(serializers.DictField):
+    """An object of the caller's, kept as it is."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        found: dict[str, Any] = super().to_internal_value(data)
+        if fault := metadata_fault(found):
+            raise serializers.ValidationError(fault)
+        return found

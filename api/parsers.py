@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO, Any
 
-from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
-
-from memoryhub.errors import TooLarge
 
 
 class StrictJSONParser(JSONParser):
@@ -21,8 +18,6 @@ class StrictJSONParser(JSONParser):
     ) -> dict[str, Any]:
         try:
             parsed = super().parse(stream, media_type, parser_context)
-        except RequestDataTooBig as error:
-            raise TooLarge("the body is too large") from error
         except RecursionError as error:
             raise ParseError("JSON parse error - nested too deeply") from error
         if not isinstance(parsed, dict):

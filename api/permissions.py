@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
@@ -18,11 +19,15 @@ _IMPLIED = {
 
 
 class HasScope(BasePermission):
-    """`view.scopes` maps a method to a scope; a method without one is refused."""
+    """`view.scopes` maps a method to a scope; a method without one is answered with 405."""
 
     message = "This key's scopes do not allow it."
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        needed = view.scopes.get(request.method)
         key = request.auth
-        return isinstance(key, KeyRow) and bool(_IMPLIED.get(needed, set()) & set(key.scopes))
+        if not isinstance(key, KeyRow):
+            return False
+        method = "GET" if request.method == "HEAD" else request.method
+        if method not in view.scopes:
+            raise MethodNotAllowed(str(request.method))
+        return bool(_IMPLIED[view.scopes[method]] & set(key.scopes))

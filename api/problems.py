@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import OperationalError
 from django.http import Http404
 from rest_framework import exceptions
+from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_handler
 from rest_framework.views import set_rollback
 
-from memoryhub.errors import MemoryHubError
+from memoryhub.errors import MemoryHubError, TooLarge
 
 log = structlog.get_logger()
 CONTENT_TYPE = "application/problem+json"
@@ -21,9 +22,14 @@ CONTENT_TYPE = "application/problem+json"
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's hook. None lets Django answer 500, which is logged."""
+    # Problems are JSON also where the view renders pages.
+    context["request"].accepted_renderer = JSONRenderer()
+    context["request"].accepted_media_type = JSONRenderer.media_type
     if isinstance(error, MemoryHubError):
         return _ours(error)
-    if isinstance(error, OperationalError):
+    if isinstance(error, RequestDataTooBig):
+        return problem(413, TooLarge.code, "The body is too large.")
+    if isinstance(error, OperationalError) and _unreachable(error):
         log.error("database.unreachable", error=str(error))
         return problem(503, "database_unreachable", "The database can't be reached.")
     if isinstance(error, Http404):
@@ -33,9 +39,24 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     return _drf(error, context)
 
 
+def _unreachable(error: OperationalError) -> bool:
+    """Whether the connection failed, not a statement (SQLSTATE classes 08 and 57P)."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state is None or state.startswith(("08", "57P"))
+
+
 def problem(status: int, code: str, detail: str, **extra: Any) -> Response:
     body = {"type": f"urn:memoryhub:{code}", "status": status, "code": code, "detail": detail}
-    return Response(body | extra, status=status, content_type=CONTENT_TYPE)
+    return Response(_encodable(body | extra), status=status, content_type=CONTENT_TYPE)
+
+
+def _encodable(value: Any) -> Any:
+    """What a caller sent comes back in messages, and may be no valid text."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
+    return [_encodable(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _ours(error: MemoryHubError) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from api.fields import TextField, TimestampField
+from api.fields import MetadataField, NameField, TextField, TimestampField
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.services import IngestRequest
@@ -21,7 +21,7 @@ class MessageSerializer(serializers.Serializer[Message]):
     speaker = TextField(required=False, default="", max_length=120)
     timestamp = TimestampField(required=False, allow_null=True, default=None)
     external_id = TextField(required=False, default="", max_length=200)
-    metadata = serializers.DictField(required=False, default=dict)
+    metadata = MetadataField(required=False, default=dict)
 
 
 class AddSerializer(serializers.Serializer[IngestRequest]):
@@ -31,9 +31,9 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
     messages = serializers.ListField(
         child=MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES
     )
-    session = TextField(required=False, default="", max_length=200)
-    agent = TextField(required=False, default="", max_length=120)
-    metadata = serializers.DictField(required=False, default=dict)
+    session = NameField(required=False, default="", max_length=200)
+    agent = NameField(required=False, default="", max_length=120)
+    metadata = MetadataField(required=False, default=dict)
     wait = serializers.BooleanField(required=False, default=False)
 
     def request(self) -> IngestRequest:

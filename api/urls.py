@@ -10,7 +10,11 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api import views
 
 app_name = "api"
-_open: dict[str, Any] = {"authentication_classes": [], "permission_classes": []}
+_open: dict[str, Any] = {
+    "authentication_classes": [],
+    "permission_classes": [],
+    "http_method_names": ["get", "head"],
+}
 
 urlpatterns = [
     path("memories", views.MemoriesView.as_view(), name="memories"),

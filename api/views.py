@@ -22,8 +22,8 @@ from api.resources import (
     space_resource,
 )
 from api.serializers import AddSerializer, SearchSerializer
-from memoryhub.dialogues.messages import in_zone
-from memoryhub.errors import NotFound
+from memoryhub.dialogues.messages import checked_text, in_zone
+from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import ingest, retry_job, wait_for
 from memoryhub.tenants.models import Space
@@ -34,7 +34,23 @@ from notes.models import Fact
 _ENDED = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
 
 
-class MemoriesView(APIView):
+class HubView(APIView):
+    """Methods are those that have a scope; OPTIONS is answered with 405 like the others."""
+
+    http_method_names = ("get", "head", "post")
+    scopes: ClassVar[dict[str, str]] = {}
+
+    def body(self, request: Request) -> Any:
+        """The JSON object sent. Raises MemoryHubError 411 for a body of unknown length.
+
+        A WSGI request without a length reads as empty, which would blame the caller's fields.
+        """
+        if not request.META.get("CONTENT_LENGTH"):
+            raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
+        return request.data
+
+
+class MemoriesView(HubView):
     """Tell the hub what was said."""
 
     scopes: ClassVar = {"POST": "write"}
@@ -45,7 +61,7 @@ class MemoriesView(APIView):
         responses={200: dict[str, Any], 202: dict[str, Any]},
     )
     def post(self, request: Request) -> Response:
-        body = AddSerializer(data=request.data)
+        body = AddSerializer(data=self.body(request))
         body.is_valid(raise_exception=True)
         key, wanted = key_of(request), body.request()
         _allowed(request, wanted.subject)
@@ -101,7 +117,7 @@ def _space(request: Request, subject: str) -> Space:
     return space
 
 
-class SearchView(APIView):
+class SearchView(HubView):
     """Find what matters now."""
 
     scopes: ClassVar = {"POST": "read"}
@@ -110,18 +126,19 @@ class SearchView(APIView):
     def post(self, request: Request) -> Response:
         from memoryhub.recall.services import search
 
-        body = SearchSerializer(data=request.data)
+        body = SearchSerializer(data=self.body(request))
         body.is_valid(raise_exception=True)
         wanted = dict(body.validated_data)
+        query = checked_text(wanted.pop("query"), field="query")
         space = _space(request, wanted.pop("subject"))
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
         started = time.perf_counter()
-        found = asdict(search(space, wanted.pop("query"), **wanted))
+        found = asdict(search(space, query, **wanted))
         return Response(found | {"ms": round((time.perf_counter() - started) * 1000, 1)})
 
 
-class SpacesView(APIView):
+class SpacesView(HubView):
     """The subjects that have memories."""
 
     scopes: ClassVar = {"GET": "read"}
@@ -135,7 +152,7 @@ class SpacesView(APIView):
             return Response(page_of(request, rows, space_resource))
 
 
-class FactsView(APIView):
+class FactsView(HubView):
     """What is held true about a subject; `?status=all` also what was."""
 
     scopes: ClassVar = {"GET": "read"}
@@ -150,7 +167,7 @@ class FactsView(APIView):
             return Response(page_of(request, rows, fact_resource))
 
 
-class JobsView(APIView):
+class JobsView(HubView):
     """Work done and to be done; `?state=dead` what failed for good."""
 
     scopes: ClassVar = {"GET": "read"}
@@ -162,11 +179,17 @@ class JobsView(APIView):
             rows = Job.objects.order_by("-created_at", "-first_seq")
             rows = rows.filter(space_id=key.space_id) if key.space_id else rows
             if state := request.query_params.get("state"):
-                rows = rows.filter(state=state)
+                rows = rows.filter(state=_known_state(state))
             return Response(page_of(request, rows, job_resource))
 
 
-class JobView(APIView):
+def _known_state(state: str) -> str:
+    if state not in Job.State.values:
+        raise InvalidInput(f"must be one of {', '.join(Job.State.values)}", field="state")
+    return state
+
+
+class JobView(HubView):
     """One job, with its decisions once it is done."""
 
     scopes: ClassVar = {"GET": "read"}
@@ -176,7 +199,7 @@ class JobView(APIView):
         return Response(job_resource(_own_job(request, job_id)))
 
 
-class JobRetryView(APIView):
+class JobRetryView(HubView):
     """Try a failed job again."""
 
     scopes: ClassVar = {"POST": "write"}
@@ -195,13 +218,12 @@ def _own_job(request: Request, job_id: UUID) -> Job:
     return job
 
 
-class NotFoundView(APIView):
+class NotFoundView(HubView):
     """Paths that do not exist answer like everything else: problem+json."""
 
     authentication_classes = ()
     permission_classes = ()
     schema = None
-    scopes: ClassVar[dict[str, str]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         raise NotFound("There is no such resource.")

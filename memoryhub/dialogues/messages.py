@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, TooLarge
 
 FUTURE = timedelta(hours=24)
+METADATA_BYTES, METADATA_LEVELS = 64 * 1024, 32
 # Far outside, PostgreSQL stores what Python can't read, and no dialogue was held there.
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 
@@ -48,12 +50,51 @@ def text_hash(text: str) -> str:
 
 def checked_text(text: str, *, field: str) -> str:
     """Raise TooLarge over 1 MiB (E4) and InvalidInput when nothing is left (E1)."""
-    if len(text.encode()) > settings.MAX_TEXT_BYTES:
-        raise TooLarge(f"at most {settings.MAX_TEXT_BYTES} bytes of text a message", field=field)
+    if len(_encoded(text, field)) > settings.MAX_TEXT_BYTES:
+        raise TooLarge(f"at most {settings.MAX_TEXT_BYTES} bytes of text", field=field)
     cleaned = clean_text(text)
     if not cleaned.strip():
         raise InvalidInput("the text is empty", field=field)
     return cleaned
+
+
+def _encoded(text: str, field: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("half a surrogate pair is no character", field=field) from None
+
+
+def metadata_fault(metadata: dict[str, Any]) -> str:
+    """Why this can't be kept as jsonb, or ""."""
+    if _deeper(metadata, METADATA_LEVELS):
+        return f"at most {METADATA_LEVELS} levels of nesting"
+    if any("\0" in text for text in _texts(metadata)):
+        return "NUL characters can't be kept"
+    try:
+        size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
+    except UnicodeEncodeError:
+        return "half a surrogate pair is no character"
+    except ValueError:
+        return "a number is too large"
+    return f"at most {METADATA_BYTES} bytes as JSON" if size > METADATA_BYTES else ""
+
+
+def _deeper(value: object, levels: int) -> bool:
+    """Whether objects and lists are nested in each other more than `levels` times."""
+    if not isinstance(value, (dict, list)):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper(each, levels - 1) for each in inner)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every key and value that is text, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for each in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def checked(messages: Sequence[Message]) -> list[Message]:
@@ -62,12 +103,26 @@ def checked(messages: Sequence[Message]) -> list[Message]:
         raise InvalidInput("send at least one message", field="messages")
     if len(messages) > settings.MAX_MESSAGES:
         raise TooLarge(f"at most {settings.MAX_MESSAGES} messages a call", field="messages")
-    return [_checked(message, f"messages[{at}]") for at, message in enumerate(messages)]
+    found = [_checked(message, f"messages[{at}]") for at, message in enumerate(messages)]
+    _refuse_one_id_for_two(found)
+    return found
+
+
+def _refuse_one_id_for_two(messages: Sequence[Message]) -> None:
+    """The later text of an id would be lost in silence (E6)."""
+    first: dict[str, str] = {}
+    for at, message in enumerate(messages):
+        text = first.setdefault(message.external_id, message.content)
+        if message.external_id and match_text(text) != match_text(message.content):
+            where = f"messages[{at}].external_id"
+            raise InvalidInput("an earlier message of this call has this id", field=where)
 
 
 def _checked(message: Message, where: str) -> Message:
     if message.role not in Turn.Role.values:
         raise InvalidInput(f"must be one of {', '.join(Turn.Role.values)}", field=f"{where}.role")
+    if fault := metadata_fault(message.metadata):
+        raise InvalidInput(fault, field=f"{where}.metadata")
     return Message(
         role=message.role,
         content=checked_text(message.content, field=f"{where}.content"),
@@ -79,6 +134,7 @@ def _checked(message: Message, where: str) -> Message:
 
 
 def _short(text: str, limit: int, where: str) -> str:
+    _encoded(text, where)
     text = clean_text(text).strip()
     if len(text) > limit:
         raise InvalidInput(f"at most {limit} characters", field=where)

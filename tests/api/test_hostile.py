@@ -1,0 +1,257 @@
+"""What no client should send: answered with the field or limit at fault, never with 500."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import OperationalError
+from django.test import RequestFactory
+from psycopg import errors as sqlstates
+from rest_framework.request import Request
+from rest_framework.test import APIClient
+
+from api.problems import exception_handler
+from memoryhub.dialogues.messages import Message, checked
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import InvalidInput
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+
+ADD, SEARCH, JOBS = "/api/v1/memories", "/api/v1/search", "/api/v1/jobs"
+HALF = "\ud800"
+
+
+def said(**more: Any) -> dict[str, Any]:
+    return {"subject": "ana", "messages": [{"content": "Hello there."}], **more}
+
+
+def message(**more: Any) -> dict[str, Any]:
+    return said(messages=[{"content": "Hello there.", **more}])
+
+
+def post(client: APIClient, path: str, body: object, **headers: str) -> Any:
+    """As ASCII JSON: a lone surrogate travels as its escape."""
+    return client.post(path, json.dumps(body), content_type="application/json", headers=headers)
+
+
+def refused(answer: Any, status: int, field: str) -> str:
+    """The message for the one field at fault."""
+    assert answer.status_code == status, answer.content
+    assert answer["Content-Type"] == "application/problem+json"
+    (error,) = answer.json()["errors"]
+    assert error["field"] == field
+    return str(error["message"])
+
+
+def nested(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        found = {"in": found}
+    return found
+
+
+def turns(tenant: Tenant) -> list[Turn]:
+    with tenant_scope(tenant.id):
+        return list(Turn.objects.select_related("session"))
+
+
+def test_E3_nuls_in_names_are_stripped(api: APIClient, tenant: Tenant) -> None:
+    body = said(session="tri\0p", agent="Hu\0b", subject="a\0na")
+    assert post(api, ADD, body).status_code == 202
+    (turn,) = turns(tenant)
+    assert (turn.session.external_id, turn.agent) == ("trip", "Hub")
+
+
+def test_names_are_measured_as_they_are_stored(api: APIClient) -> None:
+    """Composing makes this letter two."""
+    assert refused(post(api, ADD, said(agent="\u0958" * 100)), 422, "agent")
+
+
+BAD_METADATA = [
+    {"a": "x\0"},
+    {"x\0": 1},
+    {"a": [{"b": HALF}]},
+    {HALF: 1},
+    {"a": "x" * 70_000},
+    nested(33),
+    nested(300),
+]
+
+
+@pytest.mark.parametrize("metadata", BAD_METADATA, ids=range(len(BAD_METADATA)))
+def test_metadata_that_cannot_be_kept_is_refused(
+    api: APIClient, tenant: Tenant, metadata: dict[str, Any]
+) -> None:
+    assert refused(post(api, ADD, said(metadata=metadata)), 422, "metadata")
+    answer = post(api, ADD, message(metadata=metadata))
+    assert "messages[0].metadata" in answer.json()["errors"][0]["field"]
+    assert answer.status_code == 422
+    with pytest.raises(InvalidInput) as caught:
+        checked([Message("user", "Hello there.", metadata=metadata)])
+    assert caught.value.field == "messages[0].metadata"
+    assert turns(tenant) == []
+
+
+def test_limits_of_metadata_are_named(api: APIClient) -> None:
+    assert "65536 bytes" in refused(
+        post(api, ADD, said(metadata={"a": "x" * 70_000})), 422, "metadata"
+    )
+    assert "32 levels" in refused(post(api, ADD, said(metadata=nested(33))), 422, "metadata")
+
+
+def test_metadata_within_the_limits_is_kept_as_it_is(api: APIClient, tenant: Tenant) -> None:
+    metadata = nested(32) | {"a": r"\u0000", "b": "x" * 60_000, "c": [None, 1.5, "é"]}
+    assert post(api, ADD, said(metadata=metadata)).status_code == 202
+    assert turns(tenant)[0].metadata == metadata
+
+
+def test_metadata_is_measured_together(api: APIClient) -> None:
+    """The message's own is added to the shared one."""
+    body = message(metadata={"a": "x" * 40_000}) | {"metadata": {"b": "x" * 40_000}}
+    refused(post(api, ADD, body), 422, "messages[0].metadata")
+
+
+def test_a_number_beyond_all_numbers_is_refused(api: APIClient) -> None:
+    body = json.dumps(said(metadata={"a": 7})).replace("7", "1e999")
+    refused(api.post(ADD, body, content_type="application/json"), 422, "metadata")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (ADD, said(subject=HALF), "subject"),
+        (ADD, said(session=HALF), "session"),
+        (ADD, said(agent=HALF), "agent"),
+        (ADD, message(content=HALF), "messages[0].content"),
+        (ADD, message(role=HALF), "messages[0].role"),
+        (ADD, message(speaker=HALF), "messages[0].speaker"),
+        (ADD, message(external_id=HALF), "messages[0].external_id"),
+        (ADD, message(timestamp=HALF), "messages[0].timestamp"),
+        (SEARCH, {"subject": HALF, "query": "Hello"}, "subject"),
+        (SEARCH, {"subject": "ana", "query": HALF}, "query"),
+        (SEARCH, {"subject": "ana", "query": "Hello", "kinds": [HALF]}, "kinds[0]"),
+        (SEARCH, {"subject": "ana", "query": "Hello", "as_of": HALF}, "as_of"),
+    ],
+)
+def test_half_a_surrogate_pair_is_no_text(
+    api: APIClient, path: str, body: dict[str, Any], field: str
+) -> None:
+    refused(post(api, path, body), 422, field)
+
+
+@pytest.mark.parametrize("text", [{"content": HALF}, {"speaker": HALF}, {"external_id": HALF}])
+def test_nor_is_it_for_callers_inside(text: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        checked([Message(**{"role": "user", "content": "Hello there."} | text)])
+    assert caught.value.field == f"messages[0].{next(iter(text))}"
+
+
+@pytest.mark.parametrize("key", [HALF, "\0", "x" * 201])
+def test_an_idempotency_key_is_printable(api: APIClient, key: str) -> None:
+    refused(post(api, ADD, said(), **{"Idempotency-Key": key}), 422, "Idempotency-Key")
+
+
+def test_nesting_beside_the_fields_does_no_harm(api: APIClient) -> None:
+    for levels in (50, 300, 700):
+        answer = post(api, ADD, said(more=nested(levels)), **{"Idempotency-Key": f"k-{levels}"})
+        assert answer.status_code in (200, 202, 400)
+
+
+@pytest.mark.parametrize("state", ["%00", "weird", "DONE", "%ED%A0%80"])
+def test_unknown_states_of_jobs_are_refused(api: APIClient, state: str) -> None:
+    assert "queued" in refused(api.get(f"{JOBS}?state={state}"), 422, "state")
+
+
+def test_jobs_of_a_state(api: APIClient) -> None:
+    post(api, ADD, said())
+    assert api.get(f"{JOBS}?state=queued").json()["total"] == 1
+    assert api.get(f"{JOBS}?state=dead").json()["total"] == 0
+
+
+@pytest.mark.parametrize("path", ["/api/v1/docs", "/api/v1/schema", SEARCH, JOBS])
+@pytest.mark.parametrize("method", ["OPTIONS", "DELETE", "PUT", "TRACE"])
+def test_methods_that_a_path_lacks(api: APIClient, path: str, method: str) -> None:
+    answer: Any = api.generic(method, path)
+    assert answer.status_code == 405
+    assert answer.json()["code"] == "method_not_allowed"
+    assert answer["Allow"] == ("POST" if path == SEARCH else "GET, HEAD")
+
+
+def test_head_is_get_without_a_body(api: APIClient) -> None:
+    for path in (JOBS, "/api/v1/docs", "/api/v1/schema"):
+        answer = api.head(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+    assert api.head(SEARCH).status_code == 405
+
+
+def test_a_stranger_is_not_told_of_methods(db: None) -> None:
+    assert APIClient().delete(JOBS).status_code == 401
+
+
+def test_a_body_of_unknown_length_is_asked_for_its_length(api: APIClient) -> None:
+    for path in (ADD, SEARCH):
+        answer = api.generic("POST", path, "", headers={"Transfer-Encoding": "chunked"})
+        assert answer.status_code == 411
+        assert answer.json()["code"] == "length_required"
+
+
+def test_too_large_a_body_is_a_problem(api: APIClient, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2000
+    answer = post(api, ADD, message(content="x" * 3000))
+    assert answer.status_code == 413
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["code"] == "too_large"
+
+
+def test_one_id_for_two_texts_is_refused(api: APIClient, tenant: Tenant) -> None:
+    body = said(
+        messages=[
+            {"content": "Hello there.", "external_id": "m-1"},
+            {"content": "Hello there."},
+            {"content": "Good night."},
+            {"content": "Goodbye.", "external_id": "m-1"},
+        ]
+    )
+    refused(post(api, ADD, body), 422, "messages[3].external_id")
+    assert turns(tenant) == []
+
+
+def test_the_same_message_twice_in_a_call_is_one(api: APIClient, tenant: Tenant) -> None:
+    twice = {"content": "Hello there.", "external_id": "m-1"}
+    assert post(api, ADD, said(messages=[twice, twice])).status_code == 202
+    assert len(turns(tenant)) == 1
+
+
+def test_E31_long_queries_are_read_in_part_and_larger_ones_refused(api: APIClient) -> None:
+    post(api, ADD, said())
+    answer = post(api, SEARCH, {"subject": "ana", "query": "Hello again. " * 2000})
+    assert answer.json()["query_truncated"] is True
+    refused(post(api, SEARCH, {"subject": "ana", "query": "x" * 1_100_000}), 413, "query")
+    refused(post(api, SEARCH, {"subject": "ana", "query": "\0 "}), 422, "query")
+    assert post(api, SEARCH, {"subject": "ana", "query": "Hel\0lo"}).status_code == 200
+
+
+def database_error(cause: Exception) -> OperationalError:
+    error = OperationalError(str(cause))
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("cause", "status"),
+    [
+        (psycopg.OperationalError("connection refused"), 503),
+        (sqlstates.ConnectionFailure("gone"), 503),
+        (sqlstates.AdminShutdown("terminating"), 503),
+        (sqlstates.StatementTooComplex("stack depth limit exceeded"), 500),
+        (sqlstates.QueryCanceled("statement timeout"), 500),
+        (sqlstates.DiskFull("no space"), 500),
+    ],
+)
+def test_only_a_lost_connection_is_an_unreachable_database(cause: Exception, status: int) -> None:
+    request = Request(RequestFactory().get("/"))
+    response = exception_handler(database_error(cause), {"request": request})
+    assert (response.status_code if response else 500) == status
