@@ -17,7 +17,7 @@ help:
 	@echo "make test    check the code and run all tests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
-	@echo "make bench   measure;  make lock  renew the locked dependencies"
+	@echo "make bench DATA=locomo.json   measure reading and recall;  make lock  renew the lock"
 
 run: $(RUN)
 	@exec $(BIN)/python manage.py hub
@@ -41,7 +41,11 @@ format: $(DEV)
 	find templates -name '*.html' -exec $(BIN)/djade --target-version 5.2 {} +
 
 bench: $(DEV)
-	@for each in benchmarks/[a-z]*.py; do $(BIN)/python $$each || exit; done
+	@test -n "$(DATA)" || { echo "Name a file in LoCoMo's format: make bench DATA=path/to/locomo.json"; exit 2; }
+	$(BIN)/python benchmarks/local_engine.py dates "$(DATA)"
+	$(BIN)/python benchmarks/local_engine.py facts "$(DATA)"
+	$(BIN)/python manage.py migrate --database owner --verbosity 0
+	$(BIN)/python manage.py lab recall "$(DATA)"
 
 reset: $(RUN)
 	@$(BIN)/python manage.py db erase
