@@ -10,6 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.wishes import asks_to_forget, noted
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_by_id
@@ -53,13 +54,21 @@ def say(request: ConsoleRequest, space: Space, text: str, now: datetime) -> Said
     mine = _store(space, Message("user", text), session)
     turn = mine.turns[0]
     try:
-        recalled = _recall(space, turn, session)
-        answer = _answer(request, space, text, recalled)
+        recalled, answer = _respond(request, space, turn, session)
         reply = Message("assistant", answer.text, metadata={"quoted": answer.quoted})
         theirs = _store(space, reply, session).turns[0]
     except MemoryHubError as error:
         return Said(turn, None, False, [], (), mine.job, error.message)
     return Said(turn, theirs, answer.quoted, recalled, answer.used, mine.job)
+
+
+def _respond(
+    request: ConsoleRequest, space: Space, turn: Turn, session: str
+) -> tuple[list[Item], Answer]:
+    if asks_to_forget(turn):
+        return [], noted(turn)
+    recalled = _recall(space, turn, session)
+    return recalled, _answer(request, space, turn.text, recalled)
 
 
 def _store(space: Space, message: Message, session: str) -> Ingested:
@@ -84,12 +93,16 @@ def _sources(item: Item) -> set[UUID]:
 
 
 def _tells(item: Item, asked: Turn, session: str, known: dict[UUID, Turn]) -> bool:
-    """A reply put together from memories says nothing new: quoting it would quote an echo."""
     sources = [known[at] for at in _sources(item) if at in known]
-    own = [t for t in sources if not t.metadata.get("quoted") and t.id != asked.id]
+    own = [t for t in sources if _is_news(t) and t.id != asked.id]
     if item.kind == "fact":
         return bool(own) or not sources
     return len(own) == len(sources) and all(t.session.external_id != session for t in own)
+
+
+def _is_news(turn: Turn) -> bool:
+    """Not a reply put together from memories, which would be an echo, and no wish to forget."""
+    return not turn.metadata.get("quoted") and turn.speech_act != "forget"
 
 
 def _answer(request: ConsoleRequest, space: Space, text: str, recalled: list[Item]) -> Answer:

@@ -87,6 +87,48 @@ def test_quoted_replies_are_not_quoted_again(
     assert page.count('class="score"') == 1
 
 
+@pytest.mark.parametrize(
+    ("wish", "reply"),
+    [
+        ("Please forget that I keep bees in Ghent.", "Your wish to forget is noted."),
+        ("请忘记我的地址", "您的请求已经记下"),
+    ],
+)
+def test_what_should_be_forgotten_is_not_said_again(
+    browser: Client, world: World, memory: list[Item], wish: str, reply: str
+) -> None:
+    """E20."""
+    memory.append(item(world.turn))
+    page = say(browser, world, wish)
+    assert reply in page
+    assert "You said" not in page
+    assert "quoted from memory" not in page
+    assert 'class="score"' not in page
+    with tenant_scope(world.tenant.id):
+        mine, theirs = Turn.objects.filter(session__channel="console").order_by("seq")
+        assert mine.text == wish
+        assert theirs.metadata == {"quoted": False}
+
+
+def test_never_forgetting_is_no_wish_to_forget(
+    browser: Client, world: World, memory: list[Item]
+) -> None:
+    memory.append(item(world.turn))
+    assert "You said: Listen" in say(browser, world, "I will never forget my first hive.")
+
+
+def test_a_wish_to_forget_is_not_quoted_later(
+    browser: Client, world: World, memory: list[Item]
+) -> None:
+    with tenant_scope(world.tenant.id):
+        (wish,) = make_turns(world.space, "Please forget that I keep bees.")
+        Turn.objects.filter(id=wish.id).update(speech_act="forget")
+    memory[:] = [item(wish), item(world.turn)]
+    page = say(browser, world, "What do I keep?")
+    assert "You said: Listen" in page
+    assert "Please forget" not in page
+
+
 def test_an_engine_that_fails_loses_nothing(
     browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
 ) -> None:
