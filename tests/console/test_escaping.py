@@ -1,0 +1,147 @@
+"""Nothing that was said, named or made becomes markup, on any page of the console."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from memoryhub.console.urls import urlpatterns
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.services import append_turns
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key
+from notes.models import EvolutionEvent, Relation, Revision
+from tests.console.conftest import World
+from tests.support.factories import (
+    MAY,
+    make_entity,
+    make_event,
+    make_fact,
+    make_job,
+    make_member,
+    make_note,
+    make_segment,
+    make_tenant,
+)
+
+PAYLOADS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
+PARAMETERS = ("space_id", "turn_id", "fact_id", "note_id", "segment_id", "job_id", "key_id")
+# Actions, and addresses that only lead to another page.
+NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
+NO_PAGE |= {"key-revoke"}
+PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
+
+
+class Tags(HTMLParser):
+    """Elements that no template writes, and handlers that the policy forbids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.strange: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        inline = tag == "script" and "src" not in given
+        if inline or tag == "img" or any(name.startswith("on") for name in given):
+            self.strange.append(self.get_starttag_text() or tag)
+
+
+def strange_tags(page: str) -> list[str]:
+    parser = Tags()
+    parser.feed(page)
+    return parser.strange
+
+
+@pytest.fixture(params=PAYLOADS, ids=["element", "attribute"])
+def evil(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def hostile(db: None, evil: str) -> World:
+    """Every name and text that comes from outside is the payload."""
+    tenant = make_tenant(evil)
+    with tenant_scope(tenant.id):
+        space = Space.objects.create(tenant=tenant, subject=evil, name=f"{evil} by name")
+        message = Message("user", evil, evil, MAY, evil, {evil: evil})
+        (turn,) = append_turns(
+            space, [message], received=MAY, session_id=evil, agent=evil, channel=evil[:20]
+        ).turns
+        words = {"owner": evil, "speaker": evil, "event_text": evil, "event_from": MAY}
+        fact = make_fact(space, evil, turn, **words, predicate_key=evil, engine=evil)
+        newer = make_fact(space, f"{evil} now", turn, **words, supersedes=fact)
+        note = make_note(space, evil, keywords=[evil], tags=[evil], context=evil, engine=evil)
+        segment = make_segment(space, evil, turn, keywords=[evil])
+        entities = [make_entity(space, f"{evil}{n}", type=evil[:20], aliases=[evil]) for n in "12"]
+        Relation.objects.create(
+            tenant=tenant, space=space, fact=fact, src=entities[0], label=evil, dst=entities[1]
+        )
+        event = make_event(space, actor=evil, reason=evil, engine=evil)
+        for row in (fact, newer, note, segment):
+            make_revision(event, row, evil)
+        target = {"id": str(fact.id), "text": evil}
+        made = {"text": evil, "op": evil, "reason": evil, "fact_id": "", "target": target}
+        job = make_job(space, "done", result={"decisions": [made]})
+        make_job(space, "dead", error=evil)
+    key, _ = create_key(tenant, evil, ["read"], space=space)
+    return World(tenant, make_member(tenant), space, turn, fact, note, segment, job, key)
+
+
+def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:
+    Revision.objects.create(
+        tenant_id=event.tenant_id,
+        space_id=event.space_id,
+        event=event,
+        row_type=type(row).__name__.lower(),
+        row_id=row.id,  # type: ignore[attr-defined]  # of one of several models
+        version_after=2,
+        before={"text": "", "keywords": [], evil: ""},
+        after={"text": evil, "keywords": [evil], evil: {evil: [evil]}},
+    )
+
+
+def address(world: World, name: str) -> str:
+    pattern = next(p for p in urlpatterns if p.name == name)
+    ids = world.ids()
+    wanted = [ids[key] for key in PARAMETERS if key in str(pattern.pattern)]
+    return reverse(name, args=wanted)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_lets_markup_in(client: Client, hostile: World, evil: str, name: str) -> None:
+    client.force_login(hostile.admin)
+    queries = ["", "?status=all&sort=recent&kind=all&state=all"]
+    for query in [*queries, f"?q={evil}".replace(" ", "+")]:
+        answer = client.get(address(hostile, name) + query)
+        page = answer.content.decode()
+        assert answer.status_code == 200
+        assert escape(evil)[:30] in page  # it is there, as text
+        assert evil not in page
+        assert strange_tags(page) == []
+
+
+def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil: str) -> None:
+    client.force_login(hostile.admin)
+    said = client.post(
+        address(hostile, "chat-say"), {"text": f"Hello {evil}"}, headers={"HX-Request": "true"}
+    )
+    made = client.post(reverse("keys"), {"name": evil, "scopes": ["read"], "subject": evil})
+    refused = client.post(reverse("keys"), {"name": evil, "scopes": ["read"], "subject": "nobody"})
+    revoked = client.post(address(hostile, "key-revoke"), follow=True)
+    retried = client.post(address(hostile, "job-retry"), follow=True)
+    signing = Client().post(reverse("sign-in"), {"username": evil, "password": evil})
+    for answer in (said, made, refused, revoked, retried, signing):
+        page = answer.content.decode()
+        assert escape(evil)[:30] in page
+        assert evil not in page
+        assert strange_tags(page) == []
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_the_check_itself_sees_what_would_run(payload: str) -> None:
+    assert strange_tags(f'<p title="{payload}">{payload}</p>')
