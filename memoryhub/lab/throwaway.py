@@ -69,4 +69,3 @@ def load_turns(tenant: Tenant, dialogue: Dialogue) -> Space:
     with tenant_scope(tenant.id):
         write_entries(space, model.name, entries, vectors)
     return space
-
