@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,6 +31,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
 from notes.models import Fact
+from notes.queries import current
 
 _ENDED = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
 
@@ -163,7 +165,7 @@ class FactsView(HubView):
         with tenant_scope(space.tenant_id):
             rows = Fact.objects.filter(space=space).order_by("-asserted_at", "-id")
             if request.query_params.get("status") != "all":
-                rows = rows.filter(status=Fact.Status.ACTIVE, retired_at=None)
+                rows = current(rows, timezone.now())
             return Response(page_of(request, rows, fact_resource))
 
 

@@ -9,6 +9,7 @@ it: then the last of them does.
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import shutil
 import signal
@@ -40,6 +41,7 @@ ROLES: dict[Role, str] = {"app": APP, "owner": OWNER, "superuser": SUPERUSER}
 PORT = 5432  # names the socket; nothing listens on it unless TCP was asked for
 PATIENCE = 120.0  # seconds; recovery after a crash may replay much
 LOG_BYTES = 5_000_000
+LEAST_ROOM = 1_000_000  # bytes; with less the server can't write what it needs to begin
 INITDB = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
@@ -221,10 +223,15 @@ class EmbeddedPostgres:
             if self.answers():
                 return True
             if self._process is None or self._process.poll() is not None:
-                said = self.places.log.read_bytes()[began:].decode(errors="replace")
-                raise EmbeddedError(f"PostgreSQL did not start: {advice(said)}")
+                raise EmbeddedError(f"PostgreSQL did not start: {advice(self.said_since(began))}")
             time.sleep(0.02)
         return False
+
+    def said_since(self, began: int) -> str:
+        """What the server logged. On a full disk it can't even complain."""
+        said = self.places.log.read_bytes()[began:].decode(errors="replace")
+        full = shutil.disk_usage(self.places.home).free < LEAST_ROOM
+        return said + os.strerror(errno.ENOSPC) if full else said
 
     def open_log(self) -> BinaryIO:
         log = self.places.log

@@ -85,10 +85,6 @@ class Fact(SpaceModel):
     def __str__(self) -> str:
         return self.text[:80]
 
-    @property
-    def is_current(self) -> bool:
-        return self.status == self.Status.ACTIVE and self.retired_at is None
-
 
 class Entity(SpaceModel):
     """Somebody or something facts speak of. The display name is kept, the key is for matching."""

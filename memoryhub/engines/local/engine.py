@@ -148,7 +148,9 @@ def _english(reading: _Reading) -> Construction:
     told = [*_from_answers(reading), *(fact for found, _ in read for fact in found)]
     facts = _in_order(list(with_employers(told)), reading.exchange)[:_MOST]
     acts = {t.utterance.handle: overall(a) for t, (_, a) in zip(reading.turns, read, strict=True)}
-    acts |= {fact.sources[0].handle: "assertion" for fact in facts}
+    told_in = {fact.sources[0].handle for fact in facts}
+    # A wish to forget stays one, whatever else is said beside it.
+    acts |= {handle: "assertion" for handle in told_in if acts.get(handle) != "forget"}
     relations, ends = relations_of(facts)
     docs = [piece.doc for turn in reading.turns for piece in turn.pieces]
     scenes = [turn.scene for turn in reading.turns]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
-from memoryhub.engines.types import Exchange, FactCandidate
+from memoryhub.engines.types import Exchange, FactCandidate, Utterance
 from tests.engines.local.dialogue import ENGINE, fact, facts, read, said, texts
 
 
@@ -239,3 +239,12 @@ def test_a_wish_beside_it_goes_without_what_it_points_at() -> None:
 
 def test_wanna_is_two_words() -> None:
     assert texts("I wanna try sailing in June.") == ["Ana wants to try sailing in June."]
+
+
+def test_a_wish_to_forget_is_kept_beside_a_fact() -> None:
+    at = datetime(2026, 3, 4, 18, tzinfo=UTC)
+    words = "I live in Rome. Please delete my address."
+    exchange = Exchange([Utterance("t1", "Ana", "user", words, at)], participants=["Ana"])
+    (built,) = ENGINE.construct([exchange])
+    assert built.speech_acts["t1"] == "forget"
+    assert [fact.o for fact in built.facts] == ["Rome"]
