@@ -20,8 +20,8 @@ log = structlog.get_logger()
 CONTENT_TYPE = "application/problem+json"
 
 
-def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's hook. None lets Django answer 500, which is logged."""
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's hook. What nobody foresaw is logged whole, and answered without a word of it."""
     # Problems are JSON also where the view renders pages.
     context["request"].accepted_renderer = JSONRenderer()
     context["request"].accepted_media_type = JSONRenderer.media_type
@@ -36,7 +36,13 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return problem(404, "not_found", "Not found.")
     if isinstance(error, PermissionDenied):
         return problem(403, "forbidden", str(error) or "Not allowed.")
-    return _drf(error, context)
+    return _drf(error, context) or _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> Response:
+    set_rollback()
+    log.error("request.failed", exc_info=error)
+    return problem(500, "internal_error", "Something went wrong here; the log says what.")
 
 
 def _unreachable(error: OperationalError) -> bool:

@@ -306,3 +306,18 @@ def test_answers_are_json_with_a_request_id(api: APIClient) -> None:
     answer = api.post(URL, said("Hello there."), format="json", headers={"X-Request-Id": "abc"})
     assert answer["X-Request-Id"] == "abc"
     assert json.loads(answer.content)["space"]["subject"] == "ana"
+
+
+def test_an_unforeseen_error_is_a_problem_that_tells_nothing(
+    api: APIClient, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("api.views.ingest", broken)
+    answer = api.post(URL, said("Hello there."), format="json")
+    assert answer.status_code == 500
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["code"] == "internal_error"
+    assert "secret" not in answer.content.decode()
+    assert stored(tenant) == []
