@@ -52,9 +52,20 @@ def _quoted(value: str) -> str:
     return f"'{escaped}'"
 
 
+def outlive_the_broker() -> None:
+    """When a Redis connection breaks, kombu 5.7 hands unread messages back over that connection,
+    and the error ends the worker. They come back by themselves after the visibility timeout,
+    and the sweeper is quicker still.
+    """
+    from kombu.transport.redis import Channel
+
+    Channel.do_restore = False
+
+
 def create_app() -> Celery:
     from django.conf import settings
 
+    outlive_the_broker()
     hub = Celery("memoryhub")
     hub.conf.update(
         broker_url=settings.CELERY_BROKER_URL,
