@@ -1,6 +1,6 @@
 """Latency of add and search at the HTTP boundary of a running hub.
 
-`python benchmarks/http.py --key mh_… [--url http://127.0.0.1:8000] [--subject ana]`
+`python benchmarks/latency.py --key mh_… [--url http://127.0.0.1:8000] [--subject ana]`
 """
 
 from __future__ import annotations
