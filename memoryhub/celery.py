@@ -53,13 +53,24 @@ def _quoted(value: str) -> str:
 
 
 def outlive_the_broker() -> None:
-    """When a Redis connection breaks, kombu 5.7 hands unread messages back over that connection,
-    and the error ends the worker. They come back by themselves after the visibility timeout,
-    and the sweeper is quicker still.
-    """
-    from kombu.transport.redis import Channel
+    """Keep two defects of kombu 5.7's Redis channel from ending the worker when Redis goes away.
 
-    Channel.do_restore = False
+    It hands unread messages back over the broken connection: they come back by themselves after
+    the visibility timeout, and the sweeper is quicker still. And a task that ends after its
+    channel was closed acknowledges over no connection, which is an AttributeError; as a broken
+    connection it is one that Celery knows to survive.
+    """
+    from kombu.transport import redis
+
+    class Channel(redis.Channel):
+        do_restore = False
+
+        def _connparams(self, asynchronous: bool = False) -> Any:
+            if self.connection is None:
+                raise ConnectionError("the broker's channel is closed")
+            return super()._connparams(asynchronous)  # type: ignore[no-untyped-call]  # kombu
+
+    redis.Transport.Channel = Channel
 
 
 def create_app() -> Celery:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from memoryhub.celery import app
 from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
@@ -130,6 +133,28 @@ def test_a_broker_that_goes_away_loses_nothing(tenant: Tenant, tmp_path: Path) -
             wait_until(lambda: all_done(tenant), 90, log)
     with tenant_scope(tenant.id):
         assert Fact.objects.count() == 3
+
+
+@needs_redis
+def test_a_task_that_ends_after_its_connection_broke_does_not_end_the_worker(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its acknowledgement fails as a lost connection, which the worker logs and survives."""
+    port = free_port()
+    with redis(port, tmp_path):
+        wait_until(lambda: can_connect(port), 10)
+        with app.connection_for_read(f"redis://127.0.0.1:{port}/0") as connection:
+            queue = connection.SimpleQueue("bells")
+            queue.put("ring")
+            message = queue.get(timeout=5)
+            queue.channel.close()
+            message.ack_log_error(logging.getLogger("worker"), connection.connection_errors)
+    assert "channel is closed" in caplog.text
+
+
+def can_connect(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
