@@ -74,6 +74,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 
 INSTALLED_APPS = [
     "memoryhub",
     "memoryhub.tenants",
+    "memoryhub.policies",
+    "memoryhub.inference",
     "memoryhub.dialogues",
     "notes",
     "personas",

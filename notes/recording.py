@@ -12,21 +12,26 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
 from memoryhub.tenants.models import Space
-from notes.models import Derivation, EvolutionEvent, Revision
+from notes.models import COUNTERS, Derivation, EvolutionEvent, Revision
+
+_LEFT_OUT = frozenset({"tenant_id", "space_id"}) | COUNTERS
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A turn, and the characters of it that support a row."""
+    """A turn, and the characters of it that support a row; `via` the row in between, if any."""
 
     turn_id: UUID
     start: int | None = None
     end: int | None = None
+    role: str = Derivation.Role.SUPPORT
+    via_type: str = ""
+    via_id: UUID | None = None
 
 
 def values_of(row: Model) -> dict[str, Any]:
-    """The row's own columns as JSON values."""
-    columns = [f for f in row._meta.concrete_fields if f.attname not in ("tenant_id", "space_id")]
+    """The row's own columns as JSON values, without those that reading changes."""
+    columns = [f for f in row._meta.concrete_fields if f.attname not in _LEFT_OUT]
     encoder = DjangoJSONEncoder()
     return {f.attname: _plain(getattr(row, f.attname), encoder) for f in columns}
 
@@ -50,6 +55,9 @@ class ChangeSet:
     reason: str = ""
     engine: str = ""
     job_id: UUID | None = None
+    trigger: str = ""
+    policy_version: str = ""
+    undo_of: EvolutionEvent | None = None
     revisions: list[Revision] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
 
@@ -62,6 +70,9 @@ class ChangeSet:
             reason=self.reason,
             engine=self.engine,
             job_id=self.job_id,
+            trigger=self.trigger,
+            policy_version=self.policy_version,
+            undo_of=self.undo_of,
             created_at=self.at,
         )
 
@@ -84,6 +95,9 @@ class ChangeSet:
                 turn_id=source.turn_id,
                 span_start=source.start,
                 span_end=source.end,
+                role=source.role,
+                via_type=source.via_type,
+                via_id=source.via_id,
                 event=self.event,
             )
             for source in sources

@@ -19,6 +19,10 @@ from django.db import connections
 
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.server import THROWAWAY
+from memoryhub.engines import registry
+from memoryhub.engines.llm.engine import LLMEngine
+from memoryhub.tenants.services import create_tenant
+from tests.support.hub import Hub, ScriptedModel, TableEmbedder
 
 TEMPLATE = "memoryhub_template"
 
@@ -78,3 +82,15 @@ def _use(name: str) -> None:
 def worker_id(request: pytest.FixtureRequest) -> str:
     """The xdist worker, or "main" without xdist."""
     return str(getattr(request.config, "workerinput", {}).get("workerid", "main"))
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[Hub]:
+    """A space read by a scripted model. Fails when a call was not scripted or a script not used."""
+    scripted, embedder = ScriptedModel(), TableEmbedder()
+    monkeypatch.setattr(registry, "get_engine", lambda name, settings: LLMEngine(scripted))
+    monkeypatch.setattr(registry, "get_embedder", lambda settings: embedder)
+    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    yield Hub(create_tenant("Scripted", "scripted"), scripted, embedder)
+    assert scripted.trouble == []
+    assert scripted.unconsumed == {}

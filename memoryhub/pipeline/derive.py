@@ -10,43 +10,53 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
-
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import queue
-from memoryhub.pipeline.drafting import Draft, FactDraft, PageDraft, SegmentDraft, draft
+from memoryhub.pipeline import (
+    digesting,
+    episodes,
+    folding,
+    placing,
+    promoting,
+    queue,
+    sweeping,
+)
+from memoryhub.pipeline.drafting import Draft, FactDraft, draft
+from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.reading import Batch, read
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
-from notes.models import EvolutionEvent, Note, Page, Segment, SegmentPage
+from notes.models import EvolutionEvent, Note
 from notes.recording import ChangeSet, Source
 from notes.resolving import Decision, Op
 from notes.services import Resolver, held_claims, key, save_relations
 
 
-def run(job: Job) -> None:
+def run(job: Job, now: datetime) -> None:
     """Derive what the job's turns say. Raises EngineError, LeaseLost."""
     batch = read(job)
     if not batch.turns:
         with tenant_scope(job.tenant_id):
-            queue.finish(job, {"decisions": []}, timezone.now())
+            queue.finish(job, {"decisions": []}, now)
         return
-    made = draft(batch, timezone.now())
+    made = draft(batch, now)
     with tenant_scope(job.tenant_id):
         queue.hold(job)
-        write(batch, made, timezone.now())
+        write(batch, made, now)
 
 
 def write(batch: Batch, made: Draft, now: datetime) -> None:
     """One change-set a kind of change, and the job's end, in one transaction."""
     decisions, kept = _resolve(batch, made, now)
-    _place(batch, made, now)
+    _note(batch, made, now)
     _index(batch, made, kept)
     Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
     queue.finish(batch.job, {"decisions": [*decisions, *_wishes(made)]}, now)
     if made.vectors is None:
         queue.enqueue_embedding(batch.space, batch.job, now)
+    derived = Derived(batch.space, batch.policy, batch.job, batch.turns, now)
+    for step in (placing, episodes, promoting, folding, digesting, sweeping):
+        step.schedule(derived)
 
 
 def _changes(batch: Batch, kind: str, made: Draft, now: datetime, reason: str) -> ChangeSet:
@@ -58,6 +68,8 @@ def _changes(batch: Batch, kind: str, made: Draft, now: datetime, reason: str) -
         reason=reason,
         engine=made.engine,
         job_id=batch.job.id,
+        trigger="derive",
+        policy_version=batch.policy_version,
     )
 
 
@@ -116,60 +128,13 @@ def _wishes(made: Draft) -> list[dict[str, Any]]:
     ]
 
 
-def _place(batch: Batch, made: Draft, now: datetime) -> None:
-    """Notes, and the segments that pages join."""
-    changes = _changes(batch, EvolutionEvent.Kind.PLACE, made, now, "the conversation went on")
+def _note(batch: Batch, made: Draft, now: datetime) -> None:
+    changes = _changes(batch, EvolutionEvent.Kind.EVOLVE, made, now, "said in the dialogue")
     notes = [(page, page.note) for page in made.pages if page.note is not None]
     Note.objects.bulk_create([note for _, note in notes], batch_size=500)
     for page, note in notes:
-        changes.created(note, _turns(page))
-    for segment in made.segments:
-        _save_segment(batch, segment, changes, now)
+        changes.created(note, [Source(turn.id) for turn in page.turns])
     changes.save()
-
-
-def _turns(page: PageDraft) -> list[Source]:
-    return [Source(turn.id) for turn in page.turns]
-
-
-def _save_segment(batch: Batch, made: SegmentDraft, changes: ChangeSet, now: datetime) -> None:
-    segment = made.segment
-    joined = [_membership(batch, segment, page.page, now) for page in made.pages]
-    known = set(
-        SegmentPage.objects.filter(segment=segment, page__in=[m.page for m in joined]).values_list(
-            "page_id", flat=True
-        )
-    )
-    new = [membership for membership in joined if membership.page_id not in known]
-    segment.pages_total += len(new)
-    segment.promo_pages += len(new)
-    sources = [source for page in made.pages for source in _turns(page)]
-    if made.before is None:
-        segment.save(force_insert=True)
-        changes.created(segment, sources)
-    else:
-        segment.save(update_fields=_SEGMENT_FIELDS)
-        changes.changed(segment, made.before)
-        changes.supported(segment, sources)
-    SegmentPage.objects.bulk_create(new)
-
-
-_SEGMENT_FIELDS = [
-    "summary",
-    "keywords",
-    "started_at",
-    "ended_at",
-    "last_visited_at",
-    "pages_total",
-    "promo_pages",
-    "version",
-]
-
-
-def _membership(batch: Batch, segment: Segment, page: Page, now: datetime) -> SegmentPage:
-    return SegmentPage(
-        tenant_id=batch.space.tenant_id, space=batch.space, segment=segment, page=page, added_at=now
-    )
 
 
 def _index(batch: Batch, made: Draft, stored: set[UUID]) -> None:

@@ -22,9 +22,8 @@ from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
 from notes import indexing
 from notes.dating import joined
 from notes.lexemes import lexical_text
-from notes.models import Fact, Note, Page, Segment
-from notes.placing import starts_topic
-from notes.recording import Source, values_of
+from notes.models import Fact, Note, Page
+from notes.recording import Source
 
 log = structlog.get_logger()
 
@@ -45,30 +44,18 @@ class FactDraft:
 
 @dataclass
 class PageDraft:
-    """What one exchange yielded. `segment` None: a new one begins here."""
+    """What one exchange yielded."""
 
     page: Page
     turns: list[Turn]
     built: Construction
     facts: list[FactDraft]
     note: Note | None
-    continues: bool
-
-
-@dataclass
-class SegmentDraft:
-    """A segment, new or grown, with the pages to be added to it."""
-
-    segment: Segment
-    is_new: bool
-    before: dict[str, Any] | None
-    pages: list[PageDraft]
 
 
 @dataclass
 class Draft:
     pages: list[PageDraft]
-    segments: list[SegmentDraft]
     entries: list[indexing.Entry]
     vectors: NDArray[Any] | None
     model: str
@@ -80,9 +67,8 @@ def draft(batch: Batch, now: datetime) -> Draft:
     engine, model = engine_named(batch.tenant.engine), embedder()
     stamp = f"{engine.name}/{engine.version}"
     pages = _pages(batch, engine, stamp, now)
-    segments = _segments(batch, pages, engine, stamp, now)
     entries = _entries(batch, pages)
-    return Draft(pages, segments, entries, _vectors(entries, model), model.name, stamp)
+    return Draft(pages, entries, _vectors(entries, model), model.name, stamp)
 
 
 def _vectors(entries: Sequence[indexing.Entry], model: Embedder) -> NDArray[Any] | None:
@@ -99,7 +85,6 @@ def _pages(batch: Batch, engine: Engine, stamp: str, now: datetime) -> list[Page
     handles: dict[str, Window] = {}
     built = engine.construct([exchange(batch, page, handles) for page in read])
     drafts = []
-    previous = batch.before[-1] if batch.before else None
     for page, construction in zip(read, built, strict=True):
         turns = batch.turns_of(page)
         _mark(turns, construction, handles)
@@ -110,10 +95,8 @@ def _pages(batch: Batch, engine: Engine, stamp: str, now: datetime) -> list[Page
                 built=construction,
                 facts=_facts(batch, construction, handles, stamp, now),
                 note=_note(batch, page, turns, construction.note, stamp, now),
-                continues=not starts_topic(turns[0], previous, construction.topic_cue),
             )
         )
-        previous = turns[-1]
     return drafts
 
 
@@ -222,52 +205,6 @@ def _note(
         created_at=now,
         engine=stamp,
     )
-
-
-def _segments(
-    batch: Batch, pages: list[PageDraft], engine: Engine, stamp: str, now: datetime
-) -> list[SegmentDraft]:
-    drafts: list[SegmentDraft] = []
-    for page in pages:
-        if not drafts or not page.continues:
-            drafts.append(_open_segment(batch, page, first=not drafts, stamp=stamp))
-        drafts[-1].pages.append(page)
-    for segment in drafts:
-        _grow(segment, engine)
-    return drafts
-
-
-def _open_segment(batch: Batch, page: PageDraft, *, first: bool, stamp: str) -> SegmentDraft:
-    if first and page.continues and batch.segment is not None:
-        return SegmentDraft(batch.segment, False, values_of(batch.segment), [])
-    start = page.turns[0].occurred_at
-    segment = Segment(
-        tenant_id=batch.space.tenant_id,
-        space=batch.space,
-        started_at=start,
-        ended_at=start,
-        last_visited_at=start,
-        engine=stamp,
-    )
-    return SegmentDraft(segment, True, None, [])
-
-
-def _grow(draft: SegmentDraft, engine: Engine) -> None:
-    """Add the pages' times, words and facts to what the segment says of itself."""
-    segment, turns = draft.segment, [turn for page in draft.pages for turn in page.turns]
-    segment.started_at = min(segment.started_at, *(turn.occurred_at for turn in turns))
-    segment.ended_at = max(segment.ended_at, *(turn.occurred_at for turn in turns))
-    segment.last_visited_at = max(segment.last_visited_at, segment.ended_at)
-    keywords = [
-        k[:120] for page in draft.pages if page.built.note for k in page.built.note.keywords
-    ]
-    segment.keywords = list(dict.fromkeys([*segment.keywords, *keywords]))[:12]
-    texts = [fact.fact.text for page in draft.pages for fact in page.facts]
-    if texts:
-        known = [segment.summary] if segment.summary else []
-        segment.summary = engine.summarise([*known, *texts])
-    if not draft.is_new:
-        segment.version += 1
 
 
 def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
-
-from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_between
@@ -20,7 +19,7 @@ from notes.dating import event_words
 from notes.models import Fact, IndexEntry, Note
 
 
-def run(job: Job) -> None:
+def run(job: Job, now: datetime) -> None:
     """Embed what waits in the job's space. Raises EngineError, LeaseLost."""
     model = embedder()
     with tenant_scope(job.tenant_id):
@@ -30,7 +29,7 @@ def run(job: Job) -> None:
     with tenant_scope(job.tenant_id):
         queue.hold(job)
         indexing.write_entries(space, model.name, entries, vectors)
-        queue.finish(job, {"embedded": len(entries)}, timezone.now())
+        queue.finish(job, {"embedded": len(entries)}, now)
 
 
 def _waiting(space: Space, model: str) -> list[indexing.Entry]:

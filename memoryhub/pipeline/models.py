@@ -9,7 +9,10 @@ from memoryhub.tenants.models import SpaceModel
 
 
 class Job(SpaceModel):
-    """Derivation of the turns `first_seq` to `last_seq` of a space.
+    """A step for a space: of the turns `first_seq` to `last_seq`, where it is about turns.
+
+    Lanes are classes of priority: A reads, B places, C promotes, D tidies (spec §12.1).
+    `payload` is what else the step needs, ids only: never what was said.
 
     `attempts` counts claims and fences them: a worker that lost its lease can't finish. It only
     rises. `tries` are those since a person last revived the job, and are limited.
@@ -25,13 +28,21 @@ class Job(SpaceModel):
 
     class Step(models.TextChoices):
         DERIVE = "derive", "Derive memories"
+        PLACE = "place", "Chain and place pages"
+        EPISODE = "episode", "Close an episode"
+        PROMOTE = "promote", "Promote what is warm"
+        FOLD = "fold", "Renew the summary so far"
+        DIGEST = "digest", "Write digests"
+        REDERIVE = "rederive", "Derive again after an erasure"
         EMBED = "embed", "Embed what has no vector yet"
+        SWEEP = "sweep", "Let fade, warm up, tidy"
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default="A")
     dedupe_key = models.CharField(max_length=120)
-    first_seq = models.BigIntegerField()
-    last_seq = models.BigIntegerField()
+    first_seq = models.BigIntegerField(default=0)
+    last_seq = models.BigIntegerField(default=0)
+    payload = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     attempts = models.IntegerField(default=0)
     tries = models.IntegerField(default=0)

@@ -44,6 +44,35 @@ def enqueue(space: Space, first_seq: int, last_seq: int, now: datetime) -> Job:
     return job
 
 
+def enqueue_step(
+    space: Space,
+    step: Job.Step,
+    lane: str,
+    key: str,
+    due: datetime,
+    *,
+    payload: dict[str, object] | None = None,
+    first_seq: int = 0,
+    last_seq: int = 0,
+) -> Job:
+    """Plan a step once: a job of the same `key` that exists already is left as it is."""
+    job, _ = Job.objects.get_or_create(
+        space=space,
+        dedupe_key=f"{step}:{key}"[:120],
+        defaults={
+            "tenant_id": space.tenant_id,
+            "step": step,
+            "lane": lane,
+            "first_seq": first_seq,
+            "last_seq": last_seq,
+            "payload": payload or {},
+            "run_after": due,
+            "created_at": due,
+        },
+    )
+    return job
+
+
 def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
     """Give the index entries that a failed embedder left without vectors another try (E18)."""
     job, _ = Job.objects.get_or_create(
@@ -62,18 +91,18 @@ def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
     return job
 
 
-def claim(space_id: UUID, now: datetime) -> Job | None:
-    """Lease the space's next job: the first unfinished one, if it is due and nobody has it.
+def claim(space_id: UUID, now: datetime, at: datetime | None = None) -> Job | None:
+    """Lease the space's next job, if one is due and nobody has it.
 
-    Later jobs wait behind one that is to be retried: dialogue is read in order. A job that runs
-    comes before all, whatever its lane: it ends, or its lease does.
+    `at` is the time by which work is due, where it is not the present: a replay's clock. Leases
+    always run by `now`.
     """
-    job = _next(space_id)
-    if job is None or not _is_due(job, now):
+    job = _next(space_id, now, at or now)
+    if job is None:
         return None
     if job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end(job, Job.State.DEAD, now, error=job.error or "its worker died every time")
-        return claim(space_id, now)
+        return claim(space_id, now, at)
     claimed = _unchanged(job).update(
         state=Job.State.RUNNING,
         attempts=job.attempts + 1,
@@ -87,16 +116,20 @@ def claim(space_id: UUID, now: datetime) -> Job | None:
     return job
 
 
-def _next(space_id: UUID) -> Job | None:
+def _next(space_id: UUID, now: datetime, at: datetime) -> Job | None:
+    """A job that runs comes before all: it ends, or its lease does. Then dialogue, in order:
+    what is to be read later waits behind what is to be read again. Then what is due, by lane.
+    """
     unfinished = Job.objects.filter(space_id=space_id, state__in=UNFINISHED)
     running: Job | None = unfinished.filter(state=Job.State.RUNNING).first()
-    return running or unfinished.order_by("lane", "first_seq").first()
-
-
-def _is_due(job: Job, now: datetime) -> bool:
-    if job.state == Job.State.RUNNING:
-        return job.lease_until is not None and job.lease_until < now
-    return job.run_after <= now
+    if running is not None:
+        return running if running.lease_until and running.lease_until < now else None
+    first: Job | None = unfinished.filter(lane="A").order_by("first_seq").first()
+    if first is not None and first.run_after <= at:
+        return first
+    due = unfinished.exclude(lane="A").filter(run_after__lte=at)
+    found: Job | None = due.order_by("lane", "run_after", "first_seq").first()
+    return found
 
 
 def _lease(now: datetime) -> datetime:

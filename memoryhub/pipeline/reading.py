@@ -11,10 +11,12 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_before, turns_between
 from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.dating import event_words
-from notes.models import Page, Segment, SegmentPage
+from notes.models import Page
 
 CONTEXT_TURNS = 10  # m of Mem0, W of AMA (spec §5.2, §7.3)
 # A longer text is read in windows, so that one message can't take all memory (E4).
@@ -32,7 +34,8 @@ class Batch:
     before: list[Turn]
     pages: list[Page]
     noted: set[object]  # ids of pages that have a note
-    segment: Segment | None  # where the turn before was placed
+    policy: Policy
+    policy_version: str
     event_words: dict[UUID, str]  # dates that facts of the turns before speak of
 
     def turns_of(self, page: Page) -> list[Turn]:
@@ -59,6 +62,7 @@ def read(job: Job) -> Batch:
         before = turns_before(turns[0], CONTEXT_TURNS) if turns else []
         pages = _pages(turns)
         space = Space.objects.get(id=job.space_id)
+        effective = policy_of(space)
         return Batch(
             job=job,
             tenant=Tenant.objects.get(id=job.tenant_id),
@@ -67,7 +71,8 @@ def read(job: Job) -> Batch:
             before=before,
             pages=pages,
             noted=_noted(pages),
-            segment=_segment_of(before[-1]) if before else None,
+            policy=effective.policy,
+            policy_version=effective.version,
             event_words=event_words([turn.id for turn in before], ZoneInfo(space.timezone)),
         )
 
@@ -86,16 +91,6 @@ def _noted(pages: Sequence[Page]) -> set[object]:
             "id", flat=True
         )
     )
-
-
-def _segment_of(turn: Turn) -> Segment | None:
-    placed = SegmentPage.objects.filter(
-        page__session_id=turn.session_id,
-        page__first_seq__lte=turn.seq,
-        page__last_seq__gte=turn.seq,
-    )
-    membership = placed.select_related("segment").first()
-    return membership.segment if membership else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -17,19 +18,30 @@ from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
-from memoryhub.pipeline import derive, embedding, queue
+from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps import STEPS
 from memoryhub.tenants.scope import tenant_scope
 
 log = structlog.get_logger()
 POLL_SECONDS = 0.05
-STEPS = {Job.Step.DERIVE: derive.run, Job.Step.EMBED: embedding.run}
 
 
 def run_space(tenant_id: UUID, space_id: UUID) -> int:
     """Run every job of the space that is due. Returns how many ran."""
     ran = 0
     while run_next(tenant_id, space_id):
+        ran += 1
+    return ran
+
+
+def drain(tenant_id: UUID, space_id: UUID, at: datetime) -> int:
+    """Run whatever is due by `at` until nothing is, as of that time: a replay's or a test's clock.
+
+    Returns how many jobs ran.
+    """
+    ran = 0
+    while run_next(tenant_id, space_id, at):
         ran += 1
     return ran
 
@@ -63,20 +75,20 @@ def _size(tenant_id: UUID, job: Job) -> int:
         return int(waiting.aggregate(size=Sum(Length("text")))["size"] or 0)
 
 
-def run_next(tenant_id: UUID, space_id: UUID) -> bool:
+def run_next(tenant_id: UUID, space_id: UUID, at: datetime | None = None) -> bool:
     """Claim and run one job. False when there is none to claim."""
     with tenant_scope(tenant_id):
-        job = queue.claim(space_id, timezone.now())
+        job = queue.claim(space_id, timezone.now(), at)
     if job is None:
         return False
     with heartbeat(job):
-        _run(job)
+        _run(job, at)
     return True
 
 
-def _run(job: Job) -> None:
+def _run(job: Job, at: datetime | None) -> None:
     try:
-        STEPS[Job.Step(job.step)](job)
+        STEPS[Job.Step(job.step)](job, at or timezone.now())
     except queue.LeaseLost:
         log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
     except Exception as error:
@@ -84,7 +96,7 @@ def _run(job: Job) -> None:
         if not isinstance(error, MemoryHubError):
             log.exception("job.failed", job=str(job.id), attempt=job.attempts)
         with tenant_scope(job.tenant_id):
-            queue.fail(job, error, timezone.now())
+            queue.fail(job, error, at or timezone.now())
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -58,9 +59,12 @@ class Ingested:
     job: Job | None
 
 
-def ingest(tenant_id: UUID, request: IngestRequest) -> Ingested:
-    """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1)."""
-    now = timezone.now()
+def ingest(tenant_id: UUID, request: IngestRequest, now: datetime | None = None) -> Ingested:
+    """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1).
+
+    `now` is the time of receipt where it is not the present: a replay's clock.
+    """
+    now = now or timezone.now()
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
         appended = append_turns(
@@ -71,7 +75,7 @@ def ingest(tenant_id: UUID, request: IngestRequest) -> Ingested:
             agent=request.agent,
             channel=request.channel,
         )
-        job = _follow_up(space, appended.turns, appended.new)
+        job = _follow_up(space, appended.turns, appended.new, now)
         if appended.new:
             form_pages(appended.session, appended.new)
             ring_on_commit(tenant_id, space.id)
@@ -87,9 +91,9 @@ def ring_on_commit(tenant_id: UUID, space_id: UUID) -> None:
     transaction.on_commit(doorbell, robust=True)
 
 
-def _follow_up(space: Space, turns: list[Turn], new: list[Turn]) -> Job | None:
+def _follow_up(space: Space, turns: list[Turn], new: list[Turn], now: datetime) -> Job | None:
     if new:
-        return queue.enqueue(space, new[0].seq, new[-1].seq, timezone.now())
+        return queue.enqueue(space, new[0].seq, new[-1].seq, now)
     # A repeated delivery is told of the job it made the first time.
     last = max(turn.seq for turn in turns)
     derivations = Job.objects.filter(space=space, step=Job.Step.DERIVE)

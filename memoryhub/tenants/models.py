@@ -70,6 +70,8 @@ class Space(TenantModel):
     # Names of everyone who spoke here: recall takes them out of questions.
     speakers = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     next_seq = models.BigIntegerField(default=1)
+    # Whose vectors are searched; "": the embedder's in use (E17).
+    embedding_model = models.CharField(max_length=80, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(null=True, blank=True)
 

@@ -5,23 +5,35 @@ Spec §11.1 separates five concerns; each has a module here.
 
 from __future__ import annotations
 
-from notes.models.abstractions import Segment, SegmentPage
-from notes.models.associations import Note
+from notes.models.abstractions import Episode, Segment, SegmentPage
+from notes.models.associations import Link, Note
+from notes.models.base import COUNTERS, Derived, Retained
 from notes.models.claims import Entity, Fact, Relation
-from notes.models.history import Derivation, EvolutionEvent, Revision
+from notes.models.history import Derivation, EvolutionEvent, Receipt, Revision, Tombstone
 from notes.models.index import IndexEntry
-from notes.models.pages import Page
+from notes.models.pages import Chain, Page
+from notes.models.review import Fingerprint, Proposal
 
 __all__ = [
+    "COUNTERS",
+    "Chain",
     "Derivation",
+    "Derived",
     "Entity",
+    "Episode",
     "EvolutionEvent",
     "Fact",
+    "Fingerprint",
     "IndexEntry",
+    "Link",
     "Note",
     "Page",
+    "Proposal",
+    "Receipt",
     "Relation",
+    "Retained",
     "Revision",
     "Segment",
     "SegmentPage",
+    "Tombstone",
 ]

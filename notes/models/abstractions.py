@@ -1,16 +1,21 @@
-"""Abstraction: coverage summaries of spans, regenerable (MemoryOS, spec §8)."""
+"""Abstraction: coverage summaries of spans, regenerable (MemoryOS, MemoryBank, AMA)."""
 
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import SpaceModel
+from notes.models.base import Derived, Retained
 from notes.models.pages import Page
 
 
-class Segment(SpaceModel):
-    """Pages about one topic, with what its heat is computed from (spec §11.5)."""
+class Segment(Derived):
+    """Pages about one topic, with what its heat is computed from (spec §11.5).
+
+    The promotion counters are reset when its pages are promoted, the totals never.
+    """
 
     class Tier(models.TextChoices):
         MID = "mid", "Mid term"
@@ -26,8 +31,8 @@ class Segment(SpaceModel):
     promo_pages = models.IntegerField(default=0)
     last_visited_at = models.DateTimeField()
     tier = models.CharField(max_length=4, choices=Tier, default=Tier.MID)
-    version = models.IntegerField(default=1)
-    engine = models.CharField(max_length=60)
+    # A covered turn was erased or came late: withheld until it is rewritten.
+    stale = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-ended_at", "-id"]
@@ -38,10 +43,11 @@ class Segment(SpaceModel):
 
 
 class SegmentPage(SpaceModel):
-    """A page's membership in a segment."""
+    """A page's membership in a segment: part of the segment, and of its revisions' events."""
 
     segment = models.ForeignKey(Segment, models.CASCADE, related_name="memberships")
     page = models.ForeignKey(Page, models.CASCADE, related_name="memberships")
+    theme = models.CharField(max_length=120, blank=True)
     score = models.FloatField(default=0)
     added_at = models.DateTimeField()
 
@@ -52,3 +58,54 @@ class SegmentPage(SpaceModel):
 
     def __str__(self) -> str:
         return f"{self.page_id} in {self.segment_id}"
+
+
+class Episode(Retained, Derived):
+    """A closed span, summed up. What it covers is in its coverage: change that, and it is stale.
+
+    Only the rolling summary's text is carried on: one row a space (S of Mem0), or a session's
+    window (MemGPT), renewed in place.
+    """
+
+    class Kind(models.TextChoices):
+        TOPIC = "topic", "Topic"
+        SESSION = "session", "Session"
+        DAY = "day", "Day"
+        GLOBAL = "global", "All days"
+        PERSONA = "persona", "Personality, a day"
+        GLOBAL_PERSONA = "portrait", "Personality"
+        ROLLING = "rolling", "Summary so far"
+
+    kind = models.CharField(max_length=8, choices=Kind)
+    title = models.CharField(max_length=200, blank=True)
+    text = models.TextField(blank=True)
+    # What else a digest says: points, traits, mood, reply_strategy.
+    details = models.JSONField(default=dict, blank=True)
+    session = models.ForeignKey(
+        Session, models.CASCADE, null=True, blank=True, related_name="episodes"
+    )
+    # The day in the space's time zone, for the kinds that are a day's.
+    day = models.DateField(null=True, blank=True)
+    from_seq = models.BigIntegerField()
+    to_seq = models.BigIntegerField()
+    from_at = models.DateTimeField()
+    to_at = models.DateTimeField()
+    parent = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="children"
+    )
+    coverage_hash = models.CharField(max_length=64, blank=True)
+    stale = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-to_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["space", "kind", "day"],
+                condition=models.Q(retired_at=None, day__isnull=False),
+                name="one_digest_a_day",
+            ),
+        ]
+        indexes = [models.Index(fields=["space", "kind", "-to_at"], name="episode_recent")]
+
+    def __str__(self) -> str:
+        return self.title or self.text[:80]

@@ -4,27 +4,72 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import F, Q
 
-from memoryhub.tenants.models import SpaceModel
+from notes.models.base import Derived, Retained
+from notes.models.claims import Fact
 from notes.models.pages import Page
 
 
-class Note(SpaceModel):
-    """A page's content with descriptors that may evolve. The content never changes."""
+class Note(Retained, Derived):
+    """Content with descriptors that may evolve. The content never changes.
+
+    Anchored to a page or a fact; without an anchor it is an archival passage, written by an
+    agent (`author`) or a person.
+    """
+
+    class Enrichment(models.TextChoices):
+        PENDING = "pending", "Not yet described"
+        DONE = "done", "Described"
 
     page = models.ForeignKey(Page, models.CASCADE, null=True, blank=True, related_name="notes")
+    fact = models.ForeignKey(Fact, models.CASCADE, null=True, blank=True, related_name="notes")
+    author = models.CharField(max_length=120, blank=True)
     content = models.TextField()
     keywords = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     tags = ArrayField(models.CharField(max_length=120), default=list, blank=True)
     context = models.CharField(max_length=500, blank=True)
+    category = models.CharField(max_length=80, blank=True)
+    enrichment = models.CharField(max_length=7, choices=Enrichment, default=Enrichment.DONE)
     occurred_at = models.DateTimeField()
     created_at = models.DateTimeField()
-    version = models.IntegerField(default=1)
-    engine = models.CharField(max_length=60)
 
     class Meta:
         ordering = ["-occurred_at", "-id"]
-        indexes = [models.Index(fields=["space", "-occurred_at"], name="note_recent")]
+        indexes = [
+            models.Index(fields=["space", "-occurred_at"], name="note_recent"),
+            models.Index(fields=["space"], condition=Q(enrichment="pending"), name="note_pending"),
+        ]
 
     def __str__(self) -> str:
         return self.content[:80]
+
+
+class Link(Derived):
+    """Two notes that belong together: undirected, one row a pair and kind (spec A9)."""
+
+    class Kind(models.TextChoices):
+        RELATED = "related", "Related"
+        ELABORATES = "elaborates", "Elaborates"
+        CONTINUES = "continues", "Continues"
+        CONTRADICTS = "contradicts", "Contradicts"
+        CAUSES = "causes", "Causes"
+
+    a = models.ForeignKey(Note, models.CASCADE, related_name="links_a")
+    b = models.ForeignKey(Note, models.CASCADE, related_name="links_b")
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.RELATED)
+    reason = models.CharField(max_length=500, blank=True)
+    weight = models.FloatField(default=1.0)
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["a", "b", "kind"], name="one_link_a_pair"),
+            # Undirected, so the smaller id first; and none to itself (E28).
+            models.CheckConstraint(condition=Q(a__lt=F("b")), name="link_in_order"),
+        ]
+        indexes = [models.Index(fields=["space", "-created_at"], name="link_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.a_id} {self.kind} {self.b_id}"

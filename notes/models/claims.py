@@ -7,11 +7,12 @@ from django.db import models
 from django.db.models import F, Q
 
 from memoryhub.tenants.ids import new_id
-from memoryhub.tenants.models import SpaceModel
+from notes.models.base import Derived, Retained
 
 
-class Fact(SpaceModel):
-    """One version of a claim. `lineage` is the stable id of the memory.
+class Fact(Retained, Derived):
+    """One version of a claim. `lineage` is the stable id of the memory, and `lineage_version`
+    counts its rewordings and successors; `version` is the row's own.
 
     `valid_from`/`valid_to`: when it holds in the world, half-open. `recorded_at`/`retired_at`:
     when the hub held this version. `event_from`/`event_to`: the time it speaks of.
@@ -22,8 +23,13 @@ class Fact(SpaceModel):
         SUPERSEDED = "superseded", "No longer true"
         RETRACTED = "retracted", "Never true"
 
+    class Shelf(models.TextChoices):
+        NONE = "", "Not on the shelf"
+        USER = "user_kb", "About the user"
+        AGENT = "agent", "About the agent"
+
     lineage = models.UUIDField(default=new_id)
-    version = models.IntegerField(default=1)
+    lineage_version = models.IntegerField(default=1)
     owner = models.CharField(max_length=120)
     speaker = models.CharField(max_length=120)
     text = models.TextField()
@@ -46,14 +52,15 @@ class Fact(SpaceModel):
     valid_to = models.DateTimeField(null=True, blank=True)
     asserted_at = models.DateTimeField()
     recorded_at = models.DateTimeField()
-    retired_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
     supersedes = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="superseded_by"
     )
     confidence = models.FloatField(default=1.0)
     mention_count = models.IntegerField(default=1)
-    engine = models.CharField(max_length=60)
+    # Always considered while shelved (MemoryOS' knowledge base, spec §11.4).
+    shelf = models.CharField(max_length=8, choices=Shelf, blank=True, default=Shelf.NONE)
+    shelved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-asserted_at", "-id"]
@@ -79,22 +86,31 @@ class Fact(SpaceModel):
             models.Index(fields=["space", "text_key"], name="fact_text_key"),
             models.Index(fields=["space", "owner", "predicate_key"], name="fact_predicate"),
             models.Index(fields=["space", "-asserted_at"], name="fact_recent"),
-            models.Index(fields=["lineage", "version"], name="fact_lineage"),
+            models.Index(fields=["lineage", "lineage_version"], name="fact_lineage"),
+            models.Index(
+                fields=["space", "shelf", "-shelved_at"],
+                condition=~Q(shelf=""),
+                name="fact_shelf",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.text[:80]
 
 
-class Entity(SpaceModel):
+class Entity(Derived):
     """Somebody or something facts speak of. The display name is kept, the key is for matching."""
 
     name = models.CharField(max_length=200)
     canonical_key = models.CharField(max_length=200)
     type = models.CharField(max_length=20, blank=True)
     aliases = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    summary = models.TextField(blank=True)
     mention_count = models.IntegerField(default=1)
-    engine = models.CharField(max_length=60)
+    # Found to be somebody known under another name: an undoable event (spec R3).
+    merged_into = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="merged"
+    )
 
     class Meta:
         ordering = ["-mention_count", "name"]
@@ -107,14 +123,13 @@ class Entity(SpaceModel):
         return self.name
 
 
-class Relation(SpaceModel):
+class Relation(Derived):
     """src -label-> dst, a projection of one fact: its validity is the fact's (I3)."""
 
     fact = models.ForeignKey(Fact, models.CASCADE, related_name="relations")
     src = models.ForeignKey(Entity, models.CASCADE, related_name="relations_out")
     label = models.CharField(max_length=120)
     dst = models.ForeignKey(Entity, models.CASCADE, related_name="relations_in")
-    engine = models.CharField(max_length=60)
 
     def __str__(self) -> str:
         return self.label

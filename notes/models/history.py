@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.tenants.models import SpaceModel
+from memoryhub.tenants.models import SpaceModel, TenantModel
 
 
 class EvolutionEvent(SpaceModel):
@@ -15,15 +15,29 @@ class EvolutionEvent(SpaceModel):
         RESOLVE = "resolve", "Facts resolved"
         EVOLVE = "evolve", "Notes evolved"
         PLACE = "place", "Placed in a segment"
+        ARCHIVE = "archive", "Moved out of sight"
+        PROMOTE = "promote", "Promoted"
+        DIGEST = "digest", "Summed up"
+        REFRESH = "refresh", "Renewed"
+        MERGE = "merge", "Entities merged"
+        FORGET = "forget", "Faded"
         MANUAL = "manual", "By hand"
         UNDO = "undo", "Undone"
         ERASE = "erase", "Erased"
 
     kind = models.CharField(max_length=10, choices=Kind)
     actor = models.CharField(max_length=120)
+    # What set it off: a step of the pipeline, a page, a tool, a request.
+    trigger = models.CharField(max_length=40, blank=True)
     reason = models.TextField(blank=True)
     engine = models.CharField(max_length=60, blank=True)
+    policy_version = models.CharField(max_length=20, blank=True)
     job_id = models.UUIDField(null=True, blank=True)
+    undo_of = models.ForeignKey(
+        "self", models.CASCADE, null=True, blank=True, related_name="undone_by"
+    )
+    # Its revisions' values are gone with what was erased: it can't be undone any more.
+    is_purged = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -43,7 +57,7 @@ class Revision(SpaceModel):
     version_before = models.IntegerField(null=True, blank=True)
     version_after = models.IntegerField()
     before = models.JSONField(null=True, blank=True)
-    after = models.JSONField()
+    after = models.JSONField(null=True, blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["row_type", "row_id"], name="revision_of_row")]
@@ -53,7 +67,11 @@ class Revision(SpaceModel):
 
 
 class Derivation(SpaceModel):
-    """Where a derived row came from: a turn, with the characters that support it."""
+    """Where a derived row came from: a turn, with the characters that support it.
+
+    `via` is the derived row in between, if it was not made from the turn itself: a summary's
+    facts, a digest's episodes.
+    """
 
     class Role(models.TextChoices):
         SUPPORT = "support"
@@ -66,6 +84,8 @@ class Derivation(SpaceModel):
     turn = models.ForeignKey(Turn, models.CASCADE, related_name="derivations")
     span_start = models.IntegerField(null=True, blank=True)
     span_end = models.IntegerField(null=True, blank=True)
+    via_type = models.CharField(max_length=20, blank=True)
+    via_id = models.UUIDField(null=True, blank=True)
     role = models.CharField(max_length=13, choices=Role, default=Role.SUPPORT)
     event = models.ForeignKey(EvolutionEvent, models.CASCADE, related_name="derivations")
 
@@ -74,3 +94,38 @@ class Derivation(SpaceModel):
 
     def __str__(self) -> str:
         return f"{self.child_type} from turn {self.turn_id}"
+
+
+class Tombstone(TenantModel):
+    """That something was erased, without saying what: a salted hash of its type and id."""
+
+    digest = models.CharField(max_length=64)
+    reason = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "digest"], name="one_tombstone")]
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
+class Receipt(TenantModel):
+    """What an erasure removed, in numbers. It outlives the space it was about."""
+
+    target = models.CharField(max_length=20)
+    # A salted hash: the receipt can be found by who knows the id, and tells nothing else.
+    target_digest = models.CharField(max_length=64)
+    actor = models.CharField(max_length=120)
+    reason = models.CharField(max_length=500, blank=True)
+    counts = models.JSONField(default=dict)
+    # What a person has to look at: shared blocks, promotions beyond the space.
+    review = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["tenant", "-created_at"], name="receipt_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.target} erased by {self.actor}"

@@ -26,6 +26,11 @@ class IndexEntry(SpaceModel):
         TURN = "turn"
         FACT = "fact"
         NOTE = "note"
+        PAGE = "page"
+        SEGMENT = "segment"
+        EPISODE = "episode"
+        ENTITY = "entity"
+        RELATION = "relation"
 
     kind = models.CharField(max_length=8, choices=Kind)
     owner_id = models.UUIDField()

@@ -1,14 +1,25 @@
-"""Source: the exchanges that turns form (MemoryOS' dialogue page, spec §8.1)."""
+"""Source: the exchanges that turns form, and the chains they form (MemoryOS, spec §8.1)."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.tenants.models import SpaceModel
+from notes.models.base import Derived, Retained
 
 
-class Page(SpaceModel):
+class Chain(Derived):
+    """Pages of which each goes on from the one before, with the latest summary of them all."""
+
+    summary = models.TextField(blank=True)
+    page_count = models.IntegerField(default=0)
+    open = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return self.summary[:80] or f"chain of {self.page_count}"
+
+
+class Page(Retained, Derived):
     """A user's words and the replies to them; one-sided when nobody answered."""
 
     class Kind(models.TextChoices):
@@ -25,15 +36,22 @@ class Page(SpaceModel):
     last_seq = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.ONE_SIDED)
     tier = models.CharField(max_length=4, choices=Tier, default=Tier.SHORT)
+    chain = models.ForeignKey(Chain, models.SET_NULL, null=True, blank=True, related_name="pages")
+    chain_pos = models.IntegerField(default=0)
+    # Set when promotion has read it; None: not yet (spec §11.5).
+    analysed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["first_seq"]
         constraints = [models.UniqueConstraint(fields=["space", "first_seq"], name="page_start")]
-        indexes = [models.Index(fields=["session", "-first_seq"], name="page_in_session")]
+        indexes = [
+            models.Index(fields=["session", "-first_seq"], name="page_in_session"),
+            models.Index(fields=["space", "tier", "first_seq"], name="page_tier"),
+        ]
 
     def __str__(self) -> str:
         return f"turns {self.first_seq} to {self.last_seq}"
 
     def covers(self, turn: Turn) -> bool:
         """Other sessions of the space may speak in between."""
-        return self.session_id == turn.session_id and self.first_seq <= turn.seq <= self.last_seq
+        return turn.session_id == self.session_id and self.first_seq <= turn.seq <= self.last_seq

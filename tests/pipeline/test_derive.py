@@ -113,6 +113,7 @@ def test_closing_an_interval_keeps_what_the_row_was(tenant: Tenant) -> None:
         closing = Revision.objects.get(row_id=porto.id, version_after=2)
     assert closing.before is not None
     assert closing.before["valid_to"] is None
+    assert closing.after is not None
     assert closing.after["valid_to"] is not None
 
 

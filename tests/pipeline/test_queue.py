@@ -11,7 +11,7 @@ from kombu.exceptions import OperationalError
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError
-from memoryhub.pipeline import queue, runner, tasks
+from memoryhub.pipeline import queue, tasks
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import (
     IngestRequest,
@@ -20,6 +20,7 @@ from memoryhub.pipeline.services import (
     run_space,
     wait_for,
 )
+from memoryhub.pipeline.steps import STEPS
 from memoryhub.pipeline.sweeper import Sweeper
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -99,10 +100,10 @@ def test_a_heartbeat_keeps_the_lease(tenant: Tenant) -> None:
 
 
 def fails_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def refuse(job: Job) -> None:
+    def refuse(job: Job, now: datetime) -> None:
         raise error
 
-    monkeypatch.setitem(runner.STEPS, Job.Step.DERIVE, refuse)
+    monkeypatch.setitem(STEPS, Job.Step.DERIVE, refuse)
 
 
 def test_a_failure_is_kept_and_tried_again_later(

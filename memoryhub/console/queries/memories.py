@@ -192,7 +192,7 @@ _SILENT = {
 
 
 def change_in(event: EvolutionEvent, revision: Revision) -> Change:
-    before, after = revision.before or {}, revision.after
+    before, after = revision.before or {}, revision.after or {}
     fields = [
         FieldChange(name.replace("_", " "), before.get(name), value)
         for name, value in after.items()

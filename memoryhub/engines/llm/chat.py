@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
 
 import openai
 
@@ -16,6 +17,24 @@ Messages = Sequence[dict[str, str]]
 _SHAPES = ("json_schema", "json_object", "text")
 _OVERFLOW = ("context", "too long", "too many tokens", "maximum length")
 _REFUSED = (openai.BadRequestError, openai.UnprocessableEntityError)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A reply's text, and what it cost."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Model(Protocol):
+    """Whatever completes a chat: an endpoint, or a script in tests."""
+
+    model: str
+
+    def complete(self, messages: Messages, name: str, schema: dict[str, Any]) -> Completion:
+        """`name` is the purpose. Raises EngineError: `reply_cut`, `context_exceeded`, ..."""
 
 
 class Chat:
@@ -36,8 +55,8 @@ class Chat:
         self._shape = 0
         self._without: frozenset[str] = frozenset()
 
-    def complete(self, messages: Messages, name: str, schema: dict[str, Any]) -> str:
-        """The reply's text. Raises EngineError: `reply_cut` when it ran out of tokens,
+    def complete(self, messages: Messages, name: str, schema: dict[str, Any]) -> Completion:
+        """Raises EngineError: `reply_cut` when it ran out of tokens,
         `context_exceeded` when the messages do not fit."""
         with translated():
             completion = self._sent(messages, name, schema)
@@ -47,7 +66,12 @@ class Chat:
         if choices[0].finish_reason == "length":
             raise EngineError("The model's reply was cut off", code="reply_cut")
         said = choices[0].message
-        return said.content or said.refusal or ""
+        usage = completion.usage
+        return Completion(
+            said.content or said.refusal or "",
+            usage.prompt_tokens if usage else 0,
+            usage.completion_tokens if usage else 0,
+        )
 
     def _sent(self, messages: Messages, name: str, schema: dict[str, Any]) -> Any:
         shape = self._shape

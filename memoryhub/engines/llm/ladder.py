@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from memoryhub.engines.llm.chat import Chat, Messages
-from memoryhub.engines.llm.prompting import template
+from memoryhub.engines.ledger import Call, current_ledger
+from memoryhub.engines.llm.chat import Messages, Model
+from memoryhub.engines.llm.prompting import VERSIONS, Purpose, template
 from memoryhub.errors import EngineError
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -27,20 +29,48 @@ class UnreadableError(Exception):
     """Why a reply does not fit, in words a model can act on."""
 
 
-def ask(chat: Chat, messages: Messages, shape: type[Reply]) -> Reply:
-    """The model's reply as `shape`. Raises EngineError `unreadable_reply` after one repair."""
-    name, schema = shape.__name__.lower(), strict_schema(shape)
-    text = chat.complete(messages, name, schema)
+def ask(chat: Model, purpose: Purpose, messages: Messages, shape: type[Reply]) -> Reply:
+    """The model's reply as `shape`, accounted for in the ledger.
+
+    Raises EngineError: `unreadable_reply` after one repair, or what the ledger refuses.
+    """
+    ledger = current_ledger()
+    ledger.allow(purpose, chat.model)
+    call = Call(purpose, f"{purpose}.v{VERSIONS[purpose]}", chat.model, messages)
+    started = time.perf_counter()
+    try:
+        return _climbed(chat, call, strict_schema(shape), shape)
+    except EngineError as error:
+        call.status, call.error = "failed", str(error)
+        raise
+    finally:
+        call.milliseconds = round((time.perf_counter() - started) * 1000, 1)
+        ledger.record(call)
+
+
+def _climbed(chat: Model, call: Call, schema: dict[str, Any], shape: type[Reply]) -> Reply:
+    text = _completed(chat, call, call.messages, schema)
     try:
         return read(text, shape)
     except UnreadableError as problem:
-        again = [*messages, *_repair(text, str(problem))]
+        again = [*call.messages, *_repair(text, str(problem))]
     try:
-        return read(chat.complete(again, name, schema), shape)
+        reply = read(_completed(chat, call, again, schema), shape)
     except UnreadableError as problem:
         raise EngineError(
             f"The model {chat.model} sent no usable reply: {problem}", code="unreadable_reply"
         ) from problem
+    call.status = "repaired"
+    return reply
+
+
+def _completed(chat: Model, call: Call, messages: Any, schema: dict[str, Any]) -> str:
+    call.attempts += 1
+    completion = chat.complete(messages, call.purpose, schema)
+    call.prompt_tokens += completion.prompt_tokens
+    call.completion_tokens += completion.completion_tokens
+    call.output = completion.text
+    return completion.text
 
 
 def read(text: str, shape: type[Reply]) -> Reply:

@@ -5,10 +5,37 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-Purpose = Literal["construct", "answer", "summarise", "repair"]
-VERSIONS: dict[Purpose, int] = {"construct": 1, "answer": 1, "summarise": 1, "repair": 1}
+Purpose = Literal[
+    "construct",
+    "extract_facts",
+    "graph_entities",
+    "graph_relations",
+    "note_build",
+    "resolve",
+    "merge_check",
+    "link_evolve",
+    "chain",
+    "themes",
+    "segment_refresh",
+    "episode_gate",
+    "episode_write",
+    "fold_summary",
+    "digest",
+    "kb_extract",
+    "trait_update",
+    "agent_step",
+    "route",
+    "judge",
+    "query_entities",
+    "answer",
+    "grade",
+    "summarise",
+    "repair",
+]
+# A change of a prompt's text is a new file and a new number: calls and events name it.
+VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1)
 
 
 @cache

@@ -9,7 +9,10 @@ from functools import cache
 from itertools import pairwise
 from typing import cast
 
-from memoryhub.engines.local import answers, summaries
+from memoryhub.engines.local.abstraction import Abstracting
+from memoryhub.engines.local.associations import Associating
+from memoryhub.engines.local.attention import Attending
+from memoryhub.engines.local.claims import Deciding
 from memoryhub.engines.local.corrections import corrected
 from memoryhub.engines.local.dates import find_times
 from memoryhub.engines.local.entities import entities_of, relations_of
@@ -19,17 +22,16 @@ from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.pairing import Completed, completed
 from memoryhub.engines.local.parsing import Piece, parse
 from memoryhub.engines.local.people import mentions_somebody
+from memoryhub.engines.local.recalling import Recalling
 from memoryhub.engines.local.scene import scene_of
 from memoryhub.engines.local.speech import is_correction, is_question, overall
 from memoryhub.engines.local.topics import opens_topic
 from memoryhub.engines.local.turns import Turn
 from memoryhub.engines.local.values import with_employers
 from memoryhub.engines.types import (
-    Answer,
     Construction,
     Exchange,
     FactCandidate,
-    Quote,
     SourceSpan,
     SpeechAct,
     TimeSpan,
@@ -41,7 +43,7 @@ _READ = frozenset({"user", "assistant"})  # documents and tool output are data (
 ChineseReader = Callable[[Exchange], Construction]
 
 
-class LocalEngine:
+class LocalEngine(Deciding, Associating, Abstracting, Attending, Recalling):
     """Implements `Engine` for English, and for Chinese by `memoryhub.engines.local.chinese`.
 
     Other languages yield speech acts and nothing else. Nothing here calls out or waits.
@@ -55,14 +57,6 @@ class LocalEngine:
         readings = _turns(exchanges)
         _complete(readings)
         return [_with_chinese(reading.exchange, _english(reading)) for reading in readings]
-
-    def summarise(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
-        """The texts nearest to their common centre, word by word, in their order."""
-        return summaries.summarise(texts, max_sentences)
-
-    def answer(self, question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answer:
-        """The best quotes word by word, led by a date where the question asks when."""
-        return answers.answer(question, quotes)
 
 
 @dataclass(slots=True)

@@ -25,7 +25,9 @@ def server() -> Iterator[OpenAIServer]:
 
 
 def asked(server: OpenAIServer, **options: Any) -> str:
-    return ask(Chat(server.url, "key", "small", **options), MESSAGES, SummaryReply).summary
+    return ask(
+        Chat(server.url, "key", "small", **options), "summarise", MESSAGES, SummaryReply
+    ).summary
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_weaker_ways_to_ask_are_tried_and_remembered(
     server.chat(GOOD, GOOD)
     chat = Chat(server.url, "", "small")
     for _ in range(2):
-        assert ask(chat, MESSAGES, SummaryReply).summary == "Two cats."
+        assert ask(chat, "summarise", MESSAGES, SummaryReply).summary == "Two cats."
     shapes = [request.body.get("response_format", {}).get("type") for request in server.requests]
     assert shapes == used
 

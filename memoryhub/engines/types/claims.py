@@ -1,58 +1,22 @@
-"""The values that go into an engine and come out of it. Plain and frozen."""
+"""Claims read from dialogue, and what they do to the claims held (spec §5, §6, §7, §11.7)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from memoryhub.engines.types.dialogue import SourceSpan, SpeechAct, TimeSpan, Utterance
 
-Role = Literal["user", "assistant", "system", "tool"]
-SpeechAct = Literal["assertion", "question", "request", "forget", "chitchat", "hypothetical"]
 Pattern = Literal["SV", "SVO", "SVC", "SVOO", "SVOC"]
 Cardinality = Literal["single", "multi"]
-Granularity = Literal["minute", "hour", "day", "week", "month", "season", "year", "decade"]
 # What a fact says of its predicate: it holds, it never held or holds no longer, or it is about
 # something still to come.
 Polarity = Literal["holds", "denied", "ended", "planned"]
 FactKind = Literal["state", "event", "preference", "plan", "attribute", "recommendation"]
-
-
-@dataclass(frozen=True, slots=True)
-class Utterance:
-    """One turn as an engine sees it. `at` is aware: the date of the conversation."""
-
-    handle: str
-    speaker: str
-    role: Role
-    text: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SourceSpan:
-    """Characters [start, end) of the text of the utterance with this handle."""
-
-    handle: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
-    """A resolved time expression: the half-open interval [start, end), aware.
-
-    `text` is the expression as written, found at characters [at, at + len(text)).
-    """
-
-    start: datetime
-    end: datetime
-    granularity: Granularity
-    text: str
-    at: int
+# What a model may say of a candidate (spec §12.3).
+VerdictOp = Literal["add", "same", "augment", "contradict", "deny", "forget"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +82,10 @@ class Construction:
     speech_acts: Mapping[str, SpeechAct] = field(default_factory=dict)
     times: Mapping[str, tuple[TimeSpan, ...]] = field(default_factory=dict)
     topic_cue: bool = False
+    # Whether it goes on from the exchange before (MemoryOS' chain); None: not judged.
+    continues: bool | None = None
+    # References of earlier turns it bears on (AMA's R_t), by the handles of the history.
+    related: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,50 +101,61 @@ class Exchange:
     history: Sequence[Utterance] = ()
     participants: Sequence[str] = ()
     subject: str = ""
+    summary: str = ""  # S, the rolling summary of the space (Mem0); context only
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """A recalled memory handed to `answer`: text, when it was said, what it is about."""
+class HeldClaim:
+    """A claim already held, offered for comparison under a handle."""
 
+    handle: str
     text: str
-    said_at: datetime | None
-    event: TimeSpan | None = None
-    speaker: str = ""
+    owner: str
+    predicate_key: str
+    valid_from: datetime
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Candidate:
+    """A claim to be decided. `offered` are the handles it may be compared with."""
+
+    handle: str
     text: str
-    quoted: bool  # True: put together from memories word by word, no model wrote it
-    used: tuple[int, ...] = ()  # indices into the quotes
+    owner: str
+    speaker: str
+    said_at: datetime
+    event_from: datetime | None = None
+    offered: tuple[str, ...] = ()
 
 
-class Engine(Protocol):
-    """A reader of dialogue. Raises EngineError; never returns a guess for a failure."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Input of `resolve`: several candidates, and the union of what is held near them."""
 
-    name: str
-    version: str
-
-    def construct(self, exchanges: Sequence[Exchange]) -> list[Construction]:
-        """One construction per exchange, in order. Batched: parse all texts together."""
-
-    def summarise(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
-        """An extractive or written summary of facts' texts, in their language."""
-
-    def answer(self, question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answer:
-        """Answer from the quotes (best first) and nothing else; abstain when they are silent."""
+    candidates: Sequence[Candidate]
+    held: Sequence[HeldClaim]
+    subject: str = ""
 
 
-class Embedder(Protocol):
-    """Texts to unit vectors."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to do with a candidate. `target` is an offered handle or "", `text` the merged text
+    of an `augment`. Code checks it before anything follows from it (spec §11.7)."""
 
-    name: str  # names the vectors: rows of different names are never compared
-    dimension: int
-    max_tokens: int
+    candidate: str
+    op: VerdictOp
+    target: str = ""
+    text: str = ""
+    reason: str = ""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """(len(texts), dimension) float32, each row of length 1. Longer texts are cut."""
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, without special tokens and without cutting."""
+@dataclass(frozen=True, slots=True)
+class NamePair:
+    """Two names that may be one entity's, with what is said of each (Mem0g, spec R3)."""
+
+    handle: str
+    left: str
+    right: str
+    left_facts: tuple[str, ...] = ()
+    right_facts: tuple[str, ...] = ()

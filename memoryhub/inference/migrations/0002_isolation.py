@@ -1,0 +1,15 @@
+"""Each tenant's rows are its own."""
+
+from __future__ import annotations
+
+from django.db import migrations
+
+from memoryhub.tenants.rls import isolate
+
+
+class Migration(migrations.Migration):
+    dependencies = [("inference", "0001_initial")]
+
+    operations = isolate(
+        "inference_modelcall",
+    )

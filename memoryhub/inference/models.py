@@ -1,0 +1,46 @@
+"""Every question put to a model (spec §11.2 ModelCall)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from memoryhub.tenants.models import Space, TenantModel
+
+
+class ModelCall(TenantModel):
+    """One question with its repair. `input` and `output` are dropped when a turn in them is erased.
+
+    `milliseconds` is the time it took, `cost` is money in the currency of the price list.
+    """
+
+    class Status(models.TextChoices):
+        OK = "ok", "Answered"
+        REPAIRED = "repaired", "Answered after a repair"
+        FAILED = "failed", "Failed"
+
+    space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
+    job_id = models.UUIDField(null=True, blank=True)
+    purpose = models.CharField(max_length=24)
+    template = models.CharField(max_length=40)
+    model = models.CharField(max_length=120)
+    status = models.CharField(max_length=10, choices=Status)
+    attempts = models.SmallIntegerField(default=1)
+    prompt_tokens = models.IntegerField(default=0)
+    completion_tokens = models.IntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    milliseconds = models.FloatField(default=0)
+    rejected = models.IntegerField(default=0)
+    error = models.TextField(blank=True)
+    input = models.JSONField(null=True, blank=True)
+    output = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["tenant", "-created_at"], name="call_recent"),
+            models.Index(fields=["space", "-created_at"], name="call_of_space"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} by {self.model}"

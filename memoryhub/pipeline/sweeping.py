@@ -1,0 +1,16 @@
+"""By the clock: fading, warming up, merging names, ages and tombstones (spec §12.1)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memoryhub.pipeline.following import Derived
+from memoryhub.pipeline.models import Job
+
+
+def run(job: Job, now: datetime) -> None:
+    raise NotImplementedError
+
+
+def schedule(due: Derived) -> None:
+    """Plan the step, if what was derived makes it due."""

@@ -1,0 +1,42 @@
+"""What the pipeline would do and may not: proposals for a person (spec §11.7, E20, E24)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Model
+
+from memoryhub.tenants.models import Space
+from notes.models import Proposal
+
+
+def propose(
+    space: Space,
+    kind: str,
+    key: str,
+    reason: str,
+    now: datetime,
+    *,
+    payload: dict[str, Any] | None = None,
+    row: Model | None = None,
+    turn_ids: Iterable[UUID] = (),
+) -> Proposal:
+    """Put a change before a person, once a `key`. Call inside the tenant's scope."""
+    proposal, _ = Proposal.objects.get_or_create(
+        space=space,
+        dedupe_key=f"{kind}:{key}"[:120],
+        defaults={
+            "tenant_id": space.tenant_id,
+            "kind": kind,
+            "row_type": row._meta.model_name if row is not None else "",
+            "row_id": row.pk if row is not None else None,
+            "payload": payload or {},
+            "turn_ids": list(turn_ids),
+            "reason": reason,
+            "created_at": now,
+        },
+    )
+    return proposal

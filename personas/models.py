@@ -1,0 +1,158 @@
+"""Who it is about, and what is in front of the model now (MemoryOS, MemGPT; spec §3, §8, §11.2)."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from memoryhub.dialogues.models import Session
+from memoryhub.tenants.models import Space, TenantModel
+from notes.models import Derived, Episode, Fact
+
+
+class Trait(Derived):
+    """An assessment of one registered dimension, while it held. Never overrides a fact (I3)."""
+
+    class Level(models.TextChoices):
+        HIGH = "high", "High"
+        MEDIUM = "medium", "Medium"
+        LOW = "low", "Low"
+
+    # The subject, or an agent in its dealings with this subject.
+    owner = models.CharField(max_length=120)
+    key = models.CharField(max_length=40)
+    level = models.CharField(max_length=6, choices=Level)
+    confidence = models.FloatField(default=0.7)
+    rationale = models.TextField(blank=True)
+    valid_from = models.DateTimeField()
+    valid_to = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["key", "-valid_from"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["space", "owner", "key"],
+                condition=Q(valid_to=None, retired_at=None),
+                name="one_open_trait",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.level}"
+
+
+class ProfileAttribute(Derived):
+    """A name, a birth year, a role: by hand, or mirrored from its fact (I3)."""
+
+    owner = models.CharField(max_length=120)
+    key = models.CharField(max_length=40)
+    value = models.CharField(max_length=500)
+    fact = models.ForeignKey(
+        Fact, models.CASCADE, null=True, blank=True, related_name="profile_attributes"
+    )
+
+    class Meta:
+        ordering = ["key"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["space", "owner", "key"],
+                condition=Q(retired_at=None),
+                name="one_profile_value",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.value}"
+
+
+class CoreBlock(TenantModel):
+    """Text always in front of an agent. Without a space it is shared by all of the tenant's.
+
+    `version` is optimistic: a writer names the one it read (G7). `agent` "": any agent's.
+    """
+
+    space = models.ForeignKey(
+        Space, models.CASCADE, null=True, blank=True, related_name="core_blocks"
+    )
+    agent = models.CharField(max_length=120, blank=True)
+    label = models.CharField(max_length=60)
+    value = models.TextField(blank=True)
+    description = models.CharField(max_length=500, blank=True)
+    char_limit = models.IntegerField(default=2000)
+    read_only = models.BooleanField(default=False)
+    # Written by the pipeline, so that no agent edits it: the portrait (C9).
+    generated = models.BooleanField(default=False)
+    version = models.IntegerField(default=1)
+    retired_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["label"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "space", "agent", "label"],
+                condition=Q(retired_at=None),
+                nulls_distinct=False,
+                name="one_block_a_label",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class BlockVersion(TenantModel):
+    """What a block said in one of its versions, and who wrote it from which space and turn."""
+
+    block = models.ForeignKey(CoreBlock, models.CASCADE, related_name="versions")
+    version = models.IntegerField()
+    value = models.TextField(blank=True)
+    actor = models.CharField(max_length=120)
+    reason = models.CharField(max_length=500, blank=True)
+    space = models.ForeignKey(Space, models.SET_NULL, null=True, blank=True, related_name="+")
+    turn_id = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["block", "version"], name="one_block_version")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.block_id} v{self.version}"
+
+
+class BlockAttachment(TenantModel):
+    """A shared block in a space: two agents or two subjects may read and write the same one."""
+
+    block = models.ForeignKey(CoreBlock, models.CASCADE, related_name="attachments")
+    space = models.ForeignKey(Space, models.CASCADE, related_name="block_attachments")
+    agent = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["block", "space", "agent"], name="attached_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.block_id} in {self.space_id}"
+
+
+class Window(TenantModel):
+    """What of a session is in front of the agent (MemGPT): turns from `head_seq` on, behind the
+    rolling summary. `alerted`: the one warning of this pressure period was given (G9).
+    """
+
+    space = models.ForeignKey(Space, models.CASCADE, related_name="windows")
+    session = models.OneToOneField(Session, models.CASCADE, related_name="window")
+    head_seq = models.BigIntegerField(default=0)
+    rolling = models.ForeignKey(Episode, models.SET_NULL, null=True, blank=True, related_name="+")
+    # Evicted messages that no summary covers, because folding failed (MG10).
+    hidden = models.IntegerField(default=0)
+    context_limit = models.IntegerField(default=8000)
+    alerted = models.BooleanField(default=False)
+    version = models.IntegerField(default=1)
+
+    def __str__(self) -> str:
+        return f"window of {self.session_id}"

@@ -1,0 +1,191 @@
+"""The deterministic harness (spec §15.1): a scripted model, a table of vectors, a fixed clock.
+
+Unlike a stub of the engine, the script answers in the model's place: prompts, the JSON ladder,
+handles and every check of the engine are the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryhub.dialogues.messages import Message, match_text
+from memoryhub.engines.llm.chat import Completion
+from memoryhub.pipeline import runner
+from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
+from memoryhub.policies.services import set_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+
+START = datetime(2026, 5, 12, 9, 0, tzinfo=UTC)
+Scripted = dict[str, Any] | str | BaseException | Callable[[dict[str, Any]], Any]
+
+# What a purpose answers when nothing is to come of it. A test that wants the call to be
+# impossible does not allow it.
+NOTHING: Mapping[str, dict[str, Any]] = {
+    "resolve": {"decisions": []},
+    "link_evolve": {"links": [], "neighbours": []},
+    "merge_check": {"decisions": []},
+}
+
+
+@dataclass
+class Asked:
+    """One request: its purpose, the JSON data it carried, and every message as sent."""
+
+    purpose: str
+    data: dict[str, Any]
+    messages: Sequence[Mapping[str, str]]
+
+
+@dataclass
+class ScriptedModel:
+    """Answers each purpose from a queue. `trouble` lists calls nobody scripted.
+
+    A reply is a dict (sent as JSON), a str (sent raw), an exception (raised), or a function of
+    the request's data that returns one of those. `allow` gives a purpose a standing reply,
+    for when its queue is empty.
+    """
+
+    model: str = "scripted"
+    delay: float = 0.0
+    asked: list[Asked] = field(default_factory=list)
+    trouble: list[str] = field(default_factory=list)
+    _queues: dict[str, deque[Scripted]] = field(default_factory=lambda: defaultdict(deque))
+    _standing: dict[str, Scripted] = field(default_factory=dict)
+
+    def script(self, purpose: str, *replies: Scripted) -> None:
+        self._queues[purpose].extend(replies)
+
+    def allow(self, *purposes: str, **standing: Scripted) -> None:
+        """Standing replies by purpose; positional ones answer that there is nothing."""
+        self._standing |= {purpose: NOTHING[purpose] for purpose in purposes} | standing
+
+    def calls(self, purpose: str) -> list[dict[str, Any]]:
+        """The data of each request of this purpose, repairs left out."""
+        return [a.data for a in self.asked if a.purpose == purpose and len(a.messages) == 2]
+
+    @property
+    def unconsumed(self) -> dict[str, int]:
+        return {purpose: len(queue) for purpose, queue in self._queues.items() if queue}
+
+    def complete(
+        self, messages: Sequence[Mapping[str, str]], name: str, schema: dict[str, Any]
+    ) -> Completion:
+        data = json.loads(messages[1]["content"])
+        self.asked.append(Asked(name, data, messages))
+        if self.delay:
+            time.sleep(self.delay)
+        reply = self._reply(name)
+        if callable(reply):
+            reply = reply(data)
+        if isinstance(reply, BaseException):
+            raise reply
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        asked = sum(len(message["content"].split()) for message in messages)
+        return Completion(text, asked, len(text.split()))
+
+    def _reply(self, purpose: str) -> Scripted:
+        if self._queues[purpose]:
+            return self._queues[purpose].popleft()
+        if purpose in self._standing:
+            return self._standing[purpose]
+        self.trouble.append(purpose)
+        raise AssertionError(f"nobody scripted a call of {purpose!r}")
+
+
+@dataclass
+class TableEmbedder:
+    """Chosen vectors for the texts in `table`, else a hashed bag of normalised words.
+
+    Keys match a text that contains them, the longest first: what is embedded is seldom the bare
+    text.
+    """
+
+    name: str = "table"
+    dimension: int = 64
+    max_tokens: int = 256
+    table: dict[str, Sequence[float]] = field(default_factory=dict)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        made = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in zip(made, texts, strict=True):
+            chosen = next((k for k in sorted(self.table, key=len, reverse=True) if k in text), None)
+            if chosen is not None:
+                row[: len(self.table[chosen])] = self.table[chosen]
+            else:
+                for word in match_text(text).split():
+                    row[zlib.crc32(word.encode()) % self.dimension] += 1
+        norms = np.linalg.norm(made, axis=1, keepdims=True)
+        return (made / np.where(norms == 0, 1, norms)).astype(np.float32)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+
+@dataclass
+class Hub:
+    """One space of one tenant whose engine is the scripted model, and a clock that stands still."""
+
+    tenant: Tenant
+    model: ScriptedModel
+    embedder: TableEmbedder
+    now: datetime = START
+    subject: str = "Ana"
+
+    @property
+    def space(self) -> Space:
+        with tenant_scope(self.tenant.id):
+            return ensure_space(self.tenant.id, self.subject)
+
+    def policy(self, preset: str = "", **overrides: Any) -> None:
+        """Dotted names with "__" for the dot: policy("mem0", facts__contradiction="retract")."""
+        named = {name.replace("__", "."): value for name, value in overrides.items()}
+        set_policy(self.tenant.id, actor="test", preset=preset, overrides=named, now=self.now)
+
+    def say(
+        self,
+        *texts: str,
+        role: str = "user",
+        speaker: str = "",
+        session: str = "s1",
+        at: datetime | None = None,
+        **message: Any,
+    ) -> Ingested:
+        """Deliver the texts, a minute apart; the speaker of user turns is the subject."""
+        said = speaker or (self.subject if role == "user" else "")
+        start = at or self.now
+        messages = [
+            Message(role, text, said, timestamp=start + timedelta(minutes=n), **message)
+            for n, text in enumerate(texts)
+        ]
+        self.now = max(self.now, start + timedelta(minutes=len(texts)))
+        return ingest(self.tenant.id, IngestRequest(self.subject, messages, session), self.now)
+
+    def exchange(self, user: str, assistant: str, *, session: str = "s1") -> Ingested:
+        """One user message and the reply to it, delivered together."""
+        start = self.now
+        messages = [
+            Message("user", user, self.subject, timestamp=start),
+            Message("assistant", assistant, timestamp=start + timedelta(seconds=30)),
+        ]
+        self.now = start + timedelta(minutes=1)
+        return ingest(self.tenant.id, IngestRequest(self.subject, messages, session), self.now)
+
+    def pass_time(self, **span: float) -> None:
+        self.now += timedelta(**span)
+
+    def drain(self, **later: float) -> int:
+        """Run everything due, an hour from the last word unless said otherwise, to quiescence."""
+        self.pass_time(**(later or {"hours": 1}))
+        return runner.drain(self.tenant.id, self.space.id, self.now)
