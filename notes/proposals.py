@@ -31,7 +31,7 @@ def propose(
         defaults={
             "tenant_id": space.tenant_id,
             "kind": kind,
-            "row_type": row._meta.model_name if row is not None else "",
+            "row_type": type(row).__name__.lower() if row is not None else "",
             "row_id": row.pk if row is not None else None,
             "payload": payload or {},
             "turn_ids": list(turn_ids),
