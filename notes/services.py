@@ -38,11 +38,11 @@ class Resolver:
     Nothing is written until `save`; then all of it, in a handful of statements.
     """
 
-    def __init__(self, changes: ChangeSet, held: Sequence[Fact], now: datetime) -> None:
-        self.changes = changes
+    def __init__(self, held: Sequence[Fact], now: datetime) -> None:
         self.held = list(held)
         self.now = now
         self.inserted: list[Fact] = []
+        self._supports: list[tuple[Fact, Sequence[Source]]] = []
         self._before: dict[UUID, dict[str, Any]] = {}
         self._touched: dict[UUID, Fact] = {}
 
@@ -63,7 +63,7 @@ class Resolver:
             held.mention_count += 1
         else:
             self._edit(held).mention_count += 1
-        self.changes.supported(held, sources)
+        self._supports.append((held, sources))
 
     def _apply(self, decision: Resolved, new: Fact) -> None:
         """Close or retract what the new claim replaces, and bound the new one."""
@@ -96,18 +96,21 @@ class Resolver:
     def _insert(self, new: Fact, sources: Sequence[Source]) -> None:
         self.inserted.append(new)
         self.held.append(new)
-        self.changes.supported(new, sources)
+        self._supports.append((new, sources))
 
-    def save(self) -> None:
+    def save(self, changes: ChangeSet) -> None:
+        """Write what was decided, and its causes into `changes`."""
         for fact_id, fact in self._touched.items():
-            self.changes.changed(fact, self._before[fact_id])
+            changes.changed(fact, self._before[fact_id])
         # Closed before opened: one claim of a single-valued predicate is open at a time.
         Fact.objects.bulk_update(
             self._touched.values(), ["valid_to", "status", "mention_count", "version"]
         )
         Fact.objects.bulk_create(self.inserted, batch_size=500)
         for fact in self.inserted:
-            self.changes.created(fact, [])
+            changes.created(fact, [])
+        for fact, sources in self._supports:
+            changes.supported(fact, sources)
 
 
 def save_relations(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline import (
+    claiming,
     digesting,
     episodes,
     folding,
@@ -20,7 +20,7 @@ from memoryhub.pipeline import (
     queue,
     sweeping,
 )
-from memoryhub.pipeline.drafting import Draft, FactDraft, draft
+from memoryhub.pipeline.drafting import Draft, draft
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.reading import Batch, read
@@ -28,31 +28,47 @@ from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
 from notes.models import EvolutionEvent, Note
 from notes.recording import ChangeSet, Source
-from notes.resolving import Decision, Op
-from notes.services import Resolver, held_claims, key, save_relations
+from notes.resolving import Op
+
+MOST_READS = 3  # of what changes while it is being compared (E10)
 
 
 def run(job: Job, now: datetime) -> None:
-    """Derive what the job's turns say. Raises EngineError, LeaseLost."""
+    """Derive what the job's turns say. Raises EngineError, LeaseLost, StaleRead."""
     batch = read(job)
     if not batch.turns:
         with tenant_scope(job.tenant_id):
             queue.finish(job, {"decisions": []}, now)
         return
     made = draft(batch, now)
-    with tenant_scope(job.tenant_id):
-        queue.hold(job)
-        write(batch, made, now)
+    for attempt in range(1, MOST_READS + 1):
+        claims = claiming.prepare(
+            batch.space, batch.policy, claiming.copies(made.facts), made.reader, made.embedder, now
+        )
+        # Associations are prepared here: what is made now, and its neighbours (slice's own call).
+        try:
+            with tenant_scope(job.tenant_id):
+                queue.hold(job)
+                write(batch, made, claims, now)
+        except claiming.StaleRead:
+            if attempt == MOST_READS:
+                raise
+        else:
+            return
 
 
-def write(batch: Batch, made: Draft, now: datetime) -> None:
+def write(batch: Batch, made: Draft, claims: claiming.Prepared, now: datetime) -> None:
     """One change-set a kind of change, and the job's end, in one transaction."""
-    decisions, kept = _resolve(batch, made, now)
+    changes = _changes(batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue")
+    decided = claiming.write(claims, changes, now)
+    changes.save()
+    # Associations are written here.
     _note(batch, made, now)
-    _index(batch, made, kept)
+    indexing.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
     Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
-    queue.finish(batch.job, {"decisions": [*decisions, *_wishes(made)]}, now)
-    if made.vectors is None:
+    shown = [*(each.shown() for each in decided), *_wishes(made)]
+    queue.finish(batch.job, {"decisions": shown}, now)
+    if made.vectors is None or (claims.vectors is None and claims.entries):
         queue.enqueue_embedding(batch.space, batch.job, now)
     derived = Derived(batch.space, batch.policy, batch.job, batch.turns, now)
     for step in (placing, episodes, promoting, folding, digesting, sweeping):
@@ -71,44 +87,6 @@ def _changes(batch: Batch, kind: str, made: Draft, now: datetime, reason: str) -
         trigger="derive",
         policy_version=batch.policy_version,
     )
-
-
-def _resolve(batch: Batch, made: Draft, now: datetime) -> tuple[list[dict[str, Any]], set[UUID]]:
-    """(decisions in the words of the API, ids of the facts that were stored)."""
-    drafts = [fact for page in made.pages for fact in page.facts]
-    changes = _changes(batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue")
-    resolver = Resolver(changes, held_claims(batch.space, [d.fact for d in drafts]), now)
-    decided = [
-        resolver.resolve(d.fact, d.sources, trusted=d.trusted, correction=d.correction)
-        for d in drafts
-    ]
-    resolver.save()
-    changes.save()
-    stored = {fact.id for fact in resolver.inserted}
-    save_relations(
-        batch.space,
-        [(d.fact, d.relations) for d in drafts if d.fact.id in stored],
-        _types(made),
-        made.engine,
-    )
-    shown = [_shown(d, decision) for d, decision in zip(drafts, decided, strict=True)]
-    return shown, stored
-
-
-def _types(made: Draft) -> dict[str, str]:
-    return {key(e.name): e.type[:20] for page in made.pages for e in page.built.entities}
-
-
-def _shown(made: FactDraft, decision: Decision[Any]) -> dict[str, Any]:
-    target = decision.target
-    return {
-        "text": made.fact.text,
-        "op": decision.op.value,
-        "reason": decision.reason,
-        "fact_id": str(made.fact.id if decision.inserts else target.id if target else ""),
-        "target": {"id": str(target.id), "text": target.text} if target else None,
-        "turns": [str(source.turn_id) for source in made.sources],
-    }
 
 
 def _wishes(made: Draft) -> list[dict[str, Any]]:
@@ -135,14 +113,3 @@ def _note(batch: Batch, made: Draft, now: datetime) -> None:
     for page, note in notes:
         changes.created(note, [Source(turn.id) for turn in page.turns])
     changes.save()
-
-
-def _index(batch: Batch, made: Draft, stored: set[UUID]) -> None:
-    """Index turns, notes and those facts that were stored."""
-    keep = [
-        at
-        for at, entry in enumerate(made.entries)
-        if entry.kind != "fact" or entry.owner_id in stored
-    ]
-    vectors = None if made.vectors is None else made.vectors[keep]
-    indexing.write_entries(batch.space, made.model, [made.entries[at] for at in keep], vectors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,28 +18,19 @@ from memoryhub.engines.local.language import language_of
 from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate, NoteDraft
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import embedder, engine_named
+from memoryhub.pipeline.claiming import FactDraft
 from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
 from notes import indexing
 from notes.dating import joined
 from notes.lexemes import lexical_text
 from notes.models import Fact, Note, Page
 from notes.recording import Source
+from notes.services import key
 
 log = structlog.get_logger()
 
 SHORT_NOTE = 3  # no note of an exchange with this many words or fewer (E2)
 MOST_FACTS = 20  # an exchange (spec §16)
-
-
-@dataclass
-class FactDraft:
-    """A claim to be resolved. `trusted`: said by a person, not by an assistant or a tool."""
-
-    fact: Fact
-    sources: list[Source]
-    trusted: bool
-    correction: bool
-    relations: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -58,17 +49,22 @@ class Draft:
     pages: list[PageDraft]
     entries: list[indexing.Entry]
     vectors: NDArray[Any] | None
-    model: str
+    reader: Engine
+    embedder: Embedder
     engine: str
+
+    @property
+    def facts(self) -> list[FactDraft]:
+        return [fact for page in self.pages for fact in page.facts]
 
 
 def draft(batch: Batch, now: datetime) -> Draft:
-    """Call the engine once and the embedder once for the whole batch."""
+    """Read the batch with the engine, and embed its turns and notes."""
     engine, model = engine_named(batch.tenant.engine), embedder()
     stamp = f"{engine.name}/{engine.version}"
     pages = _pages(batch, engine, stamp, now)
     entries = _entries(batch, pages)
-    return Draft(pages, entries, _vectors(entries, model), model.name, stamp)
+    return Draft(pages, entries, _vectors(entries, model), engine, model, stamp)
 
 
 def _vectors(entries: Sequence[indexing.Entry], model: Embedder) -> NDArray[Any] | None:
@@ -129,6 +125,7 @@ def _facts(
                 trusted=turn.role == Turn.Role.USER,
                 correction=candidate.correction,
                 relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
+                types={key(entity.name): entity.type[:20] for entity in built.entities},
             )
         )
     return drafts
@@ -209,7 +206,6 @@ def _note(
 
 def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
     """Also the turn before anew: its window now has a right-hand neighbour."""
-    facts = [fact.fact for page in pages for fact in page.facts]
     notes = [page.note for page in pages if page.note is not None]
     zone = ZoneInfo(batch.space.timezone)
     turns = [*batch.before[-(indexing.BEFORE + indexing.AFTER) :], *batch.turns]
@@ -221,6 +217,5 @@ def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
             only=indexing.touched(turns, {turn.id for turn in batch.own_words}),
             zone=zone,
         ),
-        *indexing.fact_entries(facts, zone=zone),
         *indexing.note_entries(notes, zone=zone),
     ]

@@ -60,10 +60,10 @@ def hear(space: Space, batch: list[Said]) -> None:
     (turn,) = append_turns(space, [Message("user", uuid4().hex, "Ana")], received=START).new
     facts = [claim(space, said) for said in batch]
     changes = ChangeSet(space, EvolutionEvent.Kind.RESOLVE, "test", START)
-    resolver = Resolver(changes, held_claims(space, facts), START)
+    resolver = Resolver(held_claims(space, facts), START)
     for fact, said in zip(facts, batch, strict=True):
         resolver.resolve(fact, [Source(turn.id)], trusted=said[4], correction=said[5])
-    resolver.save()
+    resolver.save(changes)
     changes.save()
 
 
