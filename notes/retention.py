@@ -1,0 +1,287 @@
+"""What may fade: dates of forgetting, what recall does to them, and what is seen meanwhile.
+
+`forget_at` is the truth, set when a row is made or recalled; `visibility` follows it in sweeps,
+so the rows hidden at a time are the same however often anybody swept. Nothing is deleted, and
+everything comes back when it is recalled (spec §11.6).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.policies.schema import Forget
+from memoryhub.policies.services import policy_of
+from memoryhub.tenants.models import Space
+from notes.forgetting import forget_at, hides, retained, weight
+from notes.models import Episode, EvolutionEvent, Fact, Note, Page
+from notes.models.base import Retained
+from notes.queries import current_sql
+from notes.recording import ChangeSet, values_of
+
+# A kind of recalled thing ("fact", "note", "page", "episode", or "turn" for its page) and its id.
+Recalled = tuple[str, UUID]
+Retainable = Fact | Note | Page | Episode
+
+MODELS: dict[str, Any] = {"fact": Fact, "note": Note, "page": Page, "episode": Episode}
+ACTIVE, DORMANT = Retained.Visibility.ACTIVE, Retained.Visibility.DORMANT
+# Renewed for ever: they are about all that was said and have no age of their own.
+CARRIED_ON = (Episode.Kind.ROLLING, Episode.Kind.GLOBAL, Episode.Kind.GLOBAL_PERSONA)
+_BATCH = 1000
+T = TypeVar("T")
+
+
+# What may be seen
+
+
+def visible(forget: Forget) -> Q:
+    """A filter for facts, notes, pages and episodes; leave it out to search deep."""
+    return Q(visibility=ACTIVE) if hides(forget) else Q()
+
+
+def visible_sql(alias: str, forget: Forget) -> str:
+    """`visible` of the row named `alias`."""
+    return f"({alias}.visibility = 'active')" if hides(forget) else "(TRUE)"
+
+
+def turn_visible_sql(alias: str, forget: Forget) -> str:
+    """The same for a turn: it is seen while its page is, or before it has one."""
+    return _PAGE_SEEN.format(turn=alias) if hides(forget) else "(TRUE)"
+
+
+_PAGE_SEEN = """
+(NOT EXISTS (SELECT 1 FROM notes_page rp WHERE rp.session_id = {turn}.session_id
+ AND rp.first_seq <= {turn}.seq AND rp.last_seq >= {turn}.seq AND rp.visibility = 'dormant'))
+"""
+
+
+# Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How well a row is remembered at a time: R, strength, and what `rank` makes of it."""
+
+    r: float
+    strength: int
+    weight: float
+    forget_at: datetime | None
+
+
+def standing(row: Any, since: datetime, forget: Forget, at: datetime) -> Standing:
+    """`since`: when it was said, for a row that was never recalled."""
+    r = retained(at - (row.last_recall_at or since), row.strength, forget.unit_days)
+    date = row.forget_at if hides(forget) else None
+    return Standing(r, row.strength, weight(forget, r), date)
+
+
+# Dates
+
+
+def dated(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Rows with `since`: their last recall, else when they were said (not when received: E8)."""
+    found: QuerySet[Any] = rows.annotate(since=Coalesce("last_recall_at", _said(rows.model)))
+    return found
+
+
+def _said(model: Any) -> Any:
+    if model is Page:
+        last = Turn.objects.filter(space_id=OuterRef("space_id"), seq=OuterRef("last_seq"))
+        return Subquery(last.values("occurred_at")[:1])
+    return F({Fact: "asserted_at", Note: "occurred_at", Episode: "to_at"}[model])
+
+
+def set_dates(space: Space, forget: Forget, *, anew: bool = False) -> None:
+    """Give every row without one its date of forgetting; `anew`: every row, the policy changed."""
+    if not hides(forget):
+        return
+    for model in MODELS.values():
+        rows = model.objects.filter(space=space, retired_at=None)
+        found = dated(rows if anew else rows.filter(forget_at=None))
+        columns = found.values_list("id", "since", "strength", "recall_count")
+        dates = [(i, forget_at(forget, i, since, s, n)) for i, since, s, n in columns]
+        _write(model, dates)
+
+
+def _batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (rows[at : at + _BATCH] for at in range(0, len(rows), _BATCH))
+
+
+def _write(model: Any, dates: Sequence[tuple[UUID, datetime | None]]) -> None:
+    for some in _batches(dates):
+        ids, times = zip(*some, strict=True)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {model._meta.db_table} SET forget_at = given.at"  # noqa: S608  # own table
+                " FROM unnest(%s::uuid[], %s::timestamptz[]) AS given(id, at)"
+                f" WHERE {model._meta.db_table}.id = given.id",
+                [list(ids), list(times)],
+            )
+
+
+# Recall
+
+
+def recalled(space: Space, items: Iterable[Recalled], at: datetime) -> None:
+    """Strengthen what reached a context: S+1, the time starts anew, with a new draw (spec §2.2).
+
+    Each row once a call. What was dormant is seen again, which is recorded; the rest are
+    counters. Call inside the tenant's scope, in a transaction of its own.
+    """
+    effective = policy_of(space)
+    changes = ChangeSet(
+        space,
+        EvolutionEvent.Kind.REFRESH,
+        "recall",
+        at,
+        reason="recalled while dormant",
+        trigger="recall",
+        policy_version=effective.version,
+    )
+    for model, ids in _by_model(space, items).items():
+        # In order of ids: two recalls of the same rows wait for each other and never both.
+        rows = model.objects.filter(space=space, id__in=ids).select_for_update().order_by("id")
+        _strengthen(model, list(rows), effective.policy.forget, at, changes)
+    changes.save()
+
+
+def _by_model(space: Space, items: Iterable[Recalled]) -> dict[Any, set[UUID]]:
+    ids: dict[str, set[UUID]] = defaultdict(set)
+    for kind, row_id in items:
+        ids[kind].add(row_id)
+    if turns := ids.pop("turn", None):
+        ids["page"] |= pages_of(space, turns)
+    return {MODELS[kind]: found for kind, found in ids.items() if kind in MODELS}
+
+
+def pages_of(space: Space, turn_ids: Iterable[UUID]) -> set[UUID]:
+    """Ids of the pages that these turns are on."""
+    places = Turn.objects.filter(space=space, id__in=list(turn_ids))
+    wanted = Q(pk=None)
+    for session, seq in places.values_list("session_id", "seq"):
+        wanted |= Q(session_id=session, first_seq__lte=seq, last_seq__gte=seq)
+    return set(Page.objects.filter(wanted, space=space).values_list("id", flat=True))
+
+
+def _strengthen(
+    model: Any, rows: Sequence[Any], forget: Forget, at: datetime, changes: ChangeSet
+) -> None:
+    for row in rows:
+        before = values_of(row)
+        row.strength += 1
+        row.recall_count += 1
+        row.last_recall_at = max(at, row.last_recall_at or at)
+        row.forget_at = forget_at(
+            forget, row.id, row.last_recall_at, row.strength, row.recall_count
+        )
+        if row.visibility == DORMANT:
+            row.visibility = ACTIVE
+            row.version += 1
+            changes.changed(row, before)
+    columns = ["strength", "recall_count", "last_recall_at", "forget_at", "visibility", "version"]
+    model.objects.bulk_update(rows, columns, batch_size=_BATCH)
+
+
+# Fading
+
+
+def settle(space: Space, forget: Forget, now: datetime, changes: ChangeSet) -> tuple[int, int]:
+    """Make what is seen agree with the dates: (how many faded, how many came back).
+
+    Both ways, since an exemption may have come or gone. The caller saves the change-set.
+    """
+    if not hides(forget):
+        return 0, 0
+    faded = woken = 0
+    for model in MODELS.values():
+        rows = model.objects.filter(space=space, retired_at=None)
+        due = rows.filter(forget_at__lte=now)
+        spared = _spared(model, due, forget, now)
+        hide = due.filter(visibility=ACTIVE).exclude(_exempt(model)).exclude(id__in=spared)
+        over = Q(forget_at=None) | Q(forget_at__gt=now) | _exempt(model) | Q(id__in=spared)
+        wake = rows.filter(over, visibility=DORMANT)
+        woken += _turn(model, wake, ACTIVE, changes)
+        faded += _turn(model, hide, DORMANT, changes)
+    return faded, woken
+
+
+def next_date(space: Space, now: datetime) -> datetime | None:
+    """When the next active row of the space fades, if any will."""
+    dates = [
+        model.objects.filter(space=space, retired_at=None, visibility=ACTIVE, forget_at__gt=now)
+        .exclude(_exempt(model))
+        .order_by("forget_at")
+        .values_list("forget_at", flat=True)
+        .first()
+        for model in MODELS.values()
+    ]
+    return min((date for date in dates if date is not None), default=None)
+
+
+def _exempt(model: Any) -> Q:
+    """Pinned, shelved, or carried on without an age."""
+    if model is Fact:
+        return Q(pinned=True) | ~Q(shelf="")
+    if model is Episode:
+        return Q(pinned=True) | Q(kind__in=CARRIED_ON)
+    return Q(pinned=True)
+
+
+def _spared(model: Any, due: QuerySet[Any], forget: Forget, now: datetime) -> set[UUID]:
+    if model is not Page or not forget.keep_evidence:
+        return set()
+    return set(sole_evidence(due.values_list("id", flat=True), now))
+
+
+# Other pages count whether they can be seen or not: else which of two fades would depend on
+# which was swept first.
+_SOLE = """
+SELECT DISTINCT p.id FROM notes_page p
+JOIN dialogues_turn t ON t.space_id = p.space_id AND t.session_id = p.session_id
+  AND t.seq BETWEEN p.first_seq AND p.last_seq
+JOIN notes_derivation d ON d.turn_id = t.id AND d.child_type = 'fact' AND d.role = 'support'
+JOIN notes_fact f ON f.id = d.child_id AND {current}
+WHERE p.id = ANY(%(ids)s) AND NOT EXISTS (
+  SELECT 1 FROM notes_derivation o JOIN dialogues_turn u ON u.id = o.turn_id
+  WHERE o.child_type = 'fact' AND o.child_id = f.id AND o.role = 'support'
+    AND NOT (u.session_id = p.session_id AND u.seq BETWEEN p.first_seq AND p.last_seq)
+)
+"""
+
+
+def sole_evidence(page_ids: Iterable[UUID], now: datetime) -> list[UUID]:
+    """Those of the pages without which a current fact would have no support."""
+    statement = _SOLE.format(current=current_sql("f", "%(now)s::timestamptz"))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"ids": list(page_ids), "now": now})
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _turn(model: Any, rows: QuerySet[Any], visibility: str, changes: ChangeSet) -> int:
+    count = 0
+    for some in _some(rows):
+        for row in some:
+            before = values_of(row)
+            row.visibility = visibility
+            row.version += 1
+            changes.changed(row, before)
+        model.objects.filter(id__in=[row.id for row in some]).update(
+            visibility=visibility, version=F("version") + 1
+        )
+        count += len(some)
+    return count
+
+
+def _some(rows: QuerySet[Any]) -> Iterator[list[Any]]:
+    ids = list(rows.order_by("id").values_list("id", flat=True))
+    for some in _batches(ids):
+        yield list(rows.model.objects.filter(id__in=some).order_by("id"))

@@ -1,0 +1,68 @@
+"""The curve itself (spec §2.3, §15.2): no database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from uuid import UUID
+
+import pytest
+
+from memoryhub.policies.schema import Forget
+from notes.forgetting import NEVER, draw, fades_at, forget_at, retained, weight
+
+AT = datetime(2026, 5, 12, 9, tzinfo=UTC)
+ITEM = UUID(int=7)
+
+
+@pytest.mark.parametrize(
+    ("strength", "days", "expected"),
+    [(1, 1, 0.3679), (2, 1, 0.6065), (5, 5, 0.3679), (1, 0, 1.0)],
+)
+def test_MB1_retention_after_a_time(strength: int, days: float, expected: float) -> None:
+    assert retained(timedelta(days=days), strength, 1.0) == pytest.approx(expected, abs=1e-4)
+
+
+def test_MB2_strength_slows_forgetting_down() -> None:
+    left = [retained(timedelta(days=5), strength, 1.0) for strength in range(1, 11)]
+    assert all(weaker < stronger for weaker, stronger in pairwise(left))
+
+
+def test_MB3_the_draw_is_an_instant() -> None:
+    at = fades_at(AT, 1, 0.5, 1.0)
+    assert (at - AT).total_seconds() == pytest.approx(0.6931 * 86_400, abs=5)
+    assert retained(at - timedelta(minutes=1) - AT, 1, 1.0) > 0.5
+    assert retained(at + timedelta(minutes=1) - AT, 1, 1.0) < 0.5
+
+
+def test_MB7_a_recall_in_the_future_leaves_everything() -> None:
+    assert retained(timedelta(days=-3), 1, 1.0) == 1.0
+
+
+def test_B2_the_draw_is_frozen_until_the_next_recall() -> None:
+    assert draw(ITEM, 0) == draw(ITEM, 0)
+    assert len({draw(ITEM, count) for count in range(100)}) == 100
+    assert all(0 < draw(UUID(int=n), 0) < 1 for n in range(100))
+
+
+def test_each_mode_has_its_own_date() -> None:
+    def date(mode: str) -> datetime | None:
+        return forget_at(Forget(mode=mode, unit_days=2), ITEM, AT, 3, 1)  # type: ignore[arg-type]  # a name under test
+
+    assert date("off") is None
+    assert date("rank") is None
+    assert date("threshold") == fades_at(AT, 3, 0.05, 2)
+    assert date("sample") == fades_at(AT, 3, draw(ITEM, 1), 2)
+
+
+def test_a_threshold_of_nothing_and_a_unit_of_ages_never_forget() -> None:
+    assert forget_at(Forget(mode="threshold", r_min=0), ITEM, AT, 1, 0) is None
+    assert fades_at(AT, 1, 0.5, 1e300) == AT + NEVER
+
+
+def test_rank_lets_age_order_and_never_bury() -> None:
+    policy = Forget(mode="rank", weight=0.1, r_min=0.05)
+    assert weight(policy, 1.0) == 1.0
+    assert weight(policy, 0.5) == pytest.approx(0.5**0.1)
+    assert weight(policy, 1e-300) == pytest.approx(0.05**0.1)
+    assert weight(Forget(mode="sample"), 0.1) == 1.0
