@@ -28,7 +28,7 @@ from memoryhub.tenants.models import Space
 from notes.lexemes import lexical_text
 from notes.models import Fact, Note
 
-Kind = Literal["turn", "fact", "note"]
+Kind = Literal["turn", "fact", "note", "page", "segment", "episode", "entity", "relation"]
 Vectors = NDArray[np.float32]
 
 # Turns before and after whose words stand beside a turn's own; for the vector, one each side.

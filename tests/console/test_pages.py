@@ -10,12 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from memoryhub.console.queries.counting import with_heat
 from memoryhub.console.queries.memories import segment_pages
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.schema import Heat
 from memoryhub.tenants.scope import tenant_scope
+from notes.heat import with_heat
 from notes.models import Fact, Page, Revision, Segment
 from tests.console.conftest import World
 from tests.support.factories import (
@@ -250,7 +251,7 @@ def test_a_visit_at_an_odd_time_counts_at_most_once(
     with tenant_scope(world.tenant.id):
         segment = make_segment(world.space, "Odd clocks", last_visited_at=visited)
         now = timezone.now()
-        (row,) = with_heat(Segment.objects.filter(id=segment.id), now)
+        (row,) = with_heat(Segment.objects.filter(id=segment.id), Heat(), now)
     assert 0 < row.recency <= 1
     assert row.heat == row.recency
     assert "Odd clocks" in show(browser, world, "space-segments")

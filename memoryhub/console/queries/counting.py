@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, FloatField, Model, OuterRef, QuerySet, Subquery, Value
-from django.db.models.functions import Cast, Coalesce, Exp, Extract, Greatest, Least
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
@@ -15,10 +15,6 @@ from notes.models import Entity, Fact, Note, Segment
 from notes.queries import current
 
 OPEN = (Job.State.QUEUED, Job.State.RUNNING, Job.State.RETRY)
-# Seconds after which a visit counts for 1/e (spec §11.5).
-HEAT_DECAY = 1e7
-# After so many of them nothing is left; the database takes what is smaller for an error.
-_NOTHING = 100
 
 
 def count_of(rows: QuerySet[Any], key: str) -> Coalesce:
@@ -52,13 +48,3 @@ def totals(tenant_rows: QuerySet[Model], now: datetime) -> dict[str, int]:
     counts = {"spaces": count_of(Space.objects.all(), "tenant"), **counts}
     found: dict[str, int] = tenant_rows.values(**counts).get()
     return found
-
-
-def with_heat(segments: QuerySet[Segment], now: datetime) -> QuerySet[Any]:
-    """`recency` in (0, 1]: a visit dated in the future (E29) counts as one of this moment."""
-    since = Cast(Extract(Value(now) - F("last_visited_at"), "epoch"), FloatField())
-    idle = Least(Greatest(since, 0.0), _NOTHING * HEAT_DECAY)
-    recency = Exp(-idle / HEAT_DECAY, output_field=FloatField())
-    return segments.annotate(
-        recency=recency, heat=F("visits_total") + F("pages_total") + F("recency")
-    )

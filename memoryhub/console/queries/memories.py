@@ -14,10 +14,11 @@ from django.http import Http404
 from django.urls import reverse
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.queries.counting import with_heat
 from memoryhub.console.quoting import SourceQuote, Span, pieces
 from memoryhub.dialogues.models import Turn
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
+from notes.heat import with_heat
 from notes.models import (
     Derivation,
     Entity,
@@ -218,7 +219,7 @@ def note_or_404(space: Space, note_id: UUID) -> Note:
 
 
 def segments(space: Space, filters: Filters, now: datetime) -> Page[Any]:
-    rows = with_heat(Segment.objects.filter(space=space), now)
+    rows = with_heat(Segment.objects.filter(space=space), policy_of(space).policy.heat, now)
     rows = rows.filter(containing(filters.q, "summary", "keywords"))
     if filters["tier"] != "all":
         rows = rows.filter(tier=filters["tier"])
@@ -227,7 +228,8 @@ def segments(space: Space, filters: Filters, now: datetime) -> Page[Any]:
 
 
 def segment_or_404(space: Space, segment_id: UUID, now: datetime) -> Any:
-    segment = with_heat(Segment.objects.filter(space=space, id=segment_id), now).first()
+    rows = Segment.objects.filter(space=space, id=segment_id)
+    segment = with_heat(rows, policy_of(space).policy.heat, now).first()
     if segment is None:
         raise Http404
     return segment

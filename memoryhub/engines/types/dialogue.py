@@ -47,9 +47,13 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of dialogue already stored, under a handle: a page, an episode, a summary."""
+    """A stretch of dialogue already stored, under a handle: a page, an episode, a summary.
+
+    `claims` are what was read from it before, one sentence each; rules choose from them.
+    """
 
     handle: str
     text: str
     at: datetime
     keywords: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()

@@ -1,0 +1,153 @@
+"""How warm a segment is, worked out when it is asked for (MemoryOS, spec §11.5).
+
+Two pairs of counters: those of promotion are reset when its pages have been promoted, those of
+eviction never. With one pair, the segment just promoted would be the next to go cold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import exp
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, Exists, F, FloatField, OuterRef, QuerySet, Value, When
+from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
+
+from memoryhub.policies.schema import Heat, Policy
+from memoryhub.tenants.models import Space
+from notes.models import Page, Segment, SegmentPage
+from notes.recording import ChangeSet, values_of
+
+# Thresholds compare rounded values (spec §0.1).
+_PLACES = 6
+# After so many times mu nothing is left; the database takes what is smaller for an error.
+_NOTHING = 100
+
+
+def decay(seconds: float, tau: float) -> float:
+    """1 now, 1/e after `tau` seconds; a time in the future counts as now (E29)."""
+    return exp(-max(0.0, seconds) / tau)
+
+
+def heat(visits: int, pages: int, idle_seconds: float, weights: Heat) -> float:
+    """alpha x visits + beta x pages + gamma x recency, to six places (spec §11.5)."""
+    recency = decay(idle_seconds, weights.mu_seconds)
+    warmth = weights.alpha * visits + weights.beta * pages + weights.gamma * recency
+    return round(warmth, _PLACES)
+
+
+def promotion_heat(segment: Segment, weights: Heat, as_of: datetime) -> float:
+    """Whether to promote: over tau, strictly."""
+    return heat(segment.promo_visits, segment.promo_pages, _idle(segment, as_of), weights)
+
+
+def eviction_heat(segment: Segment, weights: Heat, as_of: datetime) -> float:
+    """Which to move out of sight first: the coldest."""
+    return heat(segment.visits_total, segment.pages_total, _idle(segment, as_of), weights)
+
+
+def coldness(segment: Segment, weights: Heat, as_of: datetime) -> tuple[float, datetime, UUID]:
+    """Sorts the coldest first: of equal heat the one visited longer ago, then by id."""
+    return eviction_heat(segment, weights, as_of), segment.last_visited_at, segment.id
+
+
+def _idle(segment: Segment, as_of: datetime) -> float:
+    return (as_of - segment.last_visited_at).total_seconds()
+
+
+def visited(space: Space, page_ids: Collection[UUID], at: datetime) -> int:
+    """Count one visit for every segment that has one of the pages. Returns how many.
+
+    Once a retrieval, with the pages that made it into the context. Only counters change: no
+    revision is written (I11). Call inside the tenant's scope.
+    """
+    members = SegmentPage.objects.filter(segment=OuterRef("pk"), page_id__in=list(page_ids))
+    rows = Segment.objects.filter(Exists(members), space=space, retired_at=None)
+    return rows.update(
+        visits_total=F("visits_total") + 1,
+        promo_visits=F("promo_visits") + 1,
+        last_visited_at=Case(
+            When(last_visited_at__lt=at, then=Value(at)), default=F("last_visited_at")
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A segment warm enough, and its pages that promotion has not read, in order."""
+
+    segment: Segment
+    pages: list[Page]
+
+
+def due_for_promotion(space: Space, policy: Policy, now: datetime) -> list[Due]:
+    """Every segment over tau with pages not analysed, the warmest first (spec O4, O5).
+
+    Call inside the tenant's scope.
+    """
+    waiting = Page.objects.filter(analysed_at=None, memberships__segment=OuterRef("pk"))
+    rows = Segment.objects.filter(
+        Exists(waiting), space=space, tier=Segment.Tier.MID, retired_at=None, stale=False
+    )
+    warmth = {row: promotion_heat(row, policy.heat, now) for row in rows}
+    warm = [row for row in warmth if warmth[row] > round(policy.heat.tau, _PLACES)]
+    pages = _unanalysed(warm)
+    ordered = sorted(warm, key=lambda row: (-warmth[row], row.id))
+    return [Due(row, pages[row.id]) for row in ordered]
+
+
+def _unanalysed(segments: Sequence[Segment]) -> dict[UUID, list[Page]]:
+    members = SegmentPage.objects.filter(segment__in=segments, page__analysed_at=None)
+    found: dict[UUID, list[Page]] = {}
+    one: dict[UUID, Page] = {}  # a page of two segments is one row in hand
+    for member in members.select_related("page").order_by("page__first_seq"):
+        page = one.setdefault(member.page_id, member.page)
+        found.setdefault(member.segment_id, []).append(page)
+    return found
+
+
+def promoted(
+    changes: ChangeSet, segment: Segment, pages: Sequence[Page], weights: Heat, now: datetime
+) -> None:
+    """Mark exactly these pages as read and take them off the promotion counters (spec O3, O6).
+
+    Saves the rows and adds their revisions to the change-set. Pages that joined meanwhile stay
+    to be read; what decides on eviction is untouched.
+    """
+    unread = [page for page in pages if page.analysed_at is None]
+    for page in unread:
+        before = values_of(page)
+        page.analysed_at, page.version = now, page.version + 1
+        changes.changed(page, before)
+    Page.objects.bulk_update(unread, ["analysed_at", "version"])
+    segment.refresh_from_db(fields=["promo_pages", "promo_visits", "version"])
+    before = values_of(segment)
+    segment.promo_pages = max(0, segment.promo_pages - len(pages))
+    if weights.reset == "both":
+        segment.promo_visits = 0
+    segment.version += 1
+    segment.save(update_fields=["promo_pages", "promo_visits", "version"])
+    changes.changed(segment, before)
+
+
+def with_heat(segments: QuerySet[Segment], weights: Heat, as_of: datetime) -> QuerySet[Any]:
+    """Each row with its `recency`, `heat` (of eviction) and `promotion`, worked out by the
+    database so that a page of a list can be sorted by them."""
+    since = Cast(Extract(Value(as_of) - F("last_visited_at"), "epoch"), FloatField())
+    idle = Least(Greatest(since, 0.0), _NOTHING * weights.mu_seconds)
+    recency = Exp(-idle / weights.mu_seconds, output_field=FloatField())
+    return segments.annotate(recency=recency).annotate(
+        heat=_warmth("visits_total", "pages_total", weights),
+        promotion=_warmth("promo_visits", "promo_pages", weights),
+    )
+
+
+def _warmth(visits: str, pages: str, weights: Heat) -> Any:
+    return (
+        weights.alpha * Cast(visits, FloatField())
+        + weights.beta * Cast(pages, FloatField())
+        + weights.gamma * F("recency")
+    )
