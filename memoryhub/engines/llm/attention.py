@@ -2,27 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.prompting import Purpose
+from memoryhub.engines.llm.replies_attention import (
+    KnowledgeReply,
+    KnowledgeReplyItem,
+    TraitReplyItem,
+    TraitsReply,
+    as_sent,
+    step_reply,
+)
 from memoryhub.engines.types import (
     AgentContext,
+    AgentMessage,
     AgentStep,
     Knowledge,
+    KnowledgeItem,
+    Level,
     Passage,
     TraitAssessment,
     TraitView,
 )
 
+MOST_ITEMS = 20  # of either side, a call
+MOST_TRAITS = 20
+_LONGEST = 500  # characters of an item or a reason
+_LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
+
 
 class Attending(Asking):
     def kb_extract(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
-        raise NotImplementedError
+        """Only items that rest on offered pages."""
+        if not pages:
+            return Knowledge()
+        data = {"subject": subject, "pages": _pages(pages)}
+        reply = self.ask("kb_extract", data, KnowledgeReply)
+        offered = {page.handle for page in pages}
+        user, agent = _items(reply.user, offered), _items(reply.agent, offered)
+        dropped = len(reply.user) + len(reply.agent) - len(user) - len(agent)
+        self.reject("kb_extract", dropped)
+        return Knowledge(tuple(user), tuple(agent))
 
     def trait_update(
         self, pages: Sequence[Passage], current: Sequence[TraitView], keys: Sequence[str]
     ) -> list[TraitAssessment]:
-        raise NotImplementedError
+        """Only registered keys and levels, on offered pages: the rest is dropped and counted."""
+        if not pages or not keys:
+            return []
+        held = [{"key": t.key, "level": t.level, "why": t.why} for t in current]
+        data = {"pages": _pages(pages), "current": held, "keys": list(keys)}
+        reply = self.ask("trait_update", data, TraitsReply)
+        offered = {page.handle for page in pages}
+        found = [made for each in reply.traits if (made := _assessed(each, set(keys), offered))]
+        kept = list({each.key: each for each in reversed(found)}.values())[::-1][:MOST_TRAITS]
+        self.reject("trait_update", len(reply.traits) - len(kept))
+        return kept
 
     def agent_step(self, context: AgentContext) -> AgentStep:
-        raise NotImplementedError
+        """Tools travel as data and come back as `tool` and `arguments`, so that an endpoint
+        without tool calls of its own can use them. Arguments are not judged here."""
+        data: dict[str, Any] = {
+            "messages": [_message(each) for each in context.messages],
+            "tools": [
+                {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}
+                for t in context.tools
+            ],
+        }
+        purpose: Purpose = "agent_step"
+        reply = self.ask(purpose, data, step_reply(list(context.tools)))
+        tool = reply.tool.strip()
+        return AgentStep(
+            tool="" if tool.casefold() in ("none", "null") else tool,
+            arguments=as_sent(reply.arguments) if tool else "",
+            text=reply.text.strip(),
+        )
+
+
+def _pages(pages: Sequence[Passage]) -> list[dict[str, str]]:
+    return [
+        {"handle": page.handle, "at": page.at.isoformat(timespec="minutes"), "text": page.text}
+        for page in pages
+    ]
+
+
+def _items(said: Iterable[KnowledgeReplyItem], offered: set[str]) -> list[KnowledgeItem]:
+    found: dict[str, KnowledgeItem] = {}
+    for each in said:
+        text = each.text.strip()[:_LONGEST]
+        evidence = tuple(dict.fromkeys(h for h in each.evidence if h in offered))
+        if text and evidence:
+            found.setdefault(text.casefold(), KnowledgeItem(text, evidence))
+    return list(found.values())[:MOST_ITEMS]
+
+
+def _assessed(said: TraitReplyItem, keys: set[str], offered: set[str]) -> TraitAssessment | None:
+    key, level = said.key.strip().lower(), _LEVELS.get(said.level.strip().lower())
+    evidence = tuple(dict.fromkeys(h for h in said.evidence if h in offered))
+    if key not in keys or level is None or not evidence:
+        return None
+    return TraitAssessment(key, level, said.why.strip()[:_LONGEST], evidence, said.confidence)
+
+
+def _message(message: AgentMessage) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool:
+        said["tool"] = message.tool
+    if message.arguments:
+        said["arguments"] = _parsed(message.arguments)
+    return said
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments

@@ -2,26 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
 
+from memoryhub.engines.local.interests import touched
 from memoryhub.engines.types import (
     AgentContext,
+    AgentMessage,
     AgentStep,
+    Construction,
+    Exchange,
     Knowledge,
+    KnowledgeItem,
     Passage,
     TraitAssessment,
     TraitView,
+    Utterance,
 )
+
+_KEPT = frozenset({"state", "preference", "attribute"})
+_LINE = re.compile(r"^([^:：\n]{1,60})[:：] ?", re.M)
+OFTEN, VERY_OFTEN = 2, 4  # pages that touch an interest
+_MOST_ITEMS = 20
 
 
 class Attending:
-    def kb_extract(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
+    def construct(self, exchanges: Sequence[Exchange]) -> list[Construction]:
         raise NotImplementedError
+
+    def kb_extract(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
+        """What the subject states of themselves, word by word as a derivation reads it, so that
+        it is found to be held already; and what the assistant recommended."""
+        built = self.construct([_exchange(page, subject) for page in pages])
+        user: dict[str, list[str]] = {}
+        agent: dict[str, list[str]] = {}
+        for page, construction in zip(pages, built, strict=True):
+            for fact in construction.facts:
+                if fact.kind == "recommendation":
+                    agent.setdefault(fact.text, []).append(page.handle)
+                elif fact.owner == subject and fact.kind in _KEPT and fact.polarity == "holds":
+                    user.setdefault(fact.text, []).append(page.handle)
+        return Knowledge(_items(user), _items(agent))
 
     def trait_update(
         self, pages: Sequence[Passage], current: Sequence[TraitView], keys: Sequence[str]
     ) -> list[TraitAssessment]:
-        raise NotImplementedError
+        """Interests that several pages touch. Character is not judged: words do not show it."""
+        liked, disliked = touched({page.handle: _first_voice(page.text) for page in pages})
+        found = []
+        for key in keys:
+            likes, dislikes = liked.get(key, []), disliked.get(key, [])
+            if len(dislikes) > len(likes):
+                found.append(_assessed(key, "low", dislikes))
+            elif len(likes) >= OFTEN:
+                found.append(
+                    _assessed(key, "high" if len(likes) >= VERY_OFTEN else "medium", likes)
+                )
+        return found
 
     def agent_step(self, context: AgentContext) -> AgentStep:
-        raise NotImplementedError
+        """Searches what was said last, then says what was found. No model decides anything."""
+        last = context.messages[-1] if context.messages else AgentMessage("user", "")
+        offered = {tool.name for tool in context.tools}
+        if last.role == "user" and "recall_search" in offered:
+            asked = {"query": last.content[:500], "heartbeat": True}
+            return AgentStep("recall_search", json.dumps(asked, ensure_ascii=False))
+        if "send_message" in offered:
+            said = {"text": last.content[:2000] or "…"}
+            return AgentStep("send_message", json.dumps(said, ensure_ascii=False))
+        return AgentStep(text=last.content)
+
+
+def _assessed(key: str, level: str, evidence: Sequence[str]) -> TraitAssessment:
+    share = min(0.9, 0.4 + 0.1 * len(evidence))
+    return TraitAssessment(key, level, "", tuple(evidence), share)  # type: ignore[arg-type]  # one of the levels
+
+
+def _items(found: dict[str, list[str]]) -> tuple[KnowledgeItem, ...]:
+    ranked = sorted(found, key=lambda text: -len(found[text]))[:_MOST_ITEMS]
+    return tuple(KnowledgeItem(text, tuple(dict.fromkeys(found[text]))) for text in ranked)
+
+
+def _exchange(page: Passage, subject: str) -> Exchange:
+    said = [
+        Utterance(
+            f"{page.handle}.{at}", name, "user" if name == subject else "assistant", text, page.at
+        )
+        for at, (name, text) in enumerate(_voices(page.text))
+    ]
+    names = tuple(dict.fromkeys(each.speaker for each in said))
+    return Exchange(utterances=said, participants=names, subject=subject)
+
+
+def _voices(text: str) -> Iterator[tuple[str, str]]:
+    """(speaker, words) of "Speaker: words" lines; a line without a speaker goes on."""
+    parts = _LINE.split(text)
+    for name, said in zip(parts[1::2], parts[2::2], strict=True):
+        if said.strip():
+            yield name.strip(), said.strip()
+
+
+def _first_voice(text: str) -> str:
+    """What the one who speaks first says: of an exchange, the person."""
+    voices = list(_voices(text))
+    return "\n".join(said for name, said in voices if name == voices[0][0]) if voices else text

@@ -1,0 +1,306 @@
+"""Core blocks: text always in front of an agent, which it edits itself (MemGPT, spec §3, §11.4).
+
+One service a mutation, used by tools, pages and requests alike. A writer names the version it
+read; another has been there meanwhile: Conflict with the current value (G7). What exceeds the
+limit, or matches nothing or too much, is refused with the numbers, and the block is unchanged
+(G5, G6). Call inside the tenant's scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from django.db.models import Q
+
+from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.tenants.models import Space
+from personas.models import BlockAttachment, BlockVersion, CoreBlock
+
+MAX_LABEL = 60
+MAX_LIMIT = 200_000
+# Blocks an agent starts with.
+DEFAULTS = {
+    "persona": "Who you are in this conversation: your role, your manner, what you have promised.",
+    "human": "What to know at all times about the person you are talking with.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes. Agents may not touch read-only and generated blocks (C9). `space` and
+    `turn_id` say where from, so that an erasure finds it."""
+
+    actor: str
+    kind: Literal["agent", "person", "pipeline"]
+    now: datetime
+    space: Space | None = None
+    turn_id: UUID | None = None
+    reason: str = ""
+
+
+def in_front_of(space: Space, agent: str = "") -> list[CoreBlock]:
+    """The blocks of a space and the shared ones attached to it: any agent's, and this agent's."""
+    mine = Q(agent="") | Q(agent=agent)
+    attached = BlockAttachment.objects.filter(mine, space=space).values("block_id")
+    rows = CoreBlock.objects.filter(
+        (Q(space=space) & mine) | Q(id__in=attached, space=None), retired_at=None
+    )
+    return list(rows.order_by("label", "id"))
+
+
+def labelled(space: Space, label: str, agent: str = "") -> CoreBlock:
+    """The block an agent means by a label: its own before a shared one. Raises NotFound."""
+    found = in_front_of(space, agent)
+    mine = sorted(
+        (b for b in found if b.label == label.strip()),
+        key=lambda b: (b.space_id is None, -len(b.agent)),
+    )
+    if not mine:
+        known = ", ".join(repr(block.label) for block in found) or "none yet"
+        raise NotFound(f"no block {label!r}; there are: {known}", code="no_such_block")
+    return mine[0]
+
+
+def create(
+    writer: Writer,
+    label: str,
+    value: str = "",
+    *,
+    tenant_id: UUID,
+    space: Space | None = None,
+    agent: str = "",
+    description: str = "",
+    char_limit: int = 2000,
+    read_only: bool = False,
+    generated: bool = False,
+) -> CoreBlock:
+    """A new block of the space, or one to share when there is none. Raises InvalidInput,
+    Conflict for a label that is taken."""
+    label = _checked_label(label)
+    if not 1 <= char_limit <= MAX_LIMIT:
+        raise InvalidInput(f"from 1 to {MAX_LIMIT} characters", field="char_limit")
+    _check_free(tenant_id, space, agent, label)
+    block = CoreBlock(
+        tenant_id=tenant_id,
+        space=space,
+        agent=agent[:120],
+        label=label,
+        description=description[:500],
+        char_limit=char_limit,
+        read_only=read_only,
+        generated=generated,
+        updated_at=writer.now,
+    )
+    _check_length(block, value)
+    block.value = value
+    block.save(force_insert=True)
+    _record(block, writer)
+    return block
+
+
+def ensure_defaults(space: Space, agent: str, char_limit: int, now: datetime) -> list[CoreBlock]:
+    """An agent's first blocks, made when it first speaks; returns all it has in front of it."""
+    known = in_front_of(space, agent)
+    taken = {block.label for block in known}
+    writer = Writer("memoryhub", "pipeline", now, space, reason="the agent's first blocks")
+    for label, about in DEFAULTS.items():
+        if label not in taken:
+            known.append(
+                create(
+                    writer,
+                    label,
+                    tenant_id=space.tenant_id,
+                    space=space,
+                    description=about,
+                    char_limit=char_limit,
+                )
+            )
+    return known
+
+
+def append(writer: Writer, block_id: UUID, text: str, version: int | None = None) -> CoreBlock:
+    """Add a line at the end."""
+    if not text.strip():
+        raise InvalidInput("nothing to append", field="text")
+    return _edited(writer, block_id, version, lambda old: f"{old}\n{text}" if old else text)
+
+
+def replace(
+    writer: Writer,
+    block_id: UUID,
+    old: str,
+    new: str,
+    version: int | None = None,
+    *,
+    everywhere: bool = False,
+) -> CoreBlock:
+    """Put `new` in the place of `old`, which must be there exactly once unless `everywhere`."""
+    if not old:
+        raise InvalidInput("`old` is empty: say which words to replace", field="old")
+    return _edited(writer, block_id, version, lambda value: _swapped(value, old, new, everywhere))
+
+
+def _swapped(value: str, old: str, new: str, everywhere: bool) -> str:
+    times = value.count(old)
+    if not times:
+        raise InvalidInput(f"{old[:80]!r} is not in the block: copy it exactly", field="old")
+    if times > 1 and not everywhere:
+        raise InvalidInput(
+            f"{old[:80]!r} is in the block {times} times: give more of the words around it",
+            field="old",
+        )
+    return value.replace(old, new)
+
+
+def insert(
+    writer: Writer, block_id: UUID, text: str, line: int, version: int | None = None
+) -> CoreBlock:
+    """Insert before line `line`, counted from 0; -1 is the end."""
+    if not text.strip():
+        raise InvalidInput("nothing to insert", field="text")
+
+    def inserted(value: str) -> str:
+        lines = value.split("\n") if value else []
+        if not -1 <= line <= len(lines):
+            raise InvalidInput(
+                f"the block has {len(lines)} lines: -1 to {len(lines)}", field="line"
+            )
+        at = len(lines) if line == -1 else line
+        return "\n".join([*lines[:at], text, *lines[at:]])
+
+    return _edited(writer, block_id, version, inserted)
+
+
+def rethink(writer: Writer, block_id: UUID, value: str, version: int | None = None) -> CoreBlock:
+    """Write the whole block anew."""
+    return _edited(writer, block_id, version, lambda _: value)
+
+
+def rename(writer: Writer, block_id: UUID, label: str, version: int | None = None) -> CoreBlock:
+    label = _checked_label(label)
+    block = _held(writer, block_id, version)
+    if block.label != label:
+        _check_free(block.tenant_id, block.space, block.agent, label)
+        block.label = label
+        _save(block, writer)
+    return block
+
+
+def resize(
+    writer: Writer, block_id: UUID, char_limit: int, version: int | None = None
+) -> CoreBlock:
+    """Another limit, never below what the block holds."""
+    block = _held(writer, block_id, version)
+    if not max(1, len(block.value)) <= char_limit <= MAX_LIMIT:
+        raise InvalidInput(f"from {max(1, len(block.value))} to {MAX_LIMIT}", field="char_limit")
+    block.char_limit = char_limit
+    _save(block, writer)
+    return block
+
+
+def delete(writer: Writer, block_id: UUID, version: int | None = None) -> CoreBlock:
+    """Take it out of every agent's sight. Its versions stay."""
+    block = _held(writer, block_id, version)
+    block.retired_at = writer.now
+    _save(block, writer)
+    return block
+
+
+def attach(block: CoreBlock, space: Space, agent: str = "") -> BlockAttachment:
+    """Put a shared block in front of the agents of a space. Twice is once."""
+    if block.space_id is not None:
+        raise InvalidInput("only a block that belongs to no space is shared", field="block")
+    made, _ = BlockAttachment.objects.get_or_create(
+        block=block, space=space, agent=agent, defaults={"tenant_id": space.tenant_id}
+    )
+    return made
+
+
+def detach(block: CoreBlock, space: Space) -> None:
+    BlockAttachment.objects.filter(block=block, space=space).delete()
+
+
+def _edited(
+    writer: Writer, block_id: UUID, version: int | None, change: Callable[[str], str]
+) -> CoreBlock:
+    block = _held(writer, block_id, version)
+    value = change(block.value)
+    _check_length(block, value)
+    if value != block.value:
+        block.value = value
+        _save(block, writer)
+    return block
+
+
+def _held(writer: Writer, block_id: UUID, version: int | None) -> CoreBlock:
+    """The block, locked. Raises NotFound, Conflict, InvalidInput for whom it is not."""
+    block = CoreBlock.objects.select_for_update().filter(id=block_id, retired_at=None).first()
+    if block is None:
+        raise NotFound("no such block", code="no_such_block")
+    if writer.kind == "agent" and (block.read_only or block.generated):
+        raise InvalidInput(f"the block {block.label!r} is read-only", code="read_only")
+    if block.generated and writer.kind == "person":
+        raise InvalidInput(
+            f"the block {block.label!r} is generated: correct what it is made of", code="read_only"
+        )
+    if version is not None and version != block.version:
+        raise Conflict(
+            f"the block {block.label!r} changed meanwhile: it is in version {block.version} now",
+            code="version_conflict",
+            version=block.version,
+            value=block.value,
+        )
+    return block
+
+
+def _check_length(block: CoreBlock, value: str) -> None:
+    if len(value) > block.char_limit:
+        raise InvalidInput(
+            f"the block {block.label!r} holds {len(block.value)} of {block.char_limit} characters"
+            f" and would have {len(value)}: shorten it, or put this into archival memory",
+            code="block_full",
+            field="text",
+            current=len(block.value),
+            requested=len(value),
+            limit=block.char_limit,
+        )
+
+
+def _checked_label(label: str) -> str:
+    label = label.strip()
+    if not label or len(label) > MAX_LABEL:
+        raise InvalidInput(f"from 1 to {MAX_LABEL} characters", field="label")
+    return label
+
+
+def _check_free(tenant_id: UUID, space: Space | None, agent: str, label: str) -> None:
+    taken = CoreBlock.objects.filter(
+        tenant_id=tenant_id, space=space, agent=agent, label=label, retired_at=None
+    )
+    if taken.exists():
+        raise Conflict(f"there is a block {label!r} already", code="label_taken", field="label")
+
+
+def _save(block: CoreBlock, writer: Writer) -> None:
+    block.version += 1
+    block.updated_at = writer.now
+    block.save()
+    _record(block, writer)
+
+
+def _record(block: CoreBlock, writer: Writer) -> None:
+    BlockVersion.objects.create(
+        tenant_id=block.tenant_id,
+        block=block,
+        version=block.version,
+        value=block.value,
+        actor=writer.actor[:120],
+        reason=writer.reason[:500],
+        space=writer.space,
+        turn_id=writer.turn_id,
+        created_at=writer.now,
+    )
