@@ -6,9 +6,9 @@ functions take what they need of it as arguments.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=1000)]
@@ -30,7 +30,7 @@ CHANNELS: tuple[Channel, ...] = (
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Derive(_Group):
@@ -120,7 +120,7 @@ class Episodes(_Group):
     rolling_tokens: Annotated[int, Field(ge=100, le=100_000)] = 2000
     rolling_words: Annotated[int, Field(ge=20, le=2000)] = 100
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Forget(_Group):
@@ -173,6 +173,8 @@ class Recall(_Group):
     linked_weight: Share = 0.9
     hop_weight: Share = 0.9
     triplet_floor: Share = 0.30
+    # Every turn in order, in place of a search (the baseline full_context).
+    whole: bool = False
 
 
 class Llm(_Group):
@@ -215,3 +217,16 @@ class Policy(BaseModel):
     recall: Recall = Recall()
     llm: Llm = Llm()
     erase: Erase = Erase()
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        """Switches that bound each other, the one at fault named first."""
+        pairs = (
+            ("recall.k_min", self.recall.k_min, "recall.k_max", self.recall.k_max),
+            ("window.warn", self.window.warn, "window.flush", self.window.flush),
+            ("graph.ask_at", self.graph.ask_at, "graph.merge_at", self.graph.merge_at),
+        )
+        for low, least, high, most in pairs:
+            if least > most:
+                raise ValueError(f"{low} ({least:g}) is more than {high} ({most:g})")
+        return self

@@ -1,0 +1,86 @@
+"""A policy from its layers: the schema's defaults, a preset, the tenant's word, the space's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from memoryhub.errors import InvalidInput
+from memoryhub.policies.presets import DEFAULT, PRESETS
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.switches import BY_PURPOSE, SWITCHES, switch_of, value_of
+
+# What belongs to the tenant's house rather than to a system of memory: a space that has a preset
+# of its own keeps these of its tenant.
+HOUSE = ("llm.", "erase.", "retention.")
+
+Overrides = Mapping[str, Any]
+
+
+def composed(
+    preset: str, tenant: Overrides, own_preset: str = "", space: Overrides | None = None
+) -> Policy:
+    """The policy of these layers; the later wins. Raises InvalidInput.
+
+    A space's own preset replaces the tenant's preset together with what the tenant changed of it.
+    """
+    if own_preset:
+        tenant = {name: value for name, value in tenant.items() if name.startswith(HOUSE)}
+    name = own_preset or preset or DEFAULT
+    return _built(name, json.dumps([dict(tenant), dict(space or {})]))
+
+
+@lru_cache(maxsize=256)
+def _built(preset: str, layers: str) -> Policy:
+    if preset not in PRESETS:
+        known = ", ".join(PRESETS)
+        raise InvalidInput(f"there is no preset {preset!r}; there are: {known}", field="preset")
+    values = dict(PRESETS[preset].overrides)
+    for layer in json.loads(layers):
+        values |= layer
+    try:
+        return Policy.model_validate({"preset": preset, **_nested(values)})
+    except ValidationError as error:
+        raise _refusal(error.errors()[0]) from error
+
+
+def normalised(policy: Policy, overrides: Overrides) -> dict[str, Any]:
+    """The overrides with their values as the policy made of them reads them ("7" as 7)."""
+    return {name: value_of(policy, name) for name in sorted(overrides)}
+
+
+def _nested(values: Overrides) -> dict[str, dict[str, Any]]:
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        if switch_of(name) is None:
+            raise _unknown(name)
+        group, _, rest = name.partition(".")
+        if name.startswith(f"{BY_PURPOSE}."):
+            purpose = name.removeprefix(f"{BY_PURPOSE}.")
+            nested.setdefault(group, {}).setdefault("model", {})[purpose] = value
+        else:
+            nested.setdefault(group, {})[rest] = value
+    return nested
+
+
+def _unknown(name: str) -> InvalidInput:
+    group = name.partition(".")[0]
+    near = [each for each in SWITCHES if each.startswith(f"{group}.")]
+    hint = f"; of {group} there are: {', '.join(near)}" if near else ""
+    return InvalidInput(f"there is no switch {name!r}{hint}", field=name)
+
+
+def _refusal(fault: ErrorDetails) -> InvalidInput:
+    said = str(fault["msg"]).removeprefix("Value error, ")
+    if not fault["loc"]:
+        return InvalidInput(said, field=said.partition(" ")[0])
+    depth = 3 if fault["loc"][:2] == ("llm", "model") else 2
+    name = ".".join(str(part) for part in fault["loc"][:depth])
+    switch = switch_of(name)
+    bounds = f" (allowed: {switch.bounds})" if switch else ""
+    return InvalidInput(f"{name}: {said}{bounds}", field=name)
