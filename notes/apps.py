@@ -7,3 +7,8 @@ class NotesConfig(AppConfig):
     name = "notes"
     label = "notes"
     verbose_name = "Memories"
+
+    def ready(self) -> None:
+        from notes.registry import register_all
+
+        register_all()

@@ -84,6 +84,22 @@ class ChangeSet:
         """Call after the row's values and version were changed; `before` from values_of()."""
         self._revise(row, before, before["version"])
 
+    def removed(self, row: Any) -> None:
+        """A record without a version of its own (a membership) that goes; before it is deleted."""
+        self.revisions.append(
+            Revision(
+                tenant_id=self.space.tenant_id,
+                space=self.space,
+                event=self.event,
+                row_type=row._meta.model_name,
+                row_id=row.id,
+                version_before=getattr(row, "version", 1),
+                version_after=getattr(row, "version", 1) + 1,
+                before=values_of(row),
+                after=None,
+            )
+        )
+
     def supported(self, row: Any, sources: Iterable[Source]) -> None:
         self.derivations += [
             Derivation(

@@ -7,3 +7,10 @@ class PersonasConfig(AppConfig):
     name = "personas"
     label = "personas"
     verbose_name = "Personas"
+
+    def ready(self) -> None:
+        from notes.registry import register
+        from personas.models import ProfileAttribute, Trait
+
+        register(Trait, texts=("rationale",))
+        register(ProfileAttribute, texts=("value",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
@@ -14,9 +15,9 @@ from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes import indexing
+from notes import indexing, registry
 from notes.dating import event_words
-from notes.models import Fact, IndexEntry, Note
+from notes.models import IndexEntry
 
 
 def run(job: Job, now: datetime) -> None:
@@ -35,15 +36,15 @@ def run(job: Job, now: datetime) -> None:
 def _waiting(space: Space, model: str) -> list[indexing.Entry]:
     """The entries without a vector, made anew from their owners' present text."""
     rows = IndexEntry.objects.filter(space=space, model=model, embedding=None)
-    owners: dict[str, set[UUID]] = {"turn": set(), "fact": set(), "note": set()}
+    owners: dict[str, set[UUID]] = defaultdict(set)
     for kind, owner_id in rows.values_list("kind", "owner_id"):
         owners[kind].add(owner_id)
     zone = ZoneInfo(space.timezone)
-    return [
-        *_turn_entries(space, owners["turn"], zone),
-        *indexing.fact_entries(Fact.objects.filter(id__in=owners["fact"]), zone=zone),
-        *indexing.note_entries(Note.objects.filter(id__in=owners["note"]), zone=zone),
-    ]
+    waiting = list(_turn_entries(space, owners.pop("turn", set()), zone))
+    for kind, ids in owners.items():
+        found = registry.kind_of(kind).model._default_manager.in_bulk(ids)
+        waiting += registry.entries_of(kind, list(found.values()), zone)
+    return waiting
 
 
 def _turn_entries(space: Space, ids: set[UUID], zone: ZoneInfo) -> Sequence[indexing.Entry]:

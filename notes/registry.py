@@ -1,0 +1,99 @@
+"""The kinds of rows with a history, by the name their revisions carry.
+
+Undo, as-of reads and erasure work on these alone: a layer above joins in by registering its
+models when its app is ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import Model
+
+from memoryhub.errors import NotFound
+from notes import indexing
+from notes.models import (
+    Chain,
+    Derived,
+    Entity,
+    Episode,
+    Fact,
+    Link,
+    Note,
+    Page,
+    Relation,
+    Segment,
+    SegmentPage,
+)
+
+# The rows' index entries; None: the kind is not searched.
+MakeEntries = Callable[[Sequence[Any], ZoneInfo], list[indexing.Entry]]
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind:
+    """`texts`: the columns that hold words made from what was said."""
+
+    model: type[Model]
+    entries: MakeEntries | None
+    texts: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return str(self.model._meta.model_name)
+
+    @property
+    def is_derived(self) -> bool:
+        """It has a version and is retired; the others are records, made and removed."""
+        return issubclass(self.model, Derived)
+
+
+_KINDS: dict[str, RowKind] = {}
+
+
+def register(
+    model: type[Model], *, entries: MakeEntries | None = None, texts: Iterable[str] = ()
+) -> None:
+    kind = RowKind(model, entries, tuple(texts))
+    _KINDS[kind.name] = kind
+
+
+def kind_of(row_type: str) -> RowKind:
+    """Raises NotFound."""
+    if row_type not in _KINDS:
+        raise NotFound(f"no kind of memory is called {row_type!r}")
+    return _KINDS[row_type]
+
+
+def kinds() -> list[RowKind]:
+    return list(_KINDS.values())
+
+
+def entries_of(row_type: str, rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    make = kind_of(row_type).entries
+    return make(rows, zone) if make and rows else []
+
+
+def _facts(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    return indexing.fact_entries(rows, zone=zone)
+
+
+def _notes(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    return indexing.note_entries(rows, zone=zone)
+
+
+def register_all() -> None:
+    """The rows of this package."""
+    register(Fact, entries=_facts, texts=("text", "s", "v", "o", "o2", "c", "event_text"))
+    register(Note, entries=_notes, texts=("content", "context", "keywords", "tags", "category"))
+    register(Entity, texts=("name", "aliases", "summary"))
+    register(Relation, texts=("label",))
+    register(Segment, texts=("summary", "keywords"))
+    register(SegmentPage, texts=("theme",))
+    register(Episode, texts=("title", "text", "details"))
+    register(Chain, texts=("summary",))
+    register(Link, texts=("reason",))
+    register(Page)

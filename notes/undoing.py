@@ -1,0 +1,187 @@
+"""Undo and redo of any event, by its revisions (spec §11.8).
+
+Everything is worked out in memory first: what would be undone and what rows would become. The
+same plan is shown before, embedded with nothing open, and then written under a check of versions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from django.db import IntegrityError, transaction
+
+from memoryhub.errors import Conflict, EngineError
+from memoryhub.models_in_use import embedder
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes import indexing
+from notes.models import EvolutionEvent, Revision
+from notes.standing import Standing, newest_first
+from notes.workbench import Workbench
+
+log = structlog.get_logger()
+TRIES = 3
+Row = tuple[str, UUID]
+
+
+def undo(
+    event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False
+) -> EvolutionEvent:
+    """Take back what an event did, as an event of its own; of an undo, that is redo.
+
+    Opens its own scopes, and embeds with nothing open: rows whose text changes back are found
+    under it at once, or by their words until the embedder is up again. Raises Conflict, with
+    the ids of `later` events that changed the same rows unless `cascade` undoes those first.
+    """
+    for _ in range(TRIES):
+        with tenant_scope(event.tenant_id):
+            bench = plan(event, actor, now, cascade=cascade)
+        if done := finish(bench):
+            return done[-1]
+    raise Conflict("these memories are being changed: try again", code="busy")
+
+
+def finish(bench: Workbench) -> list[EvolutionEvent] | None:
+    """Embed and write a plan; the events made. None when the rows have changed meanwhile."""
+    model = embedder()
+    with tenant_scope(bench.space.tenant_id):
+        entries = bench.entries(model.name)
+    try:
+        vectors = indexing.embed_entries(entries, model) if entries else None
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        vectors = None
+    with tenant_scope(bench.space.tenant_id):
+        if not bench.is_fresh():
+            return None
+        try:
+            with transaction.atomic():
+                bench.save()
+        except IntegrityError as error:
+            raise Conflict(
+                "another memory has taken its place since", code="undo_conflict"
+            ) from error
+        indexing.write_entries(bench.space, model.name, entries, vectors)
+    return [changes.event for changes in bench.changes]
+
+
+def plan(event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False) -> Workbench:
+    """What undoing would do, changing nothing. Call inside the tenant's scope. Raises Conflict."""
+    space = Space.objects.get(id=event.space_id)
+    standing = standing_in(space)
+    if not standing.stands(event.id):
+        raise Conflict("this was undone already", code="already_undone")
+    chosen = {event.id}
+    while True:
+        chosen |= _dependents(chosen, standing)
+        bench = work_out(space, chosen, actor, now)
+        clashing = _clashing(bench, chosen, standing)
+        if not clashing:
+            break
+        chosen |= clashing
+    later = [e for e in bench.undone if e.id != event.id]
+    if later and not cascade:
+        raise Conflict(
+            f"{len(later)} later change{'s' if len(later) > 1 else ''} built on this",
+            code="later_events",
+            later=[str(e.id) for e in later],
+        )
+    return bench
+
+
+def standing_in(space: Space) -> Standing:
+    undos = EvolutionEvent.objects.filter(space=space).exclude(undo_of=None)
+    return Standing(undos.values_list("id", "undo_of_id"))
+
+
+def work_out(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) -> Workbench:
+    """The chosen events undone, newest first, in memory. Raises Conflict for what can't be."""
+    events = {e.id: e for e in EvolutionEvent.objects.filter(space=space, id__in=list(chosen))}
+    for event in events.values():
+        _refuse(event)
+    revisions = list(Revision.objects.filter(event__in=events))
+    by_event: dict[UUID, list[Revision]] = defaultdict(list)
+    for revision in revisions:
+        by_event[revision.event_id].append(revision)
+    if missing := set(events) - set(by_event):
+        raise Conflict("nothing was changed by this", code="not_undoable", event=str(min(missing)))
+    ages = {e.id: (e.created_at, e.id) for e in events.values()}
+    bench = Workbench(space, actor, now)
+    bench.load({(r.row_type, r.row_id) for r in revisions})
+    for event_id in newest_first(ages, _in_order(revisions)):
+        bench.undo(events[event_id], by_event[event_id])
+    return bench
+
+
+def _refuse(event: EvolutionEvent) -> None:
+    if event.kind == EvolutionEvent.Kind.ERASE:
+        raise Conflict("an erasure can't be undone", code="not_undoable", event=str(event.id))
+    if event.is_purged:
+        raise Conflict(
+            "what this changed was erased: it can't be undone any more",
+            code="not_undoable",
+            event=str(event.id),
+        )
+
+
+def _in_order(revisions: Sequence[Revision]) -> list[tuple[UUID, UUID]]:
+    """(later, earlier) events, of every row that both changed."""
+    versions: dict[Row, list[tuple[int, UUID]]] = defaultdict(list)
+    for revision in revisions:
+        key = (revision.row_type, revision.row_id)
+        versions[key].append((revision.version_after, revision.event_id))
+    pairs = []
+    for of_row in versions.values():
+        events = list(dict.fromkeys(event for _, event in sorted(of_row)))
+        pairs += [(later, earlier) for n, earlier in enumerate(events) for later in events[n + 1 :]]
+    return pairs
+
+
+def _dependents(events: set[UUID], standing: Standing) -> set[UUID]:
+    """Events that changed the same rows later and still stand, and those after them in turn."""
+    found: set[UUID] = set()
+    wave = events
+    while wave:
+        wave = _later(wave, standing) - events - found
+        found |= wave
+    return found
+
+
+def _later(events: set[UUID], standing: Standing) -> set[UUID]:
+    touched: dict[Row, int] = {}
+    for kind, row, version in Revision.objects.filter(event__in=events).values_list(
+        "row_type", "row_id", "version_after"
+    ):
+        touched[kind, row] = min(version, touched.get((kind, row), version))
+    rows = Revision.objects.filter(row_id__in=[row for _, row in touched])
+    after: dict[Row, set[UUID]] = defaultdict(set)
+    for kind, row, version, event in rows.values_list(
+        "row_type", "row_id", "version_after", "event_id"
+    ):
+        if version > touched.get((kind, row), version) and event not in events:
+            after[kind, row].add(event)
+    return {event for later in after.values() for event in standing.net(later)}
+
+
+def _clashing(bench: Workbench, chosen: set[UUID], standing: Standing) -> set[UUID]:
+    """Later events that gave a place to other claims which these rows would take again (I4)."""
+    rivals = bench.rivals()
+    if not rivals:
+        return set()
+    since = min(event.created_at for event in bench.undone)
+    rows = Revision.objects.filter(
+        row_type="fact", row_id__in=[r.id for r in rivals], event__created_at__gte=since
+    )
+    events = set(rows.exclude(event__in=chosen).values_list("event_id", flat=True))
+    found = standing.net(events)
+    if not found:
+        raise Conflict(
+            "another memory has taken its place since",
+            code="undo_conflict",
+            rivals=[str(fact.id) for fact in rivals],
+        )
+    return found

@@ -1,0 +1,332 @@
+"""Undo, redo and cascade over rows written as the pipeline writes them (spec §11.8, AM8, X8)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from memoryhub.dialogues.messages import Message, text_hash
+from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.services import append_turns
+from memoryhub.errors import Conflict, EngineError
+from memoryhub.tenants.scope import tenant_scope
+from notes import indexing
+from notes.models import (
+    EvolutionEvent,
+    Fact,
+    IndexEntry,
+    Link,
+    Note,
+    Page,
+    Revision,
+    Segment,
+    SegmentPage,
+)
+from notes.placing import form_pages
+from notes.recording import ChangeSet, Source, values_of
+from notes.services import Resolver, held_claims
+from notes.standing import Standing, newest_first
+from notes.undoing import undo
+from tests.support.hub import Hub
+
+Kind = EvolutionEvent.Kind
+
+
+class Hand:
+    """Writes as the steps do: rows with their events, and their index entries."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub, self.space = hub, hub.space
+
+    def turn(self, text: str) -> Turn:
+        (turn,) = append_turns(
+            self.space, [Message("user", text, "Ana")], received=self.hub.now
+        ).new
+        return turn
+
+    def claim(self, text: str, value: str, day: int = 0) -> EvolutionEvent:
+        at = self.hub.now + timedelta(days=day)
+        fact = Fact(
+            tenant_id=self.space.tenant_id,
+            space=self.space,
+            owner="Ana",
+            speaker="Ana",
+            text=text,
+            text_key=text_hash(text),
+            predicate_key="lives_in",
+            cardinality="single",
+            o=value,
+            valid_from=at,
+            asserted_at=at,
+            recorded_at=self.hub.now,
+        )
+        changes = self.changes(Kind.RESOLVE)
+        resolver = Resolver(changes, held_claims(self.space, [fact]), self.hub.now)
+        turn = self.turn(text)
+        resolver.resolve(fact, [Source(turn.id)], trusted=True, correction=False)
+        resolver.save()
+        changes.save()
+        self.index(indexing.fact_entries(resolver.inserted))
+        return changes.event
+
+    def note(self, content: str) -> Note:
+        turn = self.turn(content)
+        note = Note(
+            tenant_id=self.space.tenant_id,
+            space=self.space,
+            content=content,
+            occurred_at=self.hub.now,
+            created_at=self.hub.now,
+        )
+        note.save(force_insert=True)
+        changes = self.changes(Kind.EVOLVE)
+        changes.created(note, [Source(turn.id)])
+        changes.save()
+        self.index(indexing.note_entries([note]))
+        return note
+
+    def evolve(self, note: Note, *keywords: str, link: Note | None = None) -> EvolutionEvent:
+        changes = self.changes(Kind.EVOLVE)
+        note.refresh_from_db()
+        was = values_of(note)
+        note.keywords, note.version = [*note.keywords, *keywords], note.version + 1
+        note.save()
+        changes.changed(note, was)
+        if link:
+            a, b = sorted((note.id, link.id))
+            row = Link(
+                tenant_id=self.space.tenant_id,
+                space=self.space,
+                a_id=a,
+                b_id=b,
+                created_at=self.hub.now,
+            )
+            row.save(force_insert=True)
+            changes.created(row, [])
+        changes.save()
+        self.index(indexing.note_entries([note]))
+        return changes.event
+
+    def changes(self, kind: str) -> ChangeSet:
+        return ChangeSet(self.space, kind, "pipeline", self.hub.now, reason="said")
+
+    def index(self, entries: list[indexing.Entry]) -> None:
+        vectors = indexing.embed_entries(entries, self.hub.embedder)
+        indexing.write_entries(self.space, self.hub.embedder.name, entries, vectors)
+
+
+@pytest.fixture
+def hand(hub: Hub) -> Any:
+    with tenant_scope(hub.tenant.id):
+        yield Hand(hub)
+
+
+def vectors_of(row_id: UUID) -> list[tuple[str, list[float]]]:
+    rows = IndexEntry.objects.filter(owner_id=row_id).order_by("chunk")
+    return [(row.text_hash, list(row.embedding)) for row in rows]
+
+
+def without_version(note: Note) -> dict[str, Any]:
+    note.refresh_from_db()
+    return {name: value for name, value in values_of(note).items() if name != "version"}
+
+
+def test_AM8_undo_restores_bit_for_bit_and_undoing_that_is_redo(hub: Hub, hand: Hand) -> None:
+    n5, n6 = hand.note("Rowing on the river"), hand.note("Paddling in spring")
+    was, vectors = without_version(n6), vectors_of(n6.id)
+    event = hand.evolve(n6, "kayak", link=n5)
+    evolved, evolved_vectors = without_version(n6), vectors_of(n6.id)
+    assert evolved_vectors != vectors
+
+    undone = undo(event, "eva", hub.now)
+    assert (undone.kind, undone.undo_of_id, undone.actor) == (Kind.UNDO, event.id, "eva")
+    assert without_version(n6) == was
+    assert n6.version == 3
+    assert vectors_of(n6.id) == vectors
+    assert not Link.objects.get().active
+
+    undo(undone, "eva", hub.now)
+    assert without_version(n6) == evolved
+    assert n6.version == 4
+    assert vectors_of(n6.id) == evolved_vectors
+    assert Link.objects.get().active
+    assert Link.objects.get().retired_at is None
+
+
+def test_AM8_counters_of_reading_stay_as_they_are(hub: Hub, hand: Hand) -> None:
+    note = hand.note("Paddling in spring")
+    event = hand.evolve(note, "kayak")
+    Note.objects.update(strength=5, recall_count=4)
+    undo(event, "eva", hub.now)
+    note.refresh_from_db()
+    assert (note.strength, note.recall_count, note.keywords) == (5, 4, [])
+
+
+def test_undoing_a_supersession_reopens_the_old_claim_and_redo_closes_it(
+    hub: Hub, hand: Hand
+) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    moved = hand.claim("Ana lives in Rome", "Rome", day=3)
+    undone = undo(moved, "eva", hub.now)
+    porto, rome = Fact.objects.get(o="Porto"), Fact.objects.get(o="Rome")
+    assert (porto.status, porto.valid_to, porto.version) == ("active", None, 3)
+    assert rome.retired_at == hub.now
+    assert not IndexEntry.objects.filter(owner_id=rome.id).exists()
+    undo(undone, "eva", hub.now)
+    porto.refresh_from_db()
+    rome.refresh_from_db()
+    assert porto.valid_to == rome.valid_from
+    assert rome.retired_at is None
+    assert IndexEntry.objects.filter(owner_id=rome.id).exists()
+
+
+def test_X8_an_event_others_built_on_is_refused_with_their_list(hub: Hub, hand: Hand) -> None:
+    first = hand.claim("Ana lives in Porto", "Porto")
+    second = hand.claim("Ana lives in Rome", "Rome", day=3)
+    third = hand.claim("Ana lives in Oslo", "Oslo", day=6)
+    before = list(Fact.objects.order_by("id").values())
+    with pytest.raises(Conflict) as refused:
+        undo(first, "eva", hub.now)
+    assert refused.value.extra["later"] == [str(third.id), str(second.id)]
+    assert list(Fact.objects.order_by("id").values()) == before
+    assert not EvolutionEvent.objects.filter(kind=Kind.UNDO).exists()
+
+
+def test_X8_cascade_undoes_the_later_ones_first(hub: Hub, hand: Hand) -> None:
+    first = hand.claim("Ana lives in Porto", "Porto")
+    hand.claim("Ana lives in Rome", "Rome", day=3)
+    hand.claim("Ana lives in Oslo", "Oslo", day=6)
+    undo(first, "eva", hub.now, cascade=True)
+    assert not Fact.objects.filter(retired_at=None).exists()
+    assert EvolutionEvent.objects.filter(kind=Kind.UNDO).count() == 3
+    for fact in Fact.objects.all():  # I7
+        versions = Revision.objects.filter(row_id=fact.id).order_by("version_after")
+        assert list(versions.values_list("version_after", flat=True)) == list(
+            range(1, fact.version + 1)
+        )
+
+
+def test_X8_what_was_undone_in_between_does_not_stand_in_the_way(hub: Hub, hand: Hand) -> None:
+    first = hand.claim("Ana lives in Porto", "Porto")
+    second = hand.claim("Ana lives in Rome", "Rome", day=3)
+    undo(second, "eva", hub.now)
+    gone = undo(first, "eva", hub.now)
+    assert not Fact.objects.filter(retired_at=None).exists()
+    undo(gone, "eva", hub.now)
+    assert Fact.objects.get(retired_at=None).o == "Porto"
+    with pytest.raises(Conflict) as refused:
+        undo(second, "eva", hub.now)
+    assert refused.value.code == "already_undone"
+
+
+def test_reopening_where_another_claim_took_the_place_is_refused(hub: Hub, hand: Hand) -> None:
+    """The later event touched none of the rows, but holds their place (I4)."""
+    hand.claim("Ana lives in Porto", "Porto")
+    porto = Fact.objects.get()
+    changes = hand.changes(Kind.MANUAL)
+    was = values_of(porto)
+    porto.valid_to, porto.status, porto.version = hub.now + timedelta(days=1), "superseded", 2
+    porto.save()
+    changes.changed(porto, was)
+    changes.save()
+    later = hand.claim("Ana lives in Rome", "Rome", day=3)
+    with pytest.raises(Conflict) as refused:
+        undo(changes.event, "eva", hub.now)
+    assert refused.value.extra["later"] == [str(later.id)]
+    undo(changes.event, "eva", hub.now, cascade=True)
+    assert Fact.objects.get(retired_at=None).o == "Porto"
+
+
+def test_undoing_a_note_lets_go_of_its_links(hub: Hub, hand: Hand) -> None:
+    """AM11: no link leads to a note that is not held."""
+    n5, n6 = hand.note("Rowing on the river"), hand.note("Paddling in spring")
+    hand.evolve(n6, "kayak", link=n5)
+    made = EvolutionEvent.objects.get(revisions__row_id=n5.id)
+    undone = undo(made, "eva", hub.now)
+    assert not Link.objects.get().active
+    undo(undone, "eva", hub.now)
+    assert Link.objects.get().active
+
+
+def test_a_placement_is_undone_with_its_membership(hub: Hub, hand: Hand) -> None:
+    turn = hand.turn("Paddling in spring")
+    (page,) = form_pages(turn.session, [turn])
+    changes = hand.changes(Kind.PLACE)
+    segment = Segment.objects.create(
+        tenant_id=hub.tenant.id,
+        space=hand.space,
+        started_at=hub.now,
+        ended_at=hub.now,
+        last_visited_at=hub.now,
+        pages_total=1,
+    )
+    changes.created(segment, [Source(turn.id)])
+    membership = SegmentPage.objects.create(
+        tenant_id=hub.tenant.id,
+        space=hand.space,
+        segment=segment,
+        page=page,
+        theme="boats",
+        added_at=hub.now,
+    )
+    changes.created(membership, [])
+    was = values_of(page)
+    page.tier, page.version = Page.Tier.MID, 2
+    page.save()
+    changes.changed(page, was)
+    changes.save()
+    event = changes.event
+    for _ in range(2):
+        undone = undo(event, "eva", hub.now)
+        assert not SegmentPage.objects.exists()
+        assert Page.objects.get().tier == Page.Tier.SHORT
+        assert Segment.objects.get().retired_at == hub.now
+        event = undo(undone, "eva", hub.now)
+        assert SegmentPage.objects.get().theme == "boats"
+        assert Page.objects.get().tier == Page.Tier.MID
+        assert Segment.objects.get().retired_at is None
+
+
+def test_without_an_embedder_what_was_restored_waits_for_its_vector(
+    hub: Hub, hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = hand.note("Paddling in spring")
+    event = hand.evolve(note, "kayak")
+
+    def down(texts: Any) -> Any:
+        raise EngineError("the embedder is down")
+
+    monkeypatch.setattr(hub.embedder, "embed", down)
+    undo(event, "eva", hub.now)
+    entry = IndexEntry.objects.get(owner_id=note.id)
+    (expected,) = indexing.note_entries(Note.objects.all())
+    assert entry.text_hash == expected.text_hash  # I9
+    assert entry.embedding is None
+
+
+def test_an_erasure_and_what_it_purged_are_not_undoable(hub: Hub, hand: Hand) -> None:
+    event = hand.claim("Ana lives in Porto", "Porto")
+    EvolutionEvent.objects.update(is_purged=True)
+    event.refresh_from_db()
+    with pytest.raises(Conflict) as refused:
+        undo(event, "eva", hub.now)
+    assert refused.value.code == "not_undoable"
+
+
+def test_an_undone_undo_leaves_the_first_event_standing() -> None:
+    x, u, uu, v = (UUID(int=n) for n in range(1, 5))
+    standing = Standing([(u, x), (uu, u)])
+    assert [standing.stands(event) for event in (x, u, uu)] == [True, False, True]
+    assert standing.net({x, u, uu}) == {x}
+    assert standing.net({u, uu}) == set()
+    assert standing.net({uu}) == {uu}
+    assert Standing([(u, x)]).net({x, u, v}) == {v}
+
+
+def test_events_of_one_moment_are_ordered_by_the_rows_they_share() -> None:
+    a, b, c = (UUID(int=n) for n in range(1, 4))
+    assert newest_first({a: 1, b: 1, c: 1}, [(a, c), (c, b)]) == [a, c, b]
+    assert newest_first({a: 1, b: 3, c: 2}, []) == [b, c, a]
