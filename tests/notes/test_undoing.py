@@ -27,7 +27,6 @@ from notes.models import (
 )
 from notes.placing import form_pages
 from notes.recording import ChangeSet, Source, values_of
-from notes.services import Resolver, held_claims
 from notes.standing import Standing, newest_first
 from notes.undoing import undo
 from tests.support.hub import Hub
@@ -64,12 +63,16 @@ class Hand:
             recorded_at=self.hub.now,
         )
         changes = self.changes(Kind.RESOLVE)
-        resolver = Resolver(changes, held_claims(self.space, [fact]), self.hub.now)
-        turn = self.turn(text)
-        resolver.resolve(fact, [Source(turn.id)], trusted=True, correction=False)
-        resolver.save()
+        if old := Fact.objects.filter(valid_to=None, retired_at=None).first():
+            was = values_of(old)
+            old.valid_to, old.status, old.version = at, Fact.Status.SUPERSEDED, old.version + 1
+            old.save()
+            changes.changed(old, was)
+            fact.lineage, fact.supersedes = old.lineage, old
+        fact.save(force_insert=True)
+        changes.created(fact, [Source(self.turn(text).id)])
         changes.save()
-        self.index(indexing.fact_entries(resolver.inserted))
+        self.index(indexing.fact_entries([fact]))
         return changes.event
 
     def note(self, content: str) -> Note:
