@@ -70,7 +70,8 @@ def write(batch: Batch, made: Draft, claims: claiming.Prepared, now: datetime) -
     queue.finish(batch.job, {"decisions": shown}, now)
     if made.vectors is None or (claims.vectors is None and claims.entries):
         queue.enqueue_embedding(batch.space, batch.job, now)
-    derived = Derived(batch.space, batch.policy, batch.job, batch.turns, now)
+    built = {each.page.id: each.built for each in made.pages}
+    derived = Derived(batch.space, batch.policy, batch.job, batch.turns, now, built)
     for step in (placing, episodes, promoting, folding, digesting, sweeping):
         step.schedule(derived)
 

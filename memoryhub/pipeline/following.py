@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types import Construction
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -13,13 +16,17 @@ from memoryhub.tenants.models import Space
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What a derivation has just read: `turns`, in order, of one session."""
+    """What a derivation has just read: `turns`, in order, of one session.
+
+    `built`: what was read of each page, by its id, in order.
+    """
 
     space: Space
     policy: Policy
     job: Job
     turns: list[Turn]
     now: datetime
+    built: Mapping[UUID, Construction] = field(default_factory=dict)
 
     @property
     def last_seq(self) -> int:
