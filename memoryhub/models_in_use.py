@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from django.conf import settings
@@ -9,6 +10,8 @@ from django.conf import settings
 from memoryhub.engines import registry
 from memoryhub.engines.registry import EmbedderName, EngineSettings
 from memoryhub.engines.types import Embedder, Engine
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Tenant
 
 
 def engine_settings() -> EngineSettings:
@@ -24,7 +27,14 @@ def engine_settings() -> EngineSettings:
     )
 
 
+def engine_for(tenant: Tenant, policy: Policy) -> Engine:
+    """The tenant's engine, asking the models that the policy names for their purposes."""
+    models = tuple(sorted((p, model) for p, model in policy.llm.model.items() if model))
+    return registry.get_engine(tenant.engine, replace(engine_settings(), llm_models=models))
+
+
 def engine_named(name: str) -> Engine:
+    """The engine of this name, whatever a tenant or a policy says."""
     return registry.get_engine(name, engine_settings())
 
 

@@ -34,6 +34,8 @@ class EngineSettings:
     llm_model: str = ""
     threads: int = 1
     timeout: float = 120.0
+    # (purpose, model) of those that ask another model than `llm_model`.
+    llm_models: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ def _make_llm(settings: EngineSettings) -> Engine:
         settings.openai_api_key,
         settings.llm_model,
         timeout=settings.timeout,
+        models=dict(settings.llm_models),
     )
 
 

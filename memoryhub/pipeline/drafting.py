@@ -17,7 +17,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.language import language_of
 from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate, NoteDraft
 from memoryhub.errors import EngineError
-from memoryhub.models_in_use import embedder, engine_named
+from memoryhub.models_in_use import embedder, engine_for
 from memoryhub.pipeline.claiming import FactDraft
 from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
 from notes import indexing
@@ -60,7 +60,7 @@ class Draft:
 
 def draft(batch: Batch, now: datetime) -> Draft:
     """Read the batch with the engine, and embed its turns and notes."""
-    engine, model = engine_named(batch.tenant.engine), embedder()
+    engine, model = engine_for(batch.tenant, batch.policy), embedder()
     stamp = f"{engine.name}/{engine.version}"
     pages = _pages(batch, engine, stamp, now)
     entries = _entries(batch, pages)

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.presets import DEFAULT, PRESETS
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.switches import BY_PURPOSE, SWITCHES, switch_of, value_of
+from memoryhub.policies.switches import BY_PURPOSE, PURPOSES, SWITCHES, switch_of, value_of
 
 # What belongs to the tenant's house rather than to a system of memory: a space that has a preset
 # of its own keeps these of its tenant.
@@ -71,6 +71,8 @@ def _nested(values: Overrides) -> dict[str, dict[str, Any]]:
 def _unknown(name: str) -> InvalidInput:
     group = name.partition(".")[0]
     near = [each for each in SWITCHES if each.startswith(f"{group}.")]
+    if name.startswith(f"{BY_PURPOSE}."):
+        near = [f"{BY_PURPOSE}.{purpose}" for purpose in PURPOSES]
     hint = f"; of {group} there are: {', '.join(near)}" if near else ""
     return InvalidInput(f"there is no switch {name!r}{hint}", field=name)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+from memoryhub.engines.llm.prompting import Purpose
 from memoryhub.policies.schema import Policy
 
 # A switch a purpose: llm.model.construct, llm.model.resolve, ...
 BY_PURPOSE = "llm.model"
+PURPOSES: tuple[str, ...] = tuple(p for p in get_args(Purpose) if p != "repair")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,8 @@ SWITCHES: Mapping[str, Switch] = {switch.name: switch for switch in _described()
 
 
 def switch_of(name: str) -> Switch | None:
-    """The switch of this name; `llm.model.<purpose>` is one for whatever purpose."""
-    if name.startswith(f"{BY_PURPOSE}.") and name.count(".") == 2 and not name.endswith("."):
+    """The switch of this name; `llm.model.<purpose>` is one for every purpose."""
+    if name.removeprefix(f"{BY_PURPOSE}.") in PURPOSES:
         return Switch(name, "text", "", "The model asked for this purpose.", "a model's name")
     return SWITCHES.get(name)
 

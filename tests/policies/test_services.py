@@ -85,6 +85,7 @@ def test_it_costs_one_query(hub: Hub) -> None:
         ({"fact.neighbours": 3}, "fact.neighbours"),
         ({"preset": "mem0"}, "preset"),
         ({"llm.model": {"construct": "x"}}, "llm.model"),
+        ({"llm.model.constrict": "small"}, "llm.model.construct"),
         ({"recall.channels": ["raw", "moon"]}, "raw"),
     ],
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -10,11 +13,48 @@ from pydantic import BaseModel
 from memoryhub.engines.ledger import current_ledger
 from memoryhub.engines.llm.chat import Model
 from memoryhub.engines.llm.ladder import ask
-from memoryhub.engines.llm.prompting import Purpose, messages
+from memoryhub.engines.llm.prompting import Purpose, messages, template
+from memoryhub.errors import EngineError
 
 logger = logging.getLogger(__name__)
 
 Reply = TypeVar("Reply", bound=BaseModel)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# The question was too large for one reply, or for the model's context.
+TOO_MUCH = ("reply_cut", "context_exceeded")
+
+
+def halved(ask: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> list[Result]:
+    """What `ask` says of the items: at once, or of ever smaller halves where that was too much.
+
+    The results are in the items' order. Raises EngineError when one item alone is too much.
+    """
+    try:
+        return [ask(items)]
+    except EngineError as error:
+        if error.code not in TOO_MUCH or len(items) < 2:
+            raise
+    middle = len(items) // 2
+    return [*halved(ask, items[:middle]), *halved(ask, items[middle:])]
+
+
+def is_instruction(purpose: Purpose, text: str) -> bool:
+    """Whether the text is a piece of the purpose's own prompt (spec §5.4 M8)."""
+    plain = _plain(text)
+    return bool(plain) and plain in _instructions(purpose)
+
+
+@cache
+def _instructions(purpose: Purpose) -> str:
+    return _plain(template(purpose))
+
+
+def _plain(text: str) -> str:
+    """Words only: markup, case and line breaks are no difference."""
+    words = re.findall(r"\w+", text.casefold())
+    return f" {' '.join(words)} " if words else ""
 
 
 class Asking:

@@ -56,8 +56,8 @@ class Chat:
         self._without: frozenset[str] = frozenset()
 
     def complete(self, messages: Messages, name: str, schema: dict[str, Any]) -> Completion:
-        """Raises EngineError: `reply_cut` when it ran out of tokens,
-        `context_exceeded` when the messages do not fit."""
+        """Raises EngineError: `reply_cut` when it ran out of tokens, `context_exceeded` when
+        the messages do not fit, `refused` when it would not answer."""
         with translated():
             completion = self._sent(messages, name, schema)
         choices = completion.choices
@@ -66,9 +66,13 @@ class Chat:
         if choices[0].finish_reason == "length":
             raise EngineError("The model's reply was cut off", code="reply_cut")
         said = choices[0].message
+        if said.refusal or choices[0].finish_reason == "content_filter":
+            raise EngineError(
+                f"The model refused: {(said.refusal or 'content filter')[:300]}", code="refused"
+            )
         usage = completion.usage
         return Completion(
-            said.content or said.refusal or "",
+            said.content or "",
             usage.prompt_tokens if usage else 0,
             usage.completion_tokens if usage else 0,
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from memoryhub.engines.embedding.packaged import count_tokens
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import TOO_MUCH, Asking
 from memoryhub.engines.llm.reading import MOST_FACTS, Reading
 from memoryhub.engines.llm.replies import ConstructReply
 from memoryhub.engines.types import (
@@ -24,7 +24,6 @@ _WINDOW = 6000  # tokens read in one call (spec E4)
 _OVERLAP = 600  # characters two halves of one text share
 _SMALLEST = 1500  # characters; a shorter text is not split any further
 _HISTORY = 10
-_TOO_MUCH = ("reply_cut", "context_exceeded")
 _READ = frozenset({"user", "assistant"})
 
 
@@ -45,7 +44,7 @@ class Constructing(Asking):
             try:
                 return self._asked(exchange, whole)
             except EngineError as error:
-                parts = _halves(exchange) if error.code in _TOO_MUCH else ()
+                parts = _halves(exchange) if error.code in TOO_MUCH else ()
                 if not parts:
                     raise
         return _joined([self._read(part, whole) for part in parts])

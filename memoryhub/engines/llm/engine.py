@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from typing import cast
+
 from memoryhub.engines.llm.abstraction import Abstracting
 from memoryhub.engines.llm.associations import Associating
 from memoryhub.engines.llm.attention import Attending
@@ -26,7 +30,23 @@ class LLMEngine(Constructing, Deciding, Associating, Abstracting, Attending, Rec
 
     @classmethod
     def connected(
-        cls, base_url: str, api_key: str, model: str, *, timeout: float = 120.0
+        cls,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        timeout: float = 120.0,
+        models: Mapping[str, str] | None = None,
     ) -> LLMEngine:
-        """An engine on the endpoint's model; nothing is called yet."""
-        return cls(Chat(base_url, api_key, model, timeout=timeout))
+        """An engine on the endpoint's model, and on `models` by purpose; nothing is called yet."""
+        chats = {
+            cast("Purpose", purpose): _chat(base_url, api_key, name, timeout)
+            for purpose, name in (models or {}).items()
+        }
+        return cls(_chat(base_url, api_key, model, timeout), dict(chats))
+
+
+@cache
+def _chat(base_url: str, api_key: str, model: str, timeout: float) -> Chat:
+    """One a model: what an endpoint refuses of it is learnt once."""
+    return Chat(base_url, api_key, model, timeout=timeout)

@@ -40,8 +40,9 @@ def ask(chat: Model, purpose: Purpose, messages: Messages, shape: type[Reply]) -
     started = time.perf_counter()
     try:
         return _climbed(chat, call, strict_schema(shape), shape)
-    except EngineError as error:
-        call.status, call.error = "failed", str(error)
+    except BaseException as error:
+        code = error.code if isinstance(error, EngineError) else type(error).__name__
+        call.status, call.error = "failed", f"{code}: {error}"
         raise
     finally:
         call.milliseconds = round((time.perf_counter() - started) * 1000, 1)
@@ -74,12 +75,21 @@ def _completed(chat: Model, call: Call, messages: Any, schema: dict[str, Any]) -
 
 
 def read(text: str, shape: type[Reply]) -> Reply:
-    """A reply's text as `shape`, as it is or dug out of what surrounds it."""
+    """A reply's text as `shape`, as it is or dug out of what surrounds it.
+
+    An object with none of the fields asked for is no reply, however much of the shape could do
+    without: `{}`, an error of the endpoint, the schema sent back.
+    """
+    fields = {field.alias or name for name, field in shape.model_fields.items()}
+    found = _unwrapped(_object(text), fields)
     try:
-        return shape.model_validate(_object(text))
+        reply = shape.model_validate(found)
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, e['loc'])) or 'reply'}: {e['msg']}" for e in error.errors()]
         raise UnreadableError("; ".join(faults[:5])) from error
+    if not fields & set(found):
+        raise UnreadableError(f"it has none of the fields asked for: {', '.join(sorted(fields))}")
+    return reply
 
 
 def _object(text: str) -> Any:
@@ -95,6 +105,14 @@ def _object(text: str) -> Any:
         return json.JSONDecoder(strict=False).raw_decode(inner[start:])[0]
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"it is not valid JSON ({error})") from error
+
+
+def _unwrapped(found: Any, fields: set[str]) -> Any:
+    """The reply inside a single key of the model's own: {"result": {...}}."""
+    if isinstance(found, dict) and len(found) == 1 and not fields & set(found):
+        (inner,) = found.values()
+        return inner if isinstance(inner, dict) else found
+    return found
 
 
 def _repair(text: str, problem: str) -> list[dict[str, str]]:

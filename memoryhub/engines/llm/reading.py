@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from memoryhub.engines.llm.asking import is_instruction
 from memoryhub.engines.llm.replies import ConstructReply, FactReply, NoteReply
 from memoryhub.engines.llm.times import time_of
 from memoryhub.engines.local.predicates import is_single
@@ -79,6 +80,8 @@ class Reading:
         if not _may_claim(source, owner, kind):
             return None
         span, found = _span(source, reply.quote)
+        if not found and is_instruction("construct", reply.text):
+            return None  # the model copied its own prompt
         key = re.sub(r"\W+", "_", reply.predicate.strip().lower()).strip("_")[:64]
         return FactCandidate(
             text=reply.text.strip()[:MOST_CHARACTERS],

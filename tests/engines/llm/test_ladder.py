@@ -61,9 +61,23 @@ def test_what_is_no_reply_is_never_read_as_one(text: str) -> None:
         read(text, SummaryReply)
 
 
-def test_an_empty_object_is_not_an_empty_construction() -> None:
-    with pytest.raises(UnreadableError, match="facts"):
-        read("{}", ConstructReply)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"error": {"message": "rate limit reached", "facts": "none"}}',
+        json.dumps(strict_schema(NoteReply)),
+        '{"type": "object", "properties": {"facts": []}}',
+    ],
+)
+def test_E12_E15_what_has_no_field_asked_for_is_no_reply(text: str) -> None:
+    for shape in (NoteReply, ConstructReply):
+        with pytest.raises(UnreadableError):
+            read(text, shape)
+
+
+def test_a_reply_inside_a_key_of_the_models_own_is_taken() -> None:
+    assert read('{"result": {"summary": "Two cats."}}', SummaryReply).summary == "Two cats."
 
 
 def test_one_repair_call_carries_the_fault(server: OpenAIServer) -> None:
@@ -83,12 +97,13 @@ def test_after_the_repair_it_has_failed(server: OpenAIServer) -> None:
     assert len(server.requests) == 2
 
 
-def test_a_refusal_has_failed(server: OpenAIServer) -> None:
+def test_E15_a_refusal_has_failed(server: OpenAIServer) -> None:
     refusal = Reply(content=None, refusal="I can't help with that.")
-    server.chat(refusal, refusal)
+    server.chat(refusal)
     with pytest.raises(EngineError) as raised:
         asked(server)
-    assert raised.value.code == "unreadable_reply"
+    assert (raised.value.code, raised.value.permanent) == ("refused", False)
+    assert len(server.requests) == 1
 
 
 def test_a_cut_reply_has_failed_even_when_it_parses(server: OpenAIServer) -> None:
