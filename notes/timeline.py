@@ -1,0 +1,143 @@
+"""What the hub held at an earlier moment, what has changed since, and the way back (spec §11.8).
+
+System time, told by revisions: when a memory was written, not when it held in the world. A space
+is rolled back by undoing the later events, so that rolling back can be taken back too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from memoryhub.errors import Conflict
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes import registry
+from notes.models import EvolutionEvent, Revision
+from notes.undoing import TRIES, finish, standing_in, work_out
+from notes.workbench import Workbench
+
+Row = tuple[str, UUID]
+Values = Mapping[str, Any]
+# Columns whose change says nothing by itself.
+_SILENT = frozenset({"version", "engine", "recorded_at", "retired_at", "text_key", "coverage_hash"})
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A row that is not what it was. `before` or `after` is None where it is not held."""
+
+    kind: str
+    row_id: UUID
+    before: Values | None
+    after: Values | None
+
+    @property
+    def how(self) -> Literal["added", "changed", "removed"]:
+        if self.before is None:
+            return "added"
+        return "removed" if self.after is None else "changed"
+
+    @property
+    def fields(self) -> list[tuple[str, Any, Any]]:
+        """(column, before, after) of what changed in a row that is held all along."""
+        if self.before is None or self.after is None:
+            return []
+        return [
+            (name, self.before.get(name), value)
+            for name, value in self.after.items()
+            if name not in _SILENT and self.before.get(name) != value
+        ]
+
+
+def as_of(space: Space, at: datetime) -> dict[Row, Values]:
+    """The rows held at `at` with their values then. Call inside the tenant's scope.
+
+    What was erased since is missing: of that, nothing is left to be told.
+    """
+    known = Revision.objects.filter(space=space, event__created_at__lte=at)
+    known = known.order_by("row_type", "row_id", "-version_after", "-id")
+    latest = known.distinct("row_type", "row_id").values_list("row_type", "row_id", "after")
+    return {(kind, row): after for kind, row, after in latest if after and is_held(kind, after)}
+
+
+def is_held(kind: str, values: Values) -> bool:
+    """Rows with a version that are not retired; memberships are part of what they belong to."""
+    derived = kind in {known.name for known in registry.kinds() if known.is_derived}
+    return derived and not values.get("retired_at")
+
+
+def difference(then: Mapping[Row, Values], now: Mapping[Row, Values]) -> list[RowChange]:
+    """What became of the rows from one state to another: removed, changed, added."""
+    changes = [
+        RowChange(kind, row, then.get((kind, row)), now.get((kind, row)))
+        for kind, row in {**then, **now}
+    ]
+    told = [c for c in changes if c.how != "changed" or c.fields]
+    return sorted(told, key=lambda c: (c.kind, -len(c.how), c.row_id))
+
+
+def since(space: Space, at: datetime, now: datetime) -> list[RowChange]:
+    """What has changed from `at` until `now`. Call inside the tenant's scope."""
+    return difference(as_of(space, at), as_of(space, now))
+
+
+def later_events(space: Space, to: datetime) -> list[EvolutionEvent]:
+    """Events after `to` whose effect still stands, newest first. Raises Conflict where one of
+    them can't be undone; `since` says from when on everything can.
+    """
+    rows = EvolutionEvent.objects.filter(space=space, created_at__gt=to)
+    events = {event.id: event for event in rows.filter(revisions__isnull=False).distinct()}
+    erased = EvolutionEvent.Kind.ERASE
+    net = standing_in(space).net({e.id for e in events.values() if e.kind != erased})
+    found = sorted((events[e] for e in net), key=lambda e: (e.created_at, e.id), reverse=True)
+    for event in found:
+        if event.is_purged:
+            raise Conflict(
+                "something that changed after this time was erased: go back to a later time",
+                code="not_undoable",
+                since=event.created_at.isoformat(),
+            )
+    return found
+
+
+def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> Workbench:
+    """What rolling back would do, changing nothing. Call inside the scope. Raises Conflict."""
+    return _plan(space, {event.id for event in later_events(space, to)}, actor, now)
+
+
+def _plan(space: Space, events: Collection[UUID], actor: str, now: datetime) -> Workbench:
+    bench = work_out(space, events, actor, now)
+    if rivals := bench.rivals():
+        raise Conflict(
+            "a memory has taken the place of one that would come back",
+            code="undo_conflict",
+            rivals=[str(fact.id) for fact in rivals],
+        )
+    return bench
+
+
+def roll_back(space: Space, to: datetime, actor: str, now: datetime) -> list[EvolutionEvent]:
+    """Undo every later event that stands, newest first, all or none. Opens its own scopes.
+
+    Returns the events made, one for each undone. Raises Conflict.
+    """
+    for _ in range(TRIES):
+        with tenant_scope(space.tenant_id):
+            bench = plan_roll_back(space, to, actor, now)
+        made = finish(bench)
+        if made is not None:
+            return made
+    raise Conflict("these memories are being changed: try again", code="busy")
+
+
+def preview(bench: Workbench) -> list[RowChange]:
+    """What a plan would change, in the terms of `difference`."""
+    rows = bench.difference()
+    return difference(
+        {key: before for key, before, _ in rows if before and is_held(key[0], before)},
+        {key: after for key, _, after in rows if after and is_held(key[0], after)},
+    )
