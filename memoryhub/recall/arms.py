@@ -2,6 +2,7 @@
 
 Vectors are compared exactly on the covering index; words by the function that may use the GIN
 indexes under row-level security. What can't be seen now is left out before anything is ranked.
+Entries of one model only are compared; where a memory has none of it, its words still count (E17).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from django.db import connection
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from memoryhub.recall.fusion import Candidate
-from memoryhub.recall.results import Kind
+from memoryhub.recall.results import ItemKind
 from memoryhub.tenants.models import Space
 from notes.queries import current_sql
 
@@ -32,11 +34,19 @@ MOST_ASKED = 200
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """Which facts and turns may be seen: those current at `now`, or true at `as_of`."""
+    """What may be seen: what is current at `now`, or was true at `as_of`.
+
+    `deep`: also what has faded (spec §11.6).
+    """
 
     now: datetime
     as_of: datetime | None = None
     include_past: bool = False
+    deep: bool = False
+
+    @property
+    def at(self) -> datetime:
+        return self.as_of or self.now
 
 
 # The planner chooses the covering index when each kind is asked for by itself.
@@ -53,6 +63,28 @@ dense AS (
 """
 _NO_DENSE = "dense AS (SELECT ''::text AS kind, NULL::uuid AS owner_id WHERE false),"
 
+# Vectors of another model may be of another length: they are not even looked at.
+_NEAR = "CASE WHEN e.model = %(model)s THEN -(e.embedding <#> %(vector)s::halfvec) END"
+_NO_NEAR = "NULL::float"
+
+_FOUND = """
+found AS (
+  SELECT kind, owner_id FROM dense
+  UNION
+  SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
+    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s, %(model)s) w
+),
+"""
+_LINKED = """
+found AS (  -- the other ends of these notes' links
+  SELECT DISTINCT 'note'::varchar AS kind, ends.far AS owner_id
+  FROM notes_link l CROSS JOIN LATERAL (VALUES (l.a_id, l.b_id), (l.b_id, l.a_id)) AS ends(near, far)
+  WHERE l.space_id = %(space)s AND l.active AND l.retired_at IS NULL
+    AND (l.a_id = ANY(%(linked_to)s) OR l.b_id = ANY(%(linked_to)s))
+    AND ends.near = ANY(%(linked_to)s) AND NOT ends.far = ANY(%(linked_to)s)
+),
+"""
+
 _CANDIDATES = r"""
 WITH asked AS (  -- the first distinct words, quoted as a tsquery wants them
   SELECT COALESCE(string_agg(
@@ -66,37 +98,50 @@ q AS (  -- ts_rank divides by the number of words asked for: n leaves and n - 1 
   FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
 ),
 {dense}
-found AS (
-  SELECT kind, owner_id FROM dense
-  UNION
-  SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
-    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s) w
-),
+{found}
 scored AS (  -- LATERAL: by id, never by a scan of the space
   SELECT found.kind, found.owner_id, both_arms.* FROM q, found CROSS JOIN LATERAL (
-    SELECT max(-(e.embedding <#> %(vector)s::halfvec)) FILTER (WHERE e.model = %(model)s) AS dense,
-           max((ts_rank(e.words, q.query)
-                + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale) AS lexical
-    FROM notes_indexentry e WHERE e.owner_id = found.owner_id AND e.kind = found.kind
+    SELECT max({near}) AS dense,
+           COALESCE(max(ranked.lexical) FILTER (WHERE e.model = %(model)s), max(ranked.lexical))
+             AS lexical
+    FROM notes_indexentry e CROSS JOIN LATERAL (
+      SELECT (ts_rank(e.words, q.query)
+              + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale AS lexical
+    ) ranked
+    WHERE e.owner_id = found.owner_id AND e.kind = found.kind
   ) both_arms
 )
-SELECT s.kind, s.owner_id, s.dense, s.lexical,
+SELECT s.kind, s.owner_id, s.dense, COALESCE(s.lexical, 0),
        COALESCE(t.speaker, f.speaker, ''), COALESCE(t.speaker, f.owner, ''),
        COALESCE(f.predicate_key, ''),
-       COALESCE(t.occurred_at, f.asserted_at, n.occurred_at), f.event_from, f.event_to,
-       t.session_id, COALESCE(t.ordinal, 0), left(COALESCE(t.text, f.text, n.content), 500)
+       COALESCE(t.occurred_at, f.asserted_at, n.occurred_at, e.to_at), f.event_from, f.event_to,
+       t.session_id, COALESCE(t.ordinal, 0),
+       left(COALESCE(t.text, f.text, n.content, e.text), 500),
+       COALESCE(p.last_recall_at, f.last_recall_at, n.last_recall_at, e.last_recall_at),
+       COALESCE(p.strength, f.strength, n.strength, e.strength, 1)
 FROM scored s
 LEFT JOIN dialogues_turn t ON s.kind = 'turn' AND t.id = s.owner_id
 LEFT JOIN notes_fact f ON s.kind = 'fact' AND f.id = s.owner_id
 LEFT JOIN notes_note n ON s.kind = 'note' AND n.id = s.owner_id
-WHERE (t.id IS NOT NULL AND t.state <> 'redacted'
-       AND (%(as_of)s::timestamptz IS NULL OR t.occurred_at <= %(as_of)s))
-   OR (n.id IS NOT NULL AND (%(as_of)s::timestamptz IS NULL OR n.occurred_at <= %(as_of)s))
-   OR (f.id IS NOT NULL AND CASE
-         WHEN %(as_of)s::timestamptz IS NULL AND %(include_past)s
-           THEN f.retired_at IS NULL AND f.status <> 'retracted'
-         ELSE {current}
-       END)
+LEFT JOIN notes_episode e ON s.kind = 'episode' AND e.id = s.owner_id
+LEFT JOIN LATERAL (  -- a turn's page: the last of its session that begins no later
+  SELECT visibility, last_recall_at, strength FROM notes_page
+  WHERE session_id = t.session_id AND first_seq <= t.seq ORDER BY first_seq DESC LIMIT 1
+) p ON true
+WHERE ((t.id IS NOT NULL AND t.state <> 'redacted'
+        AND (%(as_of)s::timestamptz IS NULL OR t.occurred_at <= %(as_of)s))
+    OR (n.id IS NOT NULL AND n.retired_at IS NULL
+        AND (%(as_of)s::timestamptz IS NULL OR n.occurred_at <= %(as_of)s))
+    OR (e.id IS NOT NULL AND e.retired_at IS NULL AND NOT e.stale
+        AND e.kind IN ('topic', 'session', 'day', 'global')
+        AND (%(as_of)s::timestamptz IS NULL OR e.to_at <= %(as_of)s))
+    OR (f.id IS NOT NULL AND CASE
+          WHEN %(as_of)s::timestamptz IS NULL AND %(include_past)s
+            THEN f.retired_at IS NULL AND f.status <> 'retracted'
+          ELSE {current}
+        END))
+  AND (%(deep)s OR 'active' = COALESCE(
+    p.visibility, f.visibility, n.visibility, e.visibility, 'active'))
 """
 _CURRENT = current_sql("f", "COALESCE(%(as_of)s::timestamptz, %(now)s::timestamptz)")
 
@@ -107,11 +152,15 @@ def candidates(
     words: str,
     vector: NDArray[np.float32] | None,
     model: str,
-    kinds: Sequence[Kind],
+    kinds: Sequence[ItemKind],
     visibility: Visibility,
     per_arm: int = PER_ARM,
+    linked_to: Sequence[UUID] = (),
 ) -> list[Candidate]:
-    """The union of both arms, `per_arm` a kind each. Call inside the tenant's scope."""
+    """The union of both arms, `per_arm` a kind each. Call inside the tenant's scope.
+
+    `linked_to`: instead the notes linked to these, and not they themselves.
+    """
     values: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
@@ -126,8 +175,15 @@ def candidates(
         "as_of": visibility.as_of,
         "now": visibility.now,
         "include_past": visibility.include_past,
+        "deep": visibility.deep,
+        "linked_to": list(linked_to),
     }
-    dense = _NO_DENSE if vector is None else _DENSE
+    parts = {
+        "dense": _NO_DENSE if vector is None or linked_to else _DENSE,
+        "found": _LINKED if linked_to else _FOUND,
+        "near": _NO_NEAR if vector is None else _NEAR,
+        "current": _CURRENT,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_CANDIDATES.format(dense=dense, current=_CURRENT), values)
+        cursor.execute(_CANDIDATES.format(**parts), values)
         return [Candidate(*row) for row in cursor.fetchall()]

@@ -15,7 +15,7 @@ from uuid import UUID
 import numpy as np
 
 from memoryhub.engines.types import TimeSpan
-from memoryhub.recall.results import Kind
+from memoryhub.recall.results import ItemKind
 from memoryhub.recall.routing import Route
 
 
@@ -26,10 +26,10 @@ class Candidate:
     `dense` is in [-2, 2], two similarities added, or None without a vector. `lexical` is about
     the share of the question's words it has, in itself and in its window on average, and more
     where they are repeated. `session` and `place` say where a turn stands. `text` is cut to 500
-    characters.
+    characters. `recalled_at` and `strength` say how well it is remembered (spec §11.6).
     """
 
-    kind: Kind
+    kind: ItemKind
     id: UUID
     dense: float | None
     lexical: float
@@ -42,6 +42,8 @@ class Candidate:
     session: UUID | None
     place: int
     text: str
+    recalled_at: datetime | None = None
+    strength: int = 1
 
 
 @dataclass(frozen=True, slots=True)

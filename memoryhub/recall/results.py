@@ -9,6 +9,8 @@ from typing import Any, Literal
 from uuid import UUID
 
 Kind = Literal["fact", "turn", "note"]
+# What a context may hold besides.
+ItemKind = Literal["fact", "turn", "note", "page", "episode", "core"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,11 @@ class Source:
 class Item:
     """One memory. `parts` says what each signal added to `score`.
 
-    For turns and notes `valid_from` and `valid_to` are None and `status` is "active".
+    For all but facts `valid_from` and `valid_to` are None and `status` is "active". `linked`:
+    not found itself, but linked to a note that was.
     """
 
-    kind: Kind
+    kind: ItemKind
     id: UUID
     text: str
     score: float
@@ -45,19 +48,32 @@ class Item:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     status: str = "active"
+    linked: bool = False
     sources: Sequence[Source] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """`insufficient`: nothing in the space bears on the query (E32). `degraded`: channels lost.
+class Conflicting:
+    """Memories that can't all hold at once. Reported, never changed by a search (I11)."""
 
-    `took_ms` by stage. `explain` is filled on request: the route taken and the floor's victims.
+    ids: tuple[UUID, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
+
+    `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
+    not be asked, so everything found is there. `took_ms` by stage. `explain` is filled on
+    request: the route taken and the floor's victims.
     """
 
     items: Sequence[Item]
     insufficient: bool
     degraded: Sequence[str] = ()
+    unverified: bool = False
+    conflicts: Sequence[Conflicting] = ()
     pending_turns: int = 0
     query_truncated: bool = False
     took_ms: Mapping[str, float] = field(default_factory=dict)
