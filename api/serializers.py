@@ -57,9 +57,11 @@ class SearchSerializer(serializers.Serializer[Any]):
     kinds = serializers.ListField(
         child=serializers.ChoiceField(choices=KINDS),
         required=False,
-        default=list(KINDS),
+        allow_null=True,
+        default=None,
         allow_empty=False,
     )
     as_of = TimestampField(required=False, allow_null=True, default=None)
     include_past = serializers.BooleanField(required=False, default=False)
+    deep = serializers.BooleanField(required=False, default=False)
     explain = serializers.BooleanField(required=False, default=False)

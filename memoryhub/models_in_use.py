@@ -40,3 +40,15 @@ def engine_named(name: str) -> Engine:
 
 def embedder() -> Embedder:
     return registry.get_embedder(engine_settings())
+
+
+def embedder_of(model: str) -> Embedder | None:
+    """The embedder whose vectors are named `model` ("": the one in use); None if it is gone.
+
+    After another one was configured, spaces are still searched by the old one's vectors until
+    the new one's are complete (E17). Raises EngineError as `embedder` does.
+    """
+    current = embedder()
+    if model in ("", current.name):
+        return current
+    return registry.embedder_named(model, engine_settings())

@@ -65,6 +65,8 @@ OPENAI_API_KEY = env.text("OPENAI_API_KEY")
 LLM_MODEL = env.text("MEMORYHUB_LLM_MODEL")
 MODEL_THREADS = env.integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
 MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
+# What was recalled is counted by a thread every so often; 0: never.
+RECALL_FLUSH_SECONDS = env.number("MEMORYHUB_RECALL_FLUSH_SECONDS", 5.0)
 
 # --- limits (spec E4) ---
 MAX_TEXT_BYTES = 1024 * 1024

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from threading import Lock
 from typing import Generic, Literal, NoReturn, TypeVar
@@ -52,6 +52,30 @@ def get_embedder(settings: EngineSettings) -> Embedder:
     """The embedder of these settings. Raises a permanent EngineError when it cannot be made."""
     with _LOCK:
         return _embedder(settings)
+
+
+def embedder_named(name: str, settings: EngineSettings) -> Embedder | None:
+    """An embedder other than the configured one, by the name its vectors carry.
+
+    The packaged one is always there, and another model of the configured endpoint may be.
+    """
+    for other in _others(name, settings):
+        try:
+            made = get_embedder(other)
+        except EngineError:
+            continue
+        if made.name == name:
+            return made
+    return None
+
+
+def _others(name: str, settings: EngineSettings) -> list[EngineSettings]:
+    packaged = replace(settings, embedder="onnx", embedding_model="", embedding_dimension=None)
+    model, _, dimension = name.rpartition("-")
+    if not (model and dimension.isdigit() and settings.openai_base_url):
+        return [packaged]
+    served = replace(settings, embedder="openai", embedding_model=model)
+    return [packaged, replace(served, embedding_dimension=int(dimension))]
 
 
 def get_engine(name: str, settings: EngineSettings) -> Engine:

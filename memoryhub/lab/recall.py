@@ -71,7 +71,7 @@ def _ask(run: Run, space: Space, questions: Sequence[Question]) -> list[Outcome]
     outcomes = []
     for question in questions:
         start = time.perf_counter()
-        result = search(space, question.text, limit=LIMIT, kinds=run.kinds)
+        result = search(space, question.text, limit=LIMIT, kinds=run.kinds, reinforce=False)
         run.took_ms.append((time.perf_counter() - start) * 1000)
         run.empty += result.insufficient
         if question.evidence:

@@ -78,7 +78,8 @@ found AS (
 _LINKED = """
 found AS (  -- the other ends of these notes' links
   SELECT DISTINCT 'note'::varchar AS kind, ends.far AS owner_id
-  FROM notes_link l CROSS JOIN LATERAL (VALUES (l.a_id, l.b_id), (l.b_id, l.a_id)) AS ends(near, far)
+  FROM notes_link l
+  CROSS JOIN LATERAL (VALUES (l.a_id, l.b_id), (l.b_id, l.a_id)) AS ends(near, far)
   WHERE l.space_id = %(space)s AND l.active AND l.retired_at IS NULL
     AND (l.a_id = ANY(%(linked_to)s) OR l.b_id = ANY(%(linked_to)s))
     AND ends.near = ANY(%(linked_to)s) AND NOT ends.far = ANY(%(linked_to)s)

@@ -1,20 +1,41 @@
-"""From ids to what a caller reads: texts, times, validity and source turns, in four queries."""
+"""From ids to what a caller reads: texts, times, validity and source turns, a query a kind."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Any
 from uuid import UUID
+
+from django.db.models import Q
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_by_id
 from memoryhub.recall.fusion import Scored
-from memoryhub.recall.results import Item, Source
-from notes.models import Derivation, Fact, Note
+from memoryhub.recall.results import Item, ItemKind, Source
+from notes.models import Derivation, Episode, Fact, Note, Page
 
 Span = tuple[int, int]
 # By derived row, the turns it rests on, in spoken order, with the supporting characters.
 Links = Mapping[UUID, Mapping[UUID, Span | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that was found, not yet read. `parts` say how its score came about."""
+
+    kind: ItemKind
+    id: UUID
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    linked: bool = False
+
+
+def found(scored: Scored) -> Found:
+    return Found(scored.candidate.kind, scored.candidate.id, scored.score, scored.parts)
 
 
 def links_of(derived: Iterable[UUID]) -> Links:
@@ -47,42 +68,49 @@ def source_of(turn: Turn, span: Span | None = None) -> Source:
     )
 
 
-def hydrate(chosen: Sequence[Scored], links: Links) -> list[Item]:
+def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
     """Items in the order given. What was deleted since it was ranked is left out."""
     ids: dict[str, list[UUID]] = defaultdict(list)
-    for scored in chosen:
-        ids[scored.candidate.kind].append(scored.candidate.id)
+    for each in chosen:
+        ids[each.kind].append(each.id)
+    rows = {kind: _ROWS[kind].objects.in_bulk(some) for kind, some in ids.items() if kind in _ROWS}
     turns = _turns(
         [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
     )
-    facts = Fact.objects.in_bulk(ids["fact"]) if ids["fact"] else {}
-    notes = Note.objects.in_bulk(ids["note"]) if ids["note"] else {}
-    made: list[Item] = []
-    for scored in chosen:
-        at = scored.candidate.id
-        rests_on = links.get(at, {})
-        sources = [source_of(turns[t], span) for t, span in rests_on.items() if t in turns]
-        if turn := turns.get(at):
-            made.append(_turn_item(turn, scored))
-        elif fact := facts.get(at):
-            made.append(_fact_item(fact, scored, sources))
-        elif note := notes.get(at):
-            made.append(_note_item(note, scored, sources))
+    spoken = turns_of_pages(list(rows.get("page", {}).values()))
+    made = []
+    for each in chosen:
+        rests_on = links.get(each.id, {}).items()
+        sources = [source_of(turns[t], span) for t, span in rests_on if t in turns]
+        row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
+        if row is not None:
+            sources = [source_of(turn) for turn in spoken.get(each.id, ())] or sources
+            made.append(_ITEMS[each.kind](row, each, sources))
     return made
 
 
 def _turns(ids: Sequence[UUID]) -> dict[UUID, Turn]:
-    found = turns_by_id(ids) if ids else {}
-    return {at: turn for at, turn in found.items() if turn.state != Turn.State.REDACTED}
+    known = turns_by_id(ids) if ids else {}
+    return {at: turn for at, turn in known.items() if turn.state != Turn.State.REDACTED}
 
 
-def _turn_item(turn: Turn, scored: Scored) -> Item:
+def turns_of_pages(pages: Sequence[Page]) -> dict[UUID, list[Turn]]:
+    """The turns of each page, in order, without redacted ones: one query."""
+    if not pages:
+        return {}
+    spans = (Q(session_id=p.session_id, seq__range=(p.first_seq, p.last_seq)) for p in pages)
+    rows = Turn.objects.filter(reduce(or_, spans)).exclude(state=Turn.State.REDACTED)
+    turns = list(rows.select_related("session").order_by("seq"))
+    return {page.id: [turn for turn in turns if page.covers(turn)] for page in pages}
+
+
+def _turn_item(turn: Turn, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="turn",
         id=turn.id,
         text=turn.text,
-        score=scored.score,
-        parts=scored.parts,
+        score=found.score,
+        parts=found.parts,
         occurred_at=turn.occurred_at,
         speaker=turn.speaker,
         owner=turn.speaker,
@@ -90,13 +118,13 @@ def _turn_item(turn: Turn, scored: Scored) -> Item:
     )
 
 
-def _fact_item(fact: Fact, scored: Scored, sources: Sequence[Source]) -> Item:
+def _fact_item(fact: Fact, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="fact",
         id=fact.id,
         text=fact.text,
-        score=scored.score,
-        parts=scored.parts,
+        score=found.score,
+        parts=found.parts,
         occurred_at=fact.asserted_at,
         speaker=fact.speaker,
         owner=fact.owner,
@@ -110,13 +138,49 @@ def _fact_item(fact: Fact, scored: Scored, sources: Sequence[Source]) -> Item:
     )
 
 
-def _note_item(note: Note, scored: Scored, sources: Sequence[Source]) -> Item:
+def _note_item(note: Note, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="note",
         id=note.id,
         text=note.content,
-        score=scored.score,
-        parts=scored.parts,
+        score=found.score,
+        parts=found.parts,
         occurred_at=note.occurred_at,
+        linked=found.linked,
         sources=sources,
     )
+
+
+def _page_item(page: Page, found: Found, sources: Sequence[Source]) -> Item:
+    return Item(
+        kind="page",
+        id=page.id,
+        text="\n".join(f"{source.speaker}: {source.text}" for source in sources),
+        score=found.score,
+        parts=found.parts,
+        occurred_at=sources[0].occurred_at if sources else page.session.started_at,
+        sources=sources,
+    )
+
+
+def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> Item:
+    return Item(
+        kind="episode",
+        id=episode.id,
+        text=episode.text,
+        score=found.score,
+        parts=found.parts,
+        occurred_at=episode.to_at,
+        event_from=episode.from_at,
+        event_to=episode.to_at,
+    )
+
+
+_ROWS: Mapping[str, Any] = {"fact": Fact, "note": Note, "page": Page, "episode": Episode}
+_ITEMS: Mapping[str, Callable[[Any, Found, Sequence[Source]], Item]] = {
+    "turn": _turn_item,
+    "fact": _fact_item,
+    "note": _note_item,
+    "page": _page_item,
+    "episode": _episode_item,
+}

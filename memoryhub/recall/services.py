@@ -2,136 +2,180 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-import numpy as np
 from django.utils import timezone
-from numpy.typing import NDArray
 
-from memoryhub import models_in_use
 from memoryhub.dialogues.queries import pending_count
-from memoryhub.engines.types import Embedder
-from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.errors import InvalidInput
+from memoryhub.policies.schema import Channel
+from memoryhub.recall import conflicts, intents, judging, reinforcing
 from memoryhub.recall.arms import PER_ARM, Visibility, candidates
+from memoryhub.recall.asking import Ask, Clock, prepare
+from memoryhub.recall.consulting import Consultant
+from memoryhub.recall.expanding import related
 from memoryhub.recall.fusion import Scored, fuse
-from memoryhub.recall.hydration import hydrate, links_of
-from memoryhub.recall.results import Kind, SearchResult
-from memoryhub.recall.routing import Route, reads, route
+from memoryhub.recall.hydration import found, hydrate, links_of
+from memoryhub.recall.results import Item, ItemKind, Kind, SearchResult
+from memoryhub.recall.routing import Route
 from memoryhub.recall.selection import distinct, relevance, relevant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.indexing import MAX_TOKENS
+from notes.forgetting import hides
 
 KINDS: tuple[Kind, ...] = ("fact", "turn", "note")
 MAX_LIMIT = 100
-
-
-@dataclass
-class _Clock:
-    """Milliseconds by stage."""
-
-    took: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.took[name] = round((time.perf_counter() - start) * 1000, 2)
+_KIND_OF: dict[Channel, ItemKind] = {
+    "facts": "fact",
+    "raw": "turn",
+    "notes": "note",
+    "episodes": "episode",
+}
+# Where policy hides what has faded, so many more are looked at, lest they crowd out the rest.
+_CROWD = 3
 
 
 def search(
     space: Space,
     query: str,
     *,
-    limit: int = 10,
-    kinds: Sequence[Kind] = KINDS,
+    limit: int | None = 10,
+    kinds: Sequence[Kind] | None = None,
     as_of: datetime | None = None,
     include_past: bool = False,
+    deep: bool = False,
+    session_id: UUID | None = None,
     explain: bool = False,
+    now: datetime | None = None,
+    reinforce: bool = True,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
-    `as_of`: as things stood in the world then; `include_past`: also what no longer holds.
-    A failing embedder degrades the search to words; raises InvalidInput for an empty query.
+    `limit` None: as many as the router thinks are wanted; `kinds` None: those whose channels the
+    policy has on. `as_of`: as things stood in the world then; `include_past`: also what no longer
+    holds; `deep`: also what has faded, which revives it. `session_id` tells the router what was
+    said before. What was found is remembered better for it, unless not to `reinforce`.
+    What fails degrades the search; raises InvalidInput for an empty query.
     """
-    query = _storable(query)
-    _check(query, limit, kinds)
-    embedder, clock, now = _embedder(), _Clock(), timezone.now()
-    with clock.stage("route"):
-        way = route(
-            query.replace("\0", ""),
-            space.speakers,
-            now,
-            embedder.max_tokens if embedder else MAX_TOKENS,
-        )
-    with clock.stage("embed"):
-        readable = embedder and reads(embedder.name, way.language)
-        vector = _embedded(embedder, way.embed) if readable else None
+    _check(limit, kinds)
+    clock, now = Clock(), now or timezone.now()
+    visibility = Visibility(now, as_of, include_past, deep)
+    ask, consultant = prepare(space, query, visibility, clock, session_id=session_id)
+    limit = limit or ask.k
+    wanted = kinds or _kinds(ask)
     with tenant_scope(space.tenant_id):
-        with clock.stage("candidates"):
-            found = candidates(
-                space,
-                words=way.words,
-                vector=vector,
-                model=embedder.name if embedder else "",
-                kinds=kinds,
-                visibility=Visibility(now, as_of, include_past),
-                per_arm=max(PER_ARM, limit),
-            )
-        with clock.stage("rank"):
-            ranked = fuse(way, found)
-            kept = relevant(ranked)
-        with clock.stage("hydrate"):
-            links = links_of(s.candidate.id for s in _derived(kept[: 3 * limit]))
-            items = hydrate(distinct(kept[: 3 * limit], links, limit), links)
+        ranked, items = _read(ask, wanted, limit, clock)
         pending = pending_count(space.id)
+        clashing = conflicts.among(items, visibility.at)
+    judged = _judged(ask, consultant, items, wanted, clock)
+    shown = judged.items[:limit]
+    if reinforce:
+        reinforcing.recalled(space, shown, now)
     return SearchResult(
-        items=items,
-        insufficient=not items,
-        degraded=["dense"] if vector is None and (readable or not embedder) else [],
+        items=shown,
+        insufficient=not (shown and judged.enough),
+        degraded=consultant.degraded,
+        unverified=judged.unverified,
+        conflicts=[*clashing, *judged.conflicts],
         pending_turns=pending,
-        query_truncated=way.truncated,
+        query_truncated=ask.way.truncated,
         took_ms=clock.took,
-        explain=_explanation(way, ranked) if explain else {},
+        explain=_explanation(ask.way, ranked) if explain else {},
     )
 
 
-def _storable(query: str) -> str:
-    """Without what PostgreSQL takes no text with: NULs, and halves of characters."""
-    return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
-
-
-def _check(query: str, limit: int, kinds: Sequence[Kind]) -> None:
-    if not query.strip():
-        raise InvalidInput("ask something: the query is empty", field="query")
-    if not 1 <= limit <= MAX_LIMIT:
+def _check(limit: int | None, kinds: Sequence[Kind] | None) -> None:
+    if limit is not None and not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"from 1 to {MAX_LIMIT}", field="limit")
-    if not kinds or set(kinds) - set(KINDS):
+    if kinds is not None and (not kinds or set(kinds) - set(KINDS)):
         raise InvalidInput(f"some of {', '.join(KINDS)}", field="kinds")
 
 
-def _embedder() -> Embedder | None:
-    try:
-        return models_in_use.embedder()
-    except EngineError:
-        return None
+def _kinds(ask: Ask) -> Sequence[ItemKind]:
+    """What the policy lets be searched: AMA's one store, or the channels that are on.
+
+    Fused, the arms are facts, turns and notes together; and where a policy has none of them on,
+    for an agent with tools of its own, everything that was said.
+    """
+    recall = ask.policy.recall
+    if recall.select == "routed":
+        return [_KIND_OF[intents.store(ask.asked)]]
+    on = [_KIND_OF[channel] for channel in recall.channels if channel in _KIND_OF]
+    if recall.select == "fused":
+        on = [kind for kind in on if kind != "episode"]
+    return on or list(KINDS)
 
 
-def _embedded(embedder: Embedder | None, text: str) -> NDArray[np.float32] | None:
-    """The question's vector, or None when there is no embedder to make it (E16)."""
-    try:
-        return embedder.embed([text]).reshape(-1) if embedder else None
-    except EngineError:
-        return None
+def _read(
+    ask: Ask, kinds: Sequence[ItemKind], limit: int, clock: Clock
+) -> tuple[list[Scored], list[Item]]:
+    """(every candidate, ranked; those worth showing, read)."""
+    crowd = _CROWD if hides(ask.policy.forget) else 1
+    with clock.stage("candidates"):
+        known = candidates(
+            ask.space,
+            words=ask.way.words,
+            vector=ask.vector,
+            model=ask.model,
+            kinds=kinds,
+            visibility=ask.visibility,
+            per_arm=crowd * max(PER_ARM, limit),
+        )
+    with clock.stage("rank"):
+        ranked = fuse(ask.way, known)
+        kept = relevant(ranked)[: 3 * limit]
+    with clock.stage("hydrate"):
+        links = links_of(s.candidate.id for s in kept if s.candidate.kind in ("fact", "note"))
+        return ranked, hydrate([found(s) for s in distinct(kept, links, limit)], links)
 
 
-def _derived(ranked: Sequence[Scored]) -> list[Scored]:
-    return [scored for scored in ranked if scored.candidate.kind != "turn"]
+def _judged(
+    ask: Ask,
+    consultant: Consultant,
+    items: list[Item],
+    kinds: Sequence[ItemKind],
+    clock: Clock,
+) -> judging.Judged:
+    """The floor has judged already; where policy has a model judge too, in rounds."""
+    if ask.policy.judge.mode != "llm" or not items:
+        return judging.Judged(items, enough=bool(items))
+    rounds = ask.policy.recall.rounds
+    further = _Further(ask, set(kinds), {item.id for item in items}, rounds)
+    with clock.stage("judge"):
+        return judging.by_engine(ask, consultant, items, further.more, rounds)
+
+
+class _Further:
+    """Rounds after the first: what is related to what was kept, else the next store (spec J4)."""
+
+    def __init__(
+        self, ask: Ask, tried: Collection[ItemKind], seen: Collection[UUID], last: int
+    ) -> None:
+        self._ask, self._last = ask, last
+        self._tried, self._seen = set(tried), set(seen)
+
+    def more(self, kept: Sequence[Item], number: int) -> list[Item]:
+        """What was not seen before. The last round also looks at what has faded (§11.6)."""
+        ask = self._ask.deep() if number == self._last else self._ask
+        with tenant_scope(ask.space.tenant_id):
+            items = self._related(ask, kept) or self._next(ask)
+        self._seen |= {item.id for item in items}
+        return items
+
+    def _related(self, ask: Ask, kept: Sequence[Item]) -> list[Item]:
+        chosen = related(ask, kept, self._seen)
+        return hydrate(chosen, links_of(f.id for f in chosen if f.kind == "note"))
+
+    def _next(self, ask: Ask) -> list[Item]:
+        """The next store, or the same again with what has faded."""
+        stores: list[ItemKind] = [_KIND_OF[channel] for channel in intents.STORES]
+        untried = [kind for kind in stores if kind not in self._tried][:1] or list(self._tried)
+        self._tried.update(untried)
+        _, items = _read(ask, untried, ask.k, Clock())
+        return [item for item in items if item.id not in self._seen]
 
 
 def _explanation(way: Route, ranked: Sequence[Scored]) -> dict[str, Any]:

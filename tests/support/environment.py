@@ -19,6 +19,8 @@ if _mine:
     for _variable in ("DATABASE_URL", "DATABASE_OWNER_URL", "CELERY_BROKER_URL", "OPENAI_BASE_URL"):
         os.environ.pop(_variable, None)
     os.environ["MEMORYHUB_DATA_DIR"] = os.environ[_NAME]
+    # Tests write down by hand what was recalled: a thread would not see their transactions.
+    os.environ["MEMORYHUB_RECALL_FLUSH_SECONDS"] = "0"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

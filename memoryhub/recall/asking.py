@@ -1,0 +1,189 @@
+"""A question made ready: its policy, route and vector, before any memory is read (§12.2 step 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from time import perf_counter
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryhub import models_in_use
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local import questions
+from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
+from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import policy_of
+from memoryhub.recall import intents
+from memoryhub.recall.arms import Visibility
+from memoryhub.recall.consulting import Consultant
+from memoryhub.recall.routing import Route, reads, route
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.indexing import MAX_TOKENS
+
+Vector = NDArray[np.float32]
+
+
+@dataclass
+class Clock:
+    """Milliseconds by stage."""
+
+    took: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = perf_counter()
+        yield
+        spent = (perf_counter() - start) * 1000
+        self.took[name] = round(self.took.get(name, 0.0) + spent, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Everything the channels need to look for an answer.
+
+    `model` names the vectors to compare with `vector`, which is None where words alone can be
+    searched. `names` are entities the question names, as far as it was asked for them. `window`
+    is what was said before it in `session_id`.
+    """
+
+    space: Space
+    policy: Policy
+    asked: RoutedQuestion
+    way: Route
+    model: str
+    vector: Vector | None
+    visibility: Visibility
+    session_id: UUID | None = None
+    names: tuple[str, ...] = ()
+    window: tuple[Utterance, ...] = ()
+
+    @property
+    def k(self) -> int:
+        recall = self.policy.recall
+        return intents.wanted(self.asked.want, recall.k_min, recall.k_max)
+
+    def deep(self) -> Ask:
+        """The same, looking also at what has faded."""
+        return replace(self, visibility=replace(self.visibility, deep=True))
+
+
+def prepare(
+    space: Space,
+    query: str,
+    visibility: Visibility,
+    clock: Clock,
+    *,
+    session_id: UUID | None = None,
+    name_entities: bool = False,
+) -> tuple[Ask, Consultant]:
+    """Raises InvalidInput for an empty query. Opens its own scope; asks models outside of it."""
+    query = _storable(query)
+    if not query.strip():
+        raise InvalidInput("ask something: the query is empty", field="query")
+    with clock.stage("route"):
+        with tenant_scope(space.tenant_id):
+            policy = policy_of(space).policy
+            model = _model_of(space)
+            consultant = Consultant(_engine_of(space, policy))
+            window = _window(policy, session_id)
+        asked = _routed(query, policy, consultant, window)
+        names = _names(asked.query, policy, consultant) if name_entities else ()
+    embedder = _embedder(model)
+    way = _way(asked.query, space, policy, visibility.now, embedder)
+    with clock.stage("embed"):
+        readable = embedder is not None and reads(embedder.name, way.language)
+        vector = _embedded(embedder, way.embed) if embedder and readable else None
+    if vector is None and (readable or embedder is None):
+        consultant.degraded.insert(0, "dense")
+    ask = Ask(
+        space=space,
+        policy=policy,
+        asked=asked,
+        way=way,
+        model=embedder.name if embedder else model,
+        vector=vector,
+        visibility=visibility,
+        session_id=session_id,
+        names=names,
+        window=window,
+    )
+    return ask, consultant
+
+
+def _storable(query: str) -> str:
+    """Without what PostgreSQL takes no text with: NULs, and halves of characters."""
+    return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+
+
+def _model_of(space: Space) -> str:
+    """As it is now: a cutover may have come since the caller read the space (E17)."""
+    rows = Space.objects.filter(id=space.id).values_list("embedding_model", flat=True)
+    return rows.first() or ""
+
+
+def _engine_of(space: Space, policy: Policy) -> str:
+    """The tenant's engine, where the policy has it asked at all."""
+    if "llm" not in (policy.route.mode, policy.judge.mode):
+        return ""
+    return str(Tenant.objects.values_list("engine", flat=True).get(id=space.tenant_id))
+
+
+def _window(policy: Policy, session_id: UUID | None) -> tuple[Utterance, ...]:
+    """The last turns of the session, for the engine to know who "she" is."""
+    if session_id is None or "llm" not in (policy.route.mode, policy.judge.mode):
+        return ()
+    said = Turn.objects.filter(session_id=session_id).exclude(state=Turn.State.REDACTED)
+    last = list(said.order_by("-ordinal")[: policy.derive.context_turns])
+    return tuple(
+        Utterance(f"w{at}", turn.speaker, turn.role, turn.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+        for at, turn in enumerate(reversed(last), 1)
+    )
+
+
+def _routed(
+    query: str, policy: Policy, consultant: Consultant, window: tuple[Utterance, ...]
+) -> RoutedQuestion:
+    """Without a router, and where it fails: the question as it is, a fact, K_m (spec §7.4)."""
+    if policy.route.mode == "rules":
+        return questions.routed(query)
+    plain = RoutedQuestion(query=query)
+    if policy.route.mode == "off":
+        return plain
+    return consultant.route(query, window) or plain
+
+
+def _names(query: str, policy: Policy, consultant: Consultant) -> tuple[str, ...]:
+    asked = consultant.names(query) if policy.route.mode == "llm" else None
+    return tuple(questions.names_in(query) if asked is None else asked)
+
+
+def _way(
+    query: str, space: Space, policy: Policy, now: datetime, embedder: Embedder | None
+) -> Route:
+    """What the rules read of it; of a question that is not to be routed, its words alone."""
+    way = route(query, space.speakers, now, embedder.max_tokens if embedder else MAX_TOKENS)
+    if policy.route.mode != "off":
+        return way
+    return replace(way, named=(), spans=(), asks_when=False, predicates=())
+
+
+def _embedder(model: str) -> Embedder | None:
+    try:
+        return models_in_use.embedder_of(model)
+    except EngineError:
+        return None
+
+
+def _embedded(embedder: Embedder, text: str) -> Vector | None:
+    """The question's vector, or None when the embedder is down (E16)."""
+    try:
+        return embedder.embed([text]).reshape(-1)
+    except EngineError:
+        return None

@@ -1,0 +1,48 @@
+"""The engine as a search asks it: what fails is named and done without (E16).
+
+Every call runs with nothing open, and none of them is needed for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import structlog
+
+from memoryhub import models_in_use
+from memoryhub.engines.types import Engine, Entry, Judgement, RoutedQuestion, Utterance
+from memoryhub.errors import EngineError
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+
+@dataclass
+class Consultant:
+    """A tenant's engine for one search. `degraded` names what it could not be asked for."""
+
+    engine: str
+    degraded: list[str] = field(default_factory=list)
+
+    def route(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion | None:
+        return self._ask("router", lambda engine: engine.route(question, window))
+
+    def names(self, question: str) -> list[str] | None:
+        return self._ask("router", lambda engine: engine.query_entities(question))
+
+    def judge(
+        self, question: str, entries: Sequence[Entry], window: Sequence[Utterance]
+    ) -> Judgement | None:
+        return self._ask("judge", lambda engine: engine.judge(question, entries, window))
+
+    def _ask(self, part: str, ask: Callable[[Engine], T]) -> T | None:
+        if part in self.degraded:
+            return None  # it has just failed: don't wait for it twice
+        try:
+            return ask(models_in_use.engine_named(self.engine))
+        except EngineError as error:
+            log.warning("recall.degraded", part=part, error=error.message)
+            self.degraded.append(part)
+            return None

@@ -1,0 +1,86 @@
+"""Whether what was found suffices, and what else to look at (AMA, spec §7.2, §12.2 step 6).
+
+The judge names what is relevant and whether it is enough; what follows is decided here. Nothing
+is ever changed: conflicts are reported (spec J1, I11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from memoryhub.engines.types import Conflict, Entry, Judgement
+from memoryhub.recall.asking import Ask
+from memoryhub.recall.consulting import Consultant
+from memoryhub.recall.results import Conflicting, Item
+
+# (what is kept so far, number of the round) -> memories that were not seen before
+More = Callable[[Sequence[Item], int], Sequence[Item]]
+
+
+@dataclass
+class Judged:
+    """`items` are those to show. `enough` is False when the last round still left something open,
+    `unverified` when the judge could not be asked."""
+
+    items: list[Item]
+    enough: bool
+    rounds: int = 1
+    unverified: bool = False
+    conflicts: list[Conflicting] = field(default_factory=list)
+
+
+def satisfied(relevant: int, offered: int, enough: bool, density: float) -> bool:
+    """No further round: the judge has enough, and of what was offered enough was of use."""
+    return enough and offered > 0 and round(relevant / offered, 6) >= density
+
+
+def by_floor(first: Sequence[Item], more: More, rounds: int) -> Judged:
+    """What passed its channel's floor is relevant: more is tried only where nothing did."""
+    items, number = list(first), 1
+    while not items and number < rounds:
+        number += 1
+        items = list(more((), number))
+    return Judged(items, enough=bool(items), rounds=number)
+
+
+def by_engine(
+    ask: Ask, consultant: Consultant, first: Sequence[Item], more: More, rounds: int
+) -> Judged:
+    """At most `rounds` rounds; what was found relevant in one is kept in the next (spec J4).
+
+    A judge that fails takes everything for relevant, and no further round is tried (spec §7.4).
+    """
+    offered, number = list(first), 1
+    conflicts: list[Conflicting] = []
+    while True:
+        judgement = consultant.judge(ask.asked.query, _entries(offered), ask.window)
+        if judgement is None:
+            return Judged(offered, bool(offered), number, unverified=True, conflicts=conflicts)
+        kept, found = _read(judgement, offered)
+        conflicts += found
+        density = ask.policy.judge.density
+        enough = satisfied(len(kept), len(offered), judgement.enough, density)
+        added = [] if enough or number == rounds else list(more(kept, number + 1))
+        if not added:
+            return Judged(kept, judgement.enough and bool(kept), number, conflicts=conflicts)
+        number += 1
+        offered = [*kept, *added]
+
+
+def _entries(items: Sequence[Item]) -> list[Entry]:
+    return [Entry(f"m{at}", item.text, item.occurred_at) for at, item in enumerate(items, 1)]
+
+
+def _read(judgement: Judgement, offered: Sequence[Item]) -> tuple[list[Item], list[Conflicting]]:
+    """(the relevant items in their present order, conflicts by id)."""
+    by_handle = {f"m{at}": item for at, item in enumerate(offered, 1)}
+    relevant = set(judgement.relevant)
+    kept = [item for handle, item in by_handle.items() if handle in relevant]
+    return kept, [_conflicting(conflict, by_handle) for conflict in judgement.conflicts]
+
+
+def _conflicting(conflict: Conflict, by_handle: dict[str, Item]) -> Conflicting:
+    ids: list[UUID] = [by_handle[handle].id for handle in conflict.handles if handle in by_handle]
+    return Conflicting(tuple(ids), conflict.why)

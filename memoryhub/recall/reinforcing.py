@@ -1,0 +1,113 @@
+"""What was recalled is remembered better: counted after the answer, never within it (§12.2 step 9).
+
+A read leaves word in this process's buffer; a thread of its own writes it down every few
+seconds. A full buffer drops the oldest word: it is about counters, and costs no memory.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from memoryhub.recall.results import Item
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes import heat, retention
+
+log = structlog.get_logger()
+MOST_WAITING = 10_000
+_KINDS = frozenset({"fact", "note", "page", "episode", "turn"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """One answer: (kind, id) of what was in it, and the texts."""
+
+    space: Space
+    memories: tuple[tuple[str, UUID], ...]
+    texts: tuple[str, ...]
+    at: datetime
+
+
+class Buffer:
+    """Words of answers, waiting to be written down."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Word] = deque(maxlen=MOST_WAITING)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+
+    def add(self, word: _Word) -> None:
+        with self._lock:
+            self._waiting.append(word)
+            if self._thread is None and settings.RECALL_FLUSH_SECONDS > 0:
+                self._thread = threading.Thread(target=self._run, name="reinforcing", daemon=True)
+                self._thread.start()
+                atexit.register(self.stop)
+
+    def flush(self) -> int:
+        """Write down what waits, an answer at a time. Returns how many were written."""
+        with self._lock:
+            words = list(self._waiting)
+            self._waiting.clear()
+        for word in words:
+            _write(word)
+        return len(words)
+
+    def stop(self) -> None:
+        """Write down what is left; the process ends."""
+        self._stop.set()
+        try:
+            self.flush()
+        finally:
+            connection.close()
+
+    def _run(self) -> None:
+        while not self._stop.wait(settings.RECALL_FLUSH_SECONDS):
+            try:
+                self.flush()
+            except DatabaseError:
+                # Counters of one answer: the next ones are tried again.
+                log.exception("recall.reinforcement_failed")
+            finally:
+                connection.close()
+
+
+_buffer = Buffer()
+
+
+def recalled(space: Space, items: Iterable[Item], at: datetime) -> None:
+    """Leave word of what made it into an answer. Touches no database."""
+    shown = [item for item in items if item.kind in _KINDS]
+    if shown:
+        memories = tuple((item.kind, item.id) for item in shown)
+        _buffer.add(_Word(space, memories, tuple(item.text for item in shown), at))
+
+
+def flush() -> int:
+    """Write down what this process's reads left. For tests, and for the end of a process."""
+    return _buffer.flush()
+
+
+def _write(word: _Word) -> None:
+    """Strengths first, then one visit for each segment that had a page in the answer."""
+    with tenant_scope(word.space.tenant_id):
+        if not Space.objects.filter(id=word.space.id).exists():
+            return  # erased meanwhile
+        retention.recalled(word.space, word.memories, word.at)
+        turns = [at for kind, at in word.memories if kind == "turn"]
+        pages = {at for kind, at in word.memories if kind == "page"}
+        if turns:
+            pages |= retention.pages_of(word.space, turns)
+        if pages:
+            heat.visited(word.space, pages, word.at)
