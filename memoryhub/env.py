@@ -68,3 +68,8 @@ def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
 
 def path(name: str, default: Path) -> Path:
     return _read(name, default, lambda raw: Path(raw).expanduser().resolve())
+
+
+def parsed(name: str, parse: Callable[[str], T]) -> T:
+    """What `parse` makes of the text, also of none."""
+    return _read(name, parse(""), parse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 
@@ -63,3 +64,16 @@ class EngineError(MemoryHubError):
     def __init__(self, message: str, *, permanent: bool = False, code: str | None = None) -> None:
         super().__init__(message, code=code)
         self.permanent = permanent
+
+
+class Paused(EngineError):
+    """Models may not be asked before `until`: a spent budget, or one failure after the other.
+
+    Work waits and loses none of its attempts; readers do without models.
+    """
+
+    code = "paused"
+
+    def __init__(self, message: str, until: datetime, *, code: str) -> None:
+        super().__init__(message, code=code)
+        self.until = until

@@ -12,6 +12,7 @@ from typing import Any
 from memoryhub import env
 from memoryhub.databases import database
 from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.inference.prices import parse_prices
 from memoryhub.secret_key import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -67,6 +68,9 @@ MODEL_THREADS = env.integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
 MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 # What was recalled is counted by a thread every so often; 0: never.
 RECALL_FLUSH_SECONDS = env.number("MEMORYHUB_RECALL_FLUSH_SECONDS", 5.0)
+MODEL_PRICES = env.parsed("MEMORYHUB_MODEL_PRICES", parse_prices)
+MODEL_CALLS_KEEP_TEXT = env.flag("MEMORYHUB_MODEL_CALLS_KEEP_TEXT", True)
+MODEL_BREAKER_FAILURES = env.integer("MEMORYHUB_MODEL_BREAKER_FAILURES", 5, least=1)
 
 # --- limits (spec E4) ---
 MAX_TEXT_BYTES = 1024 * 1024

@@ -16,9 +16,11 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_by_id
 from memoryhub.engines.types import Answer, Quote, TimeSpan
 from memoryhub.errors import MemoryHubError
-from memoryhub.models_in_use import engine_named
+from memoryhub.inference.ledger import accounting
+from memoryhub.models_in_use import engine_for
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
+from memoryhub.policies.services import policy_of
 from memoryhub.recall.results import Item
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space
@@ -54,7 +56,8 @@ def say(request: ConsoleRequest, space: Space, text: str, now: datetime) -> Said
     mine = _store(space, Message("user", text), session)
     turn = mine.turns[0]
     try:
-        recalled, answer = _respond(request, space, turn, session)
+        with accounting(space.tenant_id, space_id=space.id):
+            recalled, answer = _respond(request, space, turn, session)
         reply = Message("assistant", answer.text, metadata={"quoted": answer.quoted})
         theirs = _store(space, reply, session).turns[0]
     except MemoryHubError as error:
@@ -107,9 +110,10 @@ def _is_news(turn: Turn) -> bool:
 
 def _answer(request: ConsoleRequest, space: Space, text: str, recalled: list[Item]) -> Answer:
     quotes = [_quote(item) for item in recalled]
-    return engine_named(request.tenant.engine).answer(
-        text, quotes, subject=space.name or space.subject
-    )
+    with tenant_scope(space.tenant_id):
+        policy = policy_of(space).policy
+    engine = engine_for(request.tenant, policy)
+    return engine.answer(text, quotes, subject=space.name or space.subject)
 
 
 def _quote(item: Item) -> Quote:

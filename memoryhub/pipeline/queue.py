@@ -176,6 +176,18 @@ def fail(job: Job, error: Exception, now: datetime) -> None:
     )
 
 
+def postpone(job: Job, until: datetime, error: Exception) -> None:
+    """Put the job off without counting the attempt: models may not be asked before then."""
+    code = getattr(error, "code", "paused")
+    _unchanged(job).update(
+        state=Job.State.RETRY,
+        tries=max(0, job.tries - 1),
+        run_after=until,
+        error=f"{code}: {error}"[:2000],
+        lease_until=None,
+    )
+
+
 def backoff(attempts: int) -> timedelta:
     """The wait after this many attempts: doubling, an hour at most."""
     seconds = settings.JOB_BACKOFF_SECONDS * 2 ** (attempts - 1)

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
+from memoryhub.inference.ledger import accounting
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import STEPS
@@ -87,16 +88,24 @@ def run_next(tenant_id: UUID, space_id: UUID, at: datetime | None = None) -> boo
 
 
 def _run(job: Job, at: datetime | None) -> None:
-    try:
-        STEPS[Job.Step(job.step)](job, at or timezone.now())
-    except queue.LeaseLost:
-        log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
-    except Exception as error:
-        # Whatever went wrong is kept on the job and shown; nothing but the process's end escapes.
-        if not isinstance(error, MemoryHubError):
-            log.exception("job.failed", job=str(job.id), attempt=job.attempts)
-        with tenant_scope(job.tenant_id):
-            queue.fail(job, error, at or timezone.now())
+    with accounting(job.tenant_id, space_id=job.space_id, job_id=job.id, at=at) as ledger:
+        try:
+            STEPS[Job.Step(job.step)](job, at or timezone.now())
+        except queue.LeaseLost:
+            log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
+        except Exception as error:
+            # Whatever went wrong is kept on the job and shown; only the process's end escapes.
+            if not isinstance(error, MemoryHubError):
+                log.exception("job.failed", job=str(job.id), attempt=job.attempts)
+            _failed(job, error, ledger.pause_after(error), at or timezone.now())
+
+
+def _failed(job: Job, error: Exception, until: datetime | None, now: datetime) -> None:
+    with tenant_scope(job.tenant_id):
+        if until is not None:
+            queue.postpone(job, max(until, now), error)
+        else:
+            queue.fail(job, error, now)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: World) -> list[Item]:
         return SearchResult(found[:limit], insufficient=not found)
 
     monkeypatch.setattr(chatting, "search", search)
-    monkeypatch.setattr(chatting, "engine_named", lambda name: Parrot())
+    monkeypatch.setattr(chatting, "engine_for", lambda tenant, policy: Parrot())
     return found
 
 
@@ -132,10 +132,10 @@ def test_a_wish_to_forget_is_not_quoted_later(
 def test_an_engine_that_fails_loses_nothing(
     browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(name: str) -> Parrot:
+    def broken(*args: object) -> Parrot:
         raise EngineError("the endpoint is closed")
 
-    monkeypatch.setattr(chatting, "engine_named", broken)
+    monkeypatch.setattr(chatting, "engine_for", broken)
     page = say(browser, world, "I bought a third hive.")
     assert "could not be answered: the endpoint is closed" in page
     with tenant_scope(world.tenant.id):

@@ -13,7 +13,7 @@ from tests.docs.pages import ROOT, headings
 CODE = ("memoryhub", "api", "notes", "personas", "benchmarks")
 # Django's own; the project sets it and offers no other value.
 _NOT_OURS = {"DJANGO_SETTINGS_MODULE"}
-_READERS = {"text", "integer", "number", "flag", "choice", "names", "path"}
+_READERS = {"text", "integer", "number", "flag", "choice", "names", "path", "parsed"}
 
 
 def read_in(source: str) -> Iterator[str]:

@@ -1,0 +1,33 @@
+"""What a tenant may spend on models in a day (UTC). Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What was spent, or may be."""
+
+    tokens: int = 0
+    money: Decimal = Decimal(0)
+
+
+def day_of(now: datetime) -> datetime:
+    """When the day of `now` began."""
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def next_day(now: datetime) -> datetime:
+    return day_of(now) + timedelta(days=1)
+
+
+def overspent(spent: Spending, tokens: int | None, money: float | None) -> str:
+    """Which budget is spent, in words; "" when none is. None is no limit."""
+    if tokens is not None and spent.tokens >= tokens:
+        return f"{spent.tokens:,} of {tokens:,} tokens"
+    if money is not None and spent.money >= Decimal(str(money)):
+        return f"{spent.money:.2f} of {money:.2f} in money"
+    return ""
