@@ -30,164 +30,255 @@ CHANNELS: tuple[Channel, ...] = (
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 class Derive(_Group):
     """How turns are gathered before they are read."""
 
     debounce_seconds: Annotated[float, Field(ge=0, le=3600)] = 2.0
+    """Seconds to wait for more of a dialogue before it is read."""
     batch_exchanges: Annotated[int, Field(ge=1, le=20)] = 5
-    context_turns: Annotated[int, Field(ge=0, le=50)] = 10  # m of Mem0, W of AMA
+    """Exchanges of one session that are read in one question to the model."""
+    context_turns: Annotated[int, Field(ge=0, le=50)] = 10
+    """Turns before an exchange that are shown with it, to tell who and what is meant."""
 
 
 class Stm(_Group):
     pages: Annotated[int, Field(ge=1, le=100)] = 7
+    """Exchanges that stay in short-term memory before they are placed in a topic."""
 
 
 class Facts(_Group):
     enabled: bool = True
+    """Write down what people say as facts."""
     resolution: Literal["resolve", "append_only", "off"] = "resolve"
-    # "promotion": only what promotion extracts becomes a fact (MemoryOS).
+    """What becomes of a new fact: compared with those held (resolve), kept beside them
+    (append_only), or kept as it is without a look for the same words (off)."""
     source: Literal["dialogue", "promotion"] = "dialogue"
+    """Where facts come from: the dialogue, or only what promotion finds in warm topics."""
     contradiction: Literal["supersede", "retract", "keep_both"] = "supersede"
+    """What a fact that contradicts one does to it: ends it (supersede), takes it back
+    (retract), or nothing (keep_both)."""
     store_after_contradiction: bool = True
-    neighbours: Annotated[int, Field(ge=1, le=50)] = 10  # s of Mem0
-    floor: Share = 0.25  # cosine below which a held fact is not offered
+    """Keep the new fact after it ended an old one. Off is Mem0 to the letter."""
+    neighbours: Annotated[int, Field(ge=1, le=50)] = 10
+    """Facts held that a new one is compared with."""
+    floor: Share = 0.25
+    """Likeness (cosine) below which a fact held is not compared with."""
     most_per_exchange: Annotated[int, Field(ge=1, le=100)] = 20
-    most_closures: Annotated[int, Field(ge=0, le=100)] = 5  # a turn
+    """Facts of one exchange that are kept, most important first."""
+    most_closures: Annotated[int, Field(ge=0, le=100)] = 5
+    """Facts that one turn may end at most."""
 
 
 class Graph(_Group):
     enabled: bool = True
+    """Keep the people, places and things that facts speak of, and how they are related."""
     merge_at: Share = 0.95
+    """Likeness of two names from which they are one."""
     ask_at: Share = 0.70
+    """Likeness of two names from which a model is asked whether they are one."""
 
 
 class Notes(_Group):
     enabled: bool = True
+    """Write a note about each exchange. What agents archive themselves is kept either way."""
     anchor: Literal["page", "fact"] = "page"
+    """What a note is about: an exchange (page) or a fact."""
     k: Annotated[int, Field(ge=1, le=50)] = 10
+    """Notes that a new one is compared with."""
     floor: Share = 0.25
+    """Likeness (cosine) below which a note is not compared with."""
     links: bool = True
+    """Link notes that belong together."""
     evolution: bool = True
+    """Let new notes change the keywords, tags and context of old ones."""
     evolve_agent_notes: bool = False
+    """Also those that agents wrote themselves."""
     least_words: Annotated[int, Field(ge=0, le=100)] = 4
+    """Words from which an exchange gets a note."""
 
 
 class Segments(_Group):
     enabled: bool = True
+    """Gather exchanges by topic."""
     theta: Annotated[float, Field(ge=-1, le=2)] = 0.6
+    """Likeness over which an exchange joins a topic (cosine and shared keywords, added)."""
     max: Annotated[int, Field(ge=1, le=100_000)] = 200
+    """Topics kept warm; the coldest beyond are left out of the topic search."""
 
 
 class Heat(_Group):
     alpha: Annotated[float, Field(ge=0)] = 1.0
+    """Weight of visits in a topic's heat."""
     beta: Annotated[float, Field(ge=0)] = 1.0
+    """Weight of its exchanges."""
     gamma: Annotated[float, Field(ge=0)] = 1.0
+    """Weight of how recently it was visited."""
     mu_seconds: Positive = 1e7
+    """Seconds after which recency has fallen to 37 %."""
     tau: Annotated[float, Field(ge=0)] = 5.0
+    """Heat over which a topic is read for knowledge and traits."""
     reset: Literal["both", "pages"] = "both"
+    """What promotion takes back: visits and exchanges (both), or exchanges only (pages)."""
 
 
 class Chain(_Group):
     enabled: bool = True
+    """Tell whether an exchange continues the one before, and summarise such chains."""
 
 
 class Traits(_Group):
     enabled: bool = True
+    """Assess personality traits from warm topics."""
     extras: bool = False
+    """Also the twelve traits beyond the ninety of the register."""
     sensitive: bool = False
+    """Also sensitive ones, such as health, religion and politics. Ask the people first."""
 
 
 class Shelf(_Group):
     enabled: bool = True
+    """Keep what promotion finds on a shelf that is always considered."""
     cap: Annotated[int, Field(ge=1, le=10_000)] = 100
+    """Facts on the shelf of one owner; the oldest beyond leave it and stay searchable."""
 
 
 class Portrait(_Group):
     enabled: bool = False
+    """Write a portrait of the person from traits and profile, for the agent to read."""
 
 
 class Episodes(_Group):
     topic: bool = True
+    """Write an episode when the subject changes."""
     session: bool = False
+    """Summarise each session."""
     day: bool = True
+    """Summarise each day."""
     global_: bool = Field(default=False, alias="global")
+    """Summarise all days together."""
     rolling: bool = True
+    """Keep a summary of everything so far."""
     window_turns: Annotated[int, Field(ge=2, le=200)] = 10
+    """Turns after which an episode is closed even without a new subject."""
     rolling_exchanges: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Exchanges after which the summary so far is renewed."""
     rolling_tokens: Annotated[int, Field(ge=100, le=100_000)] = 2000
+    """Tokens after which it is renewed, if sooner."""
     rolling_words: Annotated[int, Field(ge=20, le=2000)] = 100
+    """Words it may have."""
 
     model_config = ConfigDict(populate_by_name=True)
 
 
 class Forget(_Group):
     mode: Literal["off", "rank", "sample", "threshold"] = "rank"
+    """How memories fade: not at all (off), by ranking lower (rank), by chance along the curve
+    (sample), or below a limit (threshold)."""
     unit_days: Positive = 1.0
+    """Days that one unit of strength lasts."""
     r_min: Share = 0.05
-    weight: Share = 0.1  # w of rank: score x R^w
+    """Retention below which memories are hidden, in mode threshold."""
+    weight: Share = 0.1
+    """How much fading weighs in the ranking, in mode rank."""
     keep_evidence: bool = True
+    """Never hide what alone supports a fact that holds."""
 
 
 class Retention(_Group):
     max_age_days: Annotated[float | None, Field(gt=0)] = None
+    """Days after which memories are erased for good; nothing: never."""
 
 
 class Window(_Group):
     mode: Literal["off", "on_demand", "on"] = "on_demand"
+    """Keep what an agent's model is shown: never (off), when an agent asks (on_demand), or
+    always (on)."""
     context_limit: Annotated[int, Field(ge=200, le=2_000_000)] = 8000
+    """Tokens the window may hold."""
     warn: Share = 0.7
+    """Share of it from which the agent is told to save what matters."""
     flush: Share = 1.0
+    """Share of it from which the oldest messages are summarised and leave."""
     evict: Share = 0.5
+    """Share of the messages' tokens that leave then."""
     keep_last: Annotated[int, Field(ge=0, le=100)] = 3
+    """Messages that never leave."""
 
 
 class Core(_Group):
     tools: bool = True
+    """Let agents edit their memory with tools."""
     char_limit: Annotated[int, Field(ge=100, le=200_000)] = 2000
+    """Characters of a new core block."""
     max_steps: Annotated[int, Field(ge=1, le=200)] = 50
+    """Steps an agent may take in one turn."""
 
 
 class Route(_Group):
     mode: Literal["off", "rules", "llm"] = "rules"
+    """Who reads a question before it is searched for: nobody (off), rules, or a model (llm)."""
 
 
 class Judge(_Group):
     mode: Literal["off", "rules", "llm"] = "rules"
+    """Who decides whether what was found is enough: nobody (off), rules, or a model (llm)."""
     density: Share = 0.3
+    """Share of what was found that must be relevant."""
 
 
 class Recall(_Group):
     """K_m, K_max, K_r of AMA; the channels and how they are combined."""
 
     k_min: Annotated[int, Field(ge=1, le=100)] = 5
+    """Memories to look for at least."""
     k_max: Annotated[int, Field(ge=1, le=100)] = 30
+    """Memories to look for at most."""
     rounds: Annotated[int, Field(ge=1, le=5)] = 2
+    """Rounds of searching, the first included."""
     channels: tuple[Channel, ...] = CHANNELS
+    """Where memories are looked for."""
     select: Literal["routed", "fixed", "fused"] = "fused"
-    segments: Count = 5  # top-m of MemoryOS
-    pages: Count = 10  # top-k of MemoryOS
+    """How channels are combined: one by the question (routed), one after the other (fixed), or
+    ranked together (fused)."""
+    segments: Count = 5
+    """Topics that are searched."""
+    pages: Count = 10
+    """Exchanges taken from them."""
     link_budget: Annotated[int, Field(ge=0, le=100)] = 10
+    """Linked notes that are added."""
     linked_weight: Share = 0.9
+    """Weight of a linked note."""
     hop_weight: Share = 0.9
+    """Weight of a relation, per step away from the entity asked for."""
     triplet_floor: Share = 0.30
-    # Every turn in order, in place of a search (the baseline full_context).
+    """Likeness (cosine) below which a relation does not count as found."""
     whole: bool = False
+    """Give every turn in order, in place of a search."""
 
 
 class Llm(_Group):
     combine_calls: bool = True
+    """Ask for facts, entities, relations and notes of an exchange in one question."""
     budget_tokens_per_day: Annotated[int | None, Field(ge=0)] = None
+    """Tokens the tenant may use in a day (UTC); nothing: no limit."""
     budget_money_per_day: Annotated[float | None, Field(ge=0)] = None
-    # By purpose; what is not named here is asked of the hub's model.
+    """Money the tenant may spend in a day (UTC), by the price list; nothing: no limit."""
     model: dict[str, str] = Field(default_factory=dict)
+    """Models by purpose, where another than the hub's is to be asked."""
 
 
 class Erase(_Group):
     mode: Literal["strict", "lenient"] = "strict"
+    """What an erasure does to memories that also rest on something else: derive them again
+    (strict), or drop the one support (lenient)."""
     on_request: Literal["auto", "confirm"] = "auto"
+    """What happens when the subject asks for something to be forgotten: it is done if the
+    match is plain (auto), or waits for a person (confirm)."""
 
 
 class Policy(BaseModel):

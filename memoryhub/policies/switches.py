@@ -13,6 +13,30 @@ from memoryhub.policies.schema import Policy
 BY_PURPOSE = "llm.model"
 PURPOSES: tuple[str, ...] = tuple(p for p in get_args(Purpose) if p != "repair")
 
+GROUPS: Mapping[str, str] = {
+    "derive": "Reading dialogue",
+    "stm": "Short-term memory",
+    "facts": "Facts",
+    "graph": "Graph",
+    "notes": "Notes",
+    "segments": "Topics",
+    "heat": "Heat of topics",
+    "chain": "Chains",
+    "traits": "Traits",
+    "shelf": "Shelf",
+    "portrait": "Portrait",
+    "episodes": "Episodes and summaries",
+    "forget": "Forgetting",
+    "retention": "Age limit",
+    "window": "Window",
+    "core": "Agents' own memory",
+    "route": "Routing questions",
+    "judge": "Judging what was found",
+    "recall": "Search",
+    "llm": "Models",
+    "erase": "Erasure",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Switch:
@@ -79,7 +103,7 @@ def _kind(shape: Mapping[str, Any]) -> str:
 
 def _bounds(kind: str, shape: Mapping[str, Any], choices: Any, *, nullable: bool) -> str:
     if kind == "bool":
-        return "true or false"
+        return "on or off"
     if kind == "choice":
         return ", ".join(choices)
     if kind == "list":

@@ -1,0 +1,70 @@
+"""The reference of all switches and presets, as docs/reference/policies.md holds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from memoryhub.policies.presets import PRESETS, Preset
+from memoryhub.policies.switches import BY_PURPOSE, GROUPS, PURPOSES, SWITCHES, Switch
+
+_INTRODUCTION = """# Policies
+
+Which systems of memory run, and with which parameters. A policy is a preset, what the tenant changed of it, and what a space changed on top; [Choose a preset](../how-to/choose-a-preset.md) says how. Every change is a new version, and every event in the history names the version it was made under.
+
+This page is made from the code: `python -m memoryhub.policies.describing`.
+"""  # noqa: E501  # a paragraph of a page is one line
+
+
+def reference() -> str:
+    parts = [_INTRODUCTION, "## Switches\n", *(_group(name) for name in GROUPS)]
+    return "\n".join([*parts, _purposes(), "## Presets\n", *map(_preset, PRESETS.values())])
+
+
+def _group(name: str) -> str:
+    rows = "".join(_row(switch) for switch in SWITCHES.values() if switch.group == name)
+    head = "| Switch | Default | Allowed | |\n|---|---|---|---|\n"
+    return f"### {GROUPS[name]}\n\n{head}{rows}"
+
+
+def _row(switch: Switch) -> str:
+    default = shown(switch.default)
+    return f"| `{switch.name}` | {default} | {switch.bounds} | {switch.help} |\n"
+
+
+def _purposes() -> str:
+    names = ", ".join(f"`{purpose}`" for purpose in PURPOSES)
+    return (
+        f"`{BY_PURPOSE}.<purpose>` names the model that is asked for a purpose, where it is not "
+        f"to be the hub's. The purposes are {names}.\n"
+    )
+
+
+def _preset(preset: Preset) -> str:
+    source = f" After {preset.paper}." if preset.paper else ""
+    lines = list(_changes(preset)) or ["Every switch has its default.\n"]
+    return f"### {preset.name}\n\n{preset.summary}{source}\n\n{''.join(lines)}"
+
+
+def _changes(preset: Preset) -> Iterator[str]:
+    for name, value in preset.overrides.items():
+        if value != SWITCHES[name].default:
+            yield f"- `{name}`: {shown(value)}\n"
+
+
+def shown(value: Any) -> str:
+    """A value in words: nothing for none, a list with commas."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ", ".join(value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+if __name__ == "__main__":
+    print(reference(), end="")  # its output is the page
