@@ -1,0 +1,160 @@
+"""Core blocks: limits, versions, sharing, and whose they are (MemGPT, spec §3, §15.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError, NotFound
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from personas import blocks
+from personas.blocks import Writer
+from personas.models import BlockVersion, CoreBlock
+from tests.support.factories import MAY, make_space, make_tenant
+
+
+@pytest.fixture
+def space(db: None) -> Iterator[Space]:
+    tenant = make_tenant()
+    with tenant_scope(tenant.id):
+        yield make_space(tenant, "nora")
+
+
+@pytest.fixture
+def agent(space: Space) -> Writer:
+    return Writer("helper", "agent", MAY, space)
+
+
+def made(space: Space, value: str = "", *, shared: bool = False, **values: object) -> CoreBlock:
+    person = Writer("ida", "person", MAY, space)
+    given = {"tenant_id": space.tenant_id, "space": None if shared else space} | values
+    return blocks.create(person, str(given.pop("label", "human")), value, **given)  # type: ignore[arg-type]  # test values
+
+
+def test_edits_are_versions_with_who_and_what(space: Space, agent: Writer) -> None:
+    block = made(space, "Nora.")
+    blocks.append(agent, block.id, "Keeps bees.")
+    blocks.replace(agent, block.id, "Nora", "Nora Vos")
+    blocks.insert(agent, block.id, "Lives in Ghent.", 1)
+    block = blocks.insert(agent, block.id, "Likes rye.", -1)
+    assert block.value == "Nora Vos.\nLives in Ghent.\nKeeps bees.\nLikes rye."
+    block = blocks.rethink(agent, block.id, "Nora Vos, beekeeper.")
+    assert block.version == 6
+    history = list(BlockVersion.objects.filter(block=block))
+    assert [each.version for each in history] == [6, 5, 4, 3, 2, 1]
+    assert [each.actor for each in history] == ["helper"] * 5 + ["ida"]
+    assert history[-1].value == "Nora."
+
+
+def test_MG7_an_append_over_the_limit_names_both_numbers_and_changes_nothing(
+    space: Space, agent: Writer
+) -> None:
+    block = made(space, "x" * 90, char_limit=100)
+    with pytest.raises(InvalidInput, match=r"90 of 100 characters and would have 121") as refused:
+        blocks.append(agent, block.id, "y" * 30)
+    assert refused.value.extra == {"current": 90, "requested": 121, "limit": 100}
+    block.refresh_from_db()
+    assert (block.value, block.version) == ("x" * 90, 1)
+    assert BlockVersion.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "why"), [("", "empty"), ("wasps", "not in the block"), ("bees", "2 times")]
+)
+def test_MG8_replacing_nothing_absent_or_ambiguous_words_is_refused(
+    space: Space, agent: Writer, old: str, why: str
+) -> None:
+    block = made(space, "bees and bees")
+    with pytest.raises(InvalidInput, match=why):
+        blocks.replace(agent, block.id, old, "honey")
+    block.refresh_from_db()
+    assert (block.value, block.version) == ("bees and bees", 1)
+
+
+def test_all_of_several_may_be_meant(space: Space, agent: Writer) -> None:
+    block = made(space, "bees and bees")
+    assert blocks.replace(agent, block.id, "bees", "hens", everywhere=True).value == "hens and hens"
+
+
+def test_MG9_of_two_writers_from_one_version_the_second_gets_the_current_value(
+    space: Space,
+) -> None:
+    other = make_space(space.tenant, "omar")
+    shared = made(space, "one", shared=True)
+    for value in ("two", "three"):
+        blocks.rethink(Writer("ida", "person", MAY), shared.id, value)
+    for each in (space, other):
+        blocks.attach(shared, each)
+    seen = {each.id: blocks.labelled(each, "human").version for each in (space, other)}
+    assert set(seen.values()) == {3}
+    first = blocks.append(Writer("a", "agent", MAY, space), shared.id, "four", seen[space.id])
+    assert first.version == 4
+    with pytest.raises(Conflict) as refused:
+        blocks.append(Writer("b", "agent", MAY, other), shared.id, "vier", seen[other.id])
+    assert refused.value.extra == {"version": 4, "value": "three\nfour"}
+    shared.refresh_from_db()
+    assert (shared.version, shared.value) == (4, "three\nfour")
+
+
+def test_shared_blocks_are_seen_where_they_are_attached_and_nowhere_else(space: Space) -> None:
+    other = make_space(space.tenant, "omar")
+    mine = made(space, label="human")
+    shared = made(space, label="rules", shared=True)
+    blocks.attach(shared, space)
+    blocks.attach(shared, space)
+    assert blocks.in_front_of(space) == [mine, shared]
+    assert blocks.in_front_of(other) == []
+    blocks.detach(shared, space)
+    assert blocks.in_front_of(space) == [mine]
+    with pytest.raises(InvalidInput):
+        blocks.attach(mine, other)
+
+
+def test_an_agents_own_block_comes_before_any_agents(space: Space) -> None:
+    anybodys, own = made(space), made(space, agent="helper")
+    assert blocks.labelled(space, "human", "helper") == own
+    assert blocks.labelled(space, "human", "other") == anybodys
+    with pytest.raises(NotFound, match="there are: 'human'"):
+        blocks.labelled(space, "persona")
+
+
+@pytest.mark.parametrize("closed", ["read_only", "generated"])
+def test_agents_edit_no_closed_block(space: Space, agent: Writer, closed: str) -> None:
+    block = made(space, "fixed", **{closed: True})
+    attempts: list[Callable[[], CoreBlock]] = [
+        lambda: blocks.append(agent, block.id, "more"),
+        lambda: blocks.replace(agent, block.id, "fixed", "loose"),
+        lambda: blocks.rethink(agent, block.id, "loose"),
+        lambda: blocks.rename(agent, block.id, "loose"),
+        lambda: blocks.delete(agent, block.id),
+    ]
+    for attempt in attempts:
+        with pytest.raises(MemoryHubError, match="read-only"):
+            attempt()
+    block.refresh_from_db()
+    assert (block.value, block.version) == ("fixed", 1)
+
+
+def test_renaming_resizing_and_deleting(space: Space) -> None:
+    person = Writer("ida", "person", MAY, space)
+    block, other = made(space, "12345", label="a"), made(space, label="b")
+    assert blocks.rename(person, block.id, "c").label == "c"
+    with pytest.raises(Conflict):
+        blocks.rename(person, other.id, "c")
+    with pytest.raises(InvalidInput):
+        blocks.resize(person, block.id, 4)
+    assert blocks.resize(person, block.id, 5).char_limit == 5
+    blocks.delete(person, block.id)
+    assert blocks.in_front_of(space) == [other]
+    assert made(space, label="c").version == 1
+    with pytest.raises(NotFound):
+        blocks.append(person, block.id, "late")
+
+
+def test_the_first_blocks_are_made_once(space: Space) -> None:
+    for _ in range(2):
+        made_first = blocks.ensure_defaults(space, "helper", 500, MAY)
+        assert sorted(block.label for block in made_first) == ["human", "persona"]
+    assert {block.char_limit for block in CoreBlock.objects.all()} == {500}
