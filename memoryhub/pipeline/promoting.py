@@ -280,12 +280,10 @@ def _shelve(made: Made, changes: ChangeSet, now: datetime) -> int:
     rows = {one.draft.fact.text_key: one.fact.id for one in decided if one.fact is not None}
     count = 0
     for shelf in SHELVES.values():
-        ids = {
-            item.known or rows.get(item.draft.fact.text_key)
-            for item in made.items
-            if item.shelf == shelf
-        }
-        facts = current(Fact.objects.select_for_update().filter(id__in=ids - {None}), now)
+        said = [item for item in made.items if item.shelf == shelf]
+        ids = [item.known or rows.get(item.draft.fact.text_key) for item in said]
+        wanted = {each for each in ids if each is not None}
+        facts = current(Fact.objects.select_for_update().filter(id__in=wanted), now)
         count += shelving.put(facts, shelf, changes, now)
     return count
 
@@ -306,17 +304,27 @@ def _result(
 
 
 def plan(space: Space, key: str, now: datetime) -> None:
-    """Plan a promotion, once a `key`."""
-    queue.enqueue_step(space, Job.Step.PROMOTE, "C", key, now)
+    """Plan a promotion, once a `key`, and none while one waits: it takes what is warm by then."""
+    waiting = Job.objects.filter(
+        space=space, step=Job.Step.PROMOTE, state__in=(Job.State.QUEUED, Job.State.RETRY)
+    )
+    if not waiting.exists():
+        queue.enqueue_step(space, Job.Step.PROMOTE, "C", key, now)
+
+
+def plan_if_warm(space: Space, policy: Policy, key: str, now: datetime) -> None:
+    """Plan a promotion where one is due: after pages were placed, and by the clock for what
+    recall warmed up. Call inside the tenant's scope."""
+    if _wanted(policy) and due_for_promotion(space, policy, now):
+        plan(space, key, now)
 
 
 def schedule(due: Derived) -> None:
-    """Follow the facts with the profile, and plan the step where pages have left short-term
-    memory or are about to: segments begin there."""
-    follow(due.space, due.policy, due.now, due.job)
-    past_short_term = Page.objects.filter(space=due.space)[due.policy.stm.pages :]
-    if _wanted(due.policy) and past_short_term[:1].exists():
-        plan(due.space, f"after:{due.last_seq}", due.now)
+    """Let the profile follow what was just said of it. Promotion itself is planned where pages
+    are placed."""
+    said = [fact.predicate_key for built in due.built.values() for fact in built.facts]
+    if any(key in profiles.MIRRORED for key in said):
+        follow(due.space, due.policy, due.now, due.job)
 
 
 def follow(space: Space, policy: Policy, now: datetime, job: Job | None = None) -> None:
@@ -340,5 +348,4 @@ def sweep(space: Space, policy: Policy, now: datetime) -> None:
     """By the clock: what recall warmed up, and facts whose time has come or gone."""
     follow(space, policy, now)
     portrait.renew(space, policy, now)
-    if _wanted(policy) and due_for_promotion(space, policy, now):
-        plan(space, f"warm:{now:%Y-%m-%dT%H}", now)
+    plan_if_warm(space, policy, f"sweep:{now:%Y-%m-%dT%H}", now)

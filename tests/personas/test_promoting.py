@@ -1,0 +1,329 @@
+"""Promotion: from warm pages to the shelf and the traits, all of it or nothing (MemoryOS)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memoryhub.dialogues.messages import text_hash
+from memoryhub.errors import EngineError
+from memoryhub.pipeline.promoting import follow, sweep
+from memoryhub.policies.services import policy_of
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+from notes import shelving
+from notes.models import Derivation, EvolutionEvent, Fact, Page, Proposal, Revision, Segment
+from personas import profiles, traits
+from personas.models import CoreBlock, ProfileAttribute, Trait
+from tests.personas.conftest import Warm
+from tests.support.factories import make_fact
+from tests.support.hub import Hub
+
+NOTHING: dict[str, Any] = {"user": [], "agent": []}
+NO_TRAITS: dict[str, Any] = {"traits": []}
+
+
+def trait(key: str, level: str, *evidence: str, why: str = "Said so.") -> dict[str, Any]:
+    return {"key": key, "level": level, "why": why, "evidence": list(evidence), "confidence": 0.8}
+
+
+def known(text: str, *evidence: str) -> dict[str, Any]:
+    return {"text": text, "evidence": list(evidence)}
+
+
+def held(hub: Hub, **wanted: Any) -> list[Trait]:
+    with tenant_scope(hub.tenant.id):
+        return list(Trait.objects.filter(**wanted).order_by("key", "valid_from"))
+
+
+def test_what_is_extracted_becomes_facts_on_the_shelf_with_their_turns(
+    hub: Hub, warm: Warm
+) -> None:
+    warm.segment("I keep bees.", reply="I ordered a smoker for you.")
+    hub.model.script(
+        "kb_extract",
+        {
+            "user": [known("Ana keeps bees.", "p1")],
+            "agent": [known("The assistant ordered a smoker.", "p1")],
+        },
+    )
+    hub.model.script("trait_update", NO_TRAITS)
+    hub.model.allow("resolve")
+    result = warm.promote()
+    assert (result["state"], result["pages"], result["shelved"]) == ("done", 1, 2)
+    (call,) = hub.model.calls("kb_extract")
+    assert call["subject"] == "Ana"
+    assert call["pages"][0]["text"] == "Ana: I keep bees.\nHub: I ordered a smoker for you."
+    with tenant_scope(hub.tenant.id):
+        (mine,) = shelving.on_shelf(hub.space, Fact.Shelf.USER, 100, hub.now)
+        (agents,) = shelving.on_shelf(hub.space, Fact.Shelf.AGENT, 100, hub.now)
+        assert (mine.text, mine.owner) == ("Ana keeps bees.", "Ana")
+        assert (agents.text, agents.owner) == ("The assistant ordered a smoker.", "Hub")
+        support = Derivation.objects.filter(child_id=mine.id, child_type="fact")
+        assert [each.turn.text for each in support] == ["I keep bees."]
+        event = EvolutionEvent.objects.get(kind="promote")
+        assert {(r.row_type, r.version_after) for r in event.revisions.all()} == {
+            ("fact", 1),
+            ("fact", 2),
+            ("page", 2),
+            ("segment", 2),
+        }
+
+
+def test_what_is_held_already_only_gets_its_place_on_the_shelf(hub: Hub, warm: Warm) -> None:
+    warm.segment("I keep bees.")
+    with tenant_scope(hub.tenant.id):
+        words = "Ana keeps bees."
+        old = make_fact(hub.space, words, text_key=_key(words), valid_from=hub.now)
+    hub.model.script("kb_extract", {"user": [known("Ana keeps bees.", "p1")]})
+    hub.model.script("trait_update", NO_TRAITS)
+    assert warm.promote()["shelved"] == 1
+    with tenant_scope(hub.tenant.id):
+        fact = Fact.objects.get()
+        assert (fact.id, fact.shelf, fact.mention_count, fact.version) == (old.id, "user_kb", 1, 2)
+
+
+def test_what_was_held_and_is_over_does_not_come_back(hub: Hub, warm: Warm) -> None:
+    warm.segment("I keep bees.")
+    with tenant_scope(hub.tenant.id):
+        make_fact(
+            hub.space,
+            "Ana keeps bees.",
+            text_key=_key("Ana keeps bees."),
+            valid_from=hub.now - timedelta(days=9),
+            valid_to=hub.now - timedelta(days=1),
+            status="superseded",
+        )
+    hub.model.script("kb_extract", {"user": [known("Ana keeps bees.", "p1")]})
+    hub.model.script("trait_update", NO_TRAITS)
+    assert warm.promote()["facts"] == 0
+    with tenant_scope(hub.tenant.id):
+        assert Fact.objects.get().shelf == ""
+
+
+def _key(text: str) -> str:
+    return text_hash(f"Ana {text}")
+
+
+def test_MO6_exactly_the_pages_sent_are_marked_and_counted_off(hub: Hub, warm: Warm) -> None:
+    hub.policy("memoryos", heat__reset="both")
+    segment = warm.segment("I keep bees.", "The bees swarmed.")
+
+    def meanwhile(data: dict[str, Any]) -> dict[str, Any]:
+        warm.page(_fresh(hub, segment), "Honey at last.")
+        return NOTHING
+
+    hub.model.script("kb_extract", meanwhile)
+    hub.model.script("trait_update", NO_TRAITS)
+    warm.promote()
+    segment = _fresh(hub, segment)
+    with tenant_scope(hub.tenant.id):
+        analysed = Page.objects.order_by("first_seq").values_list("analysed_at", flat=True)
+        assert [at is not None for at in analysed] == [True, True, False]
+    assert (segment.promo_pages, segment.promo_visits) == (1, 0)
+    assert (segment.pages_total, segment.visits_total) == (3, 5)
+
+
+def _fresh(hub: Hub, segment: Segment) -> Segment:
+    with tenant_scope(hub.tenant.id):
+        return Segment.objects.select_related("space").get(id=segment.id)
+
+
+def test_MO10_unknown_keys_and_levels_are_dropped_and_a_valid_one_is_kept(
+    hub: Hub, warm: Warm
+) -> None:
+    warm.segment("I keep bees.", "I moved my hives.")
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script(
+        "trait_update",
+        {
+            "traits": [
+                trait("beekeeping", "high", "p1"),
+                trait("outdoors", "very high", "p1"),
+                trait("openness", "high", "p9"),
+                trait("gender", "low", "p1"),
+                trait("autonomy", "high", "p2", why="Moves alone."),
+            ]
+        },
+    )
+    warm.promote()
+    (call,) = hub.model.calls("trait_update")
+    assert len(call["keys"]) == 87
+    (one,) = held(hub)
+    assert (one.owner, one.key, one.level, one.rationale) == (
+        "Ana",
+        "autonomy",
+        "high",
+        "Moves alone.",
+    )
+    with tenant_scope(hub.tenant.id):
+        support = Derivation.objects.filter(child_type="trait", child_id=one.id)
+        assert [each.turn.text for each in support] == ["I moved my hives."]
+
+
+def test_MO10_a_second_update_closes_the_first_interval(hub: Hub, warm: Warm) -> None:
+    for level, text in (("high", "I love it here alone."), ("low", "I need people now.")):
+        warm.segment(text)
+        hub.model.script("kb_extract", NOTHING)
+        hub.model.script("trait_update", {"traits": [trait("seclusion", level, "p1")]})
+        warm.promote()
+        hub.pass_time(days=30)
+    first, second = held(hub)
+    assert [(t.level, t.valid_to) for t in (first, second)] == [
+        ("high", second.valid_from),
+        ("low", None),
+    ]
+    assert second.valid_from > first.valid_from
+    assert hub.model.calls("trait_update")[1]["current"][0]["level"] == "high"
+
+
+def test_the_same_level_again_goes_on_with_more_evidence(hub: Hub, warm: Warm) -> None:
+    for text in ("I sing.", "I sang again."):
+        warm.segment(text)
+        hub.model.script("kb_extract", NOTHING)
+        hub.model.script("trait_update", {"traits": [trait("music", "high", "p1", why=text)]})
+        warm.promote()
+        hub.pass_time(days=1)
+    (one,) = held(hub)
+    assert (one.version, one.rationale, one.valid_to) == (2, "I sang again.", None)
+    with tenant_scope(hub.tenant.id):
+        assert Derivation.objects.filter(child_type="trait", child_id=one.id).count() == 2
+
+
+def test_what_a_person_set_is_proposed_against_and_not_overwritten(hub: Hub, warm: Warm) -> None:
+    with tenant_scope(hub.tenant.id):
+        traits.correct(hub.space, "music", "low", "ida", hub.now)
+    warm.segment("I sing.")
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1")]})
+    assert warm.promote()["traits_proposed"] == ["music"]
+    (one,) = held(hub)
+    assert (one.level, one.corrected_by) == ("low", "ida")
+    with tenant_scope(hub.tenant.id):
+        proposal = Proposal.objects.get()
+        assert (proposal.kind, proposal.row_id) == ("overwrite", one.id)
+
+
+@pytest.mark.parametrize("failing", ["kb_extract", "trait_update"])
+@pytest.mark.parametrize("how", ["error", "apology"])
+def test_MO11_when_a_call_fails_nothing_has_changed(
+    hub: Hub, warm: Warm, failing: str, how: str
+) -> None:
+    segment = warm.segment("I keep bees.")
+    before = (segment.promo_pages, segment.promo_visits, segment.version)
+    wrong: Any = (
+        EngineError("the model broke down") if how == "error" else "Sorry, I can't do that."
+    )
+    for purpose, reply in (
+        ("kb_extract", {"user": [known("Ana keeps bees.", "p1")]}),
+        ("trait_update", {"traits": [trait("outdoors", "high", "p1")]}),
+    ):
+        if purpose == failing:
+            hub.model.script(purpose, *([wrong] if how == "error" else [wrong, wrong]))
+            break
+        hub.model.script(purpose, reply)
+    result = warm.promote()
+    assert result["state"] == "retry"
+    segment = _fresh(hub, segment)
+    assert (segment.promo_pages, segment.promo_visits, segment.version) == before
+    with tenant_scope(hub.tenant.id):
+        assert Page.objects.get().analysed_at is None
+        for model in (Fact, Trait, ProfileAttribute, CoreBlock, Revision, EvolutionEvent):
+            assert not model.objects.exists()
+
+
+def test_MO14_what_an_agent_learns_with_one_subject_stays_with_that_subject(
+    hub: Hub, warm: Warm
+) -> None:
+    for subject, gift in (("Ana", "a smoker"), ("Omar", "a kite")):
+        warm.segment("Thanks.", subject=subject, reply=f"I ordered {gift} for you.")
+        said = known(f"Hub ordered {gift}.", "p1")
+        hub.model.script("kb_extract", {"user": [], "agent": [said]})
+        hub.model.script("trait_update", {"traits": [trait("gaming", "high", "p1")]})
+        warm.promote(subject)
+    with tenant_scope(hub.tenant.id):
+        for subject, gift in (("Ana", "a smoker"), ("Omar", "a kite")):
+            space = ensure_space(hub.tenant.id, subject)
+            shelf = shelving.on_shelf(space, Fact.Shelf.AGENT, 100, hub.now)
+            assert [(fact.owner, fact.text) for fact in shelf] == [("Hub", f"Hub ordered {gift}.")]
+            assert [t.owner for t in Trait.objects.filter(space=space)] == [subject]
+
+
+def test_more_pages_than_fit_are_sent_in_turns(
+    hub: Hub, warm: Warm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryhub.pipeline.promoting.MOST_PAGES", 2)
+    warm.segment("One.", "Two.", "Three.", visits=0)
+    warm.segment("Four.", visits=9)
+    hub.policy("memoryos", heat__tau=1.5)
+    for _ in range(2):
+        hub.model.script("kb_extract", NOTHING)
+        hub.model.script("trait_update", NO_TRAITS)
+    warm.promote()
+    sent = [[page["text"] for page in call["pages"]] for call in hub.model.calls("kb_extract")]
+    assert sent == [["Ana: Four.", "Ana: One."], ["Ana: Two.", "Ana: Three."]]
+
+
+def test_only_what_the_policy_wants_is_asked(hub: Hub, warm: Warm) -> None:
+    hub.policy("memoryos", traits__enabled=False)
+    warm.segment("I keep bees.")
+    hub.model.script("kb_extract", NOTHING)
+    assert warm.promote()["pages"] == 1
+    hub.policy("memoryos", shelf__enabled=False, traits__sensitive=True, traits__extras=True)
+    warm.segment("I keep hens.")
+    hub.model.script("trait_update", NO_TRAITS)
+    assert warm.promote()["pages"] == 1
+    assert len(hub.model.calls("trait_update")[0]["keys"]) == 102
+
+
+def test_the_profile_mirrors_facts_while_they_hold(hub: Hub) -> None:
+    with tenant_scope(hub.tenant.id):
+        space = hub.space
+        policy = policy_of(space).policy
+        since: Any = {"valid_from": hub.now - timedelta(days=1)}
+        fact = make_fact(
+            space, "Ana lives in Lisbon.", predicate_key="lives_in", o="Lisbon", **since
+        )
+        make_fact(space, "Ana is a woman.", predicate_key="gender", o="woman", **since)
+        follow(space, policy, hub.now)
+        follow(space, policy, hub.now)
+        (home,) = profiles.attributes(space, hub.now)
+        assert (home.key, home.value, home.fact_id, home.version) == (
+            "lives_in",
+            "Lisbon",
+            fact.id,
+            1,
+        )
+        fact.valid_to, fact.status = hub.now, Fact.Status.SUPERSEDED
+        fact.save()
+        assert profiles.attributes(space, hub.now) == []
+        make_fact(space, "Ana lives in Porto.", predicate_key="lives_in", o="Porto", **since)
+        follow(space, policy, hub.now)
+        (home,) = profiles.attributes(space, hub.now)
+        assert (home.value, home.version) == ("Porto", 2)
+        profiles.write(space, "lives in", "Braga", "ida", hub.now)
+        follow(space, policy, hub.now)
+        (home,) = profiles.attributes(space, hub.now)
+        assert (home.value, home.fact_id, home.corrected_by) == ("Braga", None, "ida")
+
+
+def test_the_portrait_is_made_of_traits_and_profile_and_no_agent_edits_it(
+    hub: Hub, warm: Warm
+) -> None:
+    hub.policy("memoryos", portrait__enabled=True)
+    with tenant_scope(hub.tenant.id):
+        profiles.write(hub.space, "works_as", "baker", "ida", hub.now)
+    warm.segment("I sing.")
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1", why="Sings.")]})
+    warm.promote()
+    with tenant_scope(hub.tenant.id):
+        block = CoreBlock.objects.get(label="portrait")
+        assert block.value == "Ana\nworks as: baker\n- likes music (Sings.)"
+        assert (block.generated, block.read_only, block.version) == (True, True, 1)
+    hub.policy("memoryos", portrait__enabled=False)
+    with tenant_scope(hub.tenant.id):
+        sweep(hub.space, policy_of(hub.space).policy, hub.now)
+        assert not CoreBlock.objects.filter(label="portrait", retired_at=None).exists()
