@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from rest_framework.request import Request
 
 from api.models import IdempotentRequest
@@ -15,6 +17,8 @@ from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.scope import tenant_scope
 
 HEADER = "Idempotency-Key"
+# Of an answer that told of something erased since.
+_FORGOTTEN: dict[str, Any] = {"turns": [], "job_id": None}
 
 
 def once(
@@ -54,4 +58,11 @@ def _key(request: Request) -> str:
 
 def _hash(request: Request) -> str:
     body = json.dumps(request.data, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(body.encode(errors="surrogatepass")).hexdigest()
+    secret = settings.SECRET_KEY.encode()
+    return hmac.new(secret, body.encode(errors="surrogatepass"), "sha256").hexdigest()
+
+
+def forget_answers(tenant_id: UUID, since: datetime) -> int:
+    """Drop what was answered from then on, for an erasure; the keys still count as used."""
+    kept = IdempotentRequest.objects.filter(tenant_id=tenant_id, created_at__gte=since)
+    return kept.exclude(body=_FORGOTTEN).update(body=_FORGOTTEN)

@@ -100,6 +100,21 @@ class ChangeSet:
             )
         )
 
+    def erased(self, row: Any) -> None:
+        """A row that is deleted: that it went is told, and nothing of what it was."""
+        version = getattr(row, "version", 1)
+        self.revisions.append(
+            Revision(
+                tenant_id=self.space.tenant_id,
+                space=self.space,
+                event=self.event,
+                row_type=row._meta.model_name,
+                row_id=row.id,
+                version_before=version,
+                version_after=version + 1,
+            )
+        )
+
     def supported(self, row: Any, sources: Iterable[Source]) -> None:
         self.derivations += [
             Derivation(

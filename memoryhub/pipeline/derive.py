@@ -6,6 +6,7 @@ with the job's end (X3).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -35,12 +36,21 @@ MOST_READS = 3  # of what changes while it is being compared (E10)
 
 def run(job: Job, now: datetime) -> None:
     """Derive what the job's turns say. Raises EngineError, LeaseLost, StaleRead."""
-    batch = read(job)
+    derive(read(job), now)
+
+
+def derive(
+    batch: Batch, now: datetime, narrow: Callable[[Batch, Draft], None] | None = None
+) -> None:
+    """Read the batch and write what it says; `narrow` may take away from what was read."""
+    job = batch.job
     if not batch.turns:
         with tenant_scope(job.tenant_id):
             queue.finish(job, {"decisions": []}, now)
         return
     made = draft(batch, now)
+    if narrow:
+        narrow(batch, made)
     for attempt in range(1, MOST_READS + 1):
         claims = claiming.prepare(
             batch.space, batch.policy, claiming.copies(made.facts), made.reader, made.embedder, now
@@ -71,6 +81,8 @@ def write(batch: Batch, made: Draft, claims: claiming.Prepared, now: datetime) -
     if made.vectors is None or (claims.vectors is None and claims.entries):
         queue.enqueue_embedding(batch.space, batch.job, now)
     built = {each.page.id: each.built for each in made.pages}
+    if batch.job.step != Job.Step.DERIVE:
+        return  # nothing is new: it was read before
     derived = Derived(batch.space, batch.policy, batch.job, batch.turns, now, built)
     for step in (placing, episodes, promoting, folding, digesting, sweeping):
         step.schedule(derived)

@@ -53,28 +53,41 @@ def is_echo(turn: Turn) -> bool:
 
 
 def read(job: Job) -> Batch:
+    """The turns of the job that nobody has read yet."""
     with tenant_scope(job.tenant_id):
-        turns = list(
-            turns_between(job.space_id, job.first_seq, job.last_seq).filter(
-                state=Turn.State.PENDING
-            )
-        )
-        before = turns_before(turns[0], CONTEXT_TURNS) if turns else []
-        pages = _pages(turns)
-        space = Space.objects.get(id=job.space_id)
-        effective = policy_of(space)
-        return Batch(
-            job=job,
-            tenant=Tenant.objects.get(id=job.tenant_id),
-            space=space,
-            turns=turns,
-            before=before,
-            pages=pages,
-            noted=_noted(pages),
-            policy=effective.policy,
-            policy_version=effective.version,
-            event_words=event_words([turn.id for turn in before], ZoneInfo(space.timezone)),
-        )
+        said = turns_between(job.space_id, job.first_seq, job.last_seq)
+        return _batch(job, list(said.filter(state=Turn.State.PENDING)))
+
+
+def read_again(job: Job, turn_ids: Sequence[str]) -> Batch:
+    """The exchanges of these turns, which are of one session, whoever has read them before."""
+    with tenant_scope(job.tenant_id):
+        seqs = list(Turn.objects.filter(id__in=turn_ids).values_list("seq", flat=True))
+        found = list(Turn.objects.filter(id__in=turn_ids).order_by("seq"))
+        pages = [page for page in _pages(found) if any(page.covers(turn) for turn in found)]
+        seqs += [seq for page in pages for seq in (page.first_seq, page.last_seq)]
+        around = turns_between(job.space_id, min(seqs), max(seqs)) if seqs else Turn.objects.none()
+        held = [turn for turn in around if any(page.covers(turn) for page in pages)]
+        return _batch(job, [turn for turn in held if turn.state != Turn.State.REDACTED])
+
+
+def _batch(job: Job, turns: list[Turn]) -> Batch:
+    before = turns_before(turns[0], CONTEXT_TURNS) if turns else []
+    pages = _pages(turns)
+    space = Space.objects.get(id=job.space_id)
+    effective = policy_of(space)
+    return Batch(
+        job=job,
+        tenant=Tenant.objects.get(id=job.tenant_id),
+        space=space,
+        turns=turns,
+        before=[turn for turn in before if turn.state != Turn.State.REDACTED],
+        pages=pages,
+        noted=_noted(pages),
+        policy=effective.policy,
+        policy_version=effective.version,
+        event_words=event_words([turn.id for turn in before], ZoneInfo(space.timezone)),
+    )
 
 
 def _pages(turns: Sequence[Turn]) -> list[Page]:

@@ -1,0 +1,282 @@
+"""Erasure as a whole (spec §11.9): targets, dry run, execution, receipt.
+
+One transaction: nothing is left half erased, and nothing that is being derived is written from
+what goes, because running jobs lose their lease. What has to be derived, written or embedded anew
+is planned as jobs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import F, Q
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.errors import NotFound
+from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.policies.services import policy_of
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import lock_space
+from notes import erasing, registry
+from notes.models import Derivation, Fact, Receipt
+from notes.tracing import Trace, text_of, trace
+from personas.erasing import scrub
+from personas.models import BlockAttachment, BlockVersion
+
+SAMPLES = 5
+Kind = Literal["turns", "session", "facts", "subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to erase of a space. `sources`: with facts, also the turns that say them."""
+
+    kind: Kind
+    ids: tuple[UUID, ...] = ()
+    sources: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an erasure would do: how many rows of each kind, and some of their words."""
+
+    counts: dict[str, int]
+    samples: dict[str, list[str]] = field(default_factory=dict)
+    review: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.counts.values())
+
+
+# What layers above keep of answers: called with the tenant and the oldest time concerned.
+Purge = Callable[[UUID, datetime], int]
+_PURGES: list[Purge] = []
+
+
+def also_purge(purge: Purge) -> None:
+    """Join in from a layer above, when its app is ready."""
+    if purge not in _PURGES:
+        _PURGES.append(purge)
+
+
+def plan(space: Space, target: Target) -> Plan:
+    """A dry run: changes nothing. Opens its own scope. Raises NotFound."""
+    with tenant_scope(space.tenant_id):
+        if target.kind == "subject":
+            return Plan(_whole(space), review=_shared(space))
+        found = _traced(space, target)
+        strict = _is_strict(space, target)
+        counts = Counter(kind for kind, _ in found.gone)
+        counts["turns"] = len(found.turns)
+        counts["rederived" if strict else "loosened"] = len(found.tainted)
+        counts["withheld"] = len(found.rewritten)
+        samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:SAMPLES]]}
+        for (kind, _), row in {**found.gone, **found.tainted}.items():
+            words = samples.setdefault(kind, [])
+            if len(words) < SAMPLES and text_of(row).strip():
+                words.append(text_of(row).split("\n")[0][:200])
+        return Plan({k: n for k, n in counts.items() if n}, {k: w for k, w in samples.items() if w})
+
+
+def execute(
+    space: Space, target: Target, actor: str, now: datetime, *, reason: str = ""
+) -> Receipt:
+    """Erase, and say what went. Opens its own scope. Raises NotFound.
+
+    Run again, it finds nothing: the receipt, not stored then, counts zero.
+    """
+    with tenant_scope(space.tenant_id):
+        lock_space(space)
+        _freeze(space, now)
+        if target.kind == "subject":
+            return _drop(space, actor, now, reason)
+        found = _traced(space, target)
+        if not found.turns and not found.gone:
+            return _receipt(space, target, actor, now, reason, Counter(), [], stored=False)
+        counts, review = _erase(space, target, found, actor, now)
+        return _receipt(space, target, actor, now, reason, counts, review)
+
+
+def _erase(
+    space: Space, target: Target, found: Trace, actor: str, now: datetime
+) -> tuple[Counter[str], list[dict[str, Any]]]:
+    counts: Counter[str] = Counter()
+    blocks, review = scrub(space, found.turns, now)
+    counts["blocks"] = blocks
+    oldest = _oldest(found, now)
+    strict = _is_strict(space, target)
+    again = _by_session(found) if strict else {}
+    counts.update(_payloads(space, oldest))
+    counts.update(erasing.erase(found, actor, now, strict=strict))
+    if target.kind == "session":
+        for session in Session.objects.filter(id__in=target.ids):
+            erasing.unname(session)
+    _follow_up(space, found, again, now)
+    return counts, review
+
+
+def _traced(space: Space, target: Target) -> Trace:
+    turns, facts = _targets(space, target)
+    return trace(space, turns, facts)
+
+
+def _targets(space: Space, target: Target) -> tuple[list[Turn], list[Fact]]:
+    held = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED).order_by("seq")
+    if target.kind == "turns":
+        return list(held.filter(id__in=target.ids)), []
+    if target.kind == "session":
+        return list(held.filter(session__in=target.ids)), []
+    facts = list(Fact.objects.filter(space=space, id__in=target.ids))
+    facts += _rewordings(facts)
+    if not target.sources:
+        return [], facts
+    links = Derivation.objects.filter(child_type="fact", child_id__in=[f.id for f in facts])
+    said = links.filter(role=Derivation.Role.SUPPORT).values("turn_id")
+    return list(held.filter(id__in=said)), facts
+
+
+def _rewordings(facts: Iterable[Fact]) -> list[Fact]:
+    """Versions of the same claims that said it in other words: not what was so before."""
+    found: dict[UUID, Fact] = {}
+    for fact in facts:
+        same = Fact.objects.filter(
+            space=fact.space_id, lineage=fact.lineage, valid_from=fact.valid_from
+        )
+        found |= {other.id: other for other in same.exclude(retired_at=None).exclude(id=fact.id)}
+    return list(found.values())
+
+
+def _is_strict(space: Space, target: Target) -> bool:
+    return policy_of(space).policy.erase.mode == "strict"
+
+
+def _freeze(space: Space, now: datetime) -> None:
+    """Whoever works on the space finds its lease lost, and what it made is thrown away."""
+    Job.objects.filter(space=space, state=Job.State.RUNNING).update(
+        state=Job.State.RETRY, attempts=F("attempts") + 1, run_after=now, lease_until=None
+    )
+
+
+def _oldest(found: Trace, now: datetime) -> datetime:
+    """When the first of what goes came in: nothing older can tell of it."""
+    times = [turn.received_at for turn in found.turns]
+    times += [fact.recorded_at for fact in found.facts_gone()]
+    return min(times, default=now)
+
+
+def _payloads(space: Space, oldest: datetime) -> dict[str, int]:
+    """What models were asked and answered, and what jobs and answers tell of it, since then."""
+    calls = ModelCall.objects.filter(space=space, created_at__gte=oldest)
+    told = calls.exclude(input=None, output="", error="")
+    counts = {"model_calls": told.update(input=None, output="", error="")}
+    jobs = Job.objects.filter(space=space).exclude(result={}, error="")
+    jobs = jobs.filter(Q(finished_at__gte=oldest) | Q(finished_at=None))
+    counts["jobs"] = jobs.update(result={}, error="")
+    counts["answers"] = sum(purge(space.tenant_id, oldest) for purge in _PURGES)
+    return counts
+
+
+def _by_session(found: Trace) -> dict[UUID, list[UUID]]:
+    """The turns that tainted rows also rest on, by session: what they say is derived again."""
+    kept = Turn.objects.filter(id__in=found.remaining - found.erased)
+    sessions: dict[UUID, list[UUID]] = {}
+    for turn in kept.exclude(state=Turn.State.REDACTED).order_by("seq"):
+        sessions.setdefault(turn.session_id, []).append(turn.id)
+    return sessions
+
+
+def _follow_up(space: Space, found: Trace, again: dict[UUID, list[UUID]], now: datetime) -> None:
+    """Plan what is derived, summed up and embedded anew."""
+    key = f"erased-{now.isoformat()}"
+    for session_id, turns in again.items():
+        queue.enqueue_step(
+            space,
+            Job.Step.REDERIVE,
+            "B",
+            f"{key}-{session_id}",
+            now,
+            payload={"turns": [str(turn) for turn in turns]},
+        )
+    kinds = {kind for kind, _ in found.rewritten}
+    if "segment" in kinds or "chain" in kinds:
+        queue.enqueue_step(space, Job.Step.PLACE, "B", key, now)
+    if "episode" in kinds:
+        queue.enqueue_step(space, Job.Step.DIGEST, "D", key, now)
+        queue.enqueue_step(space, Job.Step.FOLD, "C", key, now)
+    if found.turns:
+        queue.enqueue_step(space, Job.Step.EMBED, "D", key, now)
+
+
+def _whole(space: Space) -> dict[str, int]:
+    counts = {
+        f"{kind.name}s": kind.model._default_manager.filter(space=space).count()
+        for kind in registry.kinds()
+    }
+    counts["turns"] = Turn.objects.filter(space=space).count()
+    counts["model_calls"] = ModelCall.objects.filter(space=space).count()
+    counts["jobs"] = Job.objects.filter(space=space).count()
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def _shared(space: Space) -> list[dict[str, Any]]:
+    """Blocks of the tenant that this subject's dialogue could write: for a person to look at."""
+    attached = BlockAttachment.objects.filter(space=space, block__space=None)
+    written = BlockVersion.objects.filter(space=space, block__space=None)
+    blocks = {a.block_id: a.block.label for a in attached.select_related("block")}
+    blocks |= {v.block_id: v.block.label for v in written.select_related("block")}
+    return [{"block": str(block), "label": label} for block, label in blocks.items()]
+
+
+def _drop(space: Space, actor: str, now: datetime, reason: str) -> Receipt:
+    counts, review = Counter(_whole(space)), _shared(space)
+    counts["spaces"] = 1
+    counts["answers"] = sum(purge(space.tenant_id, space.created_at) for purge in _PURGES)
+    target = Target("subject")
+    receipt = _receipt(space, target, actor, now, reason, counts, review)
+    Space.objects.filter(id=space.id).delete()
+    return receipt
+
+
+def _receipt(
+    space: Space,
+    target: Target,
+    actor: str,
+    now: datetime,
+    reason: str,
+    counts: Counter[str],
+    review: list[dict[str, Any]],
+    *,
+    stored: bool = True,
+) -> Receipt:
+    ids = sorted(str(each) for each in target.ids) or [str(space.id)]
+    receipt = Receipt(
+        tenant_id=space.tenant_id,
+        target=target.kind,
+        target_digest=erasing.salted(target.kind, *ids),
+        actor=actor,
+        reason=reason[:500],
+        counts={kind: count for kind, count in counts.items() if count},
+        review=review,
+        created_at=now,
+    )
+    if stored:
+        receipt.save(force_insert=True)
+    return receipt
+
+
+def space_of(tenant_id: UUID, space_id: UUID) -> Space:
+    """Raises NotFound."""
+    with tenant_scope(tenant_id):
+        space: Space | None = Space.objects.filter(id=space_id).first()
+    if space is None:
+        raise NotFound("no such space")
+    return space

@@ -1,0 +1,284 @@
+"""Removing rows and every trace of what they said (spec §11.9, steps 2 to 6).
+
+The part of an erasure that concerns dialogue and memories. Nothing here asks a model: what has to
+be written or embedded anew is left to jobs. Call inside the tenant's scope, in one transaction.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db.models import Q
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.queries import turns_between
+from memoryhub.tenants.models import Space
+from notes import indexing, registry
+from notes.dating import event_words
+from notes.models import (
+    Derivation,
+    EvolutionEvent,
+    Fact,
+    Fingerprint,
+    IndexEntry,
+    Page,
+    Proposal,
+    Revision,
+    Tombstone,
+)
+from notes.recording import ChangeSet, values_of
+from notes.repairing import repaired
+from notes.tracing import Trace
+from notes.workbench import Key
+
+
+def salted(*parts: object) -> str:
+    """A digest that tells nothing to who doesn't know what was erased and the hub's secret."""
+    said = "\0".join(str(part) for part in parts)
+    return hmac.new(settings.SECRET_KEY.encode(), said.encode(), "sha256").hexdigest()
+
+
+def erase(found: Trace, actor: str, now: datetime, *, strict: bool) -> Counter[str]:
+    """Carry out what was traced. Returns how many of each kind went."""
+    counts: Counter[str] = Counter()
+    changes = ChangeSet(found.space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
+    if strict:
+        found.gone |= found.tainted
+        _read_again(found, changes)
+    gone = set(found.gone)
+    purged = gone | set(found.rewritten) | {("entity", i) for i in found.entities}
+    reopened = _reopenings(found)
+    _rewrite(found, changes)
+    counts["revisions"] = _purge_revisions(found.space, purged)
+    counts.update(_index(found, purged))
+    counts["proposals"] = _proposals(found)
+    counts["fingerprints"] = _fingerprints(found)
+    counts.update(_delete(found, changes))
+    for fact, values in reopened:
+        _edit(changes, fact, **values)
+    counts["reopened"] = sum("valid_to" in values for _, values in reopened)
+    counts["withheld"] = len(found.rewritten)
+    Derivation.objects.filter(space=found.space, turn__in=found.erased).delete()
+    counts["turns"] = redact(found.space, found.turns)
+    if not changes.revisions and found.turns:
+        changes.event.save(force_insert=True)
+    changes.save()
+    _bury(found, now)
+    return counts
+
+
+def _edit(changes: ChangeSet, row: Any, **values: Any) -> None:
+    was = values_of(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.save()
+    changes.changed(row, was)
+
+
+def _reopenings(found: Trace) -> list[tuple[Fact, dict[str, Any]]]:
+    """The claims that those which go had bounded, with their intervals anew (X7, GR9)."""
+    gone = {fact.id: fact for fact in found.facts_gone()}
+    if not gone:
+        return []
+    places = Q(id__in=[f.supersedes_id for f in gone.values()]) | Q(supersedes__in=gone)
+    places |= Q(lineage__in={f.lineage for f in gone.values()})
+    for fact in gone.values():
+        if fact.predicate_key:
+            places |= Q(owner=fact.owner, predicate_key=fact.predicate_key)
+    remaining = list(Fact.objects.filter(places, space=found.space).exclude(id__in=gone))
+    changed = []
+    for fact in remaining:
+        values = _pointing_back(fact, gone)
+        interval = None if fact.corrected_by else repaired(fact, list(gone.values()), remaining)
+        values |= asdict(interval) if interval else {}
+        if any(getattr(fact, name) != value for name, value in values.items()):
+            changed.append((fact, values))
+    # Before the rows go, or the database would clear the pointers without a revision.
+    for fact, values in changed:
+        if "supersedes_id" in values:
+            Fact.objects.filter(id=fact.id).update(supersedes_id=values["supersedes_id"])
+    return changed
+
+
+def _pointing_back(fact: Fact, gone: dict[UUID, Fact]) -> dict[str, Any]:
+    """What it superseded, if that goes: what that one had superseded."""
+    before = fact.supersedes_id
+    while before in gone:
+        before = gone[before].supersedes_id
+    return {"supersedes_id": before} if before != fact.supersedes_id else {}
+
+
+def _read_again(found: Trace, changes: ChangeSet) -> None:
+    """Traits rest on many pages: those that remain are read again at the next promotion."""
+    traits = [row for kind, row in found.gone if kind == "trait"]
+    if not traits:
+        return
+    turns = Turn.objects.filter(
+        id__in=Derivation.objects.filter(child_id__in=traits).values("turn_id")
+    ).exclude(id__in=found.erased)
+    for turn in turns:
+        page = Page.objects.filter(
+            session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
+        ).first()
+        if page and page.analysed_at and ("page", page.id) not in found.gone:
+            _edit(changes, page, analysed_at=None)
+
+
+_EMPTY: dict[str, Any] = {"keywords": [], "aliases": [], "tags": [], "details": {}}
+
+
+def _rewrite(found: Trace, changes: ChangeSet) -> None:
+    """Summaries lose their words at once and are withheld until they are written anew."""
+    for (kind, _), row in found.rewritten.items():
+        texts = registry.kind_of(kind).texts
+        values: dict[str, Any] = {name: _EMPTY.get(name, "") for name in texts}
+        if hasattr(row, "stale"):
+            values["stale"] = True
+        if hasattr(row, "coverage_hash"):
+            values["coverage_hash"] = ""
+        _edit(changes, row, **values)
+    for entity in found.entities.values():
+        _edit(changes, entity, summary="")
+
+
+def _purge_revisions(space: Space, keys: Iterable[Key]) -> int:
+    """Their values go, in every version; their events can't be undone any more."""
+    rows = Revision.objects.filter(space=space, row_id__in=[row for _, row in keys])
+    events = set(rows.values_list("event_id", flat=True))
+    EvolutionEvent.objects.filter(id__in=events).update(is_purged=True, reason="")
+    purged: int = rows.exclude(before=None, after=None).update(before=None, after=None)
+    return purged
+
+
+def _index(found: Trace, purged: set[Key]) -> dict[str, int]:
+    """Entries of what goes; neighbours of the turns get windows without them at once, and their
+    vectors later."""
+    owners = {row for _, row in purged} | found.erased
+    count, _ = IndexEntry.objects.filter(space=found.space, owner_id__in=owners).delete()
+    _windows(found)
+    return {"index_entries": count}
+
+
+def _windows(found: Trace) -> None:
+    if not found.turns:
+        return
+    near = indexing.BEFORE + indexing.AFTER
+    seqs = sorted(turn.seq for turn in found.turns)
+    around = [
+        turn
+        for first, last in _stretches(seqs, 2 * near)
+        for turn in turns_between(found.space.id, first - near, last + near)
+    ]
+    for turn in around:
+        if turn.id in found.erased:
+            turn.text = ""
+    held = IndexEntry.objects.filter(
+        kind="turn", owner_id__in=[turn.id for turn in around], space=found.space
+    )
+    zone = ZoneInfo(found.space.timezone)
+    for model in set(held.values_list("model", flat=True)):
+        own = set(held.filter(model=model).values_list("owner_id", flat=True))
+        entries = indexing.turn_entries(
+            around,
+            found.space.speakers,
+            only=own,
+            zone=zone,
+            time_words=event_words(list(own), zone),
+        )
+        indexing.write_entries(found.space, model, entries, None)
+
+
+def _stretches(seqs: Sequence[int], gap: int) -> list[tuple[int, int]]:
+    """Runs of numbers no further than `gap` apart, as (first, last)."""
+    runs: list[tuple[int, int]] = []
+    for seq in seqs:
+        if runs and seq - runs[-1][1] <= gap:
+            runs[-1] = (runs[-1][0], seq)
+        else:
+            runs.append((seq, seq))
+    return runs
+
+
+def _proposals(found: Trace) -> int:
+    about = Q(turn_ids__overlap=list(found.erased)) if found.turns else Q(pk=None)
+    about |= Q(row_id__in=[row for _, row in found.gone])
+    count, _ = Proposal.objects.filter(about, space=found.space).delete()
+    return count
+
+
+def _fingerprints(found: Trace) -> int:
+    """Of what was given out since the oldest of the turns came in."""
+    if not found.turns:
+        return 0
+    oldest = min(turn.received_at for turn in found.turns)
+    count, _ = Fingerprint.objects.filter(space=found.space, seen_at__gte=oldest).delete()
+    return count
+
+
+# Deleted in this order, a row never goes before one that points at it.
+_PLURALS = {"entity": "entities", "segmentpage": "memberships", "profileattribute": "profile"}
+
+
+def _delete(found: Trace, changes: ChangeSet) -> Counter[str]:
+    """The rows, each with an empty revision that says when it went (I6)."""
+    counts: Counter[str] = Counter()
+    by_kind: dict[str, list[UUID]] = {}
+    for (kind, row_id), row in found.gone.items():
+        by_kind.setdefault(kind, []).append(row_id)
+        changes.erased(row)
+    rows = [row for ids in by_kind.values() for row in ids]
+    Derivation.objects.filter(space=found.space, child_id__in=rows).delete()
+    for kind, ids in by_kind.items():
+        model = registry.kind_of(kind).model
+        model._default_manager.filter(id__in=ids).delete()
+        counts[_PLURALS.get(kind, f"{kind}s")] = len(ids)
+    return counts
+
+
+def redact(space: Space, turns: Sequence[Turn]) -> int:
+    """What was said goes; that something was said then, by a person or an assistant, stays:
+    ordinals go on meaning the same, and a repeated delivery is recognised (I1)."""
+    for turn in turns:
+        turn.content_hash = salted("content", turn.id, turn.content_hash)
+        turn.text, turn.speaker, turn.lang, turn.speech_act = "", "", "", ""
+        turn.metadata, turn.state = {}, Turn.State.REDACTED
+    columns = ["content_hash", "text", "speaker", "lang", "speech_act", "metadata", "state"]
+    Turn.objects.bulk_update(turns, columns, batch_size=500)
+    left = Turn.objects.filter(space=space).exclude(speaker="")
+    space.speakers = sorted(set(left.values_list("speaker", flat=True)))
+    space.save(update_fields=["speakers"])
+    return len(turns)
+
+
+def unname(session: Session) -> None:
+    """A session's own words: the name it was given, and its channel."""
+    session.external_id = f"erased-{salted('session', session.id)[:16]}"
+    session.channel = ""
+    session.save(update_fields=["external_id", "channel"])
+
+
+def _bury(found: Trace, now: datetime) -> None:
+    digests = [salted("turn", turn.id) for turn in found.turns]
+    digests += [salted("turn", t.session_id, t.external_id) for t in found.turns if t.external_id]
+    digests += [grave(found.space, fact) for fact in found.named]
+    Tombstone.objects.bulk_create(
+        [
+            Tombstone(tenant_id=found.space.tenant_id, digest=digest, created_at=now)
+            for digest in dict.fromkeys(digests)
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def grave(space: Space, fact: Fact) -> str:
+    """By which the same claim, read again from words that remain, is recognised."""
+    return salted("claim", space.id, fact.text_key)

@@ -1,0 +1,55 @@
+"""Whether a text gives away another that is to be erased (spec §11.9 step 4). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from memoryhub.dialogues.messages import match_text
+
+SPAN = 4  # tokens in a row that two texts don't share by chance
+_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD = re.compile(r"[^\W_][\w'’-]*")
+
+
+def tokens(text: str) -> list[str]:
+    """Words without case and punctuation; CJK character by character."""
+    return _TOKEN.findall(match_text(text))
+
+
+def spans(text: str, size: int = SPAN) -> set[tuple[str, ...]]:
+    """Every run of `size` tokens."""
+    words = tokens(text)
+    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
+
+
+def names_in(text: str) -> set[str]:
+    """Words that begin with a capital within a sentence: names, more or less, in lower case."""
+    found = set()
+    for sentence in _SENTENCE.split(text):
+        words = _WORD.findall(sentence)
+        found |= {word.casefold() for word in words[1:] if word[0].isupper() and len(word) > 1}
+    return found
+
+
+def gives_away(
+    derived: str, erased: Iterable[str], remaining: Iterable[str], known: Collection[str] = ()
+) -> bool:
+    """Whether `derived` holds words that only the erased texts account for.
+
+    Those are runs of at least four tokens, and names (`known` ones in lower case, besides those
+    that look like one), that occur in none of the remaining texts it rests on.
+    """
+    erased, remaining = list(erased), list(remaining)
+    shared = _spans(erased) & spans(derived)
+    if shared - _spans(remaining):
+        return True
+    held = {token for text in remaining for token in tokens(text)}
+    said = {token for text in erased for token in tokens(text)}
+    names = {name for text in erased for name in names_in(text)} | (said & set(known))
+    return bool((names - held) & set(tokens(derived)))
+
+
+def _spans(texts: Iterable[str]) -> set[tuple[str, ...]]:
+    return {span for text in texts for span in spans(text)}
