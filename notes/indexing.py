@@ -26,7 +26,7 @@ from memoryhub.engines.types import Embedder
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.lexemes import lexical_text
-from notes.models import Fact, Note
+from notes.models import Fact, Note, Page, Segment
 
 Kind = Literal["turn", "fact", "note", "page", "segment", "episode", "entity", "relation"]
 Vectors = NDArray[np.float32]
@@ -161,6 +161,39 @@ def _note_chunks(note: Note, zone: tzinfo) -> Iterator[Entry]:
     for number, text in enumerate(chunks(note.content)[:NOTE_CHUNKS]):
         words = lexical_text(f"{dated} {text} {described}")
         yield Entry("note", note.id, number, f"{text}\n{described}".strip(), (), words, "")
+
+
+def page_entries(
+    pages: Iterable[tuple[Page, Sequence[Turn]]], speakers: Iterable[str], *, zone: tzinfo = UTC
+) -> list[Entry]:
+    """Pages with their turns: what was said, whoever said it."""
+    names = tuple(speakers)
+    return [entry for page, turns in pages for entry in _page_chunks(page, turns, names, zone)]
+
+
+def _page_chunks(
+    page: Page, turns: Sequence[Turn], names: Sequence[str], zone: tzinfo
+) -> Iterator[Entry]:
+    text = "\n".join(turn.text for turn in turns)
+    dated = date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
+    for number, part in enumerate(chunks(text)[:NOTE_CHUNKS]):
+        bare = without_names(part, names)
+        yield Entry("page", page.id, number, bare, (), lexical_text(f"{dated} {part}"), "")
+
+
+def segment_entries(segments: Iterable[Segment]) -> list[Entry]:
+    """Segments under summary and keywords together."""
+    return [segment_entry(row.id, row.summary, row.keywords) for row in segments]
+
+
+def segment_entry(segment_id: UUID, summary: str, keywords: Sequence[str]) -> Entry:
+    text = segment_text(summary, keywords)
+    return Entry("segment", segment_id, 0, text, (), lexical_text(text), "")
+
+
+def segment_text(summary: str, keywords: Sequence[str]) -> str:
+    """What a segment, or a theme that may join one, is embedded as."""
+    return f"{summary}\n{', '.join(keywords)}".strip()
 
 
 def chunks(text: str, max_tokens: int = MAX_TOKENS) -> list[str]:

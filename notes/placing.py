@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import timedelta
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, zip_longest
 
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryhub.dialogues.messages import match_text
 from memoryhub.dialogues.models import Session, Turn
-from notes.models import Page
+from notes.models import EvolutionEvent, Page
+from notes.recording import ChangeSet
+from notes.unit import Unit
 
-# Within a session, a silence this long begins another topic.
-TOPIC_GAP = timedelta(minutes=30)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 def form_pages(session: Session, new: Sequence[Turn]) -> list[Page]:
@@ -18,20 +26,48 @@ def form_pages(session: Session, new: Sequence[Turn]) -> list[Page]:
     An exchange is somebody's words and the replies of others; it ends when the first speaker
     speaks again. Call in the transaction that stored the turns.
     """
-    page = Page.objects.filter(session=session).order_by("-first_seq").first()
-    speaker = _first_speaker(page)
-    made, grown = [], []
+    held = Page.objects.filter(session=session).order_by("-first_seq").first()
+    page, speaker = held, _first_speaker(held)
+    made: list[Page] = []
+    grown_to = None
     for turn in new:
         if page is None or turn.speaker == speaker:
             page, speaker = _open(session, turn), turn.speaker
             made.append(page)
-            continue
-        page.last_seq, page.kind = turn.seq, Page.Kind.EXCHANGE
-        if page not in made and page not in grown:
-            grown.append(page)
-    Page.objects.bulk_update(grown, ["last_seq", "kind"])
-    Page.objects.bulk_create(made)
-    return [*grown, *made]
+        elif page is held:
+            grown_to = turn
+        else:
+            page.last_seq, page.kind = turn.seq, Page.Kind.EXCHANGE
+    if held is not None and grown_to is not None:
+        _grow(held, grown_to)
+        made.insert(0, held)
+    Page.objects.bulk_create(page for page in made if page is not held)
+    return made
+
+
+def _grow(page: Page, last: Turn) -> None:
+    """What is not read yet is in the short-term queue (I10), wherever the page was before.
+
+    A page that no event has touched is still being formed, and needs none.
+    """
+    unit = Unit(
+        ChangeSet(
+            page.space,
+            EvolutionEvent.Kind.REFRESH,
+            actor="pipeline",
+            at=last.received_at,
+            reason="the exchange went on",
+            trigger="ingest",
+        )
+    )
+    formed = page.version > 1
+    if formed:
+        unit.touch(page)
+    page.last_seq, page.kind, page.tier = last.seq, Page.Kind.EXCHANGE, Page.Tier.SHORT
+    if formed:
+        unit.save()
+    else:
+        page.save(update_fields=["last_seq", "kind", "tier"])
 
 
 def _first_speaker(page: Page | None) -> str:
@@ -51,8 +87,84 @@ def _open(session: Session, turn: Turn) -> Page:
     )
 
 
-def starts_topic(first: Turn, previous: Turn | None, cue: bool) -> bool:
-    """Time first, then words: a new session or a long silence, else a greeting or a new theme."""
-    if previous is None or previous.session_id != first.session_id:
-        return True
-    return cue or first.occurred_at - previous.occurred_at > TOPIC_GAP
+class Waiting(StrEnum):
+    """Whether a page of the short-term queue has been read."""
+
+    READ = "read"
+    PENDING = "pending"
+    FAILED = "failed"
+
+
+def leaving(queue: Sequence[Waiting], capacity: int) -> list[int]:
+    """Places of the pages, oldest first, that leave a queue over its capacity (spec §8.2, I10).
+
+    A page that waits to be read keeps those behind it too, for they leave in order; one that
+    could not be read stays by itself, until a person has it read again.
+    """
+    surplus = len(queue) - capacity
+    found: list[int] = []
+    for place, state in enumerate(queue):
+        if len(found) >= surplus or state is Waiting.PENDING:
+            break
+        if state is Waiting.READ:
+            found.append(place)
+    return found
+
+
+def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
+    """Share of keywords that both have, whatever their case; 0 when neither has any (MO3)."""
+    first, second = {match_text(k) for k in a}, {match_text(k) for k in b}
+    both = first | second
+    return len(first & second) / len(both) if both else 0.0
+
+
+def affinity(cosine: float, shared: float) -> float:
+    """F = cos + Jaccard, to six places (spec §8.3)."""
+    return round(cosine + shared, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a theme or a segment is about: a unit vector (or zeros) and keywords."""
+
+    vector: NDArray[np.float32]
+    keywords: tuple[str, ...]
+
+
+def best_match(theme: Topic, segments: Sequence[Topic], theta: float) -> tuple[int, float] | None:
+    """The place of the segment of highest F, and F, if it is over `theta`, strictly (MO2)."""
+    scores = [
+        affinity(float(theme.vector @ each.vector), jaccard(theme.keywords, each.keywords))
+        for each in segments
+    ]
+    best = max(range(len(scores)), key=scores.__getitem__, default=None)
+    if best is None or scores[best] <= round(theta, 6):
+        return None
+    return best, scores[best]
+
+
+def merged_keywords(held: Sequence[str], new: Sequence[str], most: int = 12) -> list[str]:
+    """Those that both name first, then the others by turns: neither crowds out the other."""
+    theirs = {match_text(k) for k in new}
+    ours = {match_text(k) for k in held}
+    shared = [k for k in held if match_text(k) in theirs]
+    rest = chain.from_iterable(
+        zip_longest(
+            (k for k in new if match_text(k) not in ours),
+            (k for k in held if match_text(k) not in theirs),
+        )
+    )
+    unique = {match_text(k): k for k in reversed([*shared, *(k for k in rest if k)])}
+    return [k[:120] for k in reversed(unique.values())][:most]
+
+
+def merged_summary(held: str, new: str) -> str:
+    """Both, without sentences that are in already."""
+    sentences = [s for s in sentences_of(new) if s not in held]
+    gap = "" if held and held[-1] in "。！？" else " "
+    return gap.join([held, *sentences]).strip()
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split after full stops, in Latin and in Chinese script."""
+    return [s for s in (part.strip() for part in _SENTENCE.split(text)) if s]

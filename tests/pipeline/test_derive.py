@@ -10,19 +10,21 @@ from django.utils import timezone
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
-from memoryhub.pipeline import drafting, embedding, reading
+from memoryhub.pipeline import drafting, embedding, reading, runner
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, ingest_and_wait, run_space
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import (
+    Chain,
     Derivation,
     Entity,
     EvolutionEvent,
     Fact,
     IndexEntry,
     Note,
+    Page,
     Relation,
     Revision,
     Segment,
@@ -143,12 +145,24 @@ def test_a_wish_to_forget_is_shown_and_waits(tenant: Tenant) -> None:
     assert [d["op"] for d in job.result["decisions"]] == ["forget"]
 
 
-def test_topics_begin_after_a_silence(tenant: Tenant) -> None:
+def test_chains_begin_after_a_silence_and_pages_wait_in_short_term_memory(tenant: Tenant) -> None:
     talk(tenant, "Ana: My garden has a fig tree.", "Hub: Lovely.", session="s")
     talk(tenant, "Ana: The fig tree grew a lot.", "Hub: Good.", session="s")
     talk(tenant, "Ana: I sold my motorbike in Faro.", "Hub: Why?", day=1, session="s")
     with tenant_scope(tenant.id):
-        assert [s.pages_total for s in Segment.objects.order_by("started_at")] == [2, 1]
+        assert sorted(Chain.objects.values_list("page_count", flat=True)) == [1, 2]
+        assert set(Page.objects.values_list("tier", flat=True)) == {"stm"}
+        assert not Segment.objects.exists()
+
+
+def test_what_leaves_short_term_memory_is_in_a_segment(tenant: Tenant) -> None:
+    for number in range(9):
+        talk(tenant, f"Ana: I planted {number + 2} fig trees in my garden.", day=number)
+    with tenant_scope(tenant.id):
+        placed = Page.objects.filter(tier="mtm").order_by("first_seq")
+        assert [page.first_seq for page in placed] == [1, 2]
+        assert all(page.memberships.exists() for page in placed)
+        assert "fig trees" in str(Segment.objects.first())
 
 
 def test_X9_a_chinese_conversation_yields_chinese_facts(tenant: Tenant) -> None:
@@ -215,8 +229,14 @@ def test_deriving_takes_statements_by_the_batch_not_by_the_turn(
     tenant: Tenant, django_assert_max_num_queries: Any
 ) -> None:
     lines = [f"Ana: I bought {n + 2} chairs in Porto." for n in range(40)]
+    messages = [Message("user", line.removeprefix("Ana: "), "Ana", AT) for line in lines]
+    job = ingest(tenant.id, IngestRequest("ana", messages)).job
+    assert job is not None
     with django_assert_max_num_queries(80):
-        talk(tenant, *lines)
+        assert runner.run_next(tenant.id, job.space_id)
+    with tenant_scope(tenant.id):
+        job.refresh_from_db()
+    assert job.state == Job.State.DONE
 
 
 def test_what_the_hub_quoted_is_neither_read_nor_found_again(tenant: Tenant) -> None:

@@ -1,39 +1,23 @@
-"""Chains, themes, segments, episodes and summaries."""
+"""Episodes and summaries of spans; chains, themes and segments are in `segments`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from memoryhub.engines.llm.asking import Asking
 from memoryhub.engines.llm.replies import SummaryReply
+from memoryhub.engines.llm.segments import Segmenting
 from memoryhub.engines.types import (
-    ChainJudgement,
     DigestKind,
     DigestText,
     EpisodeText,
     Gate,
     Passage,
-    SegmentText,
-    Theme,
     Utterance,
 )
 
 
-class Abstracting(Asking):
-    def chain(
-        self, pages: Sequence[Passage], previous: Passage | None = None, summary: str = ""
-    ) -> ChainJudgement:
-        raise NotImplementedError
-
-    def themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        raise NotImplementedError
-
-    def segment_refresh(
-        self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
-    ) -> SegmentText:
-        raise NotImplementedError
-
+class Abstracting(Segmenting):
     def episode_gate(self, window: Sequence[Passage], newest: Passage) -> Gate:
         raise NotImplementedError
 

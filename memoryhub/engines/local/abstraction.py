@@ -1,37 +1,22 @@
-"""Chains, themes, segments and episodes: extractive, in the words that were said."""
+"""Episodes and summaries: extractive, in the words that were said."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from memoryhub.engines.local import summaries
+from memoryhub.engines.local.segments import Segmenting
 from memoryhub.engines.types import (
-    ChainJudgement,
     DigestKind,
     DigestText,
     EpisodeText,
     Gate,
     Passage,
-    SegmentText,
-    Theme,
     Utterance,
 )
 
 
-class Abstracting:
-    def chain(
-        self, pages: Sequence[Passage], previous: Passage | None = None, summary: str = ""
-    ) -> ChainJudgement:
-        raise NotImplementedError
-
-    def themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        raise NotImplementedError
-
-    def segment_refresh(
-        self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
-    ) -> SegmentText:
-        raise NotImplementedError
-
+class Abstracting(Segmenting):
     def episode_gate(self, window: Sequence[Passage], newest: Passage) -> Gate:
         raise NotImplementedError
 
