@@ -1,7 +1,8 @@
 """What a new claim does to the claims already held. Pure decisions (spec §11.7).
 
 A similarity never decides anything here: the same words, a denial with the same object, or a
-predicate that can only have one value do. Everything else is simply added.
+predicate that can only have one value do. Everything else is added, unless a model says more:
+see `notes.judging`, which checks what it says.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from memoryhub.dialogues.messages import match_text
+from notes.wording import differs_in_a_word, speaks_of, stems
 
 
 class Op(StrEnum):
@@ -20,19 +22,34 @@ class Op(StrEnum):
 
     ADD = "add"
     SAME = "same"
+    AUGMENT = "augment"  # said again with more: a new version of what is held
     SUPERSEDE = "supersede"
     HISTORY = "history"  # late news: true in an earlier interval
-    CORRECT = "correct"  # the old claim was never true
+    CORRECT = "correct"  # the old claim was never true, the new one is
+    RETRACT = "retract"  # the old claim was never true, and nothing takes its place
     END = "end"  # denied: what was held is no longer so
+    CLOSE = "close"  # the same, and the denial itself is not kept
     REVIEW = "review"
+    OVERWRITE = "overwrite"  # would change what a person corrected or pinned: only proposed
+    QUARANTINE = "quarantine"  # held back: not trusted
     FORGET = "forget"
+
+
+_STORED_NOT = frozenset({Op.SAME, Op.RETRACT, Op.CLOSE, Op.OVERWRITE, Op.QUARANTINE, Op.FORGET})
+_MUTATING = frozenset({Op.AUGMENT, Op.SUPERSEDE, Op.CORRECT, Op.RETRACT, Op.END, Op.CLOSE})
 
 
 class Claim(Protocol):
     """The part of a fact that decisions look at."""
 
     @property
+    def text(self) -> str: ...
+
+    @property
     def owner(self) -> str: ...
+
+    @property
+    def speaker(self) -> str: ...
 
     @property
     def predicate_key(self) -> str: ...
@@ -48,6 +65,9 @@ class Claim(Protocol):
 
     @property
     def text_key(self) -> str: ...
+
+    @property
+    def v(self) -> str: ...
 
     @property
     def o(self) -> str: ...
@@ -70,16 +90,28 @@ C = TypeVar("C", bound=Claim)
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[C]):
-    """`target`: the claim corroborated, closed or retracted. `until`: where the new one ends."""
+    """`target`: the claim corroborated, reworded, closed or retracted. `until`: where the new one
+    ends. `text`: the merged words of an augment."""
 
     op: Op
     reason: str
     target: C | None = None
     until: datetime | None = None
+    text: str = ""
 
     @property
     def inserts(self) -> bool:
-        return self.op is not Op.SAME
+        return self.op not in _STORED_NOT
+
+    @property
+    def mutates(self) -> bool:
+        """Whether it ends or rewords what is held."""
+        return self.op in _MUTATING and self.target is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether code found nothing to compare with, so that a model may be asked."""
+        return self.op is Op.ADD
 
 
 def decide(
@@ -93,10 +125,13 @@ def decide(
     """
     same = _same(new, held)
     if new.polarity in ("denied", "ended"):
-        return _denial(new, held, trusted, same)
+        return _denial(new, held, trusted, correction, same)
     if same is not None:
         return _repeated(same)
-    if new.cardinality == "single" and new.polarity == "holds":
+    wrong = _put_right(new, held) if correction and trusted else None
+    if wrong is not None and not _is_single(new):
+        return Decision(Op.CORRECT, "the speaker corrected it", wrong, wrong.valid_to)
+    if _is_single(new):
         decision = _single(new, held, trusted, correction)
     else:
         decision = Decision(Op.ADD, "new")
@@ -133,15 +168,54 @@ def _rivals(new: C, held: Sequence[C], polarities: tuple[str, ...] = ("holds",))
     ]
 
 
-def _denial(new: C, held: Sequence[C], trusted: bool, same: C | None) -> Decision[C]:
-    target = next((c for c in _rivals(new, held) if c.valid_to is None and _denies(new, c)), None)
-    if target is None:
+def _is_single(claim: Claim) -> bool:
+    return claim.cardinality == "single" and claim.polarity == "holds"
+
+
+def may_change(new: Claim, old: Claim, trusted: bool) -> bool:
+    """Whether the speaker's word can end what is held: a person's, or their own (E24)."""
+    return trusted or (new.speaker == old.speaker != "")
+
+
+def _put_right(new: C, held: Sequence[C]) -> C | None:
+    """The one claim of which a correction is another wording ("it was Tuesday, not Monday")."""
+    open_ones = [c for c in held if c.valid_to is None and c.owner == new.owner and c.v == new.v]
+    wrong = [c for c in open_ones if differs_in_a_word(new.text, c.text)]
+    return wrong[0] if len(wrong) == 1 else None
+
+
+def _denial(
+    new: C, held: Sequence[C], trusted: bool, correction: bool, same: C | None
+) -> Decision[C]:
+    targets = _denied_claims(new, held)
+    if not targets:
         return _repeated(same) if same else Decision(Op.ADD, "denies something not held")
+    target = targets[0]
+    if correction and may_change(new, target, trusted):
+        return Decision(Op.RETRACT, "taken back: it was never so", target)
     if target.valid_from > new.valid_from:
         return Decision(Op.HISTORY, "was denied before it came to be so", None, target.valid_from)
-    if not trusted:
+    if not may_change(new, target, trusted):
         return Decision(Op.REVIEW, "denied by someone whose word can't end this", target)
+    if len(targets) > 1:
+        return Decision(Op.REVIEW, "it may end one of several claims", target)
     return Decision(Op.END, "no longer so", target)
+
+
+def _denied_claims(new: C, held: Sequence[C]) -> list[C]:
+    """What a denial is about: by predicate and object, or by its words without a predicate."""
+    if new.predicate_key:
+        rivals = (c for c in _rivals(new, held) if c.valid_to is None and _denies(new, c))
+        return list(rivals)[:1]
+    thing = stems(new.text, new.owner)
+    return [
+        claim
+        for claim in held
+        if claim.owner == new.owner
+        and claim.valid_to is None
+        and claim.polarity == "holds"
+        and speaks_of(thing, claim.text)
+    ]
 
 
 def _denial_of(new: C, held: Sequence[C]) -> C | None:
@@ -165,8 +239,9 @@ def _single(new: C, held: Sequence[C], trusted: bool, correction: bool) -> Decis
     covers = before is not None and (before.valid_to is None or before.valid_to > new.valid_from)
     if before is not None and covers and value(before) == value(new):
         return Decision(Op.SAME, "already held", before)
-    if rivals and not trusted:
-        return Decision(Op.REVIEW, "contradicts what a person said", before or after)
+    nearest = before or after
+    if nearest is not None and not may_change(new, nearest, trusted):
+        return Decision(Op.REVIEW, "contradicts what a person said", nearest)
     if correction and (wrong := before if covers else after):
         return Decision(Op.CORRECT, "the speaker corrected it", wrong, wrong.valid_to)
     until = after.valid_from if after else None

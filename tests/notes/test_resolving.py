@@ -21,6 +21,8 @@ class Held:
     valid_from: datetime = START
     valid_to: datetime | None = None
     owner: str = "Ana"
+    speaker: str = "Ana"
+    v: str = "lives"
     predicate_key: str = "lives_in"
     cardinality: str = "single"
     polarity: str = "holds"
@@ -159,7 +161,7 @@ def test_E8_an_older_denial_ends_nothing_newer() -> None:
 def test_X11_E24_what_is_not_a_persons_word_closes_nothing(polarity: str) -> None:
     old = lives("Porto")
     new = replace(lives("Porto" if polarity != "holds" else "Madrid", 5), polarity=polarity)
-    new = replace(new, text=f"{new.text} ({polarity})")
+    new = replace(new, text=f"{new.text} ({polarity})", speaker="Hub")
     assert decide(new, [old], trusted=False).op is Op.REVIEW
 
 
