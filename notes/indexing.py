@@ -288,7 +288,7 @@ def write_entries(
         "kind": [entry.kind for entry in entries],
         "owner": [entry.owner_id for entry in entries],
         "chunk": [entry.chunk for entry in entries],
-        "vector": [None] * len(entries) if vectors is None else [_literal(v) for v in vectors],
+        "vector": [None] * len(entries) if vectors is None else [literal(v) for v in vectors],
         "words": [entry.words for entry in entries],
         "window": [entry.window_words for entry in entries],
         "hash": [entry.text_hash for entry in entries],
@@ -297,5 +297,6 @@ def write_entries(
         cursor.execute(_UPSERT, columns)
 
 
-def _literal(vector: NDArray[np.float32]) -> str:
+def literal(vector: NDArray[np.float32]) -> str:
+    """The vector as SQL takes it, for `::halfvec`."""
     return str(HalfVector(vector).to_text())

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Model
 
 from memoryhub.errors import NotFound
-from notes import indexing
+from notes import graph, indexing
 from notes.models import (
     Chain,
     Derived,
@@ -85,12 +85,20 @@ def _notes(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
     return indexing.note_entries(rows, zone=zone)
 
 
+def _entities(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    return graph.entity_entries(rows)
+
+
+def _relations(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    return graph.relation_entries(rows)
+
+
 def register_all() -> None:
     """The rows of this package."""
     register(Fact, entries=_facts, texts=("text", "s", "v", "o", "o2", "c", "event_text"))
     register(Note, entries=_notes, texts=("content", "context", "keywords", "tags", "category"))
-    register(Entity, texts=("name", "aliases", "summary"))
-    register(Relation, texts=("label",))
+    register(Entity, entries=_entities, texts=("name", "aliases", "summary"))
+    register(Relation, entries=_relations, texts=("label",))
     register(Segment, texts=("summary", "keywords"))
     register(SegmentPage, texts=("theme",))
     register(Episode, texts=("title", "text", "details"))

@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.tenants.models import Space
+from notes import shelving
 from notes.judging import Contradiction, under
 from notes.models import Derivation, Fact
 from notes.recording import ChangeSet, Source, values_of
@@ -212,7 +213,9 @@ class Resolver:
             self._reword(old, new, decision.text)
             return
         self._end(decision, old, new)
-        against = [Source(s.turn_id, s.start, s.end, Derivation.Role.CONTRADICTION) for s in sources]
+        against = [
+            Source(s.turn_id, s.start, s.end, Derivation.Role.CONTRADICTION) for s in sources
+        ]
         self._supports.append((old, against))
 
     def _end(self, decision: Resolved, old: Fact, new: Fact) -> None:
@@ -236,11 +239,10 @@ class Resolver:
         new.cardinality, new.polarity = old.cardinality, old.polarity
         new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
         new.mention_count = old.mention_count + 1
-        new.shelf, new.shelved_at = old.shelf, old.shelved_at
+        shelving.succeed(old, new)
         for name in _MOVED:
             setattr(new, name, getattr(old, name))
         old.retired_at = self.now
-        old.shelf, old.shelved_at = Fact.Shelf.NONE, None
         self.held.remove(old)
         self._reworded.append((old, new))
 
@@ -283,7 +285,7 @@ class Resolver:
 
 def _succeed(old: Fact, new: Fact) -> None:
     """A successor takes the shelf's slot, and the lineage where it says the same of the same."""
-    new.shelf, new.shelved_at = old.shelf, old.shelved_at
+    shelving.succeed(old, new)
     if new.predicate_key and (new.owner, new.predicate_key) == (old.owner, old.predicate_key):
         new.lineage, new.lineage_version = old.lineage, old.lineage_version + 1
 

@@ -7,7 +7,7 @@ writes what was decided, if nothing it rests on has changed meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,14 +19,21 @@ import structlog
 
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import Conflict, EngineError
+from memoryhub.pipeline.deciding import Deciding, Question
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes import graph as graphs
 from notes import indexing
+from notes.candidates import put_before_a_person
+from notes.graph import Graph, Told, Triple
+from notes.merging import key
 from notes.models import Fact
+from notes.neighbours import chosen, facts_about, nearest_facts, same_predicate
 from notes.recording import ChangeSet, Source
-from notes.resolving import Decision, Op
-from notes.services import Resolver, Triple, held_claims, save_relations
+from notes.resolving import Decision
+from notes.services import Resolver, Rules, held_claims
+from notes.trust import distrust
 
 log = structlog.get_logger()
 
@@ -42,7 +49,7 @@ class FactDraft:
     """A claim to be resolved. `fact` is a row not yet saved, `sources` its support, never empty.
 
     `trusted`: said by a person, not by an assistant or a tool. `correction`: the speaker takes
-    back what was said. `types` are the types of entities by their keys (`notes.services.key`).
+    back what was said. `types` are the types of entities by their keys (`notes.merging.key`).
     """
 
     fact: Fact
@@ -51,6 +58,7 @@ class FactDraft:
     correction: bool = False
     relations: list[Triple] = field(default_factory=list)
     types: Mapping[str, str] = field(default_factory=dict)
+    role: str = "user"  # in which the first source was said
 
 
 def copies(drafts: Sequence[FactDraft]) -> list[FactDraft]:
@@ -88,6 +96,7 @@ class Prepared:
     drafts: Sequence[FactDraft]
     decided: Sequence[Decided]
     resolver: Resolver
+    graph: Graph | None
     read: Mapping[UUID, int]
     entries: Sequence[indexing.Entry]
     vectors: indexing.Vectors | None
@@ -111,24 +120,151 @@ def prepare(
 
     Raises EngineError when a model fails: nothing is decided then, and the job tries again.
     """
-    with tenant_scope(space.tenant_id):
-        held = held_claims(space, [draft.fact for draft in drafts])
+    zone = ZoneInfo(space.timezone)
+    asked = _embedded(indexing.fact_entries([d.fact for d in drafts], zone=zone), embedder)
+    near, held = _read(space, policy, drafts, asked, embedder.name)
     read = {fact.id: fact.version for fact in held}
-    resolver = Resolver(held, now)
-    decided = [_decide(resolver, draft) for draft in drafts]
-    entries = indexing.fact_entries(resolver.inserted, zone=ZoneInfo(space.timezone))
-    vectors = _vectors(entries, embedder)
-    return Prepared(space, drafts, decided, resolver, read, entries, vectors, embedder.name)
-
-
-def _decide(resolver: Resolver, draft: FactDraft) -> Decided:
-    decision = resolver.resolve(
-        draft.fact, draft.sources, trusted=draft.trusted, correction=draft.correction
+    resolver = Resolver(held, now, _rules(policy))
+    rows = {fact.id: fact for fact in held}
+    deciding = Deciding(
+        resolver,
+        engine,
+        _questions(drafts, near, asked, policy),
+        rows,
+        space.name or space.subject,
+        policy.facts.neighbours,
     )
-    return Decided(draft, decision, draft.fact if decision.op is not Op.SAME else decision.target)
+    decided = [Decided(draft, *done) for draft, done in zip(drafts, deciding.decide(), strict=True)]
+    with tenant_scope(space.tenant_id):
+        graph = _drawn(space, policy, decided, resolver, engine)
+    entries = indexing.fact_entries(resolver.inserted, zone=zone)
+    entries += graphs.entries(graph) if graph else []
+    vectors = _embedded(entries, embedder)
+    if graph is not None and vectors is not None:
+        _find_merges(graph, policy, entries, vectors, engine, embedder.name)
+    return Prepared(space, drafts, decided, resolver, graph, read, entries, vectors, embedder.name)
 
 
-def _vectors(entries: Sequence[indexing.Entry], model: Embedder) -> indexing.Vectors | None:
+def _rules(policy: Policy) -> Rules:
+    facts = policy.facts
+    return Rules(
+        resolution=facts.resolution,
+        contradiction=facts.contradiction,
+        store_after_contradiction=facts.store_after_contradiction,
+        most_closures=facts.most_closures,
+    )
+
+
+def _read(
+    space: Space,
+    policy: Policy,
+    drafts: Sequence[FactDraft],
+    vectors: indexing.Vectors | None,
+    model: str,
+) -> tuple[list[list[UUID]], list[Fact]]:
+    """By draft, what may be offered for it; and every row that decisions may rest on."""
+    most, facts = policy.facts.neighbours, [draft.fact for draft in drafts]
+    if not drafts:
+        return [], []
+    with tenant_scope(space.tenant_id):
+        asked = [] if vectors is None else list(zip([f.owner for f in facts], vectors, strict=True))
+        found = nearest_facts(space, model, asked, floor=policy.facts.floor, most=most)
+        near = found or [[] for _ in drafts]
+        edges = facts_about(space, [(d.fact.owner, _things(d)) for d in drafts])
+        wanted = {row for rows in [*near, *edges.values()] for row in rows}
+        held = _held(space, drafts, wanted)
+    return [
+        chosen(most, near[at], same_predicate(held, fact), edges.get(at, []))
+        for at, fact in enumerate(facts)
+    ], held
+
+
+def _things(draft: FactDraft) -> set[str]:
+    """What a draft's relations lead to; everything of an owner's leads from the owner."""
+    names = {name for src, _, dst in draft.relations for name in (src, dst)}
+    return {name for name in names if key(name) != key(draft.fact.owner)}
+
+
+def _held(space: Space, drafts: Sequence[FactDraft], near: Collection[UUID]) -> list[Fact]:
+    return held_claims(
+        space,
+        [draft.fact for draft in drafts],
+        corrections=[draft.fact for draft in drafts if draft.correction],
+        near=near,
+    )
+
+
+def _questions(
+    drafts: Sequence[FactDraft],
+    near: Sequence[Sequence[UUID]],
+    vectors: indexing.Vectors | None,
+    policy: Policy,
+) -> list[Question]:
+    return [
+        Question(
+            draft.fact,
+            draft.sources,
+            draft.trusted,
+            draft.correction,
+            near[at],
+            _earlier(drafts, at, vectors, policy.facts.floor),
+            distrust(draft.role, draft.fact.text),
+        )
+        for at, draft in enumerate(drafts)
+    ]
+
+
+def _earlier(
+    drafts: Sequence[FactDraft], at: int, vectors: indexing.Vectors | None, floor: float
+) -> list[int]:
+    """Earlier candidates of the batch that say something near, of the same owner, in other turns:
+    what one turn says at once is meant side by side."""
+    if vectors is None:
+        return []
+    new, turn = drafts[at].fact, drafts[at].sources[0].turn_id
+    found = [
+        (float(vectors[at] @ vectors[place]) / 4, place)
+        for place in range(at)
+        if drafts[place].fact.owner == new.owner
+        and all(source.turn_id != turn for source in drafts[place].sources)
+    ]
+    return [place for cosine, place in sorted(found, reverse=True) if round(cosine, 6) >= floor][:3]
+
+
+def _drawn(
+    space: Space, policy: Policy, decided: Sequence[Decided], resolver: Resolver, engine: Engine
+) -> Graph | None:
+    if not policy.graph.enabled:
+        return None
+    stored = {fact.id for fact in resolver.inserted}
+    drafts = [each.draft for each in decided if each.draft.fact.id in stored]
+    types = {name: kind for draft in drafts for name, kind in draft.types.items()}
+    told = [Told(draft.fact, draft.relations, draft.sources) for draft in drafts]
+    return graphs.draw(space, told, types, f"{engine.name}/{engine.version}"[:60])
+
+
+def _find_merges(
+    graph: Graph,
+    policy: Policy,
+    entries: Sequence[indexing.Entry],
+    vectors: indexing.Vectors,
+    engine: Engine,
+    model: str,
+) -> None:
+    """Which new entities are ones known under another name (GR5)."""
+    places = {entry.owner_id: at for at, entry in enumerate(entries) if entry.kind == "entity"}
+    new = [entity for entity in graph.made.values() if entity.id in places]
+    with tenant_scope(graph.space.tenant_id):
+        near = graphs.nearest_entities(
+            graph.space, model, [vectors[places[entity.id]] for entity in new]
+        )
+        pairs = graphs.pairs_of(graph, new, near, policy.graph.merge_at, policy.graph.ask_at)
+    asked = graphs.unsure(pairs)
+    answers = engine.merge_check(asked) if asked else {}
+    graphs.settle_pairs(graph, pairs, answers)
+
+
+def _embedded(entries: Sequence[indexing.Entry], model: Embedder) -> indexing.Vectors | None:
     """None when the embedder is down: the rows are kept and found by their words (E18)."""
     try:
         return indexing.embed_entries(entries, model) if entries else None
@@ -139,22 +275,26 @@ def _vectors(entries: Sequence[indexing.Entry], model: Embedder) -> indexing.Vec
 
 def write(prepared: Prepared, changes: ChangeSet, now: datetime) -> Sequence[Decided]:
     """Store facts, entities, relations and their index entries; the causes go into `changes`,
-    which the caller saves. Call in the transaction that also ends the job.
+    which the caller saves. What may not be done unasked is proposed.
 
-    Raises StaleRead: prepare again and write anew.
+    Call in the transaction that also ends the job. Raises StaleRead: prepare again.
     """
     _refuse_stale(prepared)
     prepared.resolver.save(changes)
-    stored = {fact.id for fact in prepared.inserted}
-    kept = [draft for draft in prepared.drafts if draft.fact.id in stored]
-    types = {name: kind for draft in kept for name, kind in draft.types.items()}
-    found = [(draft.fact, draft.relations) for draft in kept]
-    save_relations(prepared.space, found, types, changes.engine)
+    if prepared.graph is not None:
+        graphs.save(prepared.graph, changes)
     indexing.write_entries(prepared.space, prepared.model, prepared.entries, prepared.vectors)
+    relations = {draft.fact.id: draft.relations for draft in prepared.drafts}
+    for overruled in prepared.resolver.overruled:
+        put_before_a_person(
+            prepared.space, overruled, relations.get(overruled.new.id, []), changes.at
+        )
     return prepared.decided
 
 
 def _refuse_stale(prepared: Prepared) -> None:
-    now_held = held_claims(prepared.space, [draft.fact for draft in prepared.drafts])
-    if {fact.id: fact.version for fact in now_held} != prepared.read:
+    rows = _held(prepared.space, prepared.drafts, prepared.read.keys())
+    if {fact.id: fact.version for fact in rows} != prepared.read:
         raise StaleRead("claims changed while they were being compared")
+    if prepared.graph is not None and prepared.graph.is_stale():
+        raise StaleRead("entities changed while they were being compared")

@@ -23,9 +23,10 @@ from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
 from notes import indexing
 from notes.dating import joined
 from notes.lexemes import lexical_text
+from notes.merging import key
 from notes.models import Fact, Note, Page
 from notes.recording import Source
-from notes.services import key
+from notes.trust import PEOPLE
 
 log = structlog.get_logger()
 
@@ -122,7 +123,8 @@ def _facts(
             FactDraft(
                 fact=_fact(batch, candidate, turn, stamp, now),
                 sources=_sources(candidate, handles),
-                trusted=turn.role == Turn.Role.USER,
+                trusted=turn.role in PEOPLE,
+                role=turn.role,
                 correction=candidate.correction,
                 relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
                 types={key(entity.name): entity.type[:20] for entity in built.entities},

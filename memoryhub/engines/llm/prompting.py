@@ -35,7 +35,7 @@ Purpose = Literal[
     "repair",
 ]
 # A change of a prompt's text is a new file and a new number: calls and events name it.
-VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1)
+VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {"construct": 2}
 
 
 @cache
@@ -43,6 +43,17 @@ def template(purpose: Purpose) -> str:
     """The instructions of a purpose in their current version."""
     name = f"{purpose}.v{VERSIONS[purpose]}.md"
     return (files(__package__) / "prompts" / name).read_text(encoding="utf-8")
+
+
+def match_text(text: str) -> str:
+    """One space, no case: the form in which our own words are recognised."""
+    return " ".join(text.casefold().split())
+
+
+@cache
+def words_of(purpose: Purpose) -> str:
+    """A purpose's instructions in that form, without marks."""
+    return match_text(template(purpose).replace("`", ""))
 
 
 def messages(purpose: Purpose, data: dict[str, Any]) -> list[dict[str, str]]:

@@ -7,17 +7,19 @@ a person are dropped and counted (spec E13, E24, E27); everything is capped (E14
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from memoryhub.engines.llm.asking import is_instruction
-from memoryhub.engines.llm.replies import ConstructReply, FactReply, NoteReply
+from memoryhub.engines.llm.prompting import match_text
+from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactReply
 from memoryhub.engines.llm.times import time_of
 from memoryhub.engines.local.predicates import is_single
 from memoryhub.engines.types import (
     Construction,
     EntityMention,
+    Exchange,
     FactCandidate,
     FactKind,
     NoteDraft,
@@ -31,6 +33,7 @@ from memoryhub.engines.types import (
 )
 
 MOST_FACTS, MOST_WORDS, MOST_MENTIONS, MOST_CHARACTERS = 20, 12, 40, 500  # spec §16
+SHORTEST = 12  # characters of a text that can be told to be our own
 _SELF = frozenset({"", "i", "me", "user", "speaker", "the user", "the speaker", "我", "用户"})
 _TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
 _UNSURE = 0.6  # confidence of a claim whose quotation is nowhere
@@ -38,43 +41,103 @@ _UNSURE = 0.6  # confidence of a claim whose quotation is nowhere
 
 @dataclass
 class Reading:
-    """One reply being read against the utterances it is about, by their handles.
+    """One reply being read against the exchanges it is about.
 
-    `rejected` counts what was dropped.
+    `earlier` are the handles of what went before, which an exchange may refer to; `told` the
+    words of our own instructions, which are nobody's facts (spec M8). `rejected` counts what was
+    dropped.
     """
 
-    offered: Mapping[str, Utterance]
+    exchanges: Sequence[Exchange]
+    earlier: Collection[str] = ()
+    told: str = ""
     rejected: int = 0
 
-    def construction(self, reply: ConstructReply) -> Construction:
-        kept: dict[int, FactCandidate] = {}
-        for index, each in enumerate(reply.facts):
-            fact = self._fact(each) if len(kept) < MOST_FACTS else None
-            if fact:
-                kept[index] = fact
-        self.rejected += len(reply.facts) - len(kept)
-        facts = tuple(kept.values())
+    def __post_init__(self) -> None:
+        self.offered = {u.handle: u for e in self.exchanges for u in e.utterances}
+        self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
+
+    def constructions(self, reply: ConstructReply) -> list[Construction]:
+        """One an exchange, in order."""
+        kept = self._facts(reply)
         entities = self._entities(reply)
-        times: dict[str, tuple[TimeSpan, ...]] = {}
-        for fact in facts:
-            if fact.event and fact.event.text:
-                handle = fact.sources[0].handle
-                times[handle] = tuple(dict.fromkeys((*times.get(handle, ()), fact.event)))
+        relations = self._relations(reply, entities, kept)
+        acts = self._acts(reply)
+        said = self._said_of(reply)
+        return [
+            self._construction(at, kept, entities, relations, acts, said.get(at))
+            for at in range(len(self.exchanges))
+        ]
+
+    def _facts(self, reply: ConstructReply) -> dict[int, FactCandidate]:
+        """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""
+        kept: dict[int, FactCandidate] = {}
+        counted = [0] * len(self.exchanges)
+        for index, each in enumerate(reply.facts):
+            fact = self._fact(each)
+            place = self._place[fact.sources[0].handle] if fact else 0
+            if fact and counted[place] < MOST_FACTS:
+                kept[index] = fact
+                counted[place] += 1
+        self.rejected += len(reply.facts) - len(kept)
+        return kept
+
+    def _construction(
+        self,
+        at: int,
+        kept: Mapping[int, FactCandidate],
+        entities: Sequence[EntityMention],
+        relations: Sequence[tuple[int, RelationCandidate]],
+        acts: Mapping[str, SpeechAct],
+        said: ExchangeReply | None,
+    ) -> Construction:
+        mine = [n for n, fact in kept.items() if self._place[fact.sources[0].handle] == at]
+        edges = [replace(r, fact=mine.index(n)) for n, r in relations if n in mine]
+        facts = tuple(kept[n] for n in mine)
+        handles = {u.handle for u in self.exchanges[at].utterances}
         return Construction(
             facts=facts,
-            entities=entities,
-            relations=self._relations(reply, entities, list(kept)),
-            note=_note(reply.note),
-            speech_acts=self._acts(reply),
-            times=times,
-            topic_cue=reply.new_topic,
+            entities=self._named_in(at, entities, edges),
+            relations=tuple(edges),
+            note=_note(said),
+            speech_acts={handle: act for handle, act in acts.items() if handle in handles},
+            times=_times(facts),
+            topic_cue=bool(said and said.new_topic),
+            continues=said.continues if said else None,
+            related=self._related(at, said),
         )
+
+    def _named_in(
+        self, at: int, entities: Sequence[EntityMention], edges: Sequence[RelationCandidate]
+    ) -> tuple[EntityMention, ...]:
+        text = " ".join(u.text for u in self.exchanges[at].utterances).casefold()
+        ends = {name for edge in edges for name in (edge.src, edge.dst)}
+        alone = len(self.exchanges) == 1
+        return tuple(e for e in entities if alone or e.name in ends or e.name.casefold() in text)
+
+    def _said_of(self, reply: ConstructReply) -> dict[int, ExchangeReply]:
+        """By place, what the reply says of each exchange as a whole."""
+        names = {f"e{at + 1}": at for at in range(len(self.exchanges))}
+        if len(reply.exchanges) == 1 == len(self.exchanges):
+            return {0: reply.exchanges[0]}
+        found = {names[e.exchange]: e for e in reversed(reply.exchanges) if e.exchange in names}
+        self.rejected += len(reply.exchanges) - len(found)
+        return found
+
+    def _related(self, at: int, said: ExchangeReply | None) -> tuple[str, ...]:
+        """Earlier messages only: what was not offered, or comes later, is dropped (J6)."""
+        named = list(dict.fromkeys(said.related)) if said else []
+        before = {handle for handle, place in self._place.items() if place < at}
+        known = [handle for handle in named if handle in self.earlier or handle in before]
+        self.rejected += len(named) - len(known)
+        return tuple(known)[:MOST_WORDS]
 
     def _fact(self, reply: FactReply) -> FactCandidate | None:
         source = self._source(reply)
         kind = _one_of(FactKind, reply.kind)
         polarity = _one_of(Polarity, reply.polarity)
-        if not (source and kind and polarity and reply.text.strip()):
+        text = reply.text.strip()[:MOST_CHARACTERS]
+        if not (source and kind and polarity and text) or self._is_ours(text):
             return None
         owner = source.speaker if reply.owner.strip().lower() in _SELF else reply.owner.strip()
         if not _may_claim(source, owner, kind):
@@ -84,7 +147,7 @@ class Reading:
             return None  # the model copied its own prompt
         key = re.sub(r"\W+", "_", reply.predicate.strip().lower()).strip("_")[:64]
         return FactCandidate(
-            text=reply.text.strip()[:MOST_CHARACTERS],
+            text=text,
             owner=owner,
             speaker=source.speaker,
             pattern=_pattern(reply),
@@ -103,6 +166,12 @@ class Reading:
             sources=(span,),
         )
 
+    def _is_ours(self, text: str) -> bool:
+        """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""
+        plain = match_text(text).rstrip(".!。！")
+        said = any(plain in match_text(u.text) for u in self.offered.values())
+        return len(plain) >= SHORTEST and plain in self.told and not said
+
     def _source(self, reply: FactReply) -> Utterance | None:
         """The utterance that says it, which is not always the one the reply names.
 
@@ -112,32 +181,46 @@ class Reading:
         named = self.offered.get(reply.source)
         if named is None or (reply.quote and reply.quote in named.text):
             return named
-        others = [u for u in self.offered.values() if u is not named]
+        mine = self.exchanges[self._place[named.handle]].utterances if named else []
+        others = [u for u in mine if u is not named]
         quoted = [u for u in others if reply.quote and reply.quote in u.text]
         if quoted:
             return quoted[0]
         return max([named, *others], key=lambda u: len(_terms(reply.text) & _terms(u.text)))
 
     def _entities(self, reply: ConstructReply) -> tuple[EntityMention, ...]:
-        known = [
-            EntityMention(each.name.strip()[:200], each.type.strip().lower())
-            for each in reply.entities
-            if each.name.strip() and each.type.strip().lower() in _TYPES
-        ]
-        self.rejected += len(reply.entities) - len(known)
-        return tuple(dict.fromkeys(known))[:MOST_MENTIONS]
+        """By name once each; whoever is called "I" is the subject (spec §6.2)."""
+        known: dict[str, EntityMention] = {}
+        dropped = 0
+        for each in reply.entities:
+            name, kind = self._name(each.name), each.type.strip().lower()
+            if not name or kind not in _TYPES:
+                dropped += 1
+                continue
+            aliases = tuple(a.strip()[:200] for a in each.aliases if a.strip() and a != name)
+            known.setdefault(name, EntityMention(name, kind, aliases[:5]))
+        self.rejected += dropped
+        return tuple(known.values())[: MOST_MENTIONS * len(self.exchanges)]
+
+    def _name(self, name: str) -> str:
+        plain = name.strip()[:200]
+        return self.exchanges[0].subject if plain.lower() in _SELF and plain else plain
 
     def _relations(
-        self, reply: ConstructReply, entities: tuple[EntityMention, ...], kept: list[int]
-    ) -> tuple[RelationCandidate, ...]:
+        self,
+        reply: ConstructReply,
+        entities: Sequence[EntityMention],
+        kept: Mapping[int, FactCandidate],
+    ) -> list[tuple[int, RelationCandidate]]:
+        """With the number of their fact; both ends are among the entities (GR6)."""
         names = {entity.name for entity in entities}
-        known = [
-            RelationCandidate(each.source, each.label, each.target, kept.index(each.fact))
-            for each in reply.relations
-            if {each.source, each.target} <= names and each.label and each.fact in kept
-        ]
+        known = []
+        for each in reply.relations:
+            src, dst = self._name(each.source), self._name(each.target)
+            if {src, dst} <= names and src != dst and each.label and each.fact in kept:
+                known.append((each.fact, RelationCandidate(src, each.label, dst, 0)))
         self.rejected += len(reply.relations) - len(known)
-        return tuple(known)[:MOST_MENTIONS]
+        return list(dict.fromkeys(known))[: MOST_MENTIONS * len(self.exchanges)]
 
     def _acts(self, reply: ConstructReply) -> dict[str, SpeechAct]:
         acts: dict[str, SpeechAct] = {}
@@ -175,11 +258,20 @@ def _pattern(reply: FactReply) -> Pattern:
     return "SVC" if reply.complement else "SV"
 
 
-def _note(reply: NoteReply | None) -> NoteDraft | None:
-    if reply is None or not (reply.keywords or reply.context):
+def _times(facts: Iterable[FactCandidate]) -> dict[str, tuple[TimeSpan, ...]]:
+    times: dict[str, tuple[TimeSpan, ...]] = {}
+    for fact in facts:
+        if fact.event and fact.event.text:
+            handle = fact.sources[0].handle
+            times[handle] = tuple(dict.fromkeys((*times.get(handle, ()), fact.event)))
+    return times
+
+
+def _note(said: ExchangeReply | None) -> NoteDraft | None:
+    if said is None or not (said.keywords or said.context):
         return None
     return NoteDraft(
-        _words(reply.keywords), _words(reply.tags), reply.context.strip()[:MOST_CHARACTERS]
+        _words(said.keywords), _words(said.tags), said.context.strip()[:MOST_CHARACTERS]
     )
 
 

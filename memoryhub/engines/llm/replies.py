@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _text(value: Any) -> Any:
@@ -60,6 +60,7 @@ class FactReply(_Part):
 class EntityReply(_Part):
     name: Text = ""
     type: Text = ""
+    aliases: Texts = []
 
 
 class RelationReply(_Part):
@@ -69,24 +70,53 @@ class RelationReply(_Part):
     fact: int = -1
 
 
+class ActReply(_Part):
+    handle: Text = ""
+    act: Text = ""
+
+
 class NoteReply(_Part):
     keywords: Texts = []
     tags: Texts = []
     context: Text = ""
 
 
-class ActReply(_Part):
-    handle: Text = ""
-    act: Text = ""
+class ExchangeReply(NoteReply):
+    exchange: Text = ""
+    continues: bool | None = None
+    new_topic: bool = False
+    related: Texts = []
+
+
+class FactsReply(_Part):
+    facts: Annotated[list[FactReply], BeforeValidator(_listed)]
+    speech_acts: Annotated[list[ActReply], BeforeValidator(_listed)] = []
+
+
+class EntitiesReply(_Part):
+    entities: Annotated[list[EntityReply], BeforeValidator(_listed)]
+
+
+class RelationsReply(_Part):
+    relations: Annotated[list[RelationReply], BeforeValidator(_listed)]
 
 
 class ConstructReply(_Part):
     facts: Annotated[list[FactReply], BeforeValidator(_listed)]
     entities: Annotated[list[EntityReply], BeforeValidator(_listed)] = []
     relations: Annotated[list[RelationReply], BeforeValidator(_listed)] = []
-    note: NoteReply | None = None
     speech_acts: Annotated[list[ActReply], BeforeValidator(_listed)] = []
-    new_topic: bool = False
+    exchanges: Annotated[list[ExchangeReply], BeforeValidator(_listed)] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_only_one(cls, value: Any) -> Any:
+        """Models asked about one exchange like to say of the whole what is its own."""
+        if not isinstance(value, dict) or value.get("exchanges"):
+            return value
+        note: dict[str, Any] = value["note"] if isinstance(value.get("note"), dict) else {}
+        own = {name: value[name] for name in ("new_topic", "continues", "related") if name in value}
+        return value | ({"exchanges": [note | own]} if note or own else {})
 
 
 class AnswerReply(_Part):

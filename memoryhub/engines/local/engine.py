@@ -36,6 +36,7 @@ from memoryhub.engines.types import (
     SpeechAct,
     TimeSpan,
     Utterance,
+    Wanted,
 )
 
 _MOST = 20  # facts of an exchange (spec §16)
@@ -52,7 +53,9 @@ class LocalEngine(Deciding, Associating, Abstracting, Attending, Recalling):
     name = "local"
     version = "1"
 
-    def construct(self, exchanges: Sequence[Exchange]) -> list[Construction]:
+    def construct(
+        self, exchanges: Sequence[Exchange], wanted: Wanted | None = None
+    ) -> list[Construction]:
         """One construction per exchange; all English texts are parsed in one batch."""
         readings = _turns(exchanges)
         _complete(readings)

@@ -48,6 +48,7 @@ from memoryhub.engines.types.claims import (
     RelationCandidate,
     Verdict,
     VerdictOp,
+    Wanted,
 )
 from memoryhub.engines.types.dialogue import (
     Granularity,
@@ -123,4 +124,5 @@ __all__ = [
     "Utterance",
     "Verdict",
     "VerdictOp",
+    "Wanted",
 ]

@@ -50,6 +50,7 @@ class FactCandidate:
 class EntityMention:
     name: str
     type: str  # person, place, organisation, event, object, concept, date
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,22 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a construction is to yield, and how it is asked for.
+
+    `combine`: in one call where that can be; else each purpose in a call of its own. `batch`:
+    exchanges of one session a call may hold.
+    """
+
+    facts: bool = True
+    graph: bool = True
+    notes: bool = True
+    chain: bool = True
+    combine: bool = True
+    batch: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class HeldClaim:
     """A claim already held, offered for comparison under a handle."""
 
@@ -114,11 +131,15 @@ class HeldClaim:
     predicate_key: str
     valid_from: datetime
     valid_to: datetime | None = None
+    polarity: Polarity = "holds"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A claim to be decided. `offered` are the handles it may be compared with."""
+    """A claim to be decided. `offered` are the handles it may be compared with.
+
+    `is_wish`: not a claim but a wish to forget; every `forget` verdict names one held claim.
+    """
 
     handle: str
     text: str
@@ -127,6 +148,8 @@ class Candidate:
     said_at: datetime
     event_from: datetime | None = None
     offered: tuple[str, ...] = ()
+    polarity: Polarity = "holds"
+    is_wish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +164,17 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What to do with a candidate. `target` is an offered handle or "", `text` the merged text
-    of an `augment`. Code checks it before anything follows from it (spec §11.7)."""
+    of an `augment`. Code checks it before anything follows from it (spec §11.7).
+
+    `sure` False: a suspicion, which only a person turns into a decision.
+    """
 
     candidate: str
     op: VerdictOp
     target: str = ""
     text: str = ""
     reason: str = ""
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

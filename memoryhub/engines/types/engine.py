@@ -32,6 +32,7 @@ from memoryhub.engines.types.claims import (
     NamePair,
     NoteDraft,
     Verdict,
+    Wanted,
 )
 from memoryhub.engines.types.dialogue import Passage, Utterance
 from memoryhub.engines.types.recall import Answer, Entry, Judgement, Quote, RoutedQuestion
@@ -47,8 +48,10 @@ class Engine(Protocol):
     version: str
 
     # Claims and associations
-    def construct(self, exchanges: Sequence[Exchange]) -> list[Construction]:
-        """One construction per exchange, in order; as few calls as the batch allows."""
+    def construct(
+        self, exchanges: Sequence[Exchange], wanted: Wanted | None = None
+    ) -> list[Construction]:
+        """One construction per exchange, in order; as few calls as `wanted` allows."""
 
     def resolve(self, comparison: Comparison) -> list[Verdict]:
         """At most one verdict a candidate; candidates without one stay undecided."""
