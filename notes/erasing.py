@@ -87,18 +87,24 @@ def _edit(changes: ChangeSet, row: Any, **values: Any) -> None:
 def _reopenings(found: Trace) -> list[tuple[Fact, dict[str, Any]]]:
     """The claims that those which go had bounded, with their intervals anew (X7, GR9)."""
     gone = {fact.id: fact for fact in found.facts_gone()}
-    if not gone:
+    if not gone and not found.released:
         return []
     places = Q(id__in=[f.supersedes_id for f in gone.values()]) | Q(supersedes__in=gone)
+    released = list(Fact.objects.filter(id__in=found.released).exclude(id__in=gone))
+    places |= Q(id__in=found.released)
     places |= Q(lineage__in={f.lineage for f in gone.values()})
-    for fact in gone.values():
+    places |= Q(lineage__in={f.lineage for f in released})
+    for fact in [*gone.values(), *released]:
         if fact.predicate_key:
             places |= Q(owner=fact.owner, predicate_key=fact.predicate_key)
     remaining = list(Fact.objects.filter(places, space=found.space).exclude(id__in=gone))
     changed = []
     for fact in remaining:
         values = _pointing_back(fact, gone)
-        interval = None if fact.corrected_by else repaired(fact, list(gone.values()), remaining)
+        free = fact.id in found.released
+        interval = repaired(fact, list(gone.values()), remaining, released=free)
+        if fact.corrected_by:
+            interval = None
         values |= asdict(interval) if interval else {}
         if any(getattr(fact, name) != value for name, value in values.items()):
             changed.append((fact, values))

@@ -19,19 +19,23 @@ class Interval:
     retired_at: datetime | None
 
 
-def repaired(fact: Fact, gone: Collection[Fact], remaining: Sequence[Fact]) -> Interval | None:
-    """The claim's interval without `gone`; None if they never touched it.
+def repaired(
+    fact: Fact, gone: Collection[Fact], remaining: Sequence[Fact], *, released: bool = False
+) -> Interval | None:
+    """The claim's interval without `gone`; None if they never touched it. `released`: what
+    ended it left no claim of its own, and is gone as well.
 
     `remaining` are the space's other claims. What they close stays closed: an end is the
     earliest of those left.
     """
     ended_by = [g for g in gone if g.supersedes_id == fact.id or _bounded(fact, g)]
     reworded_by = [g for g in gone if _reworded(fact, g)]
-    if not ended_by and not reworded_by:
+    if not ended_by and not reworded_by and not released:
         return None
     others = [other for other in remaining if other.id != fact.id and counts(other)]
     still = [other for other in others if other.supersedes_id == fact.id]
-    retired_at = None if reworded_by else fact.retired_at
+    withdrawn = fact.status == Fact.Status.RETRACTED and bool(ended_by or released)
+    retired_at = None if reworded_by or withdrawn else fact.retired_at
     if fact.status == Fact.Status.RETRACTED and any(_replaces(s, fact) for s in still):
         return Interval(fact.valid_to, fact.status, retired_at)
     later = [o for o in others if o.valid_from > fact.valid_from and same_place(fact, o)]

@@ -28,7 +28,7 @@ REWRITTEN = frozenset({"chain", "segment", "episode"})
 class Trace:
     """`turns` will be redacted; `named` are the claims asked for. `gone` rows rested on those
     alone; `tainted` ones on other turns too, which are in `remaining`; `rewritten` ones sum up a
-    span with some of them in it.
+    span with some of them in it. `released` claims were ended by the turns and by nothing else.
     """
 
     space: Space
@@ -38,6 +38,7 @@ class Trace:
     tainted: dict[Key, Any] = field(default_factory=dict)
     rewritten: dict[Key, Any] = field(default_factory=dict)
     entities: dict[UUID, Entity] = field(default_factory=dict)
+    released: set[UUID] = field(default_factory=set)
     remaining: set[UUID] = field(default_factory=set)
 
     @property
@@ -69,7 +70,10 @@ def _by_derivation(found: Trace) -> None:
     touching = Derivation.objects.filter(space=found.space).filter(
         Q(turn__in=found.erased) | Q(via_id__in=[row for _, row in found.gone])
     )
-    children = set(touching.values_list("child_type", "child_id")) - set(found.gone)
+    against = touching.filter(role=Derivation.Role.CONTRADICTION)
+    found.released = set(against.values_list("child_id", flat=True)) - _ended_by_others(found)
+    made = touching.exclude(role=Derivation.Role.CONTRADICTION)
+    children = set(made.values_list("child_type", "child_id")) - set(found.gone)
     links = Derivation.objects.filter(child_id__in=[row for _, row in children])
     support: dict[Key, set[UUID]] = defaultdict(set)
     for link in links.exclude(via_id__in=[row for _, row in found.gone]):
@@ -89,6 +93,11 @@ def _by_derivation(found: Trace) -> None:
         elif support[key] & found.erased or _betrays(found, row, others, texts, names):
             found.tainted[key] = row
             found.remaining |= others
+
+
+def _ended_by_others(found: Trace) -> set[UUID]:
+    links = Derivation.objects.filter(space=found.space, role=Derivation.Role.CONTRADICTION)
+    return set(links.exclude(turn__in=found.erased).values_list("child_id", flat=True))
 
 
 def rows_of(keys: Iterable[Key]) -> dict[Key, Any]:

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Max, Model, Q
 
-from memoryhub.errors import Conflict
+from memoryhub.errors import Conflict, NotFound
 from memoryhub.tenants.models import Space
 from notes import indexing, registry
 from notes.intervals import counts, is_single, overlap, same_place
 from notes.models import COUNTERS, EvolutionEvent, Fact, IndexEntry, Link, Revision
-from notes.recording import ChangeSet, values_of
+from notes.recording import ChangeSet, Source, values_of
 
 Key = tuple[str, UUID]
 Values = dict[str, Any]
@@ -103,6 +103,46 @@ class Workbench:
         row.version += 1
         changes.changed(row, was)
 
+    def row(self, row_type: str, row_id: UUID) -> Any:
+        """A row of the space, to be changed. Raises NotFound."""
+        key = (row_type, row_id)
+        if key not in self.rows:
+            self.load({key})
+        row = self.rows[key]
+        if row is None or row.space_id != self.space.id:
+            raise NotFound(f"there is no such {row_type}")
+        return row
+
+    def by_hand(self, reason: str, *, actor: str = "") -> ChangeSet:
+        """A change-set of a person's own; `edit` and `add` write into it."""
+        changes = ChangeSet(
+            self.space,
+            EvolutionEvent.Kind.MANUAL,
+            actor or self.actor,
+            self.now,
+            reason=reason,
+            trigger="manual",
+        )
+        self.changes.append(changes)
+        return changes
+
+    def edit(self, changes: ChangeSet, row: Any, **values: Any) -> None:
+        """Change columns of a loaded row, given by their attribute names."""
+        was = values_of(row)
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.version += 1
+        changes.changed(row, was)
+
+    def add(self, changes: ChangeSet, row: Any, sources: Iterable[Source]) -> None:
+        key = (str(row._meta.model_name), row.id)
+        self.rows[key], self.first[key] = row, None
+        changes.created(row, sources)
+
+    def retire(self, changes: ChangeSet, row: Any) -> None:
+        """The row is not held any more; a note's links go with it."""
+        self._retire(changes, (str(row._meta.model_name), row.id))
+
     def _retire(self, changes: ChangeSet, key: Key) -> None:
         row = self.rows[key]
         gone = {"retired_at": self.now} | ({"active": False} if key[0] == "link" else {})
@@ -154,26 +194,36 @@ class Workbench:
             model = registry.kind_of(kind).model
             gone = [i for i in ids if self.rows[kind, i] is None and self.first[kind, i]]
             model._default_manager.filter(id__in=gone).delete()
-            made = [i for i in ids if self.rows[kind, i] is not None and not self.first[kind, i]]
-            model._default_manager.bulk_create([self.rows[kind, i] for i in made])
-            changed = [self.rows[kind, i] for i in ids if self._changed(kind, i)]
+            held = [i for i in ids if self.rows[kind, i] is not None]
+            made = [self.rows[kind, i] for i in held if self.first[kind, i] is None]
+            changed = [self.rows[kind, i] for i in held if self._differs(kind, i)]
             fields = self._fields(kind, ids)
-            for leaving in (True, False):
-                rows = [row for row in changed if _leaves(row) is leaving]
+            for rows in (
+                [r for r in changed if _leaves(r)],
+                [r for r in changed if not _leaves(r)],
+            ):
                 if rows:
                     model._default_manager.bulk_update(rows, fields, batch_size=500)
+                model._default_manager.bulk_create(made)
+                made = []
         for changes in self.changes:
             changes.save()
         self._forget_entries()
 
-    def _changed(self, kind: str, row_id: UUID) -> bool:
+    def _differs(self, kind: str, row_id: UUID) -> bool:
         row, first = self.rows[kind, row_id], self.first[kind, row_id]
         return row is not None and first is not None and values_of(row) != first
+
+    def _changed(self, kind: str, row_id: UUID) -> bool:
+        """Differs from what it was, or is new."""
+        return self._differs(kind, row_id) or (
+            self.rows[kind, row_id] is not None and self.first[kind, row_id] is None
+        )
 
     def _fields(self, kind: str, ids: Sequence[UUID]) -> list[str]:
         names: set[str] = set()
         for row_id in ids:
-            if self._changed(kind, row_id):
+            if self._differs(kind, row_id):
                 was, now = self.first[kind, row_id] or {}, values_of(self.rows[kind, row_id])
                 names |= {name for name in now if was.get(name) != now[name]}
         columns = registry.kind_of(kind).model._meta.concrete_fields
@@ -198,7 +248,7 @@ class Workbench:
             if registry.kind_of(kind).entries is None:
                 continue
             rows = [self.rows[kind, i] for i in ids if self._changed(kind, i)]
-            live = [row for row in rows if not row.retired_at]
+            live = [row for row in rows if not getattr(row, "retired_at", None)]
             made += registry.entries_of(kind, live, zone)
         known = IndexEntry.objects.filter(
             space=self.space, model=model, owner_id__in=[entry.owner_id for entry in made]

@@ -19,6 +19,7 @@ from memoryhub.pipeline import (
     placing,
     promoting,
     queue,
+    reviewing,
     sweeping,
 )
 from memoryhub.pipeline.drafting import Draft, draft
@@ -64,7 +65,9 @@ def derive(
             if attempt == MOST_READS:
                 raise
         else:
-            return
+            break
+    if any(turn.speech_act == "forget" for turn in batch.turns):
+        reviewing.grant_wishes(batch.space, now)
 
 
 def write(batch: Batch, made: Draft, claims: claiming.Prepared, now: datetime) -> None:

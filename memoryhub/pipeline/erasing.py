@@ -10,28 +10,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Min, Q
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import NotFound
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes import erasing, registry
 from notes.models import Derivation, Fact, Receipt
+from notes.queries import is_past
 from notes.tracing import Trace, text_of, trace
 from personas.erasing import scrub
 from personas.models import BlockAttachment, BlockVersion
 
 SAMPLES = 5
+MOST_OUTLIVED = 500  # a sweep
 Kind = Literal["turns", "session", "facts", "subject"]
 
 
@@ -88,15 +91,23 @@ def plan(space: Space, target: Target) -> Plan:
 
 
 def execute(
-    space: Space, target: Target, actor: str, now: datetime, *, reason: str = ""
+    space: Space,
+    target: Target,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    within_step: bool = False,
 ) -> Receipt:
     """Erase, and say what went. Opens its own scope. Raises NotFound.
 
-    Run again, it finds nothing: the receipt, not stored then, counts zero.
+    Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
+    job that runs in the space is the caller's own.
     """
     with tenant_scope(space.tenant_id):
         lock_space(space)
-        _freeze(space, now)
+        if not within_step:
+            _freeze(space, now)
         if target.kind == "subject":
             return _drop(space, actor, now, reason)
         found = _traced(space, target)
@@ -104,6 +115,30 @@ def execute(
             return _receipt(space, target, actor, now, reason, Counter(), [], stored=False)
         counts, review = _erase(space, target, found, actor, now)
         return _receipt(space, target, actor, now, reason, counts, review)
+
+
+def erase_outlived(space: Space, policy: Policy, now: datetime) -> datetime | None:
+    """Erase claims that hold no longer and outlived the tenant's limit (AMA's rule b, J3).
+
+    A task of the sweep; returns when the next one outlives it. Without a limit they stay, closed.
+    """
+    days = policy.retention.max_age_days
+    if days is None:
+        return None
+    age = timedelta(days=days)
+    with tenant_scope(space.tenant_id):
+        over = Fact.objects.filter(is_past(now) | Q(status=Fact.Status.RETRACTED), space=space)
+        over = over.filter(pinned=False)
+        old = over.filter(asserted_at__lt=now - age).order_by("asserted_at")
+        ids = tuple(old.values_list("id", flat=True)[:MOST_OUTLIVED])
+    if ids:
+        target = Target("facts", ids)
+        execute(
+            space, target, "policy: retention.max_age", now, reason="outlived", within_step=True
+        )
+    with tenant_scope(space.tenant_id):
+        next_one = over.aggregate(at=Min("asserted_at"))["at"]
+    return next_one + age if next_one else None
 
 
 def _erase(

@@ -12,6 +12,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline import erasing, queue
 from memoryhub.pipeline.erasing import Target
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import (
@@ -336,3 +337,28 @@ def test_an_event_whose_values_were_erased_is_not_undoable(reader: Hub) -> None:
         made = EvolutionEvent.objects.filter(kind=EvolutionEvent.Kind.RESOLVE)
         assert made.count() == 1
         assert made.get().is_purged
+
+
+@pytest.mark.parametrize(("limit", "left"), [(365.0, {"Zanzibar"}), (None, {"Lisbon", "Zanzibar"})])
+def test_AA8_a_conflicting_fact_that_outlived_the_limit_is_erased(
+    reader: Hub, limit: float | None, left: set[str]
+) -> None:
+    reader.policy(
+        "amem",
+        facts__enabled=True,
+        notes__links=False,
+        notes__evolution=False,
+        retention__max_age_days=limit,
+    )
+    reader.exchange("I live in Lisbon.", "Nice.")
+    reader.drain(days=400)
+    reader.exchange("I moved to Zanzibar.", "Wow.")
+    reader.drain()
+    with tenant_scope(reader.tenant.id):
+        assert Fact.objects.get(o="Lisbon").valid_to is not None
+        effective = policy_of(reader.space)
+    erasing.erase_outlived(reader.space, effective.policy, reader.now)
+    with tenant_scope(reader.tenant.id):
+        assert set(Fact.objects.values_list("o", flat=True)) == left
+        assert Receipt.objects.exists() is (limit is not None)
+    reader.drain()

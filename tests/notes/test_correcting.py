@@ -1,0 +1,99 @@
+"""Corrections by hand: each an event that can be undone, and safe from the pipeline (E19, C9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.tenants.ids import new_id
+from notes import correcting
+from notes.models import Derivation, EvolutionEvent, Fact, IndexEntry, Link, Note
+from notes.undoing import undo
+from tests.support.hand import Hand, Kind
+from tests.support.hub import Hub
+
+
+def test_edited_words_are_a_new_version_with_the_same_supports(hub: Hub, hand: Hand) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    old = Fact.objects.get()
+    new = correcting.edit_text(hand.space, old.id, "Ana lives in Braga", "eva", hub.now)
+    old.refresh_from_db()
+    assert old.retired_at == hub.now
+    assert not IndexEntry.objects.filter(owner_id=old.id).exists()
+    assert (new.lineage, new.lineage_version) == (old.lineage, 2)
+    assert new.is_protected
+    support = Derivation.objects.filter(child_id__in=[old.id, new.id])
+    assert len(set(support.values_list("turn_id", flat=True))) == 1
+    assert IndexEntry.objects.get(owner_id=new.id).embedding is not None
+    event = EvolutionEvent.objects.get(kind=Kind.MANUAL)
+    assert event.actor == "eva"
+    undo(event, "eva", hub.now)
+    assert Fact.objects.get(retired_at=None).id == old.id
+    assert IndexEntry.objects.filter(owner_id=old.id).exists()
+
+
+def test_E19_what_was_never_true_gives_its_time_back(hub: Hub, hand: Hand) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    hand.claim("Ana lives in Rome", "Rome", day=3)
+    rome = Fact.objects.get(o="Rome")
+    event = correcting.never_true(hand.space, rome.id, "eva", hub.now, reason="a joke")
+    rome.refresh_from_db()
+    porto = Fact.objects.get(o="Porto")
+    assert (rome.status, rome.corrected_by) == ("retracted", "eva")
+    assert (porto.status, porto.valid_to) == ("active", None)
+    undo(event, "eva", hub.now)
+    porto.refresh_from_db()
+    assert porto.valid_to == rome.valid_from
+
+
+def test_what_is_no_longer_true_held_until_then(hub: Hub, hand: Hand) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    fact = Fact.objects.get()
+    with pytest.raises(InvalidInput):
+        correcting.ended(hand.space, fact.id, "eva", hub.now, at=hub.now - timedelta(days=1))
+    until = hub.now + timedelta(days=2)
+    correcting.ended(hand.space, fact.id, "eva", until)
+    fact.refresh_from_db()
+    assert (fact.status, fact.valid_to, fact.version) == ("superseded", until, 2)
+
+
+def test_restoring_is_refused_where_another_holds(hub: Hub, hand: Hand) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    hand.claim("Ana lives in Rome", "Rome", day=3)
+    porto, rome = Fact.objects.get(o="Porto"), Fact.objects.get(o="Rome")
+    with pytest.raises(Conflict) as refused:
+        correcting.restore(hand.space, porto.id, "eva", hub.now)
+    assert refused.value.extra["rivals"] == [str(rome.id)]
+    correcting.ended(hand.space, rome.id, "eva", hub.now + timedelta(days=9))
+    with pytest.raises(Conflict):
+        correcting.restore(hand.space, rome.id, "eva", hub.now, reason="x") and correcting.restore(
+            hand.space, rome.id, "eva", hub.now
+        )
+
+
+def test_a_pin_protects_and_can_be_taken_out(hub: Hub, hand: Hand) -> None:
+    note = hand.note("Paddling in spring")
+    correcting.pin(hand.space, "note", note.id, True, "eva", hub.now)
+    assert Note.objects.get().is_protected
+    with pytest.raises(Conflict):
+        correcting.pin(hand.space, "note", note.id, True, "eva", hub.now)
+    correcting.pin(hand.space, "note", note.id, False, "eva", hub.now)
+    assert not Note.objects.get().is_protected
+
+
+def test_AM11_a_deleted_note_takes_its_links_along(hub: Hub, hand: Hand) -> None:
+    n5, n6 = hand.note("Rowing on the river"), hand.note("Paddling in spring")
+    hand.evolve(n6, "kayak", link=n5)
+    event = correcting.delete_note(hand.space, n5.id, "eva", hub.now)
+    assert not Link.objects.get().active
+    assert not IndexEntry.objects.filter(owner_id=n5.id).exists()
+    undo(event, "eva", hub.now)
+    assert Link.objects.get().active
+    assert Note.objects.filter(retired_at=None).count() == 2
+
+
+def test_E30_a_row_of_another_space_is_unknown(hub: Hub, hand: Hand) -> None:
+    with pytest.raises(NotFound):
+        correcting.never_true(hand.space, new_id(), "eva", hub.now)

@@ -1,0 +1,185 @@
+"""A person answers proposals; each answer is an event by hand (spec §11.7, E20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.pipeline import reviewing
+from memoryhub.tenants.scope import tenant_scope
+from notes import correcting
+from notes.models import Entity, EvolutionEvent, Fact, Proposal, Receipt
+from notes.proposals import propose
+from notes.recording import values_of
+from tests.support.hand import Hand, Kind
+from tests.support.hub import Hub
+
+
+@pytest.fixture
+def hand(hub: Hub) -> Iterator[Hand]:
+    with tenant_scope(hub.tenant.id):
+        yield Hand(hub)
+
+
+def beside(hand: Hand, text: str, value: str, days: int) -> Fact:
+    """A second claim of a person's word against another's, stored beside it."""
+    at = hand.hub.now + timedelta(days=days)
+    fact = Fact(
+        tenant_id=hand.space.tenant_id,
+        space=hand.space,
+        owner="Ana",
+        speaker="Hub",
+        text=text,
+        text_key=text,
+        predicate_key="lives_in",
+        cardinality="multi",
+        o=value,
+        valid_from=at,
+        asserted_at=at,
+        recorded_at=hand.hub.now,
+        confidence=0.3,
+    )
+    fact.save(force_insert=True)
+    return fact
+
+
+def conflict(hand: Hand) -> tuple[Fact, Fact, Proposal]:
+    hand.claim("Ana lives in Porto", "Porto")
+    old = Fact.objects.get()
+    new = beside(hand, "Ana lives in Rome", "Rome", 3)
+    payload = {"op": "supersede", "fact_id": str(new.id), "candidate": values_of(new)}
+    made = propose(
+        hand.space, "conflict", "x", "says otherwise", hand.hub.now, payload=payload, row=old
+    )
+    return old, new, made
+
+
+def test_replacing_closes_the_old_claim_for_the_new_one(hub: Hub, hand: Hand) -> None:
+    old, new, proposal = conflict(hand)
+    reviewing.answer(proposal, "replace", "eva", hub.now)
+    old.refresh_from_db()
+    new.refresh_from_db()
+    assert (old.status, old.valid_to) == ("superseded", new.valid_from)
+    assert (new.supersedes_id, new.cardinality, new.confidence) == (old.id, "single", 0.9)
+    proposal.refresh_from_db()
+    assert (proposal.state, proposal.decided_by) == ("accepted", "eva")
+    assert EvolutionEvent.objects.get(kind=Kind.MANUAL).actor == "eva"
+    with pytest.raises(Conflict):
+        reviewing.answer(proposal, "keep", "rui", hub.now)
+
+
+def test_keeping_both_changes_nothing(hub: Hub, hand: Hand) -> None:
+    _, _, proposal = conflict(hand)
+    before = list(Fact.objects.order_by("id").values())
+    reviewing.answer(proposal, "keep", "eva", hub.now)
+    assert list(Fact.objects.order_by("id").values()) == before
+    assert Proposal.objects.get().state == "rejected"
+
+
+def test_discarding_withdraws_the_new_claim(hub: Hub, hand: Hand) -> None:
+    old, new, proposal = conflict(hand)
+    reviewing.answer(proposal, "discard", "eva", hub.now)
+    assert Fact.objects.get(id=new.id).status == "retracted"
+    assert Fact.objects.get(id=old.id).status == "active"
+
+
+def test_an_unknown_answer_leaves_the_proposal_open(hub: Hub, hand: Hand) -> None:
+    _, _, proposal = conflict(hand)
+    with pytest.raises(InvalidInput):
+        reviewing.answer(proposal, "erase", "eva", hub.now)
+    assert Proposal.objects.get().state == "open"
+
+
+def test_what_fails_is_open_again(hub: Hub, hand: Hand) -> None:
+    old, _, proposal = conflict(hand)
+    Proposal.objects.update(payload={"op": "supersede", "fact_id": str(old.space_id)})
+    proposal.refresh_from_db()
+    with pytest.raises(Exception, match="no such fact"):
+        reviewing.answer(proposal, "replace", "eva", hub.now)
+    assert Proposal.objects.get().state == "open"
+
+
+def candidate(hand: Hand, text: str, value: str, days: int) -> dict[str, Any]:
+    fact = beside(hand, text, value, days)
+    values, turn = values_of(fact), hand.turn(text)
+    fact.delete()
+    values["cardinality"] = "single"
+    return {"candidate": values, "sources": [{"turn": str(turn.id), "start": 0, "end": 3}]}
+
+
+@pytest.mark.parametrize(
+    ("op", "status", "facts"),
+    [("supersede", "superseded", 2), ("correct", "retracted", 2), ("close", "superseded", 1)],
+)
+def test_what_a_person_corrected_changes_only_on_a_persons_word(
+    hub: Hub, hand: Hand, op: str, status: str, facts: int
+) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    Fact.objects.update(corrected_by="eva")
+    old = Fact.objects.get()
+    payload = {"op": op, **candidate(hand, "Ana lives in Rome", "Rome", 3)}
+    proposal = propose(
+        hand.space, "overwrite", "y", "says otherwise", hub.now, payload=payload, row=old
+    )
+    reviewing.answer(proposal, "apply", "eva", hub.now)
+    old.refresh_from_db()
+    assert old.status == status
+    assert Fact.objects.count() == facts
+
+
+def test_the_values_of_other_rows_are_written_as_proposed(hub: Hub, hand: Hand) -> None:
+    note = hand.note("Paddling in spring")
+    correcting.pin(hand.space, "note", note.id, True, "eva", hub.now)
+    payload = {"values": {"keywords": ["kayak"], "context": "A sport"}}
+    proposal = propose(hand.space, "overwrite", "z", "more", hub.now, payload=payload, row=note)
+    reviewing.answer(proposal, "apply", "eva", hub.now)
+    note.refresh_from_db()
+    assert (note.keywords, note.context, note.version) == (["kayak"], "A sport", 3)
+
+
+def test_X11_what_was_held_back_is_stored_when_a_person_vouches_for_it(
+    hub: Hub, hand: Hand
+) -> None:
+    payload = {"op": "add", **candidate(hand, "Ana lives in Rome", "Rome", 3)}
+    proposal = propose(hand.space, "quarantine", "q", "a command", hub.now, payload=payload)
+    assert not Fact.objects.exists()
+    reviewing.answer(proposal, "store", "eva", hub.now)
+    assert Fact.objects.get().text == "Ana lives in Rome"
+
+
+def test_merging_is_one_event_that_can_be_undone(hub: Hub, hand: Hand) -> None:
+    common = {"tenant": hub.tenant, "space": hand.space}
+    ann = Entity.objects.create(name="Ann", canonical_key="ann", **common)
+    anna = Entity.objects.create(name="Anna", canonical_key="anna", **common)
+    payload = {"entity": str(ann.id), "into": str(anna.id), "cosine": 0.8}
+    proposal = propose(hand.space, "merge", "m", "alike", hub.now, payload=payload, row=ann)
+    reviewing.answer(proposal, "merge", "eva", hub.now)
+    ann.refresh_from_db()
+    anna.refresh_from_db()
+    assert ann.merged_into_id == anna.id
+    assert anna.aliases == ["Ann"]
+
+
+@pytest.mark.parametrize(("mode", "certain"), [("auto", True), ("auto", False), ("confirm", True)])
+def test_E20_AA7_a_wish_to_forget_is_granted_at_once_only_where_it_is_clear(
+    hub: Hub, hand: Hand, mode: str, certain: bool
+) -> None:
+    hub.policy(erase__on_request=mode)
+    hand.claim("Ana lives in Porto", "Porto")
+    fact = Fact.objects.get()
+    payload = {"fact_ids": [str(fact.id)], "certain": certain}
+    proposal = propose(
+        hand.space, "erase", "w", "asked to forget", hub.now, payload=payload, row=fact
+    )
+    granted = reviewing.grant_wishes(hand.space, hub.now)
+    assert granted == int(mode == "auto" and certain)
+    if not granted:
+        assert Fact.objects.exists()
+        reviewing.answer(proposal, "erase", "eva", hub.now)
+    assert not Fact.objects.exists()
+    receipt = Receipt.objects.get()
+    assert receipt.counts["turns"] == 1
