@@ -1,0 +1,223 @@
+"""The tools of an agent that looks after its own memory: what they take, and what they tell
+(MemGPT, spec §3.3). Their schemas are what a model is offered; `executor` runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from math import ceil
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from memoryhub.engines.types import Tool
+
+PAGE_SIZE = 5
+RESULT_CHARS = 3000
+LONGEST_PAUSE = 360  # minutes
+
+
+def _flag(value: Any) -> Any:
+    words = {
+        "true": True,
+        "yes": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "0": False,
+        "": False,
+    }
+    return words.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+def _listed(value: Any) -> Any:
+    if value is None:
+        return []
+    return [each.strip() for each in value.split(",")] if isinstance(value, str) else value
+
+
+def _day(value: Any) -> Any:
+    return value[:10] if isinstance(value, str) else value
+
+
+Words = Annotated[str, Field(min_length=1)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Day = Annotated[date, BeforeValidator(_day)]
+
+
+class Arguments(BaseModel):
+    """What every tool may be told: `heartbeat` asks for another step afterwards."""
+
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+    heartbeat: Flag = Field(False, description="true: you get another step after this one")
+
+
+class SendMessage(Arguments):
+    text: Words = Field(description="what the person reads, in their language")
+
+
+class CoreAppend(Arguments):
+    label: Words = Field(description="the block's label")
+    text: Words = Field(description="the line to add at its end")
+
+
+class CoreReplace(Arguments):
+    label: Words = Field(description="the block's label")
+    old: str = Field(description="words of the block, copied exactly; they occur once")
+    new: str = Field(description="what stands there instead; empty deletes")
+
+
+class CoreInsert(Arguments):
+    label: Words = Field(description="the block's label")
+    text: Words = Field(description="the line to insert")
+    line: int = Field(-1, description="before which line, from 0; -1 is the end")
+
+
+class CoreRethink(Arguments):
+    label: Words = Field(description="the block's label")
+    text: str = Field(description="the whole block, written anew")
+
+
+class RecallSearch(Arguments):
+    query: Words = Field(description="words to look for in all that was said")
+    page: int = Field(1, ge=1, description="page of the results, from 1")
+
+
+class RecallSearchDates(Arguments):
+    start: Day = Field(description="first day, as 2024-05-17")
+    end: Day = Field(description="last day, as 2024-05-17")
+    page: int = Field(1, ge=1, description="page of the results, from 1")
+
+
+class ArchivalInsert(Arguments):
+    text: Words = Field(description="what to keep; it must be understood without its context")
+    tags: Annotated[list[str], BeforeValidator(_listed)] = Field([], description="a few words")
+
+
+class ArchivalSearch(Arguments):
+    query: Words = Field(description="what to look for in archival memory")
+    page: int = Field(1, ge=1, description="page of the results, from 1")
+    tags: Annotated[list[str], BeforeValidator(_listed)] = Field([], description="only these")
+    tag_mode: Literal["any", "all"] = Field("any", description="any or all of the tags")
+    start: Day | None = Field(None, description="first day, as 2024-05-17")
+    end: Day | None = Field(None, description="last day, as 2024-05-17")
+
+
+class PauseHeartbeats(Arguments):
+    minutes: int = Field(ge=1, le=LONGEST_PAUSE, description="how long you do not wake by yourself")
+
+
+TOOLS: dict[str, tuple[type[Arguments], str]] = {
+    "send_message": (SendMessage, "Say something to the person."),
+    "core_append": (CoreAppend, "Add a line to a memory block, which you always see."),
+    "core_replace": (CoreReplace, "Change words in a memory block."),
+    "core_insert": (CoreInsert, "Insert a line into a memory block."),
+    "core_rethink": (CoreRethink, "Write a memory block anew, to put it in order or shorten it."),
+    "recall_search": (RecallSearch, "Look through everything that was ever said."),
+    "recall_search_dates": (RecallSearchDates, "Read what was said on certain days."),
+    "archival_insert": (ArchivalInsert, "Keep a longer text in archival memory."),
+    "archival_search": (ArchivalSearch, "Look through archival memory."),
+    "pause_heartbeats": (PauseHeartbeats, "Rest: take no steps by yourself for a while."),
+}
+# Nobody but the agent reads what these find, so it gets another step to do so.
+LOOKING = frozenset({"recall_search", "recall_search_dates", "archival_search"})
+
+
+def offered(*, without: Sequence[str] = ()) -> list[Tool]:
+    """The tools as an engine is given them."""
+    return [
+        Tool(name, description, _schema(shape))
+        for name, (shape, description) in TOOLS.items()
+        if name not in without
+    ]
+
+
+def _schema(shape: type[Arguments]) -> dict[str, Any]:
+    made = shape.model_json_schema()
+    properties = {name: _plain(about) for name, about in made["properties"].items()}
+    properties["heartbeat"] = properties.pop("heartbeat")  # last: it is the least of it
+    return {"type": "object", "properties": properties, "required": made.get("required", [])}
+
+
+def _plain(about: dict[str, Any]) -> dict[str, Any]:
+    kinds = [each for each in about.get("anyOf", []) if each.get("type") != "null"]
+    about = (kinds[0] | about) if kinds else about
+    return {name: about[name] for name in ("type", "items", "enum", "description") if name in about}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing found: when, whose word, what."""
+
+    at: datetime
+    who: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page of what a search found, and how much there is in all."""
+
+    hits: Sequence[Hit]
+    total: int
+    page: int
+    size: int = PAGE_SIZE
+
+    @property
+    def pages(self) -> int:
+        return ceil(self.total / self.size)
+
+
+def page_of(hits: Sequence[Hit], page: int, size: int = PAGE_SIZE) -> Found:
+    """That page of all hits; empty past the last one, with the totals all the same (MG4)."""
+    first = (page - 1) * size
+    return Found(hits[first : first + size], len(hits), page, size)
+
+
+class Memory(Protocol):
+    """Where tools look and keep things; made by layers that know how. Each opens its own scope.
+
+    Raises MemoryHubError with words that an agent can act on.
+    """
+
+    def recall(self, query: str, page: int) -> Found: ...
+
+    def recall_dates(self, start: date, end: date, page: int) -> Found: ...
+
+    def archive(self, text: str, tags: Sequence[str]) -> None: ...
+
+    def archival(
+        self,
+        query: str,
+        page: int,
+        tags: Sequence[str],
+        tag_mode: Literal["any", "all"],
+        start: date | None,
+        end: date | None,
+    ) -> Found: ...
+
+
+def told(found: Found, most: int = RESULT_CHARS) -> str:
+    """A page of results in words: "12 of 12" are all, and a page says which it is."""
+    head = f"{found.total} found, page {found.page} of {found.pages}."
+    if found.hits:
+        first = (found.page - 1) * found.size + 1
+        last = first + len(found.hits) - 1
+        which = f"{first}" if first == last else f"{first} to {last}"
+        head = f"{which} of {found.total}, page {found.page} of {found.pages}:"
+    room = max(80, (most - len(head)) // max(1, len(found.hits)) - 2)
+    return capped("\n".join([head, *(f"- {_line(hit, room)}" for hit in found.hits)]), most)
+
+
+def _line(hit: Hit, room: int) -> str:
+    who = f" {hit.who}:" if hit.who else ""
+    text = f"[{hit.at:%Y-%m-%d %H:%M}]{who} {' '.join(hit.text.split())}"
+    return text if len(text) <= room else f"{text[: room - 2]} …"
+
+
+def capped(text: str, most: int = RESULT_CHARS) -> str:
+    """A result no longer than a tool may give."""
+    note = f" … [{len(text) - most} more characters]"
+    return text if len(text) <= most else f"{text[: most - len(note)]}{note}"

@@ -1,0 +1,234 @@
+"""The window: one warning, a flush in time, nothing torn apart and nothing lost (MemGPT)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.services import append_turns
+from memoryhub.engines.types import Utterance
+from memoryhub.errors import EngineError
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.schema import Window as Limits
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Derivation, Episode, EvolutionEvent
+from personas.models import Window
+from personas.window import Queued, cut, fitted, portions, shortened
+from personas.windowing import Composed, Help, compose, refold
+from tests.support.hub import Hub
+
+POLICY = Policy(window=Limits(context_limit=1000))
+
+
+def words(number: int, word: str = "w") -> str:
+    return " ".join([word] * number)
+
+
+def count(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+@dataclass
+class Folder:
+    """Folds into a fixed text, or fails; remembers what it was given."""
+
+    broken: bool = False
+    given: list[tuple[str, list[str]]] = field(default_factory=list)
+    later: list[Any] = field(default_factory=list)
+
+    def fold(self, folded: str, said: Sequence[Utterance]) -> str:
+        self.given.append((folded, [each.text for each in said]))
+        if self.broken:
+            raise EngineError("down")
+        return f"summary {len(self.given)}"
+
+    def plan(self, window: Window, now: datetime) -> None:
+        self.later.append(window.id)
+
+    @property
+    def help(self) -> Help:
+        return Help(count, self.fold, self.plan, engine="test/1")
+
+
+@pytest.fixture
+def folder() -> Folder:
+    return Folder()
+
+
+def said(hub: Hub, *roles_and_texts: tuple[str, str], **metadata: Any) -> Session:
+    with tenant_scope(hub.tenant.id):
+        for role, text in roles_and_texts:
+            hub.pass_time(seconds=1)
+            message = Message(role, text, timestamp=hub.now, metadata=metadata)
+            done = append_turns(hub.space, [message], received=hub.now, session_id="talk")
+    return done.session
+
+
+def look(hub: Hub, session: Session, folder: Folder, policy: Policy = POLICY) -> Composed:
+    return compose(session, policy, folder.help, hub.now)
+
+
+def warnings(composed: Composed) -> int:
+    return sum("nearly full" in message.content for message in composed.messages)
+
+
+def test_MG1_one_warning_at_seven_tenths_and_no_other(hub: Hub, folder: Folder) -> None:
+    session = said(hub, ("user", words(400)), ("assistant", words(299)))
+    composed = look(hub, session, folder)
+    assert (composed.tokens, composed.warned, warnings(composed)) == (699, False, 0)
+    said(hub, ("user", words(1)))
+    composed = look(hub, session, folder)
+    assert (composed.tokens, composed.warned, warnings(composed)) == (700, True, 1)
+    said(hub, ("user", words(50)))
+    composed = look(hub, session, folder)
+    assert (composed.tokens, composed.warned, warnings(composed)) == (750, False, 0)
+
+
+def test_MG2_a_full_window_is_flushed_of_whole_exchanges_and_folded(
+    hub: Hub, folder: Folder
+) -> None:
+    exchanges = [
+        (role, f"{role}{n} {words(99)}") for n in range(4) for role in ("user", "assistant")
+    ]
+    session = said(hub, *exchanges, ("user", words(199)))
+    assert look(hub, session, folder).warned
+    said(hub, ("assistant", words(1, "end")))
+    composed = look(hub, session, folder)
+    # Half of 1,000 tokens is five messages: the cut moves on to where an exchange begins.
+    left = [text for _, text in exchanges[:6]]
+    assert folder.given == [("", left)]
+    assert composed.evicted == 6
+    shown = [message.content for message in composed.messages]
+    assert shown[0] == "What was said before, in brief: summary 1"
+    assert shown[1:] == [*(text for _, text in exchanges[6:]), words(199), "end"]
+    with tenant_scope(hub.tenant.id):
+        window = Window.objects.get()
+        assert (window.alerted, window.hidden) == (False, 0)
+        summary = Episode.objects.get(kind="rolling")
+        assert (summary.session_id, summary.text) == (session.id, "summary 1")
+        support = Derivation.objects.filter(child_id=summary.id).order_by("turn__seq")
+        assert [each.turn.text for each in support] == left
+        assert Turn.objects.count() == 10
+    # The next flush folds the old summary with what leaves then, and nothing else.
+    said(hub, ("user", words(300, "more")), ("assistant", words(299, "more")))
+    look(hub, session, folder)
+    assert folder.given[1][0] == "summary 1"
+    assert folder.given[1][1][0] == exchanges[6][1]
+    with tenant_scope(hub.tenant.id):
+        assert Episode.objects.get(kind="rolling").version == 2
+        assert EvolutionEvent.objects.filter(kind="digest").count() == 2
+
+
+def queue(*parts: str, tokens: int = 100) -> list[Queued]:
+    """ "u", "a" or "t"; "a>1" calls, "t<1" answers."""
+    roles = {"u": "user", "a": "assistant", "t": "tool"}
+    made = []
+    for seq, part in enumerate(parts):
+        calls = (part[2:],) if ">" in part else ()
+        answers = part[2:] if "<" in part else ""
+        made.append(Queued(seq, roles[part[0]], "", tokens, calls, answers))
+    return made
+
+
+def test_MG5_a_cut_never_separates_a_call_from_its_result() -> None:
+    assert cut(queue("u", "a>1", "t<1", "a", "u", "a"), 0.3, 1, 10_000) == 4
+    # Without another exchange to begin at, it moves past the result.
+    assert cut(queue("a", "a>1", "t<1", "a", "a", "a"), 1 / 3, 1, 10_000) == 3
+    # The result came late: everything in between stays with its call.
+    assert cut(queue("a", "a>1", "a", "t<1", "a", "a"), 0.3, 1, 10_000) == 4
+    # No id: a result belongs to the message before it.
+    assert cut(queue("a", "a", "t", "a", "a"), 0.4, 1, 10_000) == 3
+    # No safe place further on: the last one before.
+    assert cut(queue("u", "a", "u", "a>1", "t<1", "a"), 0.7, 1, 10_000) == 2
+
+
+def test_MG6_a_flush_succeeds_without_any_assistant_message(hub: Hub, folder: Folder) -> None:
+    session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
+    composed = look(hub, session, folder)
+    assert composed.evicted == 3
+    assert composed.tokens <= 1000
+    assert cut(queue("t", "t", "t"), 0.5, 0, 10_000) == 0
+
+
+def test_the_last_messages_are_kept_and_the_rest_has_to_fit() -> None:
+    assert cut(queue("u", "u", "u", "u"), 1.0, 3, 10_000) == 1
+    assert cut(queue("u", "u", "u"), 1.0, 3, 10_000) == 0
+    # Half would do for the share, but only 100 tokens are left for the queue.
+    assert cut(queue("u", "u", "u", "u"), 0.5, 0, 100) == 3
+
+
+def test_MG10_a_failed_fold_hides_messages_says_so_and_plans_another_try(
+    hub: Hub, folder: Folder
+) -> None:
+    folder.broken = True
+    session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
+    composed = look(hub, session, folder)
+    assert (composed.evicted, composed.hidden) == (3, 3)
+    assert composed.tokens <= 1000
+    assert composed.messages[0].content.startswith("3 earlier messages are neither in sight")
+    with tenant_scope(hub.tenant.id):
+        window = Window.objects.get()
+        assert folder.later == [window.id]
+        assert not Episode.objects.exists()
+    folder.broken = False
+    assert refold(hub.tenant.id, window.id, folder.help, hub.now) == 3
+    assert folder.given[-1] == ("", [words(200, f"n{n}") for n in range(3)])
+    composed = look(hub, session, folder)
+    assert composed.hidden == 0
+    assert composed.messages[0].content.endswith("summary 2")
+    assert refold(hub.tenant.id, window.id, folder.help, hub.now) == 0
+
+
+def test_what_a_fold_missed_is_in_the_next_one(hub: Hub, folder: Folder) -> None:
+    folder.broken = True
+    session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
+    look(hub, session, folder)
+    folder.broken = False
+    said(hub, *[("user", words(200, f"m{n}")) for n in range(3)])
+    assert look(hub, session, folder).hidden == 0
+    told = [text for _, texts in folder.given[1:] for text in texts]
+    assert told[:4] == [words(200, f"n{n}") for n in range(4)]
+
+
+def test_G8_a_message_longer_than_the_window_is_shown_by_head_and_tail(
+    hub: Hub, folder: Folder
+) -> None:
+    text = f"Beginning {words(5000)} ending"
+    session = said(hub, ("user", text))
+    composed = look(hub, session, folder)
+    (shown,) = [message.content for message in composed.messages if message.role == "user"]
+    assert shown.startswith("Beginning")
+    assert shown.endswith("ending")
+    assert "characters left out" in shown
+    assert composed.tokens <= 1000
+    with tenant_scope(hub.tenant.id):
+        assert Turn.objects.get().text == text
+
+
+def test_what_exceeds_the_window_is_folded_in_chunks() -> None:
+    assert portions([400, 400, 400, 900, 10], 1000) == [[0, 1], [2], [3, 4]]
+
+
+def test_everything_fits_however_large_the_last_messages_are() -> None:
+    large = [Queued(n, "user", words(400), 400) for n in range(3)]
+    assert sum(each.tokens for each in fitted(large, 300, count)) <= 300
+    assert shortened("abcdefghij" * 100, 0.5).startswith("abcdefghij")
+
+
+def test_core_blocks_and_head_come_first_and_count(hub: Hub, folder: Folder) -> None:
+    from personas import blocks
+
+    session = said(hub, ("user", "Hello."))
+    with tenant_scope(hub.tenant.id):
+        blocks.ensure_defaults(hub.space, "", 2000, hub.now)
+    composed = compose(session, POLICY, folder.help, hub.now, head=["You are helpful."])
+    assert [message.role for message in composed.messages] == ["system"] * 3 + ["user"]
+    assert composed.messages[0].content == "You are helpful."
+    assert "memory block human: 0 of 2000 characters" in composed.messages[1].content
+    assert composed.tokens == sum(count([m.content for m in composed.messages]))
