@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.models_in_use import embedder, engine_named
-from memoryhub.pipeline import chaining, queue, theming
+from memoryhub.pipeline import chaining, promoting, queue, theming
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.passages import Turns, passages_of, turns_of
@@ -269,6 +269,8 @@ def write(work: Work, now: datetime) -> None:
     queue.finish(work.job, done, now)
     if work.more:
         _go_on(work, now)
+    else:
+        promoting.plan_if_warm(work.space, work.policy, f"after:{work.job.id}", now)
 
 
 def _joins(work: Work) -> list[membership.Join]:

@@ -17,7 +17,7 @@ from uuid import UUID
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Engine, Knowledge, KnowledgeItem, Passage, TraitAssessment
-from memoryhub.models_in_use import embedder, engine_named
+from memoryhub.models_in_use import embedder, engine_for
 from memoryhub.pipeline import claiming, queue
 from memoryhub.pipeline.claiming import FactDraft, StaleRead
 from memoryhub.pipeline.following import Derived
@@ -117,13 +117,12 @@ def read(job: Job, now: datetime) -> Reading | None:
         pages = list({page.id: page for each in due for page in each.pages}.values())
         said = turns_of(pages)
         keys = allowed(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
-        tenant = Tenant.objects.get(id=job.tenant_id)
         return Reading(
             job=job,
             space=space,
             policy=policy,
             policy_version=effective.version,
-            engine=engine_named(tenant.engine),
+            engine=engine_for(Tenant.objects.get(id=job.tenant_id), policy),
             due=due,
             more=more,
             passages=passages_of(pages, said),

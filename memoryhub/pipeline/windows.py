@@ -10,7 +10,7 @@ from uuid import UUID
 from memoryhub.dialogues.models import Session
 from memoryhub.engines.types import Engine
 from memoryhub.errors import Conflict
-from memoryhub.models_in_use import embedder, engine_named
+from memoryhub.models_in_use import embedder, engine_for
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
@@ -64,7 +64,7 @@ def run(job: Job, now: datetime) -> None:
     """Fold what a flush could not. Raises EngineError: tried again with backoff."""
     with tenant_scope(job.tenant_id):
         effective = policy_of(Space.objects.get(id=job.space_id))
-        engine = engine_named(Tenant.objects.get(id=job.tenant_id).engine)
+        engine = engine_for(Tenant.objects.get(id=job.tenant_id), effective.policy)
     aid = _help(engine, effective.policy, effective.version)
     try:
         told = refold(job.tenant_id, UUID(str(job.payload[WINDOW])), aid, now)

@@ -33,11 +33,16 @@ class Attending:
 
     def kb_extract(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
         """What the subject states of themselves, word by word as a derivation reads it, so that
-        it is found to be held already; and what the assistant recommended."""
-        built = self.construct([_exchange(page, subject) for page in pages])
+        it is found to be held already; and what the assistant recommended. Pages whose claims
+        are known are not read again."""
+        unread = [page for page in pages if not page.claims]
+        built = self.construct([_exchange(page, subject) for page in unread]) if unread else []
         user: dict[str, list[str]] = {}
         agent: dict[str, list[str]] = {}
-        for page, construction in zip(pages, built, strict=True):
+        for page in pages:
+            for text in (claim for claim in page.claims if claim.startswith(subject)):
+                user.setdefault(text, []).append(page.handle)
+        for page, construction in zip(unread, built, strict=True):
             for fact in construction.facts:
                 if fact.kind == "recommendation":
                     agent.setdefault(fact.text, []).append(page.handle)
