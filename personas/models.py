@@ -92,9 +92,13 @@ class CoreBlock(TenantModel):
             models.UniqueConstraint(
                 fields=["tenant", "space", "agent", "label"],
                 condition=Q(retired_at=None),
-                nulls_distinct=False,
                 name="one_block_a_label",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "agent", "label"],
+                condition=Q(retired_at=None, space=None),
+                name="one_shared_block_a_label",
+            ),
         ]
 
     def __str__(self) -> str:

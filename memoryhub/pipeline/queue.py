@@ -124,10 +124,12 @@ def _next(space_id: UUID, now: datetime, at: datetime) -> Job | None:
     running: Job | None = unfinished.filter(state=Job.State.RUNNING).first()
     if running is not None:
         return running if running.lease_until and running.lease_until < now else None
-    first: Job | None = unfinished.filter(lane="A").order_by("first_seq").first()
+    # One that another worker has claimed since the last line is not waiting any more.
+    waiting = unfinished.exclude(state=Job.State.RUNNING)
+    first: Job | None = waiting.filter(lane="A").order_by("first_seq").first()
     if first is not None and first.run_after <= at:
         return first
-    due = unfinished.exclude(lane="A").filter(run_after__lte=at)
+    due = waiting.exclude(lane="A").filter(run_after__lte=at)
     found: Job | None = due.order_by("lane", "run_after", "first_seq").first()
     return found
 

@@ -25,11 +25,12 @@ class PolicyVersion(TenantModel):
     class Meta:
         ordering = ["-version"]
         constraints = [
+            models.UniqueConstraint(fields=["space", "version"], name="one_policy_a_version"),
             models.UniqueConstraint(
-                fields=["tenant", "space", "version"],
-                nulls_distinct=False,
-                name="one_policy_a_version",
-            )
+                fields=["tenant", "version"],
+                condition=models.Q(space=None),
+                name="one_tenant_policy_a_version",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -126,7 +126,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='coreblock',
-            constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('tenant', 'space', 'agent', 'label'), name='one_block_a_label', nulls_distinct=False),
+            constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('tenant', 'space', 'agent', 'label'), name='one_block_a_label'),
+        ),
+        migrations.AddConstraint(
+            model_name='coreblock',
+            constraint=models.UniqueConstraint(condition=models.Q(('retired_at', None), ('space', None)), fields=('tenant', 'agent', 'label'), name='one_shared_block_a_label'),
         ),
         migrations.AddConstraint(
             model_name='blockversion',

@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-version'],
-                'constraints': [models.UniqueConstraint(fields=('tenant', 'space', 'version'), name='one_policy_a_version', nulls_distinct=False)],
+                'constraints': [models.UniqueConstraint(fields=('space', 'version'), name='one_policy_a_version'), models.UniqueConstraint(condition=models.Q(('space', None)), fields=('tenant', 'version'), name='one_tenant_policy_a_version')],
             },
         ),
     ]
