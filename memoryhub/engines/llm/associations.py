@@ -2,15 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 from memoryhub.engines.llm.asking import Asking
-from memoryhub.engines.types import Association, Neighbourhood, NoteDraft, Passage
+from memoryhub.engines.llm.replies_associations import (
+    DescriptionReply,
+    EvolutionReply,
+    LinkEvolveReply,
+    LinkReply,
+    NoteBuildReply,
+)
+from memoryhub.engines.types import (
+    Association,
+    Evolution,
+    LinkDraft,
+    LinkKind,
+    Neighbourhood,
+    NoteDraft,
+    NoteView,
+    Passage,
+)
+from memoryhub.errors import EngineError
+
+MOST_WORDS, MOST_CHARACTERS, LONGEST_WORD = 12, 500, 64  # spec §16
+_NEW, _KNOWN = 2000, 600  # characters shown of a new note, of one held
+_TOO_MUCH = ("reply_cut", "context_exceeded")
 
 
 class Associating(Asking):
-    def note_build(self, texts: Sequence[Passage]) -> list[NoteDraft]:
-        raise NotImplementedError
+    def note_build(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
+        """One call for all texts, fewer a call when the model can't take them. Raises EngineError.
 
-    def link_evolve(self, notes: Sequence[Neighbourhood]) -> Association:
-        raise NotImplementedError
+        None for a text the model left out or said nothing of.
+        """
+        if not texts:
+            return []
+        try:
+            reply = self.ask("note_build", {"notes": [_text(p) for p in texts]}, NoteBuildReply)
+        except EngineError as error:
+            if error.code not in _TOO_MUCH or len(texts) == 1:
+                raise
+            middle = len(texts) // 2
+            return [*self.note_build(texts[:middle]), *self.note_build(texts[middle:])]
+        offered = {passage.handle for passage in texts}
+        found = {each.handle: each for each in reversed(reply.notes) if each.handle in offered}
+        self.reject("note_build", len(reply.notes) - len(found))
+        return [_draft(found.get(passage.handle)) for passage in texts]
+
+    def link_evolve(
+        self, notes: Sequence[Neighbourhood], *, links: bool = True, evolve: bool = True
+    ) -> Association:
+        """One call for all new notes, fewer a call when the model can't take them.
+
+        Raises EngineError.
+        """
+        offered = [near for near in notes if near.neighbours]
+        wanted = [
+            name for name, is_on in (("links", links), ("neighbours", evolve)) if is_on and offered
+        ]
+        if not wanted:
+            return Association()
+        try:
+            reply = self.ask("link_evolve", _data(offered, wanted), LinkEvolveReply)
+        except EngineError as error:
+            parts = _halves(offered) if error.code in _TOO_MUCH else ()
+            if not parts:
+                raise
+            return _joined([self.link_evolve(part, links=links, evolve=evolve) for part in parts])
+        reading = _Reading.of(offered)
+        found = Association(
+            links=reading.links(reply.links) if links else (),
+            evolutions=reading.evolutions(reply.neighbours) if evolve else (),
+        )
+        self.reject("link_evolve", reading.rejected)
+        return found
+
+
+@dataclass
+class _Reading:
+    """A reply being read against what was offered: each new note's neighbours, by handles."""
+
+    near: Mapping[str, frozenset[str]]
+    rejected: int = 0
+    known: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def of(cls, notes: Sequence[Neighbourhood]) -> _Reading:
+        near = {n.note.handle: frozenset(m.handle for m in n.neighbours) for n in notes}
+        return cls(near, known=frozenset(near).union(*near.values()))
+
+    def links(self, found: Sequence[LinkReply]) -> tuple[LinkDraft, ...]:
+        """One a pair and kind; a pair that was not offered, or an unknown kind, is dropped."""
+        drafts: dict[tuple[frozenset[str], str], LinkDraft] = {}
+        for each in found:
+            pair, kind = self._pair(each), each.kind.strip().lower()
+            if pair is None or kind not in get_args(LinkKind):
+                self.rejected += 1
+                continue
+            reason = each.reason.strip()[:MOST_CHARACTERS]
+            drafts.setdefault((frozenset(pair), kind), LinkDraft(*pair, kind, reason))  # type: ignore[arg-type]  # checked just above
+        return tuple(drafts.values())
+
+    def _pair(self, link: LinkReply) -> tuple[str, str] | None:
+        """(new note, neighbour). Without `from`, the only new note that has it as a neighbour."""
+        first, to = link.first.strip(), link.to.strip()
+        for new, other in ((first, to), (to, first)):
+            if other in self.near.get(new, ()):
+                return new, other
+        holders = [new for new, near in self.near.items() if to in near]
+        return (holders[0], to) if not first and len(holders) == 1 else None
+
+    def evolutions(self, found: Sequence[EvolutionReply]) -> tuple[Evolution, ...]:
+        """One a note, the first; empty descriptors stay as they are (A15)."""
+        kept: dict[str, Evolution] = {}
+        for each in found:
+            handle = each.handle.strip()
+            if handle not in self.known:
+                self.rejected += 1
+            elif each.keywords or each.tags or each.context.strip():
+                kept.setdefault(handle, _evolution(handle, each))
+        return tuple(kept.values())
+
+
+def _evolution(handle: str, reply: EvolutionReply) -> Evolution:
+    return Evolution(
+        handle,
+        keywords=_words(reply.keywords) or None,
+        tags=_words(reply.tags) or None,
+        context=reply.context.strip()[:MOST_CHARACTERS] or None,
+        why=reply.why.strip()[:MOST_CHARACTERS],
+    )
+
+
+def _draft(reply: DescriptionReply | None) -> NoteDraft | None:
+    if reply is None or not (reply.keywords or reply.context.strip()):
+        return None
+    return NoteDraft(
+        _words(reply.keywords), _words(reply.tags), reply.context.strip()[:MOST_CHARACTERS]
+    )
+
+
+def _words(found: Sequence[str]) -> tuple[str, ...]:
+    trimmed = (word.strip()[:LONGEST_WORD] for word in found)
+    return tuple(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
+
+
+def _text(passage: Passage) -> dict[str, str]:
+    at = passage.at.isoformat(timespec="minutes")
+    return {"handle": passage.handle, "at": at, "text": passage.text}
+
+
+def _data(notes: Sequence[Neighbourhood], wanted: Sequence[str]) -> dict[str, Any]:
+    new = {near.note.handle for near in notes}
+    known = {n.handle: n for near in notes for n in near.neighbours if n.handle not in new}
+    return {
+        "wanted": list(wanted),
+        "notes": [
+            _shown(near.note, _NEW) | {"near": [n.handle for n in near.neighbours]}
+            for near in notes
+        ],
+        "known": [_shown(note, _KNOWN) for note in known.values()],
+    }
+
+
+def _shown(note: NoteView, most: int) -> dict[str, Any]:
+    return {
+        "handle": note.handle,
+        "at": note.at.isoformat(timespec="minutes"),
+        "content": note.content[:most],
+        "keywords": list(note.keywords),
+        "tags": list(note.tags),
+        "context": note.context,
+    }
+
+
+def _halves(notes: Sequence[Neighbourhood]) -> tuple[Sequence[Neighbourhood], ...]:
+    """Fewer new notes a call, or the nearer half of an only one's neighbours; () if it has one."""
+    if len(notes) > 1:
+        return notes[: len(notes) // 2], notes[len(notes) // 2 :]
+    only, half = notes[0], len(notes[0].neighbours) // 2
+    if not half:
+        return ()
+    return ([replace(only, neighbours=only.neighbours[:half], similar=only.similar[:half])],)
+
+
+def _joined(parts: Sequence[Association]) -> Association:
+    """What several calls found. A note that two of them describe anew gets the first words."""
+    evolutions: dict[str, Evolution] = {}
+    for each in (e for part in parts for e in part.evolutions):
+        evolutions.setdefault(each.handle, each)
+    return Association(
+        links=tuple(link for part in parts for link in part.links),
+        evolutions=tuple(evolutions.values()),
+    )

@@ -41,7 +41,7 @@ from memoryhub.engines.types import (
     Utterance,
 )
 
-__all__ = ["construct", "question_predicates", "segment"]
+__all__ = ["construct", "note_of", "question_predicates", "segment"]
 
 _MOST_FACTS, _MOST_KEYWORDS = 20, 12  # spec §16
 _CONFIDENCE = 0.8
@@ -104,7 +104,7 @@ def construct(exchange: Exchange) -> Construction:
     return Construction(
         facts=tuple(facts),
         entities=_entities(exchange, words, people),
-        note=_note(exchange.utterances, facts, people),
+        note=note_of([u.text for u in exchange.utterances], facts, people),
         speech_acts={handle: _overall(found) for handle, found in acts.items()},
         times={handle: found for handle, found in times.items() if found},
         topic_cue=bool(exchange.utterances and GREETING.match(exchange.utterances[0].text)),
@@ -321,10 +321,10 @@ def _entities(
     return tuple(reversed(unique.values()))
 
 
-def _note(
-    utterances: Sequence[Utterance], facts: Sequence[FactCandidate], people: frozenset[str]
+def note_of(
+    texts: Sequence[str], facts: Sequence[FactCandidate], people: frozenset[str]
 ) -> NoteDraft | None:
-    texts = [u.text for u in utterances]
+    """The descriptors of what was said; None when it names nothing."""
     keywords = _keywords(texts, people)
     if not keywords and not facts:
         return None

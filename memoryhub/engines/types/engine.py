@@ -59,11 +59,16 @@ class Engine(Protocol):
     def merge_check(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
         """By handle, whether the two names are one entity's. Pairs not judged are left out."""
 
-    def note_build(self, texts: Sequence[Passage]) -> list[NoteDraft]:
-        """Descriptors of each text, in order."""
+    def note_build(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
+        """Descriptors of each text, in order; None for one that was not described."""
 
-    def link_evolve(self, notes: Sequence[Neighbourhood]) -> Association:
-        """Links of new notes with their neighbours, and neighbours' new descriptors."""
+    def link_evolve(
+        self, notes: Sequence[Neighbourhood], *, links: bool = True, evolve: bool = True
+    ) -> Association:
+        """Links of new notes with their neighbours, and neighbours' new descriptors.
+
+        What is not wanted is not asked for, and not in the answer.
+        """
 
     # Abstraction
     def chain(
