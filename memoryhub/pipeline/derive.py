@@ -12,6 +12,7 @@ from typing import Any
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline import (
+    associating,
     claiming,
     digesting,
     episodes,
@@ -28,8 +29,8 @@ from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.reading import Batch, read
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
-from notes.models import EvolutionEvent, Note
-from notes.recording import ChangeSet, Source
+from notes.models import EvolutionEvent
+from notes.recording import ChangeSet
 from notes.resolving import Op
 
 MOST_READS = 3  # of what changes while it is being compared (E10)
@@ -56,11 +57,13 @@ def derive(
         claims = claiming.prepare(
             batch.space, batch.policy, claiming.copies(made.facts), made.reader, made.embedder, now
         )
-        # Associations are prepared here: what is made now, and its neighbours (slice's own call).
+        notes = associating.prepare(
+            batch, made.pages, claims.inserted, made.reader, made.embedder, now
+        )
         try:
             with tenant_scope(job.tenant_id):
                 queue.hold(job)
-                write(batch, made, claims, now)
+                write(batch, made, claims, notes, now)
         except claiming.StaleRead:
             if attempt == MOST_READS:
                 raise
@@ -70,18 +73,24 @@ def derive(
         reviewing.grant_wishes(batch.space, now)
 
 
-def write(batch: Batch, made: Draft, claims: claiming.Prepared, now: datetime) -> None:
+def write(
+    batch: Batch,
+    made: Draft,
+    claims: claiming.Prepared,
+    notes: associating.Prepared,
+    now: datetime,
+) -> None:
     """One change-set a kind of change, and the job's end, in one transaction."""
     changes = _changes(batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue")
     decided = claiming.write(claims, changes, now)
     changes.save()
-    # Associations are written here.
-    _note(batch, made, now)
+    associating.write(notes, now)
     indexing.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
     Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
     shown = [*(each.shown() for each in decided), *_wishes(made)]
     queue.finish(batch.job, {"decisions": shown}, now)
-    if made.vectors is None or (claims.vectors is None and claims.entries):
+    unembedded = made.vectors is None or (claims.vectors is None and claims.entries)
+    if unembedded or notes.unembedded:
         queue.enqueue_embedding(batch.space, batch.job, now)
     built = {each.page.id: each.built for each in made.pages}
     if batch.job.step != Job.Step.DERIVE:
@@ -120,12 +129,3 @@ def _wishes(made: Draft) -> list[dict[str, Any]]:
         for turn in page.turns
         if turn.speech_act == "forget"
     ]
-
-
-def _note(batch: Batch, made: Draft, now: datetime) -> None:
-    changes = _changes(batch, EvolutionEvent.Kind.EVOLVE, made, now, "said in the dialogue")
-    notes = [(page, page.note) for page in made.pages if page.note is not None]
-    Note.objects.bulk_create([note for _, note in notes], batch_size=500)
-    for page, note in notes:
-        changes.created(note, [Source(turn.id) for turn in page.turns])
-    changes.save()

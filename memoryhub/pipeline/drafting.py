@@ -15,22 +15,20 @@ from numpy.typing import NDArray
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.language import language_of
-from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate, NoteDraft
+from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import embedder, engine_for
 from memoryhub.pipeline.claiming import FactDraft
-from memoryhub.pipeline.reading import Batch, Window, exchange, is_echo
+from memoryhub.pipeline.reading import Batch, Window, exchange
 from notes import indexing
 from notes.dating import joined
-from notes.lexemes import lexical_text
 from notes.merging import key
-from notes.models import Fact, Note, Page
+from notes.models import Fact, Page
 from notes.recording import Source
 from notes.trust import PEOPLE
 
 log = structlog.get_logger()
 
-SHORT_NOTE = 3  # no note of an exchange with this many words or fewer (E2)
 MOST_FACTS = 20  # an exchange (spec §16)
 
 
@@ -42,7 +40,6 @@ class PageDraft:
     turns: list[Turn]
     built: Construction
     facts: list[FactDraft]
-    note: Note | None
 
 
 @dataclass
@@ -60,7 +57,7 @@ class Draft:
 
 
 def draft(batch: Batch, now: datetime) -> Draft:
-    """Read the batch with the engine, and embed its turns and notes."""
+    """Read the batch with the engine, and embed its turns."""
     engine, model = engine_for(batch.tenant, batch.policy), embedder()
     stamp = f"{engine.name}/{engine.version}"
     pages = _pages(batch, engine, stamp, now)
@@ -91,7 +88,6 @@ def _pages(batch: Batch, engine: Engine, stamp: str, now: datetime) -> list[Page
                 turns=turns,
                 built=construction,
                 facts=_facts(batch, construction, handles, stamp, now),
-                note=_note(batch, page, turns, construction.note, stamp, now),
             )
         )
     return drafts
@@ -179,36 +175,8 @@ def _fact(batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: d
     )
 
 
-def _note(
-    batch: Batch,
-    page: Page,
-    turns: list[Turn],
-    draft: NoteDraft | None,
-    stamp: str,
-    now: datetime,
-) -> Note | None:
-    said = [turn for turn in turns if not is_echo(turn)]
-    content = "\n".join(f"{turn.speaker}: {turn.text}" for turn in said)
-    words = sum(len(lexical_text(turn.text).split()) for turn in said)
-    if draft is None or page.id in batch.noted or words <= SHORT_NOTE:
-        return None
-    return Note(
-        tenant_id=batch.space.tenant_id,
-        space=batch.space,
-        page=page,
-        content=content,
-        keywords=[keyword[:120] for keyword in draft.keywords[:12]],
-        tags=[tag[:120] for tag in draft.tags[:12]],
-        context=draft.context[:500],
-        occurred_at=turns[0].occurred_at,
-        created_at=now,
-        engine=stamp,
-    )
-
-
 def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
     """Also the turn before anew: its window now has a right-hand neighbour."""
-    notes = [page.note for page in pages if page.note is not None]
     zone = ZoneInfo(batch.space.timezone)
     turns = [*batch.before[-(indexing.BEFORE + indexing.AFTER) :], *batch.turns]
     return [
@@ -219,5 +187,4 @@ def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
             only=indexing.touched(turns, {turn.id for turn in batch.own_words}),
             zone=zone,
         ),
-        *indexing.note_entries(notes, zone=zone),
     ]

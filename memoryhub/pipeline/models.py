@@ -28,6 +28,7 @@ class Job(SpaceModel):
 
     class Step(models.TextChoices):
         DERIVE = "derive", "Derive memories"
+        ASSOCIATE = "associate", "Describe and link notes"
         PLACE = "place", "Chain and place pages"
         EPISODE = "episode", "Close an episode"
         PROMOTE = "promote", "Promote what is warm"

@@ -14,6 +14,7 @@ from memoryhub.pipeline import (
     derive,
     digesting,
     embedding,
+    enriching,
     episodes,
     folding,
     placing,
@@ -25,6 +26,7 @@ from memoryhub.pipeline.models import Job
 
 STEPS: dict[Job.Step, Callable[[Job, datetime], None]] = {
     Job.Step.DERIVE: derive.run,
+    Job.Step.ASSOCIATE: enriching.run,
     Job.Step.PLACE: placing.run,
     Job.Step.EPISODE: episodes.run,
     Job.Step.PROMOTE: promoting.run,

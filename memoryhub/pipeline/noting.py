@@ -1,0 +1,103 @@
+"""Notes of what was read: of each exchange, or of each fact (policy `notes.anchor`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types import NoteDraft
+from memoryhub.pipeline.claiming import FactDraft
+from memoryhub.pipeline.drafting import PageDraft
+from memoryhub.pipeline.reading import Batch, is_echo
+from memoryhub.policies.schema import Policy
+from notes.evolving import descriptors
+from notes.lexemes import lexical_text
+from notes.models import Fact, Note
+from notes.recording import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A note not yet saved, and the turns it was made from."""
+
+    note: Note
+    sources: tuple[Source, ...]
+
+
+def noted(
+    batch: Batch, pages: Sequence[PageDraft], stored: Sequence[Fact], stamp: str, now: datetime
+) -> list[Noted]:
+    """The new notes of a batch. `stored`: the facts that will be written.
+
+    Without a draft a note is pending: described later, by content only until then.
+    """
+    if not batch.policy.notes.enabled:
+        return []
+    if batch.policy.notes.anchor == "fact":
+        kept = {fact.id: fact for fact in stored}
+        found = [_of_fact(batch, page, draft, kept) for page in pages for draft in page.facts]
+    else:
+        found = [_of_page(batch, page) for page in pages]
+    return [_dated(each, stamp, now) for each in found if each is not None]
+
+
+def _of_page(batch: Batch, page: PageDraft) -> Noted | None:
+    said = [turn for turn in page.turns if not is_echo(turn)]
+    if page.page.id in batch.noted or not _is_worth_a_note(said, batch.policy):
+        return None
+    note = Note(
+        page=page.page,
+        content="\n".join(f"{turn.speaker}: {turn.text}" for turn in said),
+        occurred_at=page.turns[0].occurred_at,
+        **_keys(batch),
+        **_described(page.built.note, batch.policy),
+    )
+    return Noted(note, tuple(Source(turn.id) for turn in page.turns))
+
+
+def _is_worth_a_note(said: Sequence[Turn], policy: Policy) -> bool:
+    words = sum(len(lexical_text(turn.text).split()) for turn in said)
+    return words >= max(1, policy.notes.least_words)
+
+
+def _of_fact(
+    batch: Batch, page: PageDraft, draft: FactDraft, stored: dict[Any, Fact]
+) -> Noted | None:
+    """A fact that repeats one held has that one's note; a new one gets its own."""
+    fact = stored.get(draft.fact.id)
+    if fact is None:
+        return None
+    note = Note(
+        fact=fact,
+        content=fact.text,
+        occurred_at=fact.asserted_at,
+        **_keys(batch),
+        **_described(_narrowed(page.built.note, fact), batch.policy),
+    )
+    return Noted(note, tuple(draft.sources))
+
+
+def _narrowed(draft: NoteDraft | None, fact: Fact) -> NoteDraft | None:
+    """Of an exchange's descriptors those that the fact speaks of; None without a keyword left."""
+    text = fact.text.casefold()
+    keywords = tuple(word for word in draft.keywords if word.casefold() in text) if draft else ()
+    return NoteDraft(keywords, draft.tags, draft.context) if draft and keywords else None
+
+
+def _described(draft: NoteDraft | None, policy: Policy) -> dict[str, Any]:
+    """Where calls are not combined, notes are described by a call of their own."""
+    if draft is None or not policy.llm.combine_calls:
+        return {"enrichment": Note.Enrichment.PENDING}
+    return {"enrichment": Note.Enrichment.DONE, **descriptors(draft)}
+
+
+def _keys(batch: Batch) -> dict[str, Any]:
+    return {"tenant_id": batch.space.tenant_id, "space": batch.space}
+
+
+def _dated(noted: Noted, stamp: str, now: datetime) -> Noted:
+    noted.note.created_at, noted.note.engine = now, stamp
+    return noted

@@ -1,0 +1,146 @@
+"""Links between notes: undirected, one row a pair and kind (A-Mem, spec §4, A9)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from memoryhub.tenants.models import Space
+from notes.models import IndexEntry, Link, Note
+from notes.recording import ChangeSet, Source, values_of
+
+LONGEST_REASON = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A link to be: two notes in either order. `weight` in (0, 1]."""
+
+    first: UUID
+    second: UUID
+    kind: str
+    reason: str = ""
+    weight: float = 1.0
+
+    @property
+    def key(self) -> tuple[UUID, UUID, str]:
+        """The same for both orders: the smaller id first."""
+        a, b = sorted((self.first, self.second))
+        return a, b, self.kind
+
+
+def link(
+    space: Space,
+    pairs: Iterable[Pair],
+    sources: Mapping[UUID, Sequence[Source]],
+    changes: ChangeSet,
+    now: datetime,
+) -> list[Link]:
+    """Make the links, or put back in force those that were withdrawn; held ones stay as they are.
+
+    `sources` are the turns behind the notes, by note: a link rests on those of its notes. Call
+    inside the tenant's scope. At most three statements.
+    """
+    wanted = {pair.key: pair for pair in pairs if pair.first != pair.second}
+    held = {(row.a_id, row.b_id, row.kind): row for row in _between(space, wanted)}
+    again = [_revived(row, wanted[key], changes) for key, row in held.items() if not _is_on(row)]
+    made = [_new(space, pair, changes, now) for key, pair in wanted.items() if key not in held]
+    Link.objects.bulk_create(made, batch_size=500)
+    Link.objects.bulk_update(again, ["active", "retired_at", "reason", "weight", "version"])
+    for row in made:
+        changes.created(row, _support(row, sources))
+    for row in again:
+        changes.supported(row, _support(row, sources))
+    return [*made, *again]
+
+
+def _between(space: Space, wanted: Collection[tuple[UUID, UUID, str]]) -> Iterable[Link]:
+    if not wanted:
+        return []
+    rows = Link.objects.filter(
+        space=space, a__in={a for a, _, _ in wanted}, b__in={b for _, b, _ in wanted}
+    )
+    return [row for row in rows if (row.a_id, row.b_id, row.kind) in wanted]
+
+
+def _is_on(row: Link) -> bool:
+    return bool(row.active and row.retired_at is None)
+
+
+def _new(space: Space, pair: Pair, changes: ChangeSet, now: datetime) -> Link:
+    a, b, kind = pair.key
+    return Link(
+        tenant_id=space.tenant_id,
+        space=space,
+        a_id=a,
+        b_id=b,
+        kind=kind,
+        reason=pair.reason[:LONGEST_REASON],
+        weight=pair.weight,
+        engine=changes.engine,
+        created_at=now,
+    )
+
+
+def _revived(row: Link, pair: Pair, changes: ChangeSet) -> Link:
+    before = values_of(row)
+    row.active, row.retired_at = True, None
+    row.reason, row.weight = pair.reason[:LONGEST_REASON], pair.weight
+    row.version += 1
+    changes.changed(row, before)
+    return row
+
+
+def _support(row: Link, sources: Mapping[UUID, Sequence[Source]]) -> list[Source]:
+    return [source for note in (row.a_id, row.b_id) for source in sources.get(note, ())]
+
+
+def links_of(notes: Iterable[UUID]) -> QuerySet[Link]:
+    """The links in force of any of the notes, both of whose ends are there to be shown."""
+    ids = list(notes)
+    rows: QuerySet[Link] = Link.objects.filter(
+        Q(a__in=ids) | Q(b__in=ids),
+        active=True,
+        retired_at=None,
+        a__retired_at=None,
+        b__retired_at=None,
+    )
+    return rows
+
+
+def other_end(row: Link, note: UUID) -> UUID:
+    """The note at the other end of a link of `note`."""
+    return row.b_id if row.a_id == note else row.a_id
+
+
+def unlink(rows: Iterable[Link], changes: ChangeSet) -> None:
+    """Withdraw links; their rows stay for their history. One statement."""
+    ended = []
+    for row in rows:
+        before: dict[str, Any] = values_of(row)
+        row.active = False
+        row.version += 1
+        changes.changed(row, before)
+        ended.append(row)
+    Link.objects.bulk_update(ended, ["active", "version"])
+
+
+def retire_notes(notes: Sequence[Note], changes: ChangeSet, now: datetime) -> None:
+    """Withdraw notes with their links and their places in the index (AM11).
+
+    Erasure deletes the rows themselves; their links go with them by the foreign key.
+    """
+    ids = [note.id for note in notes]
+    unlink(list(links_of(ids)), changes)
+    for note in notes:
+        before = values_of(note)
+        note.retired_at = now
+        note.version += 1
+        changes.changed(note, before)
+    Note.objects.bulk_update(notes, ["retired_at", "version"])
+    IndexEntry.objects.filter(kind=IndexEntry.Kind.NOTE, owner_id__in=ids).delete()
