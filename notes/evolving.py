@@ -18,13 +18,13 @@ DESCRIPTORS = ("keywords", "tags", "context")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """New values of a note's descriptors, read at `version`; `by` the new note it learnt from."""
+    """New values of a note's descriptors, read at `version`; `by` are the notes it learnt from."""
 
     note: Note
     values: dict[str, Any]
     version: int
     why: str = ""
-    by: UUID | None = None
+    by: tuple[UUID, ...] = ()
 
     @property
     def after(self) -> Note:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memoryhub.tenants.models import Space
-from notes.models import IndexEntry, Link, Note
+from notes.models import Derivation, IndexEntry, Link, Note
 from notes.recording import ChangeSet, Source, values_of
 
 LONGEST_REASON = 500
@@ -98,6 +99,18 @@ def _revived(row: Link, pair: Pair, changes: ChangeSet) -> Link:
 
 def _support(row: Link, sources: Mapping[UUID, Sequence[Source]]) -> list[Source]:
     return [source for note in (row.a_id, row.b_id) for source in sources.get(note, ())]
+
+
+def support_of(notes: Iterable[UUID]) -> dict[UUID, Sequence[Source]]:
+    """The turns that notes were made from, by note. One statement, none for no notes."""
+    ids = list(notes)
+    rows = Derivation.objects.filter(
+        child_type="note", child_id__in=ids, role=Derivation.Role.SUPPORT
+    )
+    found: dict[UUID, list[Source]] = defaultdict(list)
+    for row in rows.order_by("turn__seq", "id") if ids else ():
+        found[row.child_id].append(Source(row.turn_id, row.span_start, row.span_end))
+    return dict(found)
 
 
 def links_of(notes: Iterable[UUID]) -> QuerySet[Link]:

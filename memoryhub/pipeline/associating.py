@@ -27,7 +27,7 @@ from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes import indexing
 from notes.evolving import Change, descriptors, evolve
-from notes.linking import Pair, link
+from notes.linking import Pair, link, support_of
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Proposal
 from notes.proposals import propose
 from notes.recording import ChangeSet, Source
@@ -258,20 +258,21 @@ def _associate(prepared: Prepared, rows: dict[UUID, Note], now: datetime) -> Non
     """Links and evolution are one event: undone together (AM8)."""
     changes = prepared.setting.changes(EvolutionEvent.Kind.EVOLVE, now, LINKED)
     pairs = [*prepared.found.pairs, *_contradictions(prepared)]
-    link(prepared.setting.space, pairs, prepared.sources, changes, now)
     grown = prepared.found.changes
-    lessons = {change.note.id: _lesson(prepared, change) for change in grown}
+    sources = dict(prepared.sources)
+    sources |= support_of({teacher for change in grown for teacher in change.by} - set(sources))
+    link(prepared.setting.space, pairs, sources, changes, now)
+    lessons = {change.note.id: _lesson(change, sources) for change in grown}
     evolve([(rows[change.note.id], change) for change in grown], lessons, changes)
     changes.save()
 
 
-def _lesson(prepared: Prepared, change: Change) -> list[Source]:
-    """The turns that a note learnt from, as context; its own are its support already."""
-    if change.by is None or change.by == change.note.id:
-        return []
+def _lesson(change: Change, sources: Mapping[UUID, Sequence[Source]]) -> list[Source]:
+    """The turns behind the notes that a note learnt from, as context."""
     return [
-        replace(source, role=Derivation.Role.CONTEXT, via_type="note", via_id=change.by)
-        for source in prepared.sources.get(change.by, ())
+        replace(source, role=Derivation.Role.CONTEXT, via_type="note", via_id=teacher)
+        for teacher in change.by
+        for source in sources.get(teacher, ())
     ]
 
 
@@ -290,11 +291,11 @@ def _contradictions(prepared: Prepared) -> list[Pair]:
 
 def _put_forward(prepared: Prepared, change: Change, now: datetime) -> None:
     """What the pipeline may not write into a note that a person corrected or pinned."""
-    sources = prepared.sources.get(change.by, ()) if change.by else ()
+    sources = [s for teacher in change.by for s in prepared.sources.get(teacher, ())]
     propose(
         prepared.setting.space,
         Proposal.Kind.OVERWRITE,
-        f"{change.note.id}:{change.version}:{change.by}",
+        ":".join(map(str, (change.note.id, change.version, *change.by)))[:100],
         change.why or "A new note describes it better",
         now,
         payload={"values": change.values},

@@ -5,7 +5,6 @@ It follows from a derivation only, never from its own evolution: nothing cascade
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
@@ -18,7 +17,8 @@ from memoryhub.pipeline.models import Job
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Derivation, Note
+from notes.linking import support_of
+from notes.models import Note
 from notes.recording import Source
 
 MOST_READS = 3  # of notes that change while they are being compared (E10)
@@ -61,20 +61,10 @@ def _read(job: Job) -> tuple[Setting, list[Note], dict[UUID, Sequence[Source]]]:
         wanted = job.payload.get("notes", []) if effective.policy.notes.enabled else []
         rows = Note.objects.filter(space=space, id__in=wanted, retired_at=None)
         notes = list(rows.order_by("occurred_at", "id"))
-        sources = _sources(notes)
+        sources = support_of(note.id for note in notes)
     engine = engine_for(tenant, effective.policy)
     setting = Setting(space, effective.policy, effective.version, job, engine, embedder())
     return setting, notes, sources
-
-
-def _sources(notes: Sequence[Note]) -> dict[UUID, Sequence[Source]]:
-    found: dict[UUID, list[Source]] = defaultdict(list)
-    rows = Derivation.objects.filter(
-        child_type="note", child_id__in=[note.id for note in notes], role=Derivation.Role.SUPPORT
-    )
-    for row in rows.order_by("turn__seq", "id"):
-        found[row.child_id].append(Source(row.turn_id, row.span_start, row.span_end))
-    return dict(found)
 
 
 def _write(job: Job, prepared: Prepared, now: datetime) -> None:

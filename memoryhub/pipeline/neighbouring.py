@@ -144,34 +144,43 @@ def found(
 ) -> Found:
     """The answers by rows. An agent's own notes stay as they are (C20)."""
     notes = circle.notes
+    pairs = [
+        Pair(notes[d.a].id, notes[d.b].id, d.kind, d.reason, d.weight)
+        for answer in answers
+        for d in answer.links
+    ]
     changes = [
         change
         for answer in answers
         for evolution in answer.evolutions
-        if (change := _change(circle, notes, evolution)) and may_evolve(change.note)
+        if (change := _change(circle, notes, evolution, pairs)) and may_evolve(change.note)
     ]
     return Found(
-        pairs=tuple(
-            Pair(notes[d.a].id, notes[d.b].id, d.kind, d.reason, d.weight)
-            for answer in answers
-            for d in answer.links
-        ),
+        pairs=tuple(pairs),
         changes=tuple(change for change in changes if not change.note.is_protected),
         refused=tuple(change for change in changes if change.note.is_protected),
     )
 
 
-def _change(circle: Circle, notes: dict[str, Note], evolution: Evolution) -> Change | None:
+def _change(
+    circle: Circle, notes: dict[str, Note], evolution: Evolution, pairs: Sequence[Pair]
+) -> Change | None:
     note = notes[evolution.handle]
     values: dict[str, Any] = changed_by(note, evolution)
     if not values:
         return None
-    return Change(note, values, note.version, evolution.why, _teacher(circle, note))
+    return Change(note, values, note.version, evolution.why, _teachers(circle, note, pairs))
 
 
-def _teacher(circle: Circle, note: Note) -> UUID | None:
-    """The new note that a neighbour learnt from: the one it is nearest to; itself for a new one."""
-    if circle.handles[note.id].startswith("n"):
-        return note.id
-    near = [(n.score, new.id) for new, found in circle.near for n in found if n.note.id == note.id]
-    return max(near)[1] if near else None
+def _teachers(circle: Circle, note: Note, pairs: Sequence[Pair]) -> tuple[UUID, ...]:
+    """The notes that a note learnt from: those it was linked with, else the nearest to it."""
+    linked = {
+        pair.second if pair.first == note.id else pair.first
+        for pair in pairs
+        if note.id in (pair.first, pair.second)
+    }
+    if linked:
+        return tuple(sorted(linked))
+    around = [(n.score, n.note.id) for new, found in circle.near for n in found if new == note]
+    around += [(n.score, new.id) for new, found in circle.near for n in found if n.note == note]
+    return (max(around)[1],) if around else ()

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.types import NoteDraft
+from memoryhub.engines.types import Construction, NoteDraft
 from memoryhub.pipeline.claiming import FactDraft
 from memoryhub.pipeline.drafting import PageDraft
 from memoryhub.pipeline.reading import Batch, is_echo
@@ -53,9 +53,15 @@ def _of_page(batch: Batch, page: PageDraft) -> Noted | None:
         content="\n".join(f"{turn.speaker}: {turn.text}" for turn in said),
         occurred_at=page.turns[0].occurred_at,
         **_keys(batch),
-        **_described(page.built.note, batch.policy),
+        **_described(_draft(page.built), batch.policy),
     )
     return Noted(note, tuple(Source(turn.id) for turn in page.turns))
+
+
+def _draft(built: Construction) -> NoteDraft | None:
+    """Small talk without a draft has nothing to be described: no call is spent on it."""
+    acts = set(built.speech_acts.values())
+    return built.note or (NoteDraft((), (), "") if acts == {"chitchat"} else None)
 
 
 def _is_worth_a_note(said: Sequence[Turn], policy: Policy) -> bool:

@@ -30,9 +30,16 @@ from memoryhub.tenants.services import ensure_space
 START = datetime(2026, 5, 12, 9, 0, tzinfo=UTC)
 Scripted = dict[str, Any] | str | BaseException | Callable[[dict[str, Any]], Any]
 
+
+def plainly(data: dict[str, Any]) -> dict[str, Any]:
+    """Every note described, by nothing in particular."""
+    return {"notes": [{"handle": n["handle"], "context": "Said."} for n in data["notes"]]}
+
+
 # What a purpose answers when nothing is to come of it. A test that wants the call to be
 # impossible does not allow it.
-NOTHING: Mapping[str, dict[str, Any]] = {
+NOTHING: Mapping[str, Scripted] = {
+    "note_build": plainly,
     "resolve": {"decisions": []},
     "link_evolve": {"links": [], "neighbours": []},
     "merge_check": {"decisions": []},
