@@ -95,6 +95,7 @@ def test_the_time_it_was_kept_is_bounded_half_open(hub: Hub) -> None:
 
 
 def test_only_free_notes_in_force_are_the_archive(hub: Hub) -> None:
+    hub.policy("amem")
     hub.model.script("construct", {"facts": []})
     hub.say("apricot said in the dialogue")
     hub.drain()

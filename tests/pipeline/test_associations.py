@@ -38,6 +38,7 @@ SEA, TEA, TAX = [1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]
 @pytest.fixture
 def hub(hub: Hub) -> Hub:
     hub.embedder.table = {"sea": SEA, "tea": TEA, "tax": TAX}
+    hub.policy("amem")
     return hub
 
 
@@ -384,7 +385,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
 
 def test_notes_of_facts_and_of_what_took_their_place(hub: Hub) -> None:
     """§11.7: notes anchored to a superseded fact contradict the new fact's."""
-    hub.policy(notes__anchor="fact")
+    hub.policy(notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:
         fact = {
