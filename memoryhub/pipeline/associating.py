@@ -311,7 +311,7 @@ def _plan(prepared: Prepared, now: datetime, attempt: int) -> None:
         prepared.setting.space,
         Job.Step.ASSOCIATE,
         "B",
-        f"{job.first_seq}-{job.last_seq}" + (f":{attempt}" if attempt > 1 else ""),
+        str(job.id),
         now + queue.backoff(1) if prepared.failure else now,
         payload={"notes": [str(note) for note in prepared.owed], "attempt": attempt},
         first_seq=job.first_seq,
