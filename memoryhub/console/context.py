@@ -26,6 +26,8 @@ PLACES = (
     Place("Spaces", "spaces", "spaces", ("space", "search")),
     Place("Chat", "chat", "chat"),
     Place("Jobs", "jobs", "jobs"),
+    Place("Policy", "policy", "policy"),
+    Place("Usage", "usage", "usage"),
     Place("API keys", "key", "keys", admin=True),
 )
 

@@ -46,10 +46,31 @@ def _wrong(queue: Queue) -> Iterator[Notice]:
             "jobs",
             "state=dead",
         )
-    if queue.retrying:
+    if queue.over_budget:
         yield Notice(
             "warn",
-            f"{plural(queue.retrying, 'job')} failed and will be tried again.",
+            f"Today's budget for models is spent: {plural(queue.over_budget, 'job')} will go on "
+            "tomorrow.",
+            "Messages are taken in and search works without a model. An admin can raise the "
+            "budget on the policy page, and retry the jobs.",
+            "",
+            "usage",
+        )
+    if queue.left_alone:
+        yield Notice(
+            "warn",
+            f"A model keeps failing and is left alone for a while: "
+            f"{plural(queue.left_alone, 'job')} put off.",
+            "They go on by themselves. The failures are on the usage page.",
+            "",
+            "usage",
+            "status=failed",
+        )
+    failed = queue.retrying - queue.over_budget - queue.left_alone
+    if failed > 0:
+        yield Notice(
+            "warn",
+            f"{plural(failed, 'job')} failed and will be tried again.",
             "Nothing to do unless it goes on.",
             "",
             "jobs",

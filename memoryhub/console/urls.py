@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from memoryhub.console.views import account, chat, jobs, keys, memories, overview, spaces
+from memoryhub.console.views import (
+    account,
+    chat,
+    jobs,
+    keys,
+    memories,
+    overview,
+    policies,
+    spaces,
+    usage,
+)
 
 urlpatterns = [
     path("sign-in", account.sign_in, name="sign-in"),
@@ -33,6 +43,17 @@ urlpatterns = [
     path("chat/<uuid:space_id>/", chat.talk, name="chat-with"),
     path("chat/<uuid:space_id>/say", chat.say, name="chat-say"),
     path("chat/<uuid:space_id>/jobs/<uuid:job_id>/", chat.decisions, name="chat-decisions"),
+    path("policy/", policies.policy, name="policy"),
+    path("policy/change", policies.change, name="policy-change"),
+    path("policy/versions/<uuid:version_id>/return", policies.return_to, name="policy-return"),
+    path("spaces/<uuid:space_id>/policy/", policies.space_policy, name="space-policy"),
+    path(
+        "spaces/<uuid:space_id>/policy/change",
+        policies.space_change,
+        name="space-policy-change",
+    ),
+    path("usage/", usage.usage, name="usage"),
+    path("usage/<uuid:call_id>/", usage.call, name="usage-call"),
     path("keys/", keys.keys, name="keys"),
     path("keys/<uuid:key_id>/revoke", keys.revoke, name="key-revoke"),
 ]

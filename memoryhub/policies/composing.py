@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -47,6 +48,22 @@ def _built(preset: str, layers: str) -> Policy:
         return Policy.model_validate({"preset": preset, **_nested(values)})
     except ValidationError as error:
         raise _refusal(error.errors()[0]) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A switch that has another value in one policy than in the other."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+def differences(before: Policy, after: Policy) -> list[Difference]:
+    """In the order of the switches, models by purpose last."""
+    names = [*SWITCHES, *(f"{BY_PURPOSE}.{purpose}" for purpose in PURPOSES)]
+    pairs = ((name, value_of(before, name), value_of(after, name)) for name in names)
+    return [Difference(*each) for each in pairs if each[1] != each[2]]
 
 
 def normalised(policy: Policy, overrides: Overrides) -> dict[str, Any]:

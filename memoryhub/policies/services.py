@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.policies.composing import composed, normalised
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import DEFAULT
@@ -27,16 +27,42 @@ class Effective:
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The versions in force: the tenant's, and the space's own; None where nothing was said."""
+
+    tenant: PolicyVersion | None
+    own: PolicyVersion | None
+
+    @property
+    def policy(self) -> Policy:
+        return _composed(self.tenant, self.own)
+
+    @property
+    def version(self) -> str:
+        tenant, own = (row.version if row else 0 for row in (self.tenant, self.own))
+        return f"t{tenant}.s{own}"
+
+
 def policy_of(space: Space) -> Effective:
     """The space's policy, in one query. Call inside the tenant's scope."""
-    tenant, own = _in_force(space.tenant_id, space)
-    return Effective(_composed(tenant, own), _version(tenant, own))
+    layers = layers_of(space.tenant_id, space)
+    return Effective(layers.policy, layers.version)
 
 
 def policy_of_tenant(tenant_id: UUID) -> Effective:
     """What spaces without a word of their own have. Call inside the tenant's scope."""
-    tenant, _ = _in_force(tenant_id, None)
-    return Effective(_composed(tenant, None), _version(tenant, None))
+    layers = layers_of(tenant_id, None)
+    return Effective(layers.policy, layers.version)
+
+
+def layers_of(tenant_id: UUID, space: Space | None) -> Layers:
+    """The newest versions of the tenant and of the space. Call inside the tenant's scope."""
+    wanted = Q(space=None) | Q(space=space) if space else Q(space=None)
+    rows = PolicyVersion.objects.filter(wanted, tenant_id=tenant_id)
+    newest = list(rows.order_by("space_id", "-version").distinct("space_id"))
+    tenant = next((row for row in newest if row.space_id is None), None)
+    return Layers(tenant, next((row for row in newest if row.space_id is not None), None))
 
 
 def _composed(tenant: PolicyVersion | None, own: PolicyVersion | None) -> Policy:
@@ -48,21 +74,6 @@ def _composed(tenant: PolicyVersion | None, own: PolicyVersion | None) -> Policy
     )
 
 
-def _version(tenant: PolicyVersion | None, own: PolicyVersion | None) -> str:
-    return f"t{tenant.version if tenant else 0}.s{own.version if own else 0}"
-
-
-def _in_force(
-    tenant_id: UUID, space: Space | None
-) -> tuple[PolicyVersion | None, PolicyVersion | None]:
-    """The newest versions of the tenant and of the space."""
-    wanted = Q(space=None) | Q(space=space) if space else Q(space=None)
-    rows = PolicyVersion.objects.filter(wanted, tenant_id=tenant_id)
-    newest = list(rows.order_by("space_id", "-version").distinct("space_id"))
-    tenant = next((row for row in newest if row.space_id is None), None)
-    return tenant, next((row for row in newest if row.space_id is not None), None)
-
-
 def set_policy(
     tenant_id: UUID,
     *,
@@ -72,11 +83,13 @@ def set_policy(
     space: Space | None = None,
     reason: str = "",
     now: datetime | None = None,
+    expected: int | None = None,
 ) -> PolicyVersion:
     """Put a new version in force, for the tenant or for one of its spaces.
 
     `overrides` are all that is to differ from the preset: they replace those of the version
     before. Without a preset a tenant keeps the one it has, and a space takes its tenant's.
+    `expected` is the version that the change was made on: Conflict when there is a newer one.
     Raises InvalidInput that names the switch and its bounds. Opens its own scope.
     """
     if space is not None and space.tenant_id != tenant_id:
@@ -86,19 +99,23 @@ def set_policy(
         _refuse_for_space(changed)
     with tenant_scope(tenant_id):
         Tenant.objects.select_for_update().get(id=tenant_id)  # one version after the other
-        tenant, own = _in_force(tenant_id, space)
-        before = own if space else tenant
+        layers = layers_of(tenant_id, space)
+        before = layers.own if space else layers.tenant
+        version = before.version if before else 0
+        if expected is not None and expected != version:
+            raise Conflict("the policy has changed since", code="policy_changed")
+        kept = "" if space else before.preset if before else DEFAULT
         made = PolicyVersion(
             tenant_id=tenant_id,
             space=space,
-            version=before.version + 1 if before else 1,
-            preset=preset or ("" if space else tenant.preset if tenant else DEFAULT),
+            version=version + 1,
+            preset=preset or kept,
             overrides=changed,
             actor=actor[:120],
             reason=reason[:500],
             created_at=now or timezone.now(),
         )
-        policy = _composed(tenant if space else made, made if space else None)
+        policy = _composed(layers.tenant, made) if space else _composed(made, None)
         made.overrides = normalised(policy, changed)
         made.save(force_insert=True)
     return made

@@ -9,12 +9,16 @@ from django.test import Client
 from pytest_django import Settings
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.models import PolicyVersion
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import ApiKey, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import Fact, Note, Segment
 from tests.support.factories import (
+    make_call,
     make_entity,
     make_fact,
     make_job,
@@ -39,10 +43,12 @@ class World:
     segment: Segment
     job: Job
     key: ApiKey
+    version: PolicyVersion
+    call: ModelCall
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
-        names = ("space", "turn", "fact", "note", "segment", "job", "key")
+        names = ("space", "turn", "fact", "note", "segment", "job", "key", "version", "call")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -63,8 +69,12 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         segment = make_segment(space, "Keeping bees", turn, answer)
         make_entity(space, "Ghent", type="place")
         job = make_job(space, "dead", error="EngineError: the endpoint is closed")
+        call = make_call(space, job=job)
     key, _ = create_key(tenant, "backend", ["read"])
-    return World(tenant, make_member(tenant), space, turn, fact, note, segment, job, key)
+    version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
+    return World(
+        tenant, make_member(tenant), space, turn, fact, note, segment, job, key, version, call
+    )
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from tests.support.factories import make_member
 OPEN = {"sign-in", "sign-out"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
+OWN |= {"policy", "policy-change", "usage"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
 # A new page fails here until somebody decides.
@@ -40,6 +41,13 @@ DECIDED = {
     "chat-with": (VIEWER, "get"),
     "chat-say": (EDITOR, "post"),
     "chat-decisions": (VIEWER, "get"),
+    "policy": (VIEWER, "get"),
+    "policy-change": (ADMIN, "post"),
+    "policy-return": (ADMIN, "post"),
+    "space-policy": (VIEWER, "get"),
+    "space-policy-change": (ADMIN, "post"),
+    "usage": (VIEWER, "get"),
+    "usage-call": (VIEWER, "get"),
     "keys": (ADMIN, "get"),
     "key-revoke": (ADMIN, "post"),
 }

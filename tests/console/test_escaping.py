@@ -12,6 +12,7 @@ from django.utils.html import escape
 from memoryhub.console.urls import urlpatterns
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
@@ -19,6 +20,7 @@ from notes.models import EvolutionEvent, Relation, Revision
 from tests.console.conftest import World
 from tests.support.factories import (
     MAY,
+    make_call,
     make_entity,
     make_event,
     make_fact,
@@ -30,10 +32,19 @@ from tests.support.factories import (
 )
 
 PAYLOADS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
-PARAMETERS = ("space_id", "turn_id", "fact_id", "note_id", "segment_id", "job_id", "key_id")
+PARAMETERS: tuple[str, ...] = (
+    "space_id",
+    "turn_id",
+    "fact_id",
+    "note_id",
+    "segment_id",
+    "job_id",
+    "key_id",
+)
+PARAMETERS += ("version_id", "call_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
-NO_PAGE |= {"key-revoke"}
+NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 
 
@@ -88,8 +99,15 @@ def hostile(db: None, evil: str) -> World:
         made = {"text": evil, "op": evil, "reason": evil, "fact_id": "", "target": target}
         job = make_job(space, "done", result={"decisions": [made]})
         make_job(space, "dead", error=evil)
+        call = make_call(space, model=evil, error=evil, output=evil, template=evil[:40], job=job)
     key, _ = create_key(tenant, evil, ["read"], space=space)
-    return World(tenant, make_member(tenant), space, turn, fact, note, segment, job, key)
+    version = set_policy(
+        tenant.id, actor=evil, reason=evil, overrides={"llm.model.answer": evil}, space=space
+    )
+    set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
+    return World(
+        tenant, make_member(tenant), space, turn, fact, note, segment, job, key, version, call
+    )
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:

@@ -33,7 +33,10 @@ from tests.support.factories import (
 # Everything but savepoints and settings: those of signing in and of the scope included.
 FRAME = 12
 QUERIES = {
-    "overview": 10,
+    "overview": 11,
+    "policy": 3,
+    "space-policy": 4,
+    "usage": 7,
     "spaces": 2,
     "space-timeline": 6,
     "space-facts": 6,

@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from django.utils import timezone
+
 from memoryhub.dialogues.messages import Message, text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
+from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Membership, Space, Tenant, User
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
@@ -119,3 +122,33 @@ def make_job(space: Space, state: str = "queued", **values: Any) -> Job:
         "created_at": MAY,
     } | values
     return Job.objects.create(tenant_id=space.tenant_id, space=space, state=state, **values)
+
+
+def make_call(
+    space: Space,
+    purpose: str = "construct",
+    *,
+    model: str = "small",
+    job: Job | None = None,
+    **values: Any,
+) -> ModelCall:
+    """A question of this moment that was answered."""
+    words = values.get("output", '{"facts": []}')
+    values = {
+        "template": f"{purpose}.v1",
+        "status": ModelCall.Status.OK,
+        "prompt_tokens": 1200,
+        "completion_tokens": 80,
+        "milliseconds": 900.0,
+        "input": [{"role": "user", "content": words}],
+        "output": words,
+        "created_at": timezone.now(),
+    } | values
+    return ModelCall.objects.create(
+        tenant_id=space.tenant_id,
+        space=space,
+        purpose=purpose,
+        model=model,
+        job_id=job.id if job else None,
+        **values,
+    )

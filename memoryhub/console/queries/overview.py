@@ -22,7 +22,8 @@ UNHEARD = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """`oldest` is when the first unfinished job was made, `unheard` how many nobody claims."""
+    """`oldest` is when the first unfinished job was made, `unheard` how many nobody claims,
+    `over_budget` and `left_alone` those of the retrying that wait until a model may be asked."""
 
     waiting: int
     running: int
@@ -30,6 +31,8 @@ class Queue:
     dead: int
     unheard: int
     oldest: datetime | None
+    over_budget: int = 0
+    left_alone: int = 0
 
     @property
     def open(self) -> int:
@@ -60,6 +63,8 @@ def queue(now: datetime) -> Queue:
         running=jobs(Job.State.RUNNING),
         retrying=jobs(Job.State.RETRY),
         dead=jobs(Job.State.DEAD),
+        over_budget=jobs(Job.State.RETRY, error__startswith="budget_spent:"),
+        left_alone=jobs(Job.State.RETRY, error__startswith="breaker_open:"),
         unheard=jobs(Job.State.QUEUED, Job.State.RETRY, run_after__lt=late),
         oldest=Min("created_at", filter=Q(state__in=OPEN)),
     )

@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from memoryhub.console import wording
+from memoryhub.pipeline.models import Job
 from notes.models import Fact
 from notes.queries import is_over
 
@@ -120,6 +121,31 @@ def said_in(values: dict[str, Any]) -> str:
         if words := values.get(name):
             return str(words)
     return ", ".join(values.get("keywords") or []) or "no words yet"
+
+
+@register.filter
+def money(amount: float) -> str:
+    """Two places, or as many as a small amount needs."""
+    return f"{amount:,.2f}" if not amount or amount >= 0.01 else f"{amount:.6f}"
+
+
+@register.filter
+def seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f}"
+
+
+@register.filter
+def state_words(job: Job) -> str:
+    """A job's state, and what it waits for."""
+    if job.state == Job.State.RETRY:
+        return _WAITS.get(job.error.partition(":")[0], str(job.get_state_display()))
+    return str(job.get_state_display())
+
+
+_WAITS = {
+    "budget_spent": "Waits for tomorrow's budget",
+    "breaker_open": "Waits for the model",
+}
 
 
 @register.filter

@@ -14,7 +14,7 @@ from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import page_of, read_filters
 from memoryhub.console.queries import overview as queries
 from memoryhub.console.queries import spaces as space_queries
-from memoryhub.console.queries import work
+from memoryhub.console.queries import usage, work
 from memoryhub.console.requests import ConsoleRequest
 
 
@@ -31,6 +31,7 @@ def overview(request: ConsoleRequest) -> HttpResponse:
         "notices": health.notices(
             queue, llm=bool(settings.OPENAI_BASE_URL), empty=not totals["turns"]
         ),
+        "used": usage.today(now),
         "chart": charts.activity(days),
         "days": days,
         "failures": queries.failures(),

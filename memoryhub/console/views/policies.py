@@ -1,0 +1,146 @@
+"""Choosing what a tenant or a space remembers, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from memoryhub.console import policies
+from memoryhub.console.access import tenant_page
+from memoryhub.console.listing import read_filters
+from memoryhub.console.queries import policies as queries
+from memoryhub.console.queries import spaces as space_queries
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.services import Layers, layers_of, set_policy
+from memoryhub.tenants.models import Membership, Space
+
+_CHANGED = "Somebody changed the policy meanwhile. This is the newer one; make your change again."
+
+
+@tenant_page()
+def policy(request: ConsoleRequest) -> HttpResponse:
+    return _page(request, None)
+
+
+@tenant_page()
+def space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    return _page(request, space_queries.space_or_404(space_id, timezone.now()))
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def change(request: ConsoleRequest) -> HttpResponse:
+    return _changed(request, None)
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def space_change(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    return _changed(request, space_queries.space_or_404(space_id, timezone.now()))
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def return_to(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
+    """An earlier version, as a new one."""
+    old = queries.version_or_404(version_id)
+    try:
+        made = set_policy(
+            request.tenant.id,
+            actor=request.user.get_username(),
+            preset=old.preset,
+            overrides=old.overrides,
+            space=old.space,
+            reason=f"Returned to version {old.version}",
+        )
+    except InvalidInput as error:
+        messages.error(request, f"Not returned: {error.message}.")
+    else:
+        messages.success(request, f"Version {old.version} is in force again, as {made.version}.")
+    return redirect(_address(old.space))
+
+
+def _address(space: Space | None) -> str:
+    return reverse("space-policy", args=[space.id]) if space else reverse("policy")
+
+
+def _page(
+    request: ConsoleRequest,
+    space: Space | None,
+    *,
+    given: dict[str, str] | None = None,
+    wrong: InvalidInput | None = None,
+) -> HttpResponse:
+    layers = layers_of(request.tenant.id, space)
+    number = read_filters(request.GET).page
+    faults = {str(wrong.field): wrong.message} if wrong else {}
+    context = {
+        "layers": layers,
+        "row": layers.own if space else layers.tenant,
+        "in_force": layers.policy,
+        "preset": PRESETS[layers.policy.preset],
+        "options": policies.options(layers, of_space=bool(space)),
+        "groups": policies.groups(layers, given, faults),
+        "trouble": wrong.message if wrong else "",
+        "page": queries.versions(space, number).map(lambda v: (v, policies.steps(v.overrides))),
+        "space": space,
+        "tab": "policy",
+        "now": timezone.now(),
+        **_compared(request, layers, space),
+    }
+    template = "space/policy.html" if space else "policy.html"
+    return render(request, template, context, status=422 if wrong else 200)
+
+
+def _compared(request: ConsoleRequest, layers: Layers, space: Space | None) -> dict[str, Any]:
+    """The preset that is looked at before it is applied."""
+    wanted = request.GET.get("preset")
+    known = next((o for o in policies.options(layers, of_space=bool(space))
+                  if o.preset.name == wanted), None)  # fmt: skip
+    if known is None:
+        return {}
+    changes = policies.changes(layers, known.preset.name, of_space=bool(space))
+    return {"candidate": known.preset, "changes": changes}
+
+
+def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
+    """Apply a preset (the form names one), or the switches of the form."""
+    form = request.POST
+    layers = layers_of(request.tenant.id, space)
+    own = layers.own if space else layers.tenant
+    chosen = form.get("preset")
+    overrides: dict[str, Any] = {}
+    if chosen is None:
+        base = policies.base_of(layers, of_space=bool(space))
+        kept = own.overrides if own else {}
+        overrides = policies.read_form(form, base, kept)
+        if policies.unchanged(kept, overrides):
+            messages.info(request, "Every switch has that value already.")
+            return redirect(_address(space))
+    version = form.get("version", "")
+    try:
+        made = set_policy(
+            request.tenant.id,
+            actor=request.user.get_username(),
+            preset=(own.preset if own else "") if chosen is None else chosen,
+            overrides=overrides,
+            space=space,
+            reason=form.get("reason", "").replace("\0", "").strip(),
+            expected=int(version) if version.isdecimal() and len(version) < 8 else None,
+        )
+    except InvalidInput as error:
+        return _page(request, space, given=policies.given_texts(form), wrong=error)
+    except Conflict:
+        messages.error(request, _CHANGED)
+    else:
+        messages.success(request, f"Version {made.version} is in force from the next job on.")
+    return redirect(_address(space))
