@@ -55,7 +55,8 @@ def test_a_call_is_kept_with_its_job_its_words_and_its_cost(bare: Hub, settings:
     bare.say("I live in Porto.")
     bare.drain()
     (call,) = calls(bare)
-    assert (call.purpose, call.template, call.model) == ("construct", "construct.v1", "scripted")
+    assert (call.purpose, call.model) == ("construct", "scripted")
+    assert call.template.startswith("construct.v")
     assert (call.status, call.attempts) == (ModelCall.Status.OK, 1)
     assert call.job_id == job(bare).id
     assert call.space_id == bare.space.id
