@@ -7,7 +7,7 @@ and added; the other signals are constants on that scale. Weights: docs/explanat
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -95,8 +95,16 @@ _TIMED = re.compile(
 )
 
 
-def fuse(route: Route, found: Sequence[Candidate], weights: Weights = WEIGHTS) -> list[Scored]:
-    """`found` with the parts of their scores, best first; ties by time, newest first."""
+def fuse(
+    route: Route,
+    found: Sequence[Candidate],
+    weights: Weights = WEIGHTS,
+    kept: Callable[[Candidate], float] = lambda _: 1.0,
+) -> list[Scored]:
+    """`found` with the parts of their scores, best first; ties by time, newest first.
+
+    `kept` is in (0, 1]: what is left of a score for how well the memory is remembered.
+    """
     near = z_scores(_known([c.dense for c in found]), DENSE_SPREAD)
     words = z_scores([c.lexical for c in found], LEXICAL_SPREAD)
     parts = [
@@ -108,7 +116,15 @@ def fuse(route: Route, found: Sequence[Candidate], weights: Weights = WEIGHTS) -
         Scored(candidate, part | _signals(route, candidate, weights) | _answer(answer, weights))
         for candidate, part, answer in zip(found, parts, answers, strict=True)
     ]
+    scored = [_faded(each, kept(each.candidate)) for each in scored]
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
+
+
+def _faded(scored: Scored, left: float) -> Scored:
+    """A score below the mean is far from it by as much more."""
+    score = scored.score
+    lost = score * left - score if score > 0 else score / left - score
+    return Scored(scored.candidate, {**scored.parts, "kept": lost}) if left < 1 else scored
 
 
 def _known(values: Sequence[float | None]) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -32,6 +32,7 @@ class Found:
     score: float
     parts: Mapping[str, float] = field(default_factory=dict)
     linked: bool = False
+    reason: str = ""
 
 
 def found(scored: Scored) -> Found:
@@ -73,7 +74,7 @@ def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
     ids: dict[str, list[UUID]] = defaultdict(list)
     for each in chosen:
         ids[each.kind].append(each.id)
-    rows = {kind: _ROWS[kind].objects.in_bulk(some) for kind, some in ids.items() if kind in _ROWS}
+    rows = {kind: _ROWS[kind]().in_bulk(some) for kind, some in ids.items() if kind in _ROWS}
     turns = _turns(
         [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
     )
@@ -85,7 +86,7 @@ def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
             sources = [source_of(turn) for turn in spoken.get(each.id, ())] or sources
-            made.append(_ITEMS[each.kind](row, each, sources))
+            made.append(replace(_ITEMS[each.kind](row, each, sources), reason=each.reason))
     return made
 
 
@@ -159,6 +160,7 @@ def _page_item(page: Page, found: Found, sources: Sequence[Source]) -> Item:
         score=found.score,
         parts=found.parts,
         occurred_at=sources[0].occurred_at if sources else page.session.started_at,
+        summary=page.chain.summary if page.chain else "",
         sources=sources,
     )
 
@@ -168,6 +170,7 @@ def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> 
         kind="episode",
         id=episode.id,
         text=episode.text,
+        summary=episode.title,
         score=found.score,
         parts=found.parts,
         occurred_at=episode.to_at,
@@ -176,7 +179,12 @@ def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> 
     )
 
 
-_ROWS: Mapping[str, Any] = {"fact": Fact, "note": Note, "page": Page, "episode": Episode}
+_ROWS: Mapping[str, Callable[[], Any]] = {
+    "fact": Fact.objects.all,
+    "note": Note.objects.all,
+    "page": lambda: Page.objects.select_related("chain", "session"),
+    "episode": Episode.objects.all,
+}
 _ITEMS: Mapping[str, Callable[[Any, Found, Sequence[Source]], Item]] = {
     "turn": _turn_item,
     "fact": _fact_item,

@@ -31,7 +31,8 @@ class Item:
     """One memory. `parts` says what each signal added to `score`.
 
     For all but facts `valid_from` and `valid_to` are None and `status` is "active". `linked`:
-    not found itself, but linked to a note that was.
+    not found itself, but linked to a note that was. `summary`: of the chain a page belongs to,
+    or an episode's title. `reason`: what a channel of a context found it by.
     """
 
     kind: ItemKind
@@ -49,6 +50,8 @@ class Item:
     valid_to: datetime | None = None
     status: str = "active"
     linked: bool = False
+    summary: str = ""
+    reason: str = ""
     sources: Sequence[Source] = ()
 
 

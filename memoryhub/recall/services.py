@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,14 +13,14 @@ from django.utils import timezone
 from memoryhub.dialogues.queries import pending_count
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel
-from memoryhub.recall import conflicts, intents, judging, reinforcing
+from memoryhub.recall import conflicts, fading, intents, judging, reinforcing
 from memoryhub.recall.arms import PER_ARM, Visibility, candidates
 from memoryhub.recall.asking import Ask, Clock, prepare
 from memoryhub.recall.consulting import Consultant
-from memoryhub.recall.expanding import related
 from memoryhub.recall.fusion import Scored, fuse
 from memoryhub.recall.hydration import found, hydrate, links_of
 from memoryhub.recall.results import Item, ItemKind, Kind, SearchResult
+from memoryhub.recall.rounds import Further
 from memoryhub.recall.routing import Route
 from memoryhub.recall.selection import distinct, relevance, relevant
 from memoryhub.tenants.models import Space
@@ -125,7 +126,7 @@ def _read(
             per_arm=crowd * max(PER_ARM, limit),
         )
     with clock.stage("rank"):
-        ranked = fuse(ask.way, known)
+        ranked = fuse(ask.way, known, kept=partial(fading.kept, ask))
         kept = relevant(ranked)[: 3 * limit]
     with clock.stage("hydrate"):
         links = links_of(s.candidate.id for s in kept if s.candidate.kind in ("fact", "note"))
@@ -143,39 +144,15 @@ def _judged(
     if ask.policy.judge.mode != "llm" or not items:
         return judging.Judged(items, enough=bool(items))
     rounds = ask.policy.recall.rounds
-    further = _Further(ask, set(kinds), {item.id for item in items}, rounds)
+    further = Further(
+        ask,
+        lambda deeper, channel: _read(deeper, [_KIND_OF[channel]], ask.k, Clock())[1],
+        tried=[channel for channel, kind in _KIND_OF.items() if kind in kinds],
+        seen={item.id for item in items},
+        last=rounds,
+    )
     with clock.stage("judge"):
         return judging.by_engine(ask, consultant, items, further.more, rounds)
-
-
-class _Further:
-    """Rounds after the first: what is related to what was kept, else the next store (spec J4)."""
-
-    def __init__(
-        self, ask: Ask, tried: Collection[ItemKind], seen: Collection[UUID], last: int
-    ) -> None:
-        self._ask, self._last = ask, last
-        self._tried, self._seen = set(tried), set(seen)
-
-    def more(self, kept: Sequence[Item], number: int) -> list[Item]:
-        """What was not seen before. The last round also looks at what has faded (§11.6)."""
-        ask = self._ask.deep() if number == self._last else self._ask
-        with tenant_scope(ask.space.tenant_id):
-            items = self._related(ask, kept) or self._next(ask)
-        self._seen |= {item.id for item in items}
-        return items
-
-    def _related(self, ask: Ask, kept: Sequence[Item]) -> list[Item]:
-        chosen = related(ask, kept, self._seen)
-        return hydrate(chosen, links_of(f.id for f in chosen if f.kind == "note"))
-
-    def _next(self, ask: Ask) -> list[Item]:
-        """The next store, or the same again with what has faded."""
-        stores: list[ItemKind] = [_KIND_OF[channel] for channel in intents.STORES]
-        untried = [kind for kind in stores if kind not in self._tried][:1] or list(self._tried)
-        self._tried.update(untried)
-        _, items = _read(ask, untried, ask.k, Clock())
-        return [item for item in items if item.id not in self._seen]
 
 
 def _explanation(way: Route, ranked: Sequence[Scored]) -> dict[str, Any]:

@@ -1,0 +1,62 @@
+"""What is alike by meaning or by words, of one kind: RRF of both, above the channel's floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from memoryhub.recall.arms import PER_ARM, candidates
+from memoryhub.recall.asking import Ask
+from memoryhub.recall.channels.hits import Hit, places, reciprocal, share
+from memoryhub.recall.fading import kept
+from memoryhub.recall.fusion import Candidate
+from memoryhub.recall.results import ItemKind
+
+# Below this cosine, and with fewer than this share of the question's words, it is no answer (E32).
+FLOOR, WORDS = 0.25, 0.3
+
+
+def alike(
+    ask: Ask, kind: ItemKind, *, most: int = PER_ARM, linked_to: Sequence[UUID] = ()
+) -> list[Candidate]:
+    """Candidates of one kind in one statement, or the notes linked to these."""
+    return candidates(
+        ask.space,
+        words=ask.way.words,
+        vector=ask.vector,
+        model=ask.model,
+        kinds=[kind],
+        visibility=ask.visibility,
+        per_arm=most,
+        linked_to=linked_to,
+    )
+
+
+def bears(candidate: Candidate) -> bool:
+    """Above the floor in one arm or the other."""
+    near = candidate.dense is not None and candidate.dense / 2 >= FLOOR
+    return near or candidate.lexical >= WORDS
+
+
+def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+    """Those that bear on the question with their RRF, best first; what has faded counts less."""
+    near = places({c.id: c.dense for c in found})
+    words = places({c.id: c.lexical or None for c in found})
+    scored = [
+        (c, share(reciprocal([near.get(c.id), words.get(c.id)]) * kept(ask, c)))
+        for c in found
+        if bears(c)
+    ]
+    return sorted(scored, key=lambda pair: -pair[1])
+
+
+def hits(ask: Ask, kind: ItemKind, count: int) -> list[Hit]:
+    """The `count` best of a kind."""
+    found = ranked(ask, alike(ask, kind, most=max(PER_ARM, count)))
+    return [Hit(kind, c.id, score, reason(c)) for c, score in found[:count]]
+
+
+def reason(candidate: Candidate) -> str:
+    alike = "" if candidate.dense is None else f"alike {candidate.dense / 2:.2f}"
+    words = f"words {candidate.lexical:.2f}" if candidate.lexical else ""
+    return ", ".join(part for part in (alike, words) if part)
