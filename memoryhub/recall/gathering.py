@@ -26,7 +26,7 @@ def gather(ask: Ask, consultant: Consultant, seen: Collection[UUID] = ()) -> jud
     """
     chosen = selected(ask)
     with tenant_scope(ask.space.tenant_id):
-        first = [item for item in _read(ask, chosen) if item.id not in seen]
+        first = [item for item in _read(ask, chosen) if not _there(item, seen)]
     mode, rounds = ask.policy.judge.mode, ask.policy.recall.rounds
     if mode == "off":
         return judging.Judged(first, enough=bool(first))
@@ -36,6 +36,13 @@ def gather(ask: Ask, consultant: Consultant, seen: Collection[UUID] = ()) -> jud
         return judging.by_floor(first, further.more, rounds)
     offered = first[: ask.policy.recall.k_max]
     return judging.by_engine(ask, consultant, offered, further.more, rounds)
+
+
+def _there(item: Item, seen: Collection[UUID]) -> bool:
+    """It is in the context by itself, or word by word."""
+    own = {source.turn_id for source in item.sources}
+    told = item.kind in ("page", "note") and bool(own) and own.issubset(seen)
+    return item.id in seen or told
 
 
 def selected(ask: Ask) -> list[Channel]:

@@ -23,6 +23,8 @@ from notes.indexing import (
     write_entries,
 )
 from notes.models import Derivation, EvolutionEvent, Fact, Note
+from tests.recall.scene import Scene
+from tests.support.hub import Hub
 
 AT = datetime(2026, 5, 8, 9, tzinfo=UTC)
 
@@ -129,3 +131,8 @@ def chatty(world: World) -> World:
 def nothing_waiting() -> None:
     """Words that other tests' searches left, of spaces that are gone."""
     reinforcing._buffer = reinforcing.Buffer()
+
+
+@pytest.fixture
+def scene(hub: Hub) -> Scene:
+    return Scene(hub)

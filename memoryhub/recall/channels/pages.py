@@ -51,9 +51,7 @@ def find(ask: Ask) -> list[Hit]:
     )
     most = ask.policy.recall.pages
     found = rows(ask, statement, segments=chosen, floor=FLOOR, most=most)
-    return [
-        Hit("page", at, share(near), f"alike {near:.2f}, of a near topic") for at, near in found
-    ]
+    return [Hit("page", at, share(near), f"alike {near:.2f}, topic near") for at, near in found]
 
 
 def topics(ask: Ask) -> list[UUID]:

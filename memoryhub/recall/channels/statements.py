@@ -20,7 +20,7 @@ def cosine(ask: Ask, kind: str, owner: str) -> str:
     if ask.vector is None:
         return "NULL::float"
     return (
-        "(SELECT max(CASE WHEN e.model = %(model)s"
+        "(SELECT max(CASE WHEN e.model = %(model)s"  # noqa: S608  # our own names
         " THEN NULLIF(1 - (e.embedding <=> %(vector)s::halfvec), 'NaN') END)"
         f" FROM notes_indexentry e WHERE e.owner_id = {owner} AND e.kind = '{kind}')"
     )
@@ -40,7 +40,7 @@ def visible(ask: Ask, row: str) -> str:
 
 def rows(ask: Ask, statement: str, **values: Any) -> list[tuple[Any, ...]]:
     """Run it inside the tenant's scope, with the question's own values beside the given ones."""
-    common = {
+    common: dict[str, Any] = {
         "space": ask.space.id,
         "model": ask.model,
         "vector": None if ask.vector is None else HalfVector(ask.vector).to_text(),

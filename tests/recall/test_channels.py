@@ -1,0 +1,313 @@
+"""Each channel: what it finds, what it leaves out, and at what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memoryhub.recall import reinforcing
+from memoryhub.recall.asking import Ask
+from memoryhub.recall.channels import FINDERS, episodes, facts, graph, notes, pages, raw, shelf, stm
+from memoryhub.recall.channels.hits import Hit, fused, places, reciprocal
+from memoryhub.recall.channels.pages import affinity, jaccard
+from memoryhub.recall.context import context
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Segment, SegmentPage
+from tests.recall.scene import Scene
+
+Find = Callable[[Ask], list[Hit]]
+
+
+def run(find: Find, ask: Ask) -> list[Hit]:
+    with tenant_scope(ask.space.tenant_id):
+        return find(ask)
+
+
+def ids(hits: list[Hit]) -> list[UUID]:
+    return [hit.id for hit in hits]
+
+
+def test_AM7_linked_notes_have_a_budget_of_their_own(scene: Scene) -> None:
+    scene.near(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
+    scene.hub.policy("amem", recall__k_min=2, recall__k_max=2)
+    a, b = scene.note("I bought a kayak"), scene.note("A paddle came too")
+    c, d = scene.note("The tent is green"), scene.note("The stove is old")
+    scene.link(a, c)
+    found = run(notes.find, scene.ask("kayak"))
+    assert ids(found) == [a.id, b.id, c.id]
+    assert [hit.linked for hit in found] == [False, False, True]
+    assert found[2].score < found[1].score
+    assert d.id not in ids(found)
+    with_linked = context(scene.space, "kayak", now=scene.hub.now)
+    assert [(i.id, i.linked) for i in with_linked.items("notes")] == [
+        (a.id, False),
+        (b.id, False),
+        (c.id, True),
+    ]
+
+
+def test_AM7_linked_notes_are_scored_anew_and_damped(scene: Scene) -> None:
+    scene.near(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
+    scene.hub.policy("amem", recall__k_min=1, recall__k_max=1, recall__link_budget=1)
+    a, c, d = scene.note("a kayak"), scene.note("a tent"), scene.note("a stove")
+    scene.link(a, d)
+    scene.link(a, c)
+    direct, linked = run(notes.find, scene.ask("kayak"))
+    assert (direct.id, linked.id) == (a.id, c.id)
+    # Second of three by meaning, in no list by words; of which nine tenths.
+    assert linked.score == pytest.approx(0.9 * (1 / 62) / (2 / 61), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "how", [{"active": False}, {"retired_at": "now"}], ids=["inactive", "retired"]
+)
+def test_a_link_that_is_no_more_leads_nowhere(scene: Scene, how: dict[str, Any]) -> None:
+    scene.near(kayak=[1, 0], tent=[0, 1])
+    a, c = scene.note("a kayak"), scene.note("a tent")
+    scene.link(a, c, **{k: scene.hub.now if v == "now" else v for k, v in how.items()})
+    assert ids(run(notes.find, scene.ask("kayak"))) == [a.id]
+
+
+def alice(scene: Scene) -> dict[str, Any]:
+    """Alice owns a bakery, Bob works there, and Bob's sister lives far away."""
+    names = ("Alice", "Bakery", "Bob", "Clara", "Oslo")
+    who = {name: scene.entity(name) for name in names}
+    told = {
+        "owns": ("Alice", "Bakery"),
+        "works_at": ("Bob", "Bakery"),
+        "sister_of": ("Clara", "Bob"),
+        "lives_in": ("Clara", "Oslo"),
+    }
+    facts = {label: scene.fact(f"{a} {label} {b}", owner=a) for label, (a, b) in told.items()}
+    for label, (a, b) in told.items():
+        scene.relation(facts[label], who[a], label, who[b])
+    return facts
+
+
+def test_GR7_two_hops_from_the_entity_named_scores_decrease_by_hop(scene: Scene) -> None:
+    scene.near(owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], told=[1, 0])
+    told = alice(scene)
+    scene.near(told=[0.5, 0.866])
+    found = run(graph.find, scene.ask("What is told of Bakery and what belongs to it?"))
+    score = {hit.id: hit.score for hit in found}
+    # In and out at one hop; the sister of who works there at two; her town would be the third.
+    assert score[told["owns"].id] == score[told["works_at"].id] == pytest.approx(0.45, abs=1e-3)
+    assert score[told["sister_of"].id] == pytest.approx(0.405, abs=1e-3)
+
+
+def test_GR7_beyond_two_hops_nothing_is_reached(scene: Scene) -> None:
+    scene.near(owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], asked=[0.1, 0.995])
+    told = alice(scene)
+    found = run(graph.find, scene.ask("asked of Bakery"))
+    assert set(ids(found)) == {told[label].id for label in ("owns", "works_at", "sister_of")}
+
+
+def test_GR7_a_relation_is_there_as_long_as_its_fact_holds(scene: Scene) -> None:
+    scene.near(town=[1, 0])
+    ana, lisbon, porto = (scene.entity(name) for name in ("Ana", "Lisbon", "Porto"))
+    moved = scene.hub.now
+    before: dict[str, Any] = {
+        "valid_from": moved - timedelta(days=90),
+        "valid_to": moved,
+        "status": "superseded",
+    }
+    old, new = scene.fact("in the town of Lisbon", **before), scene.fact("in the town of Porto")
+    scene.relation(old, ana, "lives_in", lisbon)
+    scene.relation(new, ana, "lives_in", porto)
+    question = "Which town is Ana in?"
+    assert ids(run(graph.find, scene.ask(question))) == [new.id]
+    then = scene.ask(question, as_of=moved - timedelta(days=30))
+    assert ids(run(graph.find, then)) == [old.id]
+    assert set(ids(run(graph.find, scene.ask(question, include_past=True)))) == {old.id, new.id}
+
+
+def test_GR8_relations_alike_are_found_without_an_entity_above_the_floor(scene: Scene) -> None:
+    scene.near(residence=[1, 0], dwells=[0.8, 0.6], cooks=[0.2, 0.98])
+    ana, porto, soup = (scene.entity(name) for name in ("Ana", "Porto", "Soup"))
+    home, dish = scene.fact("she dwells by the river"), scene.fact("she cooks it daily")
+    scene.relation(home, ana, "lives_in", porto)
+    scene.relation(dish, ana, "cooks", soup)
+    (hit,) = run(graph.find, scene.ask("Which is the residence?"))
+    assert hit.id == home.id
+    assert hit.score == pytest.approx(0.8, abs=1e-3)
+    assert "Ana -lives_in-> Porto" in hit.reason
+
+
+def test_an_entity_is_named_as_a_word_by_alias_or_as_oneself(scene: Scene) -> None:
+    art, ana = scene.entity("Art"), scene.entity("Ana", aliases=["Anita"])
+    merged = scene.entity("Annie", merged_into=ana)
+
+    def named(question: str) -> set[UUID]:
+        ask = scene.ask(question)
+        with tenant_scope(ask.space.tenant_id):
+            return set(graph.named(ask))
+
+    assert named("the party started") == set()
+    assert named("what did art say") == {art.id}
+    assert named("where is ANITA now") == {ana.id}
+    assert named("where is Annie") == {merged.id, ana.id}
+    assert named("where do I live") == {ana.id}
+
+
+def six_topics(scene: Scene) -> list[Segment]:
+    """Six topics of three pages each, ever further from the question."""
+    found = []
+    for n in range(6):
+        scene.near(**{f"topic{n}": [1 - 0.1 * n, 1]})
+        turns = scene.say(*(f"topic{n} page{p}" for p in range(3)))
+        found.append(scene.segment(f"topic{n}", *turns, keywords=[f"word{n}"]))
+    return found
+
+
+def test_MO13_five_topics_by_F_then_at_most_ten_pages_each_once(scene: Scene) -> None:
+    scene.near(question=[1, 0])
+    segments = six_topics(scene)
+    # A page under two themes is one page.
+    with tenant_scope(scene.hub.tenant.id):
+        shared = SegmentPage.objects.filter(segment=segments[0])[0].page
+    scene.join(segments[1], shared)
+    ask = scene.ask("question")
+    with tenant_scope(ask.space.tenant_id):
+        assert pages.topics(ask) == [s.id for s in segments[:5]]
+    found = run(pages.find, ask)
+    assert len(found) == len(set(ids(found))) == 10
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    # The question's own keywords count: the furthest topic comes first.
+    worded = scene.ask("question word5")
+    with tenant_scope(ask.space.tenant_id):
+        assert pages.topics(worded)[0] == segments[5].id
+
+
+def test_MO13_a_visit_for_topics_with_a_page_in_the_context_only(scene: Scene) -> None:
+    scene.near(question=[1, 0])
+    segments = six_topics(scene)
+    scene.hub.policy("memoryos", recall__pages=3, stm__pages=1)
+    made = context(scene.space, "question", now=scene.hub.now)
+    assert len(made.items("pages")) == 3
+    reinforcing.flush()
+    with tenant_scope(scene.hub.tenant.id):
+        visits = [Segment.objects.get(id=s.id).visits_total for s in segments]
+    assert visits == [1, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("how", [{"tier": "cold"}, {"stale": True}, {"retired_at": "now"}])
+def test_cold_stale_and_retired_topics_are_left_out(scene: Scene, how: dict[str, Any]) -> None:
+    scene.near(kayak=[1, 0])
+    values: dict[str, Any] = {k: scene.hub.now if v == "now" else v for k, v in how.items()}
+    scene.segment("kayak", *scene.say("kayak trip"), **values)
+    assert run(pages.find, scene.ask("kayak")) == []
+    deep = run(pages.find, scene.ask("kayak", deep=True))
+    assert bool(deep) == (how.get("tier") == "cold")
+
+
+def test_F_is_cosine_and_shared_keywords() -> None:
+    assert jaccard(["a", "b", "c"], ["b", "c", "d"]) == 0.5
+    assert jaccard([], []) == 0
+    assert affinity(0.55, 0.05) == 0.6
+
+
+def test_the_shelf_is_always_considered_ten_of_each_owner(scene: Scene) -> None:
+    scene.near(tea=[1, 0], coffee=[0, 1])
+    for n in range(12):
+        scene.fact(f"drinks coffee {n}", shelf="user_kb", shelved_at=scene.hub.now)
+    best = scene.fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now)
+    agent = scene.fact("promised coffee", shelf="agent", shelved_at=scene.hub.now)
+    over = scene.fact("tea", shelf="user_kb", shelved_at=scene.hub.now, valid_to=scene.hub.now)
+    found = ids(run(shelf.find, scene.ask("tea")))
+    assert found[0] == best.id
+    assert (len(found), agent.id in found, over.id in found) == (11, True, False)
+
+
+def test_what_fell_off_the_shelf_is_found_as_a_fact(scene: Scene) -> None:
+    scene.near(tea=[1, 0])
+    scene.hub.policy(shelf__cap=1)
+    old = scene.fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now - timedelta(days=9))
+    pinned = scene.fact(
+        "hates tea bags", shelf="user_kb", shelved_at=scene.hub.now - timedelta(days=8), pinned=True
+    )
+    new = scene.fact("tea at five", shelf="user_kb", shelved_at=scene.hub.now)
+    ask = scene.ask("tea")
+    assert set(ids(run(shelf.find, ask))) == {new.id, pinned.id}
+    assert old.id in ids(run(facts.find, ask))
+
+
+def test_E11_unread_turns_are_always_in_short_term_memory(scene: Scene) -> None:
+    said = scene.say(*(f"word {n}" for n in range(9)))
+    (waiting,) = scene.say("not read so far", read=False, session="s2")
+    found = run(stm.find, scene.ask("something else"))
+    assert ids(found) == [turn.id for turn in said[-6:]] + [waiting.id]
+    assert found[-1].reason == "not read yet"
+    # However far back, what is not read yet is there.
+    scene.say(*(f"later {n}" for n in range(9)))
+    assert waiting.id in ids(run(stm.find, scene.ask("something else")))
+    made = context(scene.space, "something else", now=scene.hub.now)
+    assert waiting.id in [item.id for item in made.items("stm")]
+
+
+def test_episodes_without_the_stale_and_what_is_handed_over_whole(scene: Scene) -> None:
+    day = scene.episode("day", "a day at the lake")
+    scene.episode("day", "a lake that changed", stale=True, day=None)
+    scene.episode("topic", "lake undone", retired_at=scene.hub.now)
+    scene.episode("rolling", "lake so far")
+    scene.episode("topic", "lake faded", visibility="dormant")
+    scene.hub.policy(forget__mode="sample")
+    assert ids(run(episodes.find, scene.ask("the lake"))) == [day.id]
+
+
+def test_facts_of_whom_the_question_names_come_first(scene: Scene) -> None:
+    scene.say("hello")
+    scene.say("hi")
+    other = scene.fact("plays chess on Sundays", owner="Ben", speaker="Ben")
+    mine = scene.fact("plays chess on Mondays")
+    found = run(facts.find, scene.ask("Does Ana play chess?"))
+    assert ids(found)[0] == mine.id
+    assert other.id in ids(found)
+
+
+def test_E32_channels_have_a_floor(scene: Scene) -> None:
+    scene.near(kayak=[1, 0], tea=[0.2, 0.98])
+    scene.fact("likes tea")
+    scene.say("tea again")
+    scene.note("tea")
+    scene.episode("day", "tea")
+    ask = scene.ask("kayak")
+    for find in (facts.find, raw.find, notes.find, episodes.find, pages.find, graph.find):
+        assert run(find, ask) == []
+
+
+@pytest.mark.parametrize("channel", sorted(FINDERS))
+def test_a_channel_asks_two_statements_at_most(scene: Scene, channel: Any) -> None:
+    scene.near(kayak=[1, 0])
+    turn, _ = scene.say("kayak", "later")
+    scene.segment("kayak", turn)
+    fact = scene.fact("kayak", shelf="user_kb", shelved_at=scene.hub.now)
+    scene.relation(fact, scene.entity("Ana"), "has", scene.entity("kayak"))
+    scene.link(scene.note("kayak"), scene.note("other"))
+    scene.episode("day", "kayak")
+    ask = scene.ask("Has Ana a kayak?")
+    with (
+        tenant_scope(ask.space.tenant_id),
+        CaptureQueriesContext(connection) as asked,
+    ):
+        found = FINDERS[channel](ask)
+    assert found
+    assert len(asked) <= 2
+    assert all(0 <= hit.score <= 1 and hit.reason for hit in found)
+
+
+def test_rank_fusion_is_by_place_alone() -> None:
+    assert places({"a": 0.2, "b": 0.9, "c": None}) == {"b": 1, "a": 2}
+    assert reciprocal([1, 1]) == 1.0
+    assert reciprocal([1, None]) == 0.5
+    one, two, three = (Hit("fact", UUID(int=n), 0.1, "r") for n in (1, 2, 3))
+    merged = fused({"x": [one, two], "y": [two, three]}, {})
+    assert [hit.id for hit in merged] == [two.id, one.id, three.id]
+    weighted = fused({"x": [one, two], "y": [three]}, {"y": 2.0})
+    assert weighted[0].id == three.id
+    assert weighted[0].score == 1.0
