@@ -117,7 +117,8 @@ def test_GR7_a_relation_is_there_as_long_as_its_fact_holds(scene: Scene) -> None
         "valid_to": moved,
         "status": "superseded",
     }
-    old, new = scene.fact("in the town of Lisbon", **before), scene.fact("in the town of Porto")
+    old = scene.fact("in the town of Lisbon", status="superseded", **before)
+    new = scene.fact("in the town of Porto")
     scene.relation(old, ana, "lives_in", lisbon)
     scene.relation(new, ana, "lives_in", porto)
     question = "Which town is Ana in?"
