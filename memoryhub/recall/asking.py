@@ -91,7 +91,7 @@ def prepare(
         with tenant_scope(space.tenant_id):
             policy = policy_of(space).policy
             model = _model_of(space)
-            consultant = Consultant(_engine_of(space, policy))
+            consultant = Consultant(space, policy, _asked_of(space, policy), visibility.now)
             window = _window(policy, session_id)
         asked = _routed(query, policy, consultant, window)
         names = _names(asked.query, policy, consultant) if name_entities else ()
@@ -128,11 +128,11 @@ def _model_of(space: Space) -> str:
     return rows.first() or ""
 
 
-def _engine_of(space: Space, policy: Policy) -> str:
-    """The tenant's engine, where the policy has it asked at all."""
+def _asked_of(space: Space, policy: Policy) -> Tenant | None:
+    """The tenant, whose engine it is, where the policy has it asked at all."""
     if "llm" not in (policy.route.mode, policy.judge.mode):
-        return ""
-    return str(Tenant.objects.values_list("engine", flat=True).get(id=space.tenant_id))
+        return None
+    return Tenant.objects.get(id=space.tenant_id)
 
 
 def _window(policy: Policy, session_id: UUID | None) -> tuple[Utterance, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeVar
 
 import structlog
@@ -14,6 +15,9 @@ import structlog
 from memoryhub import models_in_use
 from memoryhub.engines.types import Engine, Entry, Judgement, RoutedQuestion, Utterance
 from memoryhub.errors import EngineError
+from memoryhub.inference.ledger import accounting
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space, Tenant
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -21,9 +25,15 @@ T = TypeVar("T")
 
 @dataclass
 class Consultant:
-    """A tenant's engine for one search. `degraded` names what it could not be asked for."""
+    """A tenant's engine for one search. `degraded` names what it could not be asked for.
 
-    engine: str
+    `tenant` is None where the policy has it asked nothing.
+    """
+
+    space: Space
+    policy: Policy
+    tenant: Tenant | None
+    now: datetime
     degraded: list[str] = field(default_factory=list)
 
     def route(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion | None:
@@ -40,8 +50,11 @@ class Consultant:
     def _ask(self, part: str, ask: Callable[[Engine], T]) -> T | None:
         if part in self.degraded:
             return None  # it has just failed: don't wait for it twice
+        if self.tenant is None:
+            return None
         try:
-            return ask(models_in_use.engine_named(self.engine))
+            with accounting(self.space.tenant_id, space_id=self.space.id, at=self.now):
+                return ask(models_in_use.engine_for(self.tenant, self.policy))
         except EngineError as error:
             log.warning("recall.degraded", part=part, error=error.message)
             self.degraded.append(part)

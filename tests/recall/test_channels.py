@@ -15,7 +15,6 @@ from memoryhub.recall import reinforcing
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels import FINDERS, episodes, facts, graph, notes, pages, raw, shelf, stm
 from memoryhub.recall.channels.hits import Hit, fused, places, reciprocal
-from memoryhub.recall.channels.pages import affinity, jaccard
 from memoryhub.recall.context import context
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Segment, SegmentPage
@@ -205,12 +204,6 @@ def test_cold_stale_and_retired_topics_are_left_out(scene: Scene, how: dict[str,
     assert run(pages.find, scene.ask("kayak")) == []
     deep = run(pages.find, scene.ask("kayak", deep=True))
     assert bool(deep) == (how.get("tier") == "cold")
-
-
-def test_F_is_cosine_and_shared_keywords() -> None:
-    assert jaccard(["a", "b", "c"], ["b", "c", "d"]) == 0.5
-    assert jaccard([], []) == 0
-    assert affinity(0.55, 0.05) == 0.6
 
 
 def test_the_shelf_is_always_considered_ten_of_each_owner(scene: Scene) -> None:

@@ -13,6 +13,7 @@ from memoryhub.engines.local.summaries import tokens_of
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels.hits import Hit, share
 from memoryhub.recall.channels.statements import cosine, rows, visible
+from notes.placing import affinity, jaccard
 
 # Below this cosine a page has nothing to do with the question, whatever its topic.
 FLOOR = 0.1
@@ -65,17 +66,6 @@ def topics(ask: Ask) -> list[UUID]:
     ]
     scored.sort(key=lambda pair: (-pair[0], str(pair[1])))
     return [at for _, at in scored[: ask.policy.recall.segments]]
-
-
-def affinity(cosine: float, shared: float) -> float:
-    """F = cos + Jaccard, to six places (spec §8.3)."""
-    return round(cosine + shared, 6)
-
-
-def jaccard(a: Sequence[str], b: Sequence[str]) -> float:
-    """The share of words both have; 0 when neither has any (MO3)."""
-    both = set(a) | set(b)
-    return len(set(a) & set(b)) / len(both) if both else 0.0
 
 
 def _words(keywords: Sequence[str]) -> list[str]:

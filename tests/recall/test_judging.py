@@ -1,0 +1,363 @@
+"""Routing and judging: what is asked of the engine, and what follows (AMA)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memoryhub.engines.local import questions
+from memoryhub.engines.types import RoutedQuestion
+from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.policies.schema import Channel
+from memoryhub.recall import intents, reinforcing
+from memoryhub.recall.context import context
+from memoryhub.recall.judging import satisfied
+from memoryhub.recall.services import search
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import EvolutionEvent, Fact, Note, Page, Revision
+from tests.recall.scene import Scene
+
+RELEVANT: dict[str, Any] = {"relevant": ["m1"], "conflicts": [], "enough": True}
+
+
+def everything(data: dict[str, Any]) -> dict[str, Any]:
+    """A judge who finds it all relevant, and not enough."""
+    return {"relevant": [e["handle"] for e in data["entries"]], "conflicts": [], "enough": False}
+
+
+@pytest.mark.parametrize(
+    ("vector", "store"),
+    [
+        ((1, 1, 1, 1), "raw"),
+        ((0, 1, 0, 1), "episodes"),
+        ((0, 0, 1, 0), "episodes"),
+        ((0, 0, 0, 1), "facts"),
+        ((0, 0, 0, 0), "facts"),
+    ],
+)
+def test_AA1_the_intent_vector_chooses_the_store(vector: tuple[int, ...], store: Channel) -> None:
+    fine, abstract, event, atomic = map(bool, vector)
+    asked = RoutedQuestion("q", fine=fine, abstract=abstract, event=event, atomic=atomic)
+    assert intents.store(asked) == store
+
+
+@pytest.mark.parametrize(
+    ("intent", "kind"),
+    [({"fine": True}, "turn"), ({"abstract": True}, "episode"), ({}, "fact")],
+)
+def test_AA1_a_routed_search_reads_that_store_alone(
+    scene: Scene, intent: dict[str, bool], kind: str
+) -> None:
+    scene.hub.policy("ama", judge__mode="off")
+    scene.near(kayak=[1, 0])
+    scene.say("my kayak leaks")
+    scene.fact("Ana has a kayak")
+    scene.episode("topic", "all about the kayak")
+    scene.hub.model.script("route", {"query": "kayak", "want": 1} | intent)
+    found = search(scene.space, "what of it?", now=scene.hub.now)
+    assert {item.kind for item in found.items} == {kind}
+
+
+@pytest.mark.parametrize(("want", "k"), [(1, 5), (12, 12), (999, 30), (0, 5)])
+def test_AA2_K_is_what_is_wanted_within_bounds(want: int, k: int) -> None:
+    assert intents.wanted(want, 5, 30) == k
+
+
+def test_AA2_the_router_s_want_is_kept_to(scene: Scene) -> None:
+    scene.hub.policy("ama", judge__mode="off", recall__k_min=2, recall__k_max=4)
+    scene.near(kayak=[1, 0])
+    for n in range(6):
+        scene.fact(f"kayak {n}")
+    for want, k in ((1, 2), (3, 3), (999, 4)):
+        scene.hub.model.script("route", {"query": "kayak", "want": want})
+        assert len(search(scene.space, "?", limit=None, now=scene.hub.now).items) == k
+
+
+def test_AA3_not_enough_twice_is_two_rounds_and_insufficient(scene: Scene) -> None:
+    scene.hub.policy("ama")
+    scene.near(kayak=[1, 0], weather=[0, 1])
+    said, other = scene.say("my kayak leaks", "the weather turned")
+    related = scene.fact("Ana has a kayak", said)
+    scene.related(related, other)
+    scene.hub.model.script("route", {"query": "kayak"})
+    scene.hub.model.script("judge", everything, everything)
+    found = search(scene.space, "kayak?", now=scene.hub.now)
+    first, second = scene.hub.model.calls("judge")
+    assert [e["text"] for e in first["entries"]] == ["Ana has a kayak"]
+    # Expansion by related turns: the one it was read with, and the one it was read from.
+    assert {e["text"] for e in second["entries"]} == {
+        "Ana has a kayak",
+        "the weather turned",
+        "my kayak leaks",
+    }
+    assert found.insufficient
+    assert related.id in [item.id for item in found.items]
+
+
+def test_AA3_without_anything_related_the_next_store_is_tried(scene: Scene) -> None:
+    scene.hub.policy("ama")
+    scene.near(kayak=[1, 0])
+    scene.fact("Ana has a kayak")
+    told = scene.episode("topic", "a week in the kayak")
+    scene.hub.model.script("route", {"query": "kayak"})
+    scene.hub.model.script("judge", everything, RELEVANT | {"relevant": ["m1", "m2"]})
+    found = search(scene.space, "kayak?", now=scene.hub.now)
+    assert not found.insufficient
+    assert [item.kind for item in found.items] == ["fact", "episode"]
+    assert found.items[1].id == told.id
+
+
+def test_AA3_what_was_relevant_in_the_first_round_is_kept(scene: Scene) -> None:
+    scene.hub.policy("ama")
+    scene.near(kayak=[1, 0], boat=[0.9, 0.44])
+    kept, dropped = scene.fact("Ana has a kayak"), scene.fact("Ana saw a boat")
+    scene.hub.model.script("route", {"query": "kayak"})
+    scene.episode("topic", "a week in the kayak")
+    scene.hub.model.script("judge", RELEVANT | {"enough": False}, everything)
+    ids = [item.id for item in search(scene.space, "kayak?", now=scene.hub.now).items]
+    assert kept.id in ids
+    assert dropped.id not in ids
+    assert len(ids) == 2
+
+
+def test_AA4_one_round_is_no_retry(scene: Scene) -> None:
+    scene.hub.policy("ama", recall__rounds=1)
+    scene.near(kayak=[1, 0])
+    (turn,) = scene.say("my kayak leaks")
+    scene.fact("Ana has a kayak", turn)
+    scene.hub.model.script("route", {"query": "kayak"})
+    scene.hub.model.script("judge", everything)
+    assert search(scene.space, "kayak?", now=scene.hub.now).insufficient
+    assert len(scene.hub.model.calls("judge")) == 1
+
+
+def test_too_few_of_use_are_not_enough_either() -> None:
+    assert satisfied(3, 10, enough=True, density=0.3)
+    assert not satisfied(2, 10, enough=True, density=0.3)
+    assert not satisfied(10, 10, enough=False, density=0.3)
+    assert not satisfied(0, 0, enough=True, density=0.0)
+
+
+def rows_of(scene: Scene) -> Any:
+    """Every derived row, as it stands, and everything recorded about it."""
+    models: list[Any] = [Fact, Note, Page, EvolutionEvent, Revision]
+    with tenant_scope(scene.hub.tenant.id):
+        return [list(model.objects.order_by("id").values()) for model in models]
+
+
+def test_AA6_a_question_changes_nothing_and_reports_the_conflict(scene: Scene) -> None:
+    scene.hub.policy(judge__mode="llm", recall__rounds=1)
+    scene.near(Berlin=[1, 0], Rome=[0.9, 0.44])
+    (turn,) = scene.say("I live in Rome")
+    rome = scene.fact("Ana lives in Rome", turn, predicate_key="lives_in", cardinality="single")
+    before = rows_of(scene)
+    clash = {"handles": ["m1", "m77"], "why": "asked about Berlin"}
+    scene.hub.model.script("judge", RELEVANT | {"conflicts": [clash]})
+    found = search(scene.space, "Did I move to Berlin?", now=scene.hub.now)
+    assert [(c.ids, c.why) for c in found.conflicts] == [((rome.id,), "asked about Berlin")]
+    assert rows_of(scene) == before
+
+
+def test_AA6_current_facts_that_can_not_all_hold_are_reported(scene: Scene) -> None:
+    scene.near(town=[1, 0])
+    where: dict[str, Any] = {"predicate_key": "lives_in", "cardinality": "single"}
+    past = scene.hub.now - timedelta(days=30)
+    a = scene.fact("the town is Rome", **where)
+    # One open claim a matter is a constraint: the other is closed, but not yet.
+    b = scene.fact("the town is Oslo", **where, valid_to=scene.hub.now + timedelta(days=30))
+    c = scene.fact("the town was Bonn", **where, valid_from=past, valid_to=scene.hub.now)
+    (found,) = search(scene.space, "which town", now=scene.hub.now, include_past=True).conflicts
+    assert set(found.ids) == {a.id, b.id}
+    assert c.id not in found.ids
+
+
+@pytest.mark.parametrize(
+    "reply", ["no JSON at all", '{"intent": "facts"}', EngineError("down"), "{"]
+)
+def test_AA11_an_invalid_route_leaves_the_question_facts_and_K_m(scene: Scene, reply: Any) -> None:
+    scene.hub.policy("ama", judge__mode="off", recall__k_min=2)
+    scene.near(kayak=[1, 0])
+    scene.say("kayak kayak kayak")
+    for n in range(4):
+        scene.fact(f"kayak {n}")
+    once = [reply] if isinstance(reply, EngineError) else [reply, reply]
+    scene.hub.model.script("route", *once)
+    found = search(scene.space, "kayak?", limit=None, now=scene.hub.now)
+    assert [item.kind for item in found.items] == ["fact", "fact"]
+    assert found.degraded == ["router"]
+
+
+def test_E16_X14_a_provider_that_is_down_costs_router_and_judge_only(scene: Scene) -> None:
+    scene.hub.policy(route__mode="llm", judge__mode="llm")
+    scene.near(kayak=[1, 0])
+    fact = scene.fact("Ana has a kayak")
+    down = EngineError("connection refused")
+    scene.hub.model.script("route", down, down)
+    scene.hub.model.script("judge", down, down)
+    found = search(scene.space, "kayak?", now=scene.hub.now)
+    made = context(scene.space, "kayak?", now=scene.hub.now)
+    assert [item.id for item in found.items] == [fact.id]
+    assert [item.id for item in made.items("facts")] == [fact.id]
+    for result in (found, made):
+        assert list(result.degraded) == ["router", "judge"]
+        assert result.unverified
+        assert not result.insufficient
+
+
+def test_E16_a_spent_budget_degrades_the_same_way(scene: Scene) -> None:
+    scene.hub.policy(route__mode="llm", judge__mode="llm", llm__budget_tokens_per_day=0)
+    scene.near(kayak=[1, 0])
+    scene.fact("Ana has a kayak")
+    found = search(scene.space, "kayak?", now=scene.hub.now)
+    assert list(found.degraded) == ["router", "judge"]
+    assert len(found.items) == 1
+    assert scene.hub.model.asked == []
+
+
+def test_the_rewritten_question_is_what_is_searched(scene: Scene) -> None:
+    scene.hub.policy(route__mode="llm")
+    scene.near(kayak=[1, 0], she=[0, 1])
+    turn, _ = scene.say("Clara bought a kayak", "she is happy")
+    fact = scene.fact("Clara bought a kayak")
+    scene.hub.model.script("route", {"query": "What of Clara's kayak?", "want": 1})
+    found = search(scene.space, "what did she buy?", session_id=turn.session_id, now=scene.hub.now)
+    assert found.items[0].id == fact.id
+    (asked,) = scene.hub.model.calls("route")
+    assert [said["text"] for said in asked["window"]] == ["Clara bought a kayak", "she is happy"]
+
+
+def test_names_are_asked_for_where_the_router_is_a_model(scene: Scene) -> None:
+    scene.hub.policy(route__mode="llm", recall__channels=["graph"])
+    fact = scene.fact("the bakery is hers")
+    scene.relation(fact, scene.entity("Ana"), "owns", scene.entity("the old bakery"))
+    scene.hub.model.script("route", {"query": "Whose is the bakery?"})
+    scene.hub.model.script("query_entities", {"names": ["bakery", "Atlantis"]})
+    made = context(scene.space, "Whose is the bakery?", now=scene.hub.now)
+    assert made.degraded == []
+    scene.hub.model.script("route", {"query": "Whose is the old bakery?"})
+    scene.hub.model.script("query_entities", {"names": ["the old bakery"]})
+    made = context(scene.space, "Whose is the old bakery?", now=scene.hub.now)
+    assert [item.id for item in made.items("facts")] == [fact.id]
+
+
+def test_MB6_what_faded_is_found_by_a_deep_search_which_revives_it(scene: Scene) -> None:
+    scene.hub.policy("memorybank")
+    scene.near(kayak=[1, 0])
+    turn, _ = scene.say("my kayak leaks", "hello there")
+    scene.page(turn, visibility="dormant")
+
+    def found(deep: bool = False) -> list[Any]:
+        result = search(scene.space, "kayak", deep=deep, now=scene.hub.now)
+        reinforcing.flush()
+        return [item.id for item in result.items]
+
+    assert turn.id not in found()
+    assert scene.page(turn).visibility == "dormant"
+    assert turn.id in found(deep=True)
+    assert scene.page(turn).visibility == "active"
+    assert turn.id in found()
+
+
+def test_MB6_in_a_context_too(scene: Scene) -> None:
+    scene.hub.policy("memorybank")
+    scene.near(kayak=[1, 0])
+    (turn,) = scene.say("my kayak leaks")
+    scene.page(turn, visibility="dormant")
+    assert context(scene.space, "kayak", now=scene.hub.now).items("raw") == []
+    deep = context(scene.space, "kayak", deep=True, now=scene.hub.now)
+    assert [item.id for item in deep.items("raw")] == [turn.id]
+    reinforcing.flush()
+    assert scene.page(turn).visibility == "active"
+
+
+def test_the_last_round_of_a_judge_looks_at_what_has_faded(scene: Scene) -> None:
+    scene.hub.policy("ama", forget__mode="sample")
+    scene.near(kayak=[1, 0])
+    scene.fact("Ana had a kayak", visibility="dormant")
+    scene.fact("Ana has a kayak")
+    scene.hub.model.script("route", {"query": "kayak"})
+    scene.hub.model.script("judge", everything, everything)
+    found = search(scene.space, "kayak?", now=scene.hub.now)
+    assert [item.text for item in found.items] == ["Ana has a kayak", "Ana had a kayak"]
+
+
+def test_X15_a_hundred_searches_change_nothing_but_counters(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    (turn,) = scene.say("my kayak leaks")
+    fact, note = scene.fact("Ana has a kayak", turn), scene.note("kayak", turn)
+    segment = scene.segment("kayak", turn)
+    counters = {"strength", "last_recall_at", "recall_count", "forget_at"}
+
+    def stable() -> Any:
+        return [
+            [{k: v for k, v in row.items() if k not in counters} for row in rows]
+            for rows in rows_of(scene)
+        ]
+
+    before = stable()
+    for _ in range(50):
+        search(scene.space, "kayak", now=scene.hub.now)
+        context(scene.space, "kayak", now=scene.hub.now)
+    untouched = rows_of(scene)
+    assert stable() == before
+    reinforcing.flush()
+    assert stable() == before
+    assert rows_of(scene) != untouched
+    with tenant_scope(scene.hub.tenant.id):
+        assert Fact.objects.get(id=fact.id).strength == 101
+        assert Note.objects.get(id=note.id).version == note.version
+        assert type(segment).objects.get(id=segment.id).version == segment.version
+
+
+def test_reading_is_counted_after_the_answer_not_within_it(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    fact = scene.fact("Ana has a kayak")
+
+    def strength() -> int:
+        with tenant_scope(scene.hub.tenant.id):
+            return int(Fact.objects.get(id=fact.id).strength)
+
+    search(scene.space, "kayak", now=scene.hub.now)
+    assert strength() == 1
+    assert reinforcing.flush() == 1
+    assert strength() == 2
+    search(scene.space, "kayak", now=scene.hub.now, reinforce=False)
+    assert reinforcing.flush() == 0
+
+
+def test_a_full_buffer_drops_the_oldest_word(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reinforcing, "MOST_WAITING", 2)
+    monkeypatch.setattr(reinforcing, "_buffer", reinforcing.Buffer())
+    scene.near(kayak=[1, 0])
+    scene.fact("Ana has a kayak")
+    for _ in range(5):
+        search(scene.space, "kayak", now=scene.hub.now)
+    assert reinforcing.flush() == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "routed"),
+    [
+        ("What exactly did Ana say?", {"fine": True, "atomic": False}),
+        ("她的原话是什么？", {"fine": True, "atomic": False}),
+        ("Summarise the last months", {"abstract": True, "atomic": False}),
+        ("What happened in Rome?", {"event": True, "atomic": False}),
+        ("Where does Ana live?", {"atomic": True}),
+        ("List all her pets", {"atomic": True, "want": 15}),
+        ("Name 3 places", {"want": 3}),
+    ],
+)
+def test_the_local_router_reads_signal_words(question: str, routed: dict[str, Any]) -> None:
+    found = questions.routed(question)
+    assert {name: getattr(found, name) for name in routed} == routed
+    assert found.query == question
+
+
+def test_E31_an_empty_question_is_refused(scene: Scene) -> None:
+    asking: list[Callable[..., Any]] = [search, context]
+    for ask in asking:
+        with pytest.raises(InvalidInput):
+            ask(scene.space, " \0 ")
