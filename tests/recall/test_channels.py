@@ -116,7 +116,7 @@ def test_GR7_a_relation_is_there_as_long_as_its_fact_holds(scene: Scene) -> None
         "valid_to": moved,
         "status": "superseded",
     }
-    old = scene.fact("in the town of Lisbon", status="superseded", **before)
+    old = scene.fact("in the town of Lisbon", **before)
     new = scene.fact("in the town of Porto")
     scene.relation(old, ana, "lives_in", lisbon)
     scene.relation(new, ana, "lives_in", porto)
