@@ -11,9 +11,10 @@ _BOOST = 0.1
 
 
 def find(ask: Ask) -> list[Hit]:
+    most = 1 + _BOOST
     found = ranked(ask, alike(ask, "fact"))
     scored = [
-        Hit("fact", c.id, share(score + _BOOST * (c.owner in ask.way.named)), reason(c))
+        Hit("fact", c.id, share((score + _BOOST * (c.owner in ask.way.named)) / most), reason(c))
         for c, score in found
     ]
     return sorted(scored, key=lambda hit: -hit.score)[: ask.k]

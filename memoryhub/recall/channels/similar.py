@@ -20,7 +20,7 @@ def alike(
     ask: Ask, kind: ItemKind, *, most: int = PER_ARM, linked_to: Sequence[UUID] = ()
 ) -> list[Candidate]:
     """Candidates of one kind in one statement, or the notes linked to these."""
-    return candidates(
+    found = candidates(
         ask.space,
         words=ask.way.words,
         vector=ask.vector,
@@ -30,6 +30,8 @@ def alike(
         per_arm=most,
         linked_to=linked_to,
     )
+    # Of what is equally alike the newest first, and always in the same order.
+    return sorted(found, key=lambda c: (c.occurred_at, c.id), reverse=True)
 
 
 def bears(candidate: Candidate) -> bool:
