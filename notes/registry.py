@@ -28,6 +28,7 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
+from notes.paging import turns_of
 
 # The rows' index entries; None: the kind is not searched.
 MakeEntries = Callable[[Sequence[Any], ZoneInfo], list[indexing.Entry]]
@@ -93,15 +94,28 @@ def _relations(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
     return graph.relation_entries(rows)
 
 
+def _segments(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    return indexing.segment_entries(rows)
+
+
+def _pages(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    """Pages are searched once they have left the short-term queue."""
+    placed = [page for page in rows if page.tier == Page.Tier.MID]
+    turns = turns_of(placed)
+    told = [(page, turns[page.id]) for page in placed if turns[page.id]]
+    speakers = placed[0].space.speakers if placed else []
+    return indexing.page_entries(told, speakers, zone=zone)
+
+
 def register_all() -> None:
     """The rows of this package."""
     register(Fact, entries=_facts, texts=("text", "s", "v", "o", "o2", "c", "event_text"))
     register(Note, entries=_notes, texts=("content", "context", "keywords", "tags", "category"))
     register(Entity, entries=_entities, texts=("name", "aliases", "summary"))
     register(Relation, entries=_relations, texts=("label",))
-    register(Segment, texts=("summary", "keywords"))
+    register(Segment, entries=_segments, texts=("summary", "keywords"))
     register(SegmentPage, texts=("theme",))
     register(Episode, texts=("title", "text", "details"))
     register(Chain, texts=("summary",))
     register(Link, texts=("reason",))
-    register(Page)
+    register(Page, entries=_pages)

@@ -12,10 +12,11 @@ from uuid import UUID
 
 from memoryhub.engines.local.segments import summaries_so_far
 from memoryhub.engines.types import ChainJudgement, Engine, Passage
-from memoryhub.pipeline.passages import Turns, passages_of, turns_of
+from memoryhub.pipeline.passages import passages_of
 from memoryhub.tenants.models import Space
 from notes.chains import joined, runs
 from notes.models import Chain, Page, Proposal
+from notes.paging import Turns, turns_of
 from notes.proposals import propose
 from notes.recording import Source
 from notes.unit import Unit

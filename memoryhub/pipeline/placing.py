@@ -22,13 +22,14 @@ from memoryhub.models_in_use import embedder, engine_named
 from memoryhub.pipeline import chaining, promoting, queue, theming
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.passages import Turns, passages_of, turns_of
+from memoryhub.pipeline.passages import passages_of
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import Effective, policy_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing, membership, tiers
 from notes.models import EvolutionEvent, Page, Segment
+from notes.paging import Turns, turns_of
 from notes.placing import Waiting, leaving
 from notes.recording import ChangeSet, Source
 from notes.unit import RowsChanged, Unit
@@ -321,3 +322,14 @@ def _go_on(work: Work, now: datetime) -> None:
         first_seq=work.job.first_seq,
         last_seq=work.job.last_seq,
     )
+
+
+def warm_up(space: Space, policy: Policy, now: datetime) -> datetime | None:
+    """A task of the sweep: bring back cold segments that were visited. Opens its own scope.
+
+    Returns when to look again: in a day, as long as there are any.
+    """
+    with tenant_scope(space.tenant_id):
+        tiers.warm_back(space, policy, now)
+        cold = Segment.objects.filter(space=space, tier=Segment.Tier.COLD, retired_at=None)
+        return now + timedelta(days=1) if cold.exists() else None

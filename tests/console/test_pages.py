@@ -17,7 +17,7 @@ from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Heat
 from memoryhub.tenants.scope import tenant_scope
 from notes.heat import with_heat
-from notes.models import Fact, Page, Revision, Segment
+from notes.models import Chain, Fact, Page, Revision, Segment
 from tests.console.conftest import World
 from tests.support.factories import (
     MAY,
@@ -41,12 +41,12 @@ QUERIES = {
     "space-timeline": 6,
     "space-facts": 6,
     "space-notes": 4,
-    "space-segments": 3,
+    "space-segments": 4,
     "space-entities": 3,
     "space-history": 4,
     "space-fact": 8,
     "space-note": 4,
-    "space-segment": 6,
+    "space-segment": 7,
     "jobs": 5,
     "chat": 2,
     "keys": 1,
@@ -272,8 +272,8 @@ def test_conversations_at_the_same_time_stay_apart(browser: Client, world: World
         segment = make_segment(world.space, "Queens", first[0])
         Page.objects.filter(memberships__segment=segment).update(last_seq=last[0].seq)
         assert first[0].seq < other[0].seq < last[0].seq
-        (_, turns), *_ = segment_pages(segment, 1)
-    assert [turn.text for turn in turns] == ["The queen", "is marked in blue"]
+        exchange, *_ = segment_pages(segment, 1)
+    assert [turn.text for turn in exchange.turns] == ["The queen", "is marked in blue"]
     address = reverse("space-segment", args=[world.space.id, segment.id])
     page = browser.get(address).content.decode()
     assert "is marked in blue" in page
@@ -283,6 +283,30 @@ def test_conversations_at_the_same_time_stay_apart(browser: Client, world: World
 def test_a_segment_shows_its_exchanges(browser: Client, world: World) -> None:
     page = show(browser, world, "space-segment")
     assert page.index("Two hives.") < page.index("I keep bees")  # newest first
+
+
+def test_a_segment_tells_its_tier_both_heats_and_the_chains(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        chain = Chain.objects.create(
+            tenant_id=world.tenant.id, space=world.space, summary="Two hives it was.", page_count=2
+        )
+        Page.objects.filter(memberships__segment=world.segment).update(chain=chain)
+        Segment.objects.update(
+            tier="cold", promo_pages=6, promo_visits=1, last_visited_at=timezone.now()
+        )
+    page = show(browser, world, "space-segment")
+    assert page.count("Two hives it was.") == 1, "once for the exchanges of a chain"
+    assert "Heat of promotion 8.00, over 5: 1 visit and 6 pages" in page
+    assert ">cold</span>" in page
+    rows = show(browser, world, "space-segments", "?sort=ready&tier=cold")
+    assert "8.00" in rows
+    assert ">cold</span>" in rows
+
+
+def test_a_retired_segment_is_listed_no_more(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        Segment.objects.update(retired_at=MAY)
+    assert "No segments yet" in show(browser, world, "space-segments")
 
 
 def test_entities_lead_to_the_facts_about_them(browser: Client, world: World) -> None:

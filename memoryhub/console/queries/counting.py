@@ -28,7 +28,7 @@ def kinds(now: datetime) -> dict[str, QuerySet[Any]]:
         "turns": Turn.objects.all(),
         "facts": current(Fact.objects.all(), now),
         "notes": Note.objects.all(),
-        "segments": Segment.objects.all(),
+        "segments": Segment.objects.filter(retired_at=None),
         "entities": Entity.objects.all(),
     }
 

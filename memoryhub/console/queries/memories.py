@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q
 from django.http import Http404
 from django.urls import reverse
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.console.quoting import SourceQuote, Span, pieces
 from memoryhub.dialogues.models import Turn
-from memoryhub.policies.services import policy_of
+from memoryhub.policies.schema import Heat
 from memoryhub.tenants.models import Space
 from notes.heat import with_heat
 from notes.models import (
@@ -32,6 +32,7 @@ from notes.models import (
 from notes.models import (
     Page as DialoguePage,
 )
+from notes.paging import turns_of
 from notes.queries import is_ahead, is_current, is_past
 
 STATUS = Choice(
@@ -45,7 +46,12 @@ STATUS = Choice(
         ("all", "All"),
     ),
 )
-HEAT_SORT = Choice("sort", "Sort by", (("hot", "Heat"), ("recent", "Last conversation")))
+_ORDERS = {"hot": "-heat", "ready": "-promotion", "recent": "-ended_at"}
+HEAT_SORT = Choice(
+    "sort",
+    "Sort by",
+    (("hot", "Heat"), ("ready", "Promotion heat"), ("recent", "Last conversation")),
+)
 TIER = Choice("tier", "Tier", (("all", "All"), ("mid", "Mid term"), ("cold", "Cold")))
 KIND = Choice("kind", "Kind", (("all", "All"), *EvolutionEvent.Kind.choices))
 PAGES_A_SEGMENT = 10
@@ -218,35 +224,43 @@ def note_or_404(space: Space, note_id: UUID) -> Note:
     return note
 
 
-def segments(space: Space, filters: Filters, now: datetime) -> Page[Any]:
-    rows = with_heat(Segment.objects.filter(space=space), policy_of(space).policy.heat, now)
+def segments(space: Space, filters: Filters, weights: Heat, now: datetime) -> Page[Any]:
+    rows = with_heat(Segment.objects.filter(space=space, retired_at=None), weights, now)
     rows = rows.filter(containing(filters.q, "summary", "keywords"))
     if filters["tier"] != "all":
         rows = rows.filter(tier=filters["tier"])
-    order = "-heat" if filters["sort"] == "hot" else "-ended_at"
-    return page_of(rows.order_by(order, "-id"), filters.page)
+    return page_of(rows.order_by(_ORDERS[filters["sort"]], "-id"), filters.page)
 
 
-def segment_or_404(space: Space, segment_id: UUID, now: datetime) -> Any:
+def segment_or_404(space: Space, segment_id: UUID, weights: Heat, now: datetime) -> Any:
     rows = Segment.objects.filter(space=space, id=segment_id)
-    segment = with_heat(rows, policy_of(space).policy.heat, now).first()
+    segment = with_heat(rows, weights, now).first()
     if segment is None:
         raise Http404
     return segment
 
 
-def segment_pages(segment: Segment, number: int) -> Page[tuple[DialoguePage, list[Turn]]]:
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """An exchange of a segment with its turns. `opens_chain`: the one above is of another."""
+
+    page: DialoguePage
+    turns: list[Turn]
+    opens_chain: bool
+
+
+def segment_pages(segment: Segment, number: int) -> Page[PageRow]:
     """The exchanges of a segment, newest first, with their turns. Three statements."""
-    rows = DialoguePage.objects.filter(memberships__segment=segment).order_by("-first_seq")
-    found = page_of(rows, number, PAGES_A_SEGMENT)
-    within = Q(pk=None)
-    for page in found.rows:
-        within |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
-    turns: QuerySet[Turn] = Turn.objects.filter(within, space=segment.space_id).select_related(
-        "session"
+    rows = DialoguePage.objects.filter(memberships__segment=segment).select_related("chain")
+    found = page_of(rows.order_by("-first_seq"), number, PAGES_A_SEGMENT)
+    turns = turns_of(found.rows)
+    above = [None, *(page.chain_id for page in found.rows)]
+    return found.holding(
+        [
+            PageRow(page, turns[page.id], page.chain_id is not None and page.chain_id != last)
+            for page, last in zip(found.rows, above, strict=False)
+        ]
     )
-    said = list(turns.order_by("seq"))
-    return found.map(lambda page: (page, [turn for turn in said if page.covers(turn)]))
 
 
 def entities(space: Space, filters: Filters) -> Page[Entity]:

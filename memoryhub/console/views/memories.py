@@ -14,6 +14,7 @@ from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.spaces import tab
+from memoryhub.policies.services import policy_of
 
 
 @tenant_page()
@@ -44,13 +45,15 @@ def note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse
 def segment(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> HttpResponse:
     now = timezone.now()
     space = space_or_404(space_id, now)
-    found = memories.segment_or_404(space, segment_id, now)
+    weights = policy_of(space).policy.heat
+    found = memories.segment_or_404(space, segment_id, weights, now)
     return tab(
         request,
         space,
         "segment",
         segment=found,
         parts=charts.heat_parts(found, found.heat),
+        tau=weights.tau,
         page=memories.segment_pages(found, read_filters(request.GET).page),
         changes=memories.changes_of("segment", [found.id]),
     )

@@ -17,6 +17,7 @@ from memoryhub.console.queries import memories
 from memoryhub.console.queries import spaces as queries
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.dialogues.models import Turn
+from memoryhub.policies.services import policy_of
 
 
 @tenant_page()
@@ -71,10 +72,11 @@ def segments(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     now = timezone.now()
     space = queries.space_or_404(space_id, now)
     filters = read_filters(request.GET, (memories.HEAT_SORT, memories.TIER))
-    page = memories.segments(space, filters, now)
+    weights = policy_of(space).policy.heat
+    page = memories.segments(space, filters, weights, now)
     hottest = max((segment.heat for segment in page), default=0.0)
     hot = page.map(lambda segment: (segment, charts.heat_parts(segment, hottest)))
-    return tab(request, space, "segments", filters=filters, page=hot)
+    return tab(request, space, "segments", filters=filters, page=hot, tau=weights.tau)
 
 
 @tenant_page()
