@@ -125,17 +125,30 @@ def affinity(cosine: float, shared: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a theme or a segment is about: a unit vector (or zeros) and keywords."""
+    """What a theme or a segment is about: a unit vector, keywords and a text.
 
-    vector: NDArray[np.float32]
+    Without a vector (the embedder can't read the language) only words are compared.
+    """
+
+    vector: NDArray[np.float32] | None
     keywords: tuple[str, ...]
+    text: str = ""
+
+
+def likeness(theme: Topic, segment: Topic) -> float:
+    """Cosine; where there are no vectors to compare, the share of the theme's keywords that the
+    segment speaks of."""
+    if theme.vector is not None:
+        return 0.0 if segment.vector is None else float(theme.vector @ segment.vector)
+    spoken = match_text(f"{segment.text} {' '.join(segment.keywords)}")
+    named = [match_text(keyword) in spoken for keyword in theme.keywords]
+    return sum(named) / len(named) if named else 0.0
 
 
 def best_match(theme: Topic, segments: Sequence[Topic], theta: float) -> tuple[int, float] | None:
     """The place of the segment of highest F, and F, if it is over `theta`, strictly (MO2)."""
     scores = [
-        affinity(float(theme.vector @ each.vector), jaccard(theme.keywords, each.keywords))
-        for each in segments
+        affinity(likeness(theme, each), jaccard(theme.keywords, each.keywords)) for each in segments
     ]
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
     if best is None or scores[best] <= round(theta, 6):

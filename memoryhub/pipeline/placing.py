@@ -39,6 +39,7 @@ MOST_AT_ONCE = 20
 MOST_READS = 3
 # A model is asked for several pages together: when so many wait, or when the talk has paused.
 PAUSE = timedelta(minutes=10)
+LOCAL = "local"
 
 
 @dataclass
@@ -126,7 +127,7 @@ def _moves(policy: Policy) -> bool:
 
 
 def _at_once(due: Derived) -> bool:
-    if engine_named(Tenant.objects.get(id=due.space.tenant_id).engine).name == "local":
+    if engine_named(Tenant.objects.get(id=due.space.tenant_id).engine).name == LOCAL:
         return True
     queued = Page.objects.filter(space=due.space, tier=Page.Tier.SHORT, retired_at=None).count()
     return queued - due.policy.stm.pages >= due.policy.derive.batch_exchanges
@@ -220,7 +221,8 @@ def think(work: Work) -> None:
     chaining.judge(work.engine, work.threads, combine=combine)
     chaining.sum_up(work.engine, work.rewrites, combine=combine)
     if policy.segments.enabled:
-        a_call = policy.derive.batch_exchanges
+        # Rules cost nothing a call, and one page has one theme: that sorts best.
+        a_call = 1 if work.engine.name == LOCAL else policy.derive.batch_exchanges
         themed = theming.themes_of(work.engine, work.leavers, a_call)
         work.joinings = theming.join(
             work.space, themed, work.held, work.embedder, policy.segments.theta

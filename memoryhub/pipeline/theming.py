@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.engines.local.engine import LocalEngine
+from memoryhub.engines.local.language import language_of, reads
 from memoryhub.engines.types import Embedder, Engine, Passage, SegmentText, Theme
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -24,7 +25,8 @@ from notes.tiers import in_reach
 
 # Of pages that rewrite a segment, the last so many are read.
 MOST_REREAD = 20
-# A summary that outgrows this is written anew instead of being added to.
+# A summary of more bytes (Chinese says in 200 characters what English does in 600) is written anew
+# instead of being added to.
 LONGEST_SUMMARY = 600
 # F of a theme with the segment that was made of it: cosine 1 and all keywords shared.
 ITSELF = 2.0
@@ -75,13 +77,16 @@ def held_segments(space: Space, model: str) -> list[Held]:
         space=space, kind=IndexEntry.Kind.SEGMENT, model=model, owner_id__in=[r.id for r in rows]
     )
     vectors = dict(entries.values_list("owner_id", "embedding"))
-    return [Held(row, Topic(_unit(vectors.get(row.id)), tuple(row.keywords))) for row in rows]
+    return [
+        Held(row, Topic(_unit(vectors.get(row.id)), tuple(row.keywords), row.summary))
+        for row in rows
+    ]
 
 
-def _unit(vector: Any) -> NDArray[np.float32]:
-    """Of length 1, as stored vectors need not be; zeros, of any dimension, for none."""
+def _unit(vector: Any) -> NDArray[np.float32] | None:
+    """Of length 1, which stored vectors need not be."""
     if vector is None:
-        return np.zeros(1, dtype=np.float32)
+        return None
     found = np.asarray(vector, dtype=np.float32)
     length = float(np.linalg.norm(found))
     return found / length if length else found
@@ -128,12 +133,10 @@ def join(
     theta: float,
 ) -> list[Joining]:
     """Each theme to the segment of highest F, if that is over theta, else to one of its own."""
-    texts = [indexing.segment_text(theme.text, theme.keywords) for theme, _ in themed]
-    vectors = list(embedder.embed(texts)) if texts else []
     known, found = list(held), dict[Any, Joining]()
-    for (theme, leavers), vector in zip(themed, vectors, strict=True):
-        topic = Topic(vector, theme.keywords)
-        match = best_match(topic, [_sized(each.topic, vector) for each in known], theta)
+    topics = _topics([theme for theme, _ in themed], embedder)
+    for (theme, leavers), topic in zip(themed, topics, strict=True):
+        match = best_match(topic, [each.topic for each in known], theta)
         if match is None:
             known.append(Held(_begun(space, leavers), topic))
             match = len(known) - 1, ITSELF
@@ -144,11 +147,17 @@ def join(
     return list(found.values())
 
 
-def _sized(topic: Topic, like: NDArray[np.float32]) -> Topic:
-    """A segment that has no vector yet is like nothing, but it may share keywords."""
-    if len(topic.vector) == len(like):
-        return topic
-    return Topic(np.zeros_like(like), topic.keywords)
+def _topics(themes: Sequence[Theme], embedder: Embedder) -> list[Topic]:
+    texts = [indexing.segment_text(theme.text, theme.keywords) for theme in themes]
+    vectors = list(embedder.embed(texts)) if texts else []
+    return [
+        Topic(vector if _reads(embedder, theme.text) else None, theme.keywords, theme.text)
+        for theme, vector in zip(themes, vectors, strict=True)
+    ]
+
+
+def _reads(embedder: Embedder, text: str) -> bool:
+    return reads(embedder.name, language_of(text))
 
 
 def _begun(space: Space, leavers: Sequence[Leaver]) -> Segment:
@@ -192,7 +201,7 @@ def _needs_words(joining: Joining, *, combine: bool) -> bool:
     if joining.segment.is_protected:
         return False
     if combine:
-        return len(joining.text.text) > LONGEST_SUMMARY
+        return len(joining.text.text.encode()) > LONGEST_SUMMARY
     return not joining.is_new
 
 

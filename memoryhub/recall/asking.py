@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from memoryhub import models_in_use
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local import questions
+from memoryhub.engines.local.language import reads
 from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.policies.schema import Policy
@@ -22,7 +23,7 @@ from memoryhub.policies.services import policy_of
 from memoryhub.recall import intents
 from memoryhub.recall.arms import Visibility
 from memoryhub.recall.consulting import Consultant
-from memoryhub.recall.routing import Route, reads, route
+from memoryhub.recall.routing import Route, route
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.indexing import MAX_TOKENS

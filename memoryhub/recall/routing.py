@@ -93,12 +93,3 @@ def _names(query: str, name: str) -> bool:
         return False
     alternatives = "|".join(re.escape(form) for form in _forms(name))
     return bool(re.search(rf"(?<![A-Za-z])(?:{alternatives})(?![A-Za-z])", query))
-
-
-def reads(model: str, language: LanguageCode) -> bool:
-    """Whether vectors of `model` mean anything in `language`.
-
-    To an English MiniLM all Chinese looks alike: there words find more by themselves.
-    """
-    name = model.lower()
-    return language != "zh" or "minilm" not in name or "multilingual" in name

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.recall.routing import READ_WORDS, reads, route
+from memoryhub.engines.local.language import reads
+from memoryhub.recall.routing import READ_WORDS, route
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PEOPLE = ["Ana", "Ben Miller", "assistant", "林"]

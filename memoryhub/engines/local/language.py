@@ -52,3 +52,12 @@ def _is_english(text: str) -> bool:
     english = sum(word in _ENGLISH for word in words)
     foreign = sum(word in _FOREIGN for word in words)
     return foreign <= english + (len(words) < 4)
+
+
+def reads(model: str, language: LanguageCode) -> bool:
+    """Whether vectors of `model` mean anything in `language`.
+
+    To an English MiniLM all Chinese looks alike: there words find more by themselves.
+    """
+    name = model.lower()
+    return language != "zh" or "minilm" not in name or "multilingual" in name

@@ -10,9 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import islice
 
 from memoryhub.engines.local import summaries
 from memoryhub.engines.local.topics import opens_topic
+from memoryhub.engines.local.wordlists import VAGUE, words
 from memoryhub.engines.types import ChainJudgement, Passage, SegmentText, Theme
 
 # A silence this long ends a chain, unless what comes after it takes up its words.
@@ -24,6 +26,16 @@ _CHAIN_SENTENCES, _THEME_SENTENCES, _SEGMENT_SENTENCES = 2, 3, 4
 _ALIKE = 0.18
 _LINE = re.compile(r"^[^:\n]{1,60}: ", re.M)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_COMMON = words(
+    """
+    about after again also always away back because been before being come could down even ever
+    every from gets give goes going good have here into keep know like made make many maybe more
+    most much must never only other over really right said same says should since some such sure
+    take tell than thank thanks that them then there these they think this those today told took
+    tomorrow true very want well went were what when where which while will with without would
+    yesterday your yours
+    """
+)
 _SHORTEST = 4  # tokens that make a sentence worth quoting
 
 
@@ -76,10 +88,10 @@ def _goes_on(before: Passage, page: Passage) -> bool:
     silence = page.at - before.at
     if silence > _LONGEST or opens_topic(_spoken(page)[:400]):
         return False
-    return silence <= GAP or bool(_words(before) & _words(page))
+    return silence <= GAP or bool(_named(before) & _named(page))
 
 
-def _words(page: Passage) -> set[str]:
+def _named(page: Passage) -> set[str]:
     """What a page names: of its keywords each word, for "oak" takes up "old oak"."""
     return {token for keyword in keywords_of(page) for token in summaries.tokens_of(keyword)}
 
@@ -105,7 +117,13 @@ def keywords_of(page: Passage) -> tuple[str, ...]:
     if page.keywords:
         return page.keywords[:_KEYWORDS]
     counts = summaries.tokens_of(_spoken(page))
-    return tuple(word for word, _ in counts.most_common(_KEYWORDS // 2) if len(word) > 1)
+    telling = (word for word, _ in counts.most_common() if _tells(word))
+    return tuple(islice(telling, _KEYWORDS // 2))
+
+
+def _tells(word: str) -> bool:
+    """Short and common words name nothing; a Chinese word is two characters long."""
+    return word[0] >= "\u3400" or (len(word) > 3 and word not in _COMMON and word not in VAGUE)
 
 
 def _groups(pages: Sequence[Passage]) -> list[list[Passage]]:
