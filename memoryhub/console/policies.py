@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memoryhub.policies.composing import Difference, composed, differences
+from memoryhub.policies.composing import Difference, composed, differences, house_rules
 from memoryhub.policies.describing import shown
 from memoryhub.policies.presets import DEFAULT, PRESETS, Preset
 from memoryhub.policies.schema import Policy
@@ -104,7 +104,8 @@ def _row(
 def _source(name: str, value: Any, layers: Layers) -> str:
     if layers.own and name in layers.own.overrides:
         return "space"
-    if layers.tenant and layers.tenant.overrides.get(name) == value:
+    told = layers.tenant.overrides if layers.tenant else {}
+    if name in told and told[name] == value:
         return "tenant"
     default = SWITCHES[name].default if name in SWITCHES else ""
     return "default" if value == default else "preset"
@@ -124,7 +125,7 @@ def options(layers: Layers, *, of_space: bool) -> list[Option]:
     return [
         Option(
             preset,
-            len(differences(layers.policy, _applied(layers, preset.name, of_space=of_space))),
+            len(_compared(layers, preset.name, of_space=of_space)),
             preset.name == chosen,
         )
         for preset in (*followed, *PRESETS.values())
@@ -141,9 +142,15 @@ def _preset_of(row: Any) -> str:
 
 
 def changes(layers: Layers, preset: str, *, of_space: bool) -> list[Change]:
-    """What applying the preset would change, with what was changed by hand taken back."""
-    found = differences(layers.policy, _applied(layers, preset, of_space=of_space))
-    return [_change(each) for each in found]
+    """What applying the preset would change: changes by hand are taken back, most of them."""
+    return [_change(each) for each in _compared(layers, preset, of_space=of_space)]
+
+
+def _compared(layers: Layers, preset: str, *, of_space: bool) -> list[Difference]:
+    own = layers.own if of_space else layers.tenant
+    kept = house_rules(own.overrides if own else {})
+    applied = _applied(layers, preset, of_space=of_space, overrides=kept)
+    return differences(layers.policy, applied)
 
 
 def _change(each: Difference) -> Change:
@@ -152,18 +159,20 @@ def _change(each: Difference) -> Change:
     return Change(switch, shown(each.before) or "nothing", shown(each.after) or "nothing")
 
 
-def _applied(layers: Layers, preset: str, *, of_space: bool) -> Policy:
+def _applied(
+    layers: Layers, preset: str, *, of_space: bool, overrides: Mapping[str, Any]
+) -> Policy:
     if not of_space:
-        return composed(preset, {})
+        return composed(preset, overrides)
     tenant = layers.tenant
-    return composed(_preset_of(tenant), tenant.overrides if tenant else {}, preset, {})
+    return composed(_preset_of(tenant), tenant.overrides if tenant else {}, preset, overrides)
 
 
 def base_of(layers: Layers, *, of_space: bool) -> Policy:
     """The policy without what was changed here by hand."""
     own = layers.own if of_space else layers.tenant
     preset = own.preset if own else "" if of_space else DEFAULT
-    return _applied(layers, preset, of_space=of_space)
+    return _applied(layers, preset, of_space=of_space, overrides={})
 
 
 def read_form(

@@ -31,9 +31,14 @@ def composed(
     A space's own preset replaces the tenant's preset together with what the tenant changed of it.
     """
     if own_preset:
-        tenant = {name: value for name, value in tenant.items() if name.startswith(HOUSE)}
+        tenant = house_rules(tenant)
     name = own_preset or preset or DEFAULT
     return _built(name, json.dumps([dict(tenant), dict(space or {})]))
+
+
+def house_rules(overrides: Overrides) -> dict[str, Any]:
+    """Those that are kept when another preset is chosen."""
+    return {name: value for name, value in overrides.items() if name.startswith(HOUSE)}
 
 
 @lru_cache(maxsize=256)

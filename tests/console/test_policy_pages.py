@@ -63,6 +63,17 @@ def test_applying_a_preset_takes_back_what_was_changed(browser: Client, world: W
     assert (policy.preset, policy.forget.mode, policy.stm.pages) == ("memorybank", "sample", 7)
 
 
+def test_another_preset_keeps_the_rules_of_the_house(browser: Client, world: World) -> None:
+    form = fields(layers(world)) | {"llm.budget_tokens_per_day": "5000"}
+    browser.post(reverse("policy-change"), form)
+    page = browser.get(reverse("policy") + "?preset=amem").content.decode()
+    compared = page[page.index('id="compare"') :]
+    assert "llm.budget" not in compared[: compared.index("</table>")]
+    browser.post(reverse("policy-change"), {"preset": "amem"})
+    policy = in_force(world)
+    assert (policy.preset, policy.stm.pages, policy.llm.budget_tokens_per_day) == ("amem", 7, 5000)
+
+
 def test_saving_keeps_only_what_differs(browser: Client, world: World) -> None:
     form = fields(layers(world)) | {"facts.neighbours": "7", "facts.enabled": "off", "version": "1"}
     browser.post(reverse("policy-change"), form)

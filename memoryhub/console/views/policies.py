@@ -19,6 +19,7 @@ from memoryhub.console.queries import policies as queries
 from memoryhub.console.queries import spaces as space_queries
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.policies.composing import house_rules
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import Layers, layers_of, set_policy
 from memoryhub.tenants.models import Membership, Space
@@ -118,10 +119,10 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     layers = layers_of(request.tenant.id, space)
     own = layers.own if space else layers.tenant
     chosen = form.get("preset")
-    overrides: dict[str, Any] = {}
+    kept = own.overrides if own else {}
+    overrides: dict[str, Any] = house_rules(kept)
     if chosen is None:
         base = policies.base_of(layers, of_space=bool(space))
-        kept = own.overrides if own else {}
         overrides = policies.read_form(form, base, kept)
         if policies.unchanged(kept, overrides):
             messages.info(request, "Every switch has that value already.")
