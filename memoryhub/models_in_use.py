@@ -13,6 +13,8 @@ from memoryhub.engines.types import Embedder, Engine
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Tenant
 
+PROBED = "models.json"  # in the data folder
+
 
 def engine_settings() -> EngineSettings:
     return EngineSettings(
@@ -24,6 +26,7 @@ def engine_settings() -> EngineSettings:
         llm_model=settings.LLM_MODEL,
         threads=settings.MODEL_THREADS,
         timeout=settings.MODEL_TIMEOUT_SECONDS,
+        probed=settings.DATA_DIR / PROBED,
     )
 
 

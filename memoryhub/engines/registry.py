@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Generic, Literal, NoReturn, TypeVar
 
@@ -36,6 +37,8 @@ class EngineSettings:
     timeout: float = 120.0
     # (purpose, model) of those that ask another model than `llm_model`.
     llm_models: tuple[tuple[str, str], ...] = ()
+    # Where a probe of models left what it found out.
+    probed: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,7 @@ def _make_llm(settings: EngineSettings) -> Engine:
         settings.llm_model,
         timeout=settings.timeout,
         models=dict(settings.llm_models),
+        probed=settings.probed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -14,7 +14,7 @@ from memoryhub.errors import EngineError
 Messages = Sequence[dict[str, str]]
 
 # How to ask for JSON, most reliable first; the last one only asks in words.
-_SHAPES = ("json_schema", "json_object", "text")
+SHAPES = ("json_schema", "json_object", "text")
 _OVERFLOW = ("context", "too long", "too many tokens", "maximum length")
 _REFUSED = (openai.BadRequestError, openai.UnprocessableEntityError)
 
@@ -48,12 +48,15 @@ class Chat:
         *,
         timeout: float = 120.0,
         max_tokens: int = 4000,
+        shape: str = SHAPES[0],
+        without: Collection[str] = (),
     ) -> None:
+        """`shape` and `without` are where to begin: what a probe found out."""
         self.model = model
         self._client = connect(base_url, api_key, timeout)
         self._max_tokens = max_tokens
-        self._shape = 0
-        self._without: frozenset[str] = frozenset()
+        self._shape = SHAPES.index(shape)
+        self._without = frozenset(without)
 
     def complete(self, messages: Messages, name: str, schema: dict[str, Any]) -> Completion:
         """Raises EngineError: `reply_cut` when it ran out of tokens, `context_exceeded` when
@@ -80,15 +83,17 @@ class Chat:
     def _sent(self, messages: Messages, name: str, schema: dict[str, Any]) -> Any:
         shape = self._shape
         while True:
-            options = self._options(_SHAPES[shape], name, schema)
+            given = options(
+                SHAPES[shape], name, schema, most=self._max_tokens, without=self._without
+            )
             try:
                 reply = self._client.chat.completions.create(
-                    model=self.model, messages=cast("Any", messages), **options
+                    model=self.model, messages=cast("Any", messages), **given
                 )
             except _REFUSED as error:
                 if self._is_adapted(error):
                     continue
-                if shape + 1 == len(_SHAPES):
+                if shape + 1 == len(SHAPES):
                     raise
                 shape += 1
             else:
@@ -107,14 +112,18 @@ class Chat:
         self._without |= new
         return bool(new)
 
-    def _options(self, shape: str, name: str, schema: dict[str, Any]) -> dict[str, Any]:
-        limit = "max_completion_tokens" if "max_tokens" in self._without else "max_tokens"
-        options: dict[str, Any] = {limit: self._max_tokens}
-        if "temperature" not in self._without:
-            options["temperature"] = 0
-        if shape == "json_schema":
-            described = {"name": name, "schema": schema, "strict": True}
-            options["response_format"] = {"type": shape, "json_schema": described}
-        elif shape == "json_object":
-            options["response_format"] = {"type": shape}
-        return options
+
+def options(
+    shape: str, name: str, schema: dict[str, Any], *, most: int, without: frozenset[str]
+) -> dict[str, Any]:
+    """Of a request for JSON of this shape, without what the endpoint refuses."""
+    limit = "max_completion_tokens" if "max_tokens" in without else "max_tokens"
+    found: dict[str, Any] = {limit: most}
+    if "temperature" not in without:
+        found["temperature"] = 0
+    if shape == "json_schema":
+        described = {"name": name, "schema": schema, "strict": True}
+        found["response_format"] = {"type": shape, "json_schema": described}
+    elif shape == "json_object":
+        found["response_format"] = {"type": shape}
+    return found

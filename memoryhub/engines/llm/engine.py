@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import cast
 
 from memoryhub.engines.llm.abstraction import Abstracting
 from memoryhub.engines.llm.associations import Associating
 from memoryhub.engines.llm.attention import Attending
-from memoryhub.engines.llm.chat import Chat, Model
+from memoryhub.engines.llm.chat import Model
 from memoryhub.engines.llm.claims import Deciding
 from memoryhub.engines.llm.construct import Constructing
+from memoryhub.engines.llm.probing import informed
 from memoryhub.engines.llm.prompting import VERSIONS, Purpose
 from memoryhub.engines.llm.recall import Recalling
 
@@ -37,16 +39,18 @@ class LLMEngine(Constructing, Deciding, Associating, Abstracting, Attending, Rec
         *,
         timeout: float = 120.0,
         models: Mapping[str, str] | None = None,
+        probed: Path | None = None,
     ) -> LLMEngine:
-        """An engine on the endpoint's model, and on `models` by purpose; nothing is called yet."""
+        """An engine on the endpoint's model, and on `models` by purpose; nothing is called yet.
+
+        `probed` is the file of what a probe found out about models.
+        """
         chats = {
-            cast("Purpose", purpose): _chat(base_url, api_key, name, timeout)
+            cast("Purpose", purpose): _chat(base_url, api_key, name, timeout, probed)
             for purpose, name in (models or {}).items()
         }
-        return cls(_chat(base_url, api_key, model, timeout), dict(chats))
+        return cls(_chat(base_url, api_key, model, timeout, probed), dict(chats))
 
 
-@cache
-def _chat(base_url: str, api_key: str, model: str, timeout: float) -> Chat:
-    """One a model: what an endpoint refuses of it is learnt once."""
-    return Chat(base_url, api_key, model, timeout=timeout)
+# One a model: what an endpoint refuses of it is learnt once.
+_chat = cache(informed)
