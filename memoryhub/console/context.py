@@ -24,6 +24,7 @@ class Place:
 PLACES = (
     Place("Overview", "overview", "overview"),
     Place("Spaces", "spaces", "spaces", ("space", "search")),
+    Place("Review", "review", "review", ("receipt",)),
     Place("Chat", "chat", "chat"),
     Place("Jobs", "jobs", "jobs"),
     Place("Policy", "policy", "policy"),

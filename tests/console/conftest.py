@@ -16,14 +16,17 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import ApiKey, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
-from notes.models import Fact, Note, Segment
+from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
 from tests.support.factories import (
     make_call,
     make_entity,
+    make_event,
     make_fact,
     make_job,
     make_member,
     make_note,
+    make_proposal,
+    make_receipt,
     make_segment,
     make_source,
     make_space,
@@ -45,10 +48,14 @@ class World:
     key: ApiKey
     version: PolicyVersion
     call: ModelCall
+    event: EvolutionEvent
+    proposal: Proposal
+    receipt: Receipt
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
-        names = ("space", "turn", "fact", "note", "segment", "job", "key", "version", "call")
+        names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
+        names += ("version", "call", "event", "proposal", "receipt")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -70,11 +77,13 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         make_entity(space, "Ghent", type="place")
         job = make_job(space, "dead", error="EngineError: the endpoint is closed")
         call = make_call(space, job=job)
+        event = make_event(space)
+        proposal = make_proposal(space, row_type="fact", row_id=fact.id, turn_ids=[turn.id])
+        receipt = make_receipt(tenant)
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
-    return World(
-        tenant, make_member(tenant), space, turn, fact, note, segment, job, key, version, call
-    )
+    rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
+    return World(tenant, make_member(tenant), *rows)
 
 
 @pytest.fixture

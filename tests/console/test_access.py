@@ -10,13 +10,15 @@ from memoryhub.console.urls import urlpatterns
 from memoryhub.tenants.models import Membership, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import add_member
+from notes.models import Fact
 from tests.console.conftest import World, make_world
-from tests.support.factories import make_member
+from tests.support.factories import make_member, make_proposal
 
 OPEN = {"sign-in", "sign-out"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage"}
+OWN |= {"review", "receipts"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
 # A new page fails here until somebody decides.
@@ -31,6 +33,14 @@ DECIDED = {
     "space-segments": (VIEWER, "get"),
     "space-entities": (VIEWER, "get"),
     "space-history": (VIEWER, "get"),
+    "space-event": (VIEWER, "get"),
+    "space-roll-back": (VIEWER, "get"),
+    "space-review": (VIEWER, "get"),
+    "space-erase": (ADMIN, "get"),
+    "review": (VIEWER, "get"),
+    "review-case": (VIEWER, "get"),
+    "receipts": (ADMIN, "get"),
+    "receipt": (ADMIN, "get"),
     "space-turn": (VIEWER, "get"),
     "space-fact": (VIEWER, "get"),
     "space-note": (VIEWER, "get"),
@@ -104,6 +114,51 @@ def test_roles(client: Client, world: World, pattern: URLPattern, role: Membersh
     form = {"tenant": str(world.tenant.id)}
     answer = getattr(client, method)(address(pattern, world.ids()), form)
     assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
+
+
+# Pages that also take what is sent, with the least role that may send it.
+SENT = {
+    "space-fact": (EDITOR, {"action": "pin"}),
+    "space-note": (EDITOR, {"action": "pin"}),
+    "space-event": (EDITOR, {}),
+    "space-roll-back": (ADMIN, {}),
+    "space-erase": (ADMIN, {}),
+    "review-case": (EDITOR, {"answer": "keep"}),
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+@pytest.mark.parametrize("role", [VIEWER, EDITOR, ADMIN])
+def test_roles_of_what_is_sent(
+    client: Client, world: World, name: str, role: Membership.Role
+) -> None:
+    client.force_login(make_member(world.tenant, role))
+    least, form = SENT[name]
+    pattern = next(p for p in urlpatterns if p.name == name)
+    ranks = [VIEWER, EDITOR, ADMIN]
+    answer = client.post(address(pattern, world.ids()), form)
+    assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_nothing_is_sent_to_rows_of_another_tenant(
+    browser: Client, world: World, name: str
+) -> None:
+    pattern = next(p for p in urlpatterns if p.name == name)
+    there = make_world("Other").ids()
+    assert browser.post(address(pattern, there), SENT[name][1]).status_code == 404
+
+
+def test_only_an_admin_answers_a_wish_to_forget_with_erasing(client: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
+    where = reverse("review-case", args=[wish.id])
+    client.force_login(make_member(world.tenant, EDITOR))
+    assert client.post(where, {"answer": "erase"}).status_code == 403
+    client.force_login(world.admin)
+    assert client.post(where, {"answer": "erase"}).status_code == 302
+    with tenant_scope(world.tenant.id):
+        assert not Fact.objects.filter(id=world.fact.id).exists()
 
 
 def test_viewers_can_not_enter_a_new_subject(client: Client, world: World) -> None:

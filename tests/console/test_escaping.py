@@ -27,6 +27,8 @@ from tests.support.factories import (
     make_job,
     make_member,
     make_note,
+    make_proposal,
+    make_receipt,
     make_segment,
     make_tenant,
 )
@@ -42,6 +44,7 @@ PARAMETERS: tuple[str, ...] = (
     "key_id",
 )
 PARAMETERS += ("version_id", "call_id")
+PARAMETERS += ("event_id", "proposal_id", "receipt_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
@@ -100,14 +103,22 @@ def hostile(db: None, evil: str) -> World:
         job = make_job(space, "done", result={"decisions": [made]})
         make_job(space, "dead", error=evil)
         call = make_call(space, model=evil, error=evil, output=evil, template=evil[:40], job=job)
+        proposal = make_proposal(
+            space,
+            reason=evil,
+            row_type="fact",
+            row_id=fact.id,
+            turn_ids=[turn.id],
+            payload={"candidate": {"text": evil}},
+        )
+        receipt = make_receipt(tenant, reason=evil, actor=evil)
     key, _ = create_key(tenant, evil, ["read"], space=space)
     version = set_policy(
         tenant.id, actor=evil, reason=evil, overrides={"llm.model.answer": evil}, space=space
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
-    return World(
-        tenant, make_member(tenant), space, turn, fact, note, segment, job, key, version, call
-    )
+    rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
+    return World(tenant, make_member(tenant), *rows)
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:
@@ -153,7 +164,16 @@ def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil
     revoked = client.post(address(hostile, "key-revoke"), follow=True)
     retried = client.post(address(hostile, "job-retry"), follow=True)
     signing = Client().post(reverse("sign-in"), {"username": evil, "password": evil})
-    for answer in (said, made, refused, revoked, retried, signing):
+    edit = {"action": "edit", "text": f"{evil} again"}
+    edited = client.post(address(hostile, "space-fact"), edit, follow=True)
+    undone = client.post(address(hostile, "space-event"), follow=True)
+    to = {"to": evil}
+    back = client.post(address(hostile, "space-roll-back"), to, follow=True)
+    answered = client.post(address(hostile, "review-case"), {"answer": "keep"}, follow=True)
+    erasing = f"{address(hostile, 'space-erase')}?turns={hostile.turn.id}"
+    erased = client.post(erasing, {"reason": evil}, follow=True)
+    asked = (edited, undone, back, answered, erased)
+    for answer in (said, made, refused, revoked, retried, signing, *asked):
         page = answer.content.decode()
         assert escape(evil)[:30] in page
         assert evil not in page

@@ -15,7 +15,18 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Membership, Space, Tenant, User
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
-from notes.models import Derivation, Entity, EvolutionEvent, Fact, Note, Page, Segment, SegmentPage
+from notes.models import (
+    Derivation,
+    Entity,
+    EvolutionEvent,
+    Fact,
+    Note,
+    Page,
+    Proposal,
+    Receipt,
+    Segment,
+    SegmentPage,
+)
 
 MAY = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
 _numbers = count(1)
@@ -152,3 +163,24 @@ def make_call(
         job_id=job.id if job else None,
         **values,
     )
+
+
+def make_proposal(space: Space, **values: Any) -> Proposal:
+    values = {
+        "kind": "conflict",
+        "reason": "says otherwise",
+        "dedupe_key": f"proposal-{next(_numbers)}",
+        "created_at": MAY,
+    } | values
+    return Proposal.objects.create(tenant_id=space.tenant_id, space=space, **values)
+
+
+def make_receipt(tenant: Tenant, **values: Any) -> Receipt:
+    values = {
+        "target": "turns",
+        "target_digest": "0" * 64,
+        "actor": "eva",
+        "counts": {"turns": 1},
+        "created_at": MAY,
+    } | values
+    return Receipt.objects.create(tenant=tenant, **values)

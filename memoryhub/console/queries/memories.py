@@ -158,11 +158,16 @@ class FieldChange:
     after: Any
 
 
-def biography(space: Space, fact_id: UUID) -> Biography:
-    """Raises Http404."""
-    fact = Fact.objects.filter(space=space, id=fact_id).first()
+def fact_or_404(space: Space, fact_id: UUID) -> Fact:
+    fact: Fact | None = Fact.objects.filter(space=space, id=fact_id).first()
     if fact is None:
         raise Http404
+    return fact
+
+
+def biography(space: Space, fact_id: UUID) -> Biography:
+    """Raises Http404."""
+    fact = fact_or_404(space, fact_id)
     lineage = Fact.objects.filter(space=space, lineage=fact.lineage)
     chain = lineage.prefetch_related(_SUCCESSORS).select_related("supersedes")
     versions = fact_rows(chain.order_by("valid_from", "version", "id"))
@@ -273,7 +278,7 @@ def history(space: Space, filters: Filters) -> Page[tuple[EvolutionEvent, list[C
     if filters["kind"] != "all":
         rows = rows.filter(kind=filters["kind"])
     revisions = Prefetch("revisions", Revision.objects.order_by("id"))
-    found = page_of(rows.prefetch_related(revisions), filters.page)
+    found = page_of(rows.prefetch_related(revisions, "undone_by"), filters.page)
     return found.map(
         lambda event: (event, [change_in(event, revision) for revision in event.revisions.all()])
     )

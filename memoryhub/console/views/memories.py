@@ -8,17 +8,28 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from memoryhub.console import charts
-from memoryhub.console.access import tenant_page
+from memoryhub.console.access import tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views import correcting
 from memoryhub.console.views.spaces import tab
 from memoryhub.policies.services import policy_of
+from memoryhub.tenants.scope import tenant_scope
 
 
-@tenant_page()
+@tenant_view()
 def fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
+    """Sent, it is put right: see `correcting`."""
+    with tenant_scope(request.tenant.id):
+        if request.method != "POST":
+            return _fact(request, space_id, fact_id)
+        memories.fact_or_404(space_or_404(space_id, timezone.now()), fact_id)
+    return correcting.act(request, space_id, "fact", fact_id)
+
+
+def _fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
     now = timezone.now()
     space = space_or_404(space_id, now)
     life = memories.biography(space, fact_id)
@@ -27,8 +38,17 @@ def fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse
     return tab(request, space, "fact", life=life, row=life.row, start=start, intervals=intervals)
 
 
-@tenant_page()
+@tenant_view()
 def note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
+    """Sent, it is put right: see `correcting`."""
+    with tenant_scope(request.tenant.id):
+        if request.method != "POST":
+            return _note(request, space_id, note_id)
+        memories.note_or_404(space_or_404(space_id, timezone.now()), note_id)
+    return correcting.act(request, space_id, "note", note_id)
+
+
+def _note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
     space = space_or_404(space_id, timezone.now())
     found = memories.note_or_404(space, note_id)
     return tab(

@@ -1,0 +1,119 @@
+"""What undoing, rolling back and erasing would do, for the pages that ask before they do it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.urls import reverse
+
+from memoryhub.console.queries.memories import FieldChange
+from memoryhub.console.wording import plural
+from memoryhub.errors import MemoryHubError
+from memoryhub.tenants.models import Space
+from notes import timeline
+from notes.models import EvolutionEvent, Proposal, Receipt, Revision
+from notes.timeline import RowChange
+from notes.undoing import plan
+
+WITH_PAGE = ("fact", "note", "segment")
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One row of a difference, with the words it has after it, or had before it went."""
+
+    kind: str
+    how: str
+    values: dict[str, Any]
+    fields: list[FieldChange]
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What an action would do, or why it can't be done. `later` would be undone with it."""
+
+    rows: list[Told] = field(default_factory=list)
+    summary: str = ""
+    later: list[EvolutionEvent] = field(default_factory=list)
+    refused: str = ""
+
+
+def event_or_404(space: Space, event_id: UUID) -> EvolutionEvent:
+    rows = EvolutionEvent.objects.filter(space=space, id=event_id)
+    event: EvolutionEvent | None = rows.select_related("undo_of").first()
+    if event is None:
+        raise Http404
+    return event
+
+
+def outlook(event: EvolutionEvent, actor: str, now: datetime) -> Outlook:
+    """Of undoing it together with whatever was built on it."""
+    try:
+        bench = plan(event, actor, now, cascade=True)
+    except MemoryHubError as error:
+        return Outlook(refused=error.message)
+    later = [each for each in bench.undone if each.id != event.id]
+    changes = timeline.preview(bench)
+    return Outlook(told(event.space_id, changes), in_words(changes), later)
+
+
+def roll_back_outlook(space: Space, to: datetime, actor: str, now: datetime) -> Outlook:
+    try:
+        bench = timeline.plan_roll_back(space, to, actor, now)
+    except MemoryHubError as error:
+        return Outlook(refused=error.message)
+    changes = timeline.preview(bench)
+    return Outlook(told(space.id, changes), in_words(changes), bench.undone)
+
+
+def in_words(changes: list[RowChange]) -> str:
+    """ "changes 2 facts, takes out 1 note"."""
+    words = {"added": "brings back", "changed": "changes", "removed": "takes out"}
+    counts = Counter((change.how, change.kind) for change in changes)
+    parts = []
+    for how, verb in words.items():
+        kinds = [plural(n, kind) for (h, kind), n in sorted(counts.items()) if h == how]
+        if kinds:
+            parts.append(f"{verb} {', '.join(kinds)}")
+    return "; ".join(parts)
+
+
+def told(space_id: UUID, changes: list[RowChange]) -> list[Told]:
+    return [_told(space_id, change) for change in changes[:MOST_ROWS]]
+
+
+def _told(space_id: UUID, change: RowChange) -> Told:
+    page = f"space-{change.kind}" if change.kind in WITH_PAGE else ""
+    return Told(
+        kind=change.kind,
+        how=change.how,
+        values=dict(change.after or change.before or {}),
+        fields=[FieldChange(n.replace("_", " "), old, new) for n, old, new in change.fields],
+        address=reverse(page, args=[space_id, change.row_id]) if page else "",
+    )
+
+
+def revisions(event: EvolutionEvent) -> list[Revision]:
+    return list(event.revisions.order_by("id"))
+
+
+def receipt_or_404(receipt_id: UUID) -> Receipt:
+    receipt: Receipt | None = Receipt.objects.filter(id=receipt_id).first()
+    if receipt is None:
+        raise Http404
+    return receipt
+
+
+def proposal_or_404(proposal_id: UUID) -> Proposal:
+    rows = Proposal.objects.filter(id=proposal_id).select_related("space")
+    proposal: Proposal | None = rows.first()
+    if proposal is None:
+        raise Http404
+    return proposal

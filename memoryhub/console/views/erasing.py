@@ -1,0 +1,83 @@
+"""Erasing for good: what would go, what went."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from memoryhub.console.access import tenant_page, tenant_view
+from memoryhub.console.listing import page_of, read_filters
+from memoryhub.console.queries import history as queries
+from memoryhub.console.queries.spaces import space_or_404
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.spaces import tab
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.errors import MemoryHubError
+from memoryhub.pipeline import erasing
+from memoryhub.pipeline.erasing import Target
+from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Receipt
+
+ADMIN = Membership.Role.ADMIN
+_MODELS = {"turns": Turn, "session": Session, "facts": Fact}
+
+
+@tenant_view(role=ADMIN)
+def erase(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """A dry run of the target in the address: a turn, a session, a fact, or all of it. Sent, it
+    is erased."""
+    now = timezone.now()
+    with tenant_scope(request.tenant.id):
+        space = space_or_404(space_id, now)
+        target, words = _target(request, space)
+        if request.method != "POST":
+            plan = erasing.plan(space, target)
+            return tab(request, space, "erase", target=target, words=words, plan=plan)
+        row = Space.objects.get(id=space_id)
+    reason = request.POST.get("reason", "").replace("\0", "")[:500]
+    if target.kind == "subject" and request.POST.get("subject") != space.subject:
+        messages.error(request, "Nothing was erased: type the subject to confirm.")
+        return redirect(request.get_full_path())
+    try:
+        receipt = erasing.execute(row, target, request.user.username, now, reason=reason)
+    except MemoryHubError as error:
+        messages.error(request, f"Nothing was erased: {error.message}.")
+        return redirect(request.get_full_path())
+    if not receipt.counts:
+        messages.warning(request, "There was nothing left to erase.")
+        return redirect("space-history", space_id=space_id)
+    messages.success(request, "Erased. This is the receipt.")
+    return redirect("receipt", receipt_id=receipt.id)
+
+
+def _target(request: ConsoleRequest, space: Space) -> tuple[Target, str]:
+    """Raises Http404 for what is not of this space."""
+    asked = next((kind for kind in _MODELS if request.GET.get(kind)), "")
+    if not asked:
+        return Target("subject"), str(space)
+    try:
+        row_id = UUID(request.GET[asked])
+    except ValueError:
+        raise Http404 from None
+    row = _MODELS[asked]._default_manager.filter(space=space, id=row_id).first()
+    if row is None:
+        raise Http404
+    sources = request.GET.get("sources") == "yes"
+    words = getattr(row, "text", "") or str(row)
+    return Target(asked, (row_id,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
+
+
+@tenant_page(role=ADMIN)
+def receipts(request: ConsoleRequest) -> HttpResponse:
+    page = page_of(Receipt.objects.all(), read_filters(request.GET).page)
+    return render(request, "receipts.html", {"page": page})
+
+
+@tenant_page(role=ADMIN)
+def receipt(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
+    return render(request, "receipt.html", {"receipt": queries.receipt_or_404(receipt_id)})

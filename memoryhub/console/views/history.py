@@ -1,0 +1,111 @@
+"""One change-set with its undo, and the way back to an earlier moment."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from memoryhub.console.access import tenant_view
+from memoryhub.console.queries import history as queries
+from memoryhub.console.queries import memories
+from memoryhub.console.queries.spaces import space_or_404
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.spaces import tab
+from memoryhub.errors import MemoryHubError
+from memoryhub.pipeline.restoring import roll_back, undo
+from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.scope import tenant_scope
+from notes import timeline
+
+
+def need(request: ConsoleRequest, role: str) -> None:
+    if not request.seat.may(role):
+        raise PermissionDenied(f"This takes the role of {role} or more.")
+
+
+@tenant_view()
+def event(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpResponse:
+    """What it changed and what undoing it would do. Sent, it is undone."""
+    now, actor = timezone.now(), request.user.username
+    with tenant_scope(request.tenant.id):
+        space = space_or_404(space_id, now)
+        found = queries.event_or_404(space, event_id)
+        if request.method != "POST":
+            changes = [memories.change_in(found, each) for each in queries.revisions(found)]
+            return tab(
+                request,
+                space,
+                "event",
+                event=found,
+                changes=changes,
+                outlook=queries.outlook(found, actor, now),
+            )
+    need(request, Membership.Role.EDITOR)
+    try:
+        made = undo(found, actor, now, cascade=request.POST.get("cascade") == "yes")
+    except MemoryHubError as error:
+        messages.error(request, f"Not undone: {error.message}.")
+        return redirect("space-event", space_id=space_id, event_id=event_id)
+    messages.success(request, "Undone. This can be undone in turn.")
+    return redirect("space-event", space_id=space_id, event_id=made.id)
+
+
+@tenant_view()
+def rolling_back(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """Choose a time, see what has changed since, go back to it."""
+    now = timezone.now()
+    with tenant_scope(request.tenant.id):
+        space = space_or_404(space_id, now)
+        given = request.POST.get("to") or request.GET.get("to", "")
+        to = read_time(given, space)
+        if request.method != "POST":
+            return _choosing(request, space, given, to, now)
+    need(request, Membership.Role.ADMIN)
+    if to is None:
+        messages.error(request, "Choose a time first.")
+        return redirect("space-roll-back", space_id=space_id)
+    try:
+        undone = roll_back(space, to, request.user.username, now)
+    except MemoryHubError as error:
+        messages.error(request, f"Not rolled back: {error.message}.")
+        return redirect("space-roll-back", space_id=space_id)
+    messages.success(request, f"Rolled back: {len(undone)} changes undone. Each can be redone.")
+    return redirect("space-history", space_id=space_id)
+
+
+def _choosing(
+    request: ConsoleRequest, space: Any, given: str, to: datetime | None, now: datetime
+) -> HttpResponse:
+    outlook = queries.roll_back_outlook(space, to, request.user.username, now) if to else None
+    since = timeline.since(space, to, now) if to else []
+    return tab(
+        request,
+        space,
+        "roll_back",
+        given=given,
+        to=to,
+        wrong=bool(given) and to is None,
+        outlook=outlook,
+        since=queries.told(space.id, since),
+        since_words=len(since),
+    )
+
+
+def read_time(given: str, space: Space) -> datetime | None:
+    """As the browser's time picker gives it, in the space's zone."""
+    try:
+        found = parse_datetime(given)
+    except ValueError:
+        return None
+    if found is None or not 1900 < found.year < 2200:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=ZoneInfo(space.timezone))
