@@ -1,0 +1,47 @@
+"""Where a topic's episode ends (AMA, spec §7.2): decided by code, from what is known of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+# A change of topic after fewer turns than this is the same talk: it ends no episode.
+LEAST_TURNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A page's turns that no episode covers yet. `opens`: it begins another topic."""
+
+    page_id: UUID
+    turns: int
+    opens: bool = False
+
+
+Span = tuple[Stretch, ...]
+
+
+def closed_spans(
+    stretches: Sequence[Stretch], window: int, *, least: int = LEAST_TURNS, ended: bool = False
+) -> list[Span]:
+    """The spans that are complete, oldest first; what follows the last of them stays open.
+
+    A span ends before a page that opens a topic, and with the page that makes it `window` turns
+    long. `ended`: nothing follows, so the rest is a span too.
+    """
+    closed: list[Span] = []
+    open_: list[Stretch] = []
+    for stretch in stretches:
+        if stretch.opens and length(open_) >= least:
+            closed.append(tuple(open_))
+            open_ = []
+        open_.append(stretch)
+        if length(open_) >= window:
+            closed.append(tuple(open_))
+            open_ = []
+    return [*closed, tuple(open_)] if ended and open_ else closed
+
+
+def length(stretches: Sequence[Stretch]) -> int:
+    return sum(stretch.turns for stretch in stretches)
