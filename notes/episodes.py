@@ -1,15 +1,29 @@
-"""Episodes: which turns belong to one, what of them may be found, and the summary so far."""
+"""Episodes: what they cover, how they are written and renewed, and what of them is found."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, tzinfo
+from typing import Any
+
 from django.db.models import Q
 
-from memoryhub.dialogues.models import Session
+from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
-from notes.models import Episode
+from notes.indexing import Entry, chunks, date_words
+from notes.lexemes import lexical_text
+from notes.models import Derivation, Episode
+from notes.recording import ChangeSet, Source, values_of
 
+Kind = Episode.Kind
 # Spans that are searched. The summary so far and the portraits are handed over whole.
-SEARCHED = (Episode.Kind.TOPIC, Episode.Kind.SESSION, Episode.Kind.DAY, Episode.Kind.GLOBAL)
+SEARCHED = (Kind.TOPIC, Kind.SESSION, Kind.DAY, Kind.GLOBAL)
+ENTRY_CHUNKS = 4
+
+
+# What may be found
 
 
 def live() -> Q:
@@ -23,14 +37,164 @@ def live_sql(alias: str) -> str:
 
 def rolling(space: Space, session: Session | None = None) -> Episode | None:
     """The row of the summary so far, stale or not: the space's, or a session's window's."""
-    rows = Episode.objects.filter(
-        space=space, kind=Episode.Kind.ROLLING, session=session, retired_at=None
-    )
-    found: Episode | None = rows.order_by("-to_seq").first()
-    return found
+    return _newest(space, Kind.ROLLING, session=session)
 
 
 def rolling_text(space: Space, session: Session | None = None) -> str:
     """S: what was said so far, in brief; "" before the first fold and while it is stale."""
     row = rolling(space, session)
     return row.text if row is not None and not row.stale else ""
+
+
+def all_days(space: Space) -> Episode | None:
+    """The digest of all days, for the assembled context (spec B9)."""
+    row = _newest(space, Kind.GLOBAL)
+    return row if row is not None and not row.stale else None
+
+
+def portrait(space: Space) -> Episode | None:
+    """The person, from the days' personality notes; `details` has traits and reply_strategy."""
+    row = _newest(space, Kind.GLOBAL_PERSONA)
+    return row if row is not None and not row.stale else None
+
+
+def _newest(space: Space, kind: str, **of: Any) -> Episode | None:
+    rows = Episode.objects.filter(space=space, kind=kind, retired_at=None, **of)
+    found: Episode | None = rows.order_by("-to_seq").first()
+    return found
+
+
+# What one covers
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """A span's bounds, a hash of what it holds, and the turns it rests on."""
+
+    from_seq: int
+    to_seq: int
+    from_at: datetime
+    to_at: datetime
+    digest: str
+    sources: tuple[Source, ...]
+
+
+def coverage_of(turns: Sequence[Turn], *, bounds: Sequence[Turn] = ()) -> Coverage:
+    """Of turns, never none. `bounds`: all turns of the span, where not all of them were read."""
+    hashes = "".join(f"{turn.id}{turn.content_hash}" for turn in turns)
+    span = bounds or turns
+    times = [turn.occurred_at for turn in span]
+    return Coverage(
+        from_seq=min(turn.seq for turn in span),
+        to_seq=max(turn.seq for turn in span),
+        from_at=min(times),
+        to_at=max(times),
+        digest=_digest(hashes),
+        sources=tuple(Source(turn.id) for turn in turns),
+    )
+
+
+def coverage_of_episodes(parts: Sequence[Episode], links: Iterable[tuple[Any, Any]]) -> Coverage:
+    """Of other episodes, never none: by way of them, of their turns. `links`: (episode, turn)."""
+    return Coverage(
+        from_seq=min(part.from_seq for part in parts),
+        to_seq=max(part.to_seq for part in parts),
+        from_at=min(part.from_at for part in parts),
+        to_at=max(part.to_at for part in parts),
+        digest=_digest("".join(f"{part.id}{part.coverage_hash}{part.text}" for part in parts)),
+        sources=tuple(
+            Source(turn, via_type="episode", via_id=part) for part, turn in dict.fromkeys(links)
+        ),
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What an engine wrote of a span."""
+
+    text: str
+    title: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A row as it will be, not yet written; `before` are its present values, None: it is new."""
+
+    row: Episode
+    coverage: Coverage
+    before: dict[str, Any] | None = None
+
+
+def drafted(
+    space: Space,
+    kind: str,
+    wording: Wording,
+    coverage: Coverage,
+    stamp: str,
+    *,
+    row: Episode | None = None,
+    session: Session | None = None,
+    day: date | None = None,
+) -> Drafted:
+    """A new episode, or `row` as it is after its renewal. Reads and writes nothing."""
+    before = values_of(row) if row is not None else None
+    made = row or Episode(tenant_id=space.tenant_id, space=space, kind=kind)
+    made.session, made.day = session, day
+    made.title, made.text, made.details = wording.title[:200], wording.text, wording.details
+    made.from_seq, made.to_seq = coverage.from_seq, coverage.to_seq
+    made.from_at, made.to_at = coverage.from_at, coverage.to_at
+    made.coverage_hash, made.stale, made.engine = coverage.digest, False, stamp[:60]
+    made.version += before is not None
+    return Drafted(made, coverage, before)
+
+
+def store(changes: ChangeSet, draft: Drafted) -> Episode:
+    """Write a drafted episode with its history; the caller has checked the version it read."""
+    draft.row.save()
+    if draft.before is None:
+        changes.created(draft.row, draft.coverage.sources)
+        return draft.row
+    changes.changed(draft.row, draft.before)
+    changes.supported(draft.row, _new_sources(draft))
+    return draft.row
+
+
+def _new_sources(draft: Drafted) -> list[Source]:
+    known = Derivation.objects.filter(child_type="episode", child_id=draft.row.id)
+    pairs = set(known.values_list("turn_id", "via_id"))
+    return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]
+
+
+def change(changes: ChangeSet, row: Episode, **values: Any) -> None:
+    """Set columns of a stored episode, with its revision: staleness, the end of holding it."""
+    before = values_of(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.save(update_fields=[*values, "version"])
+    changes.changed(row, before)
+
+
+# Searching
+
+
+def entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[Entry]:
+    """Index entries of the kinds that are searched, under title, text and first date."""
+    return [entry for row in rows if row.kind in SEARCHED for entry in _entries(row, zone)]
+
+
+def _entries(row: Episode, zone: tzinfo) -> list[Entry]:
+    dated = date_words(row.from_at.astimezone(zone), row.text)
+    pieces = chunks(f"{row.title}\n{row.text}".strip())[:ENTRY_CHUNKS]
+    return [
+        Entry("episode", row.id, at, text, (), lexical_text(f"{dated} {text}"), "")
+        for at, text in enumerate(pieces)
+    ]

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Model
 
 from memoryhub.errors import NotFound
-from notes import graph, indexing
+from notes import episodes, graph, indexing
 from notes.models import (
     Chain,
     Derived,
@@ -107,6 +107,10 @@ def _pages(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
     return indexing.page_entries(told, speakers, zone=zone)
 
 
+def _episodes(rows: Sequence[Any], zone: ZoneInfo) -> list[indexing.Entry]:
+    return episodes.entries(rows, zone=zone)
+
+
 def register_all() -> None:
     """The rows of this package."""
     register(Fact, entries=_facts, texts=("text", "s", "v", "o", "o2", "c", "event_text"))
@@ -115,7 +119,7 @@ def register_all() -> None:
     register(Relation, entries=_relations, texts=("label",))
     register(Segment, entries=_segments, texts=("summary", "keywords"))
     register(SegmentPage, texts=("theme",))
-    register(Episode, texts=("title", "text", "details"))
+    register(Episode, entries=_episodes, texts=("title", "text", "details"))
     register(Chain, texts=("summary",))
     register(Link, texts=("reason",))
     register(Page, entries=_pages)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
 # A change of topic after fewer turns than this is the same talk: it ends no episode.
 LEAST_TURNS = 4
+# A silence this long ends a topic, whatever is said after it.
+TOPIC_GAP = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A page's turns that no episode covers yet. `opens`: it begins another topic."""
+    """A page's turns that no episode covers yet.
+
+    `opens`: it begins another topic; `ends`: with it, what was said so far is to be closed.
+    """
 
     page_id: UUID
     turns: int
     opens: bool = False
+    ends: bool = False
 
 
 Span = tuple[Stretch, ...]
@@ -37,10 +44,15 @@ def closed_spans(
             closed.append(tuple(open_))
             open_ = []
         open_.append(stretch)
-        if length(open_) >= window:
+        if stretch.ends or length(open_) >= window:
             closed.append(tuple(open_))
             open_ = []
     return [*closed, tuple(open_)] if ended and open_ else closed
+
+
+def is_silence(before: datetime, after: datetime) -> bool:
+    """Whether so much time passed between two turns that a topic ended in it."""
+    return after - before > TOPIC_GAP
 
 
 def length(stretches: Sequence[Stretch]) -> int:

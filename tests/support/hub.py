@@ -43,6 +43,10 @@ NOTHING: Mapping[str, Scripted] = {
     "resolve": {"decisions": []},
     "link_evolve": {"links": [], "neighbours": []},
     "merge_check": {"decisions": []},
+    "episode_gate": {"open": False, "cause": "none"},
+    "episode_write": {"title": "Talk", "text": "They talked."},
+    "fold_summary": {"text": "They talked."},
+    "digest": {"text": "They talked."},
 }
 
 

@@ -5,33 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from memoryhub.engines.llm.episodes import Episodic
 from memoryhub.engines.llm.replies import SummaryReply
 from memoryhub.engines.llm.segments import Segmenting
-from memoryhub.engines.types import (
-    DigestKind,
-    DigestText,
-    EpisodeText,
-    Gate,
-    Passage,
-    Utterance,
-)
 
 
-class Abstracting(Segmenting):
-    def episode_gate(self, window: Sequence[Passage], newest: Passage) -> Gate:
-        raise NotImplementedError
-
-    def episode_write(self, span: Sequence[Passage]) -> EpisodeText:
-        raise NotImplementedError
-
-    def fold_summary(
-        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
-    ) -> str:
-        raise NotImplementedError
-
-    def digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
-        raise NotImplementedError
-
+class Abstracting(Segmenting, Episodic):
     def summarise(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
         if not texts:
             return ""

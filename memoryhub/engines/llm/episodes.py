@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
 from memoryhub.engines.embedding.packaged import count_tokens
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import TOO_MUCH, Asking, halved
 from memoryhub.engines.llm.replies_episodes import DigestReply, EpisodeReply, FoldReply, GateReply
 from memoryhub.engines.types import (
     DigestKind,
@@ -24,10 +24,9 @@ from memoryhub.engines.types import (
 from memoryhub.errors import EngineError
 
 _WINDOW = 6000  # tokens read in one call (spec E4)
-_TOO_MUCH = ("reply_cut", "context_exceeded")
 _CAUSES = ("shift", "request", "full")
 # What a reply may be at most (spec E14).
-_TITLE, _TEXT, _LINES, _LINE = 200, 4000, 12, 300
+_TITLE, _TEXT, _PART, _LINES, _LINE = 200, 4000, 1500, 12, 300
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
@@ -67,9 +66,9 @@ class Episodic(Asking):
         try:
             reply = self.ask("fold_summary", data, FoldReply)
         except EngineError as error:
-            if error.code not in _TOO_MUCH or len(said) < 2:
+            if error.code not in TOO_MUCH or len(said) < 2:
                 raise
-            first, second = _halved(said)
+            first, second = said[: len(said) // 2], said[len(said) // 2 :]
             return self._folded(self._folded(previous, first, words), second, words)
         # A model that can't count is given some room, and then cut at a sentence.
         return clipped(reply.text, words * 3 // 2)
@@ -92,16 +91,14 @@ class Episodic(Asking):
 
 def _in_parts(span: Sequence[Passage], read: Callable[[Sequence[Passage]], Read]) -> Read:
     """The span read in one call, else each part of it, and then what they came to."""
-    parts = _parts(span)
-    if len(parts) == 1:
-        try:
-            return read(span)
-        except EngineError as error:
-            if error.code not in _TOO_MUCH or len(span) < 2:
-                raise
-            parts = list(_halved(span))
-    texts = [(part[0], _in_parts(part, read)) for part in parts]
-    return _in_parts([Passage(p.handle, text.text, p.at) for p, text in texts], read)
+    found = [(part[0], text) for part in _parts(span) for text in halved(read, part)]
+    if len(found) == 1:
+        return found[0][1]
+    # Cut, so that a round always has less to read than the one before.
+    texts = [
+        Passage(f"p{n}", text.text[:_PART], p.at) for n, (p, text) in enumerate(found, start=1)
+    ]
+    return _in_parts(texts, read)
 
 
 def _parts(said: Sequence[Part]) -> list[Sequence[Part]]:
@@ -117,11 +114,6 @@ def _parts(said: Sequence[Part]) -> list[Sequence[Part]]:
     return list(parts)
 
 
-def _halved(said: Sequence[Part]) -> tuple[Sequence[Part], Sequence[Part]]:
-    middle = len(said) // 2
-    return said[:middle], said[middle:]
-
-
 def _passage(passage: Passage) -> dict[str, Any]:
     return {"at": passage.at.isoformat(timespec="minutes"), "text": passage.text}
 
@@ -135,7 +127,7 @@ def _said(utterance: Utterance) -> dict[str, str]:
 
 
 def clipped(text: str, words: int | None = None) -> str:
-    """At most so many words (characters, where a script has none), to a sentence's end if it can."""
+    """At most so many words (characters in scripts without), to a sentence's end if it can."""
     text = text.strip()
     units = list(_WORD.finditer(text))
     end = units[words - 1].end() if words and len(units) > words else len(text)

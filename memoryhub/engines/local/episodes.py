@@ -15,7 +15,7 @@ from memoryhub.engines.local.chinese_rules import GREETING, is_chitchat
 from memoryhub.engines.local.chinese_rules import is_question as asks_in_chinese
 from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.speech import is_question
-from memoryhub.engines.local.summaries import summarise, tokens_of
+from memoryhub.engines.local.summaries import chosen, summarise, tokens_of
 from memoryhub.engines.local.topics import opens_topic
 from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import (
@@ -49,8 +49,9 @@ _GOOD = words(
 _BAD = words(
     "sad sorry worried tired stressed angry upset afraid lonely awful terrible sick anxious lost"
 )
-_GOOD_ZH, _BAD_ZH = re.compile("开心|高兴|太棒|激动|骄傲|感激"), re.compile(
-    "难过|担心|焦虑|累|生气|害怕|孤独|糟糕|失望"
+_GOOD_ZH, _BAD_ZH = (
+    re.compile("开心|高兴|太棒|激动|骄傲|感激"),
+    re.compile("难过|担心|焦虑|累|生气|害怕|孤独|糟糕|失望"),
 )
 _EPISODE, _POINTS, _DAYS = 4, 5, 12  # sentences of each
 _MOST = 300  # sentences chosen from
@@ -76,8 +77,7 @@ class Episodic:
     ) -> str:
         """The newest telling lines, and of the older ones as many as there is room for."""
         new = _sentences("\n".join(f"{u.speaker}: {u.text}" for u in said))
-        chosen = [line for line in new if line in _chosen(new, _POINTS)]
-        lines = [*previous.split("\n"), *chosen]
+        lines = [*previous.split("\n"), *chosen(new, _POINTS)]
         return "\n".join(_last_that_fit([line for line in lines if line], max_words))
 
     def digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
@@ -87,7 +87,7 @@ class Episodic:
         if kind in ("global", "global_persona"):
             return DigestText(text="\n".join(_by_date(parts)))
         told = _told(parts)
-        points = _chosen(told, _POINTS)
+        points = chosen(told, _POINTS)
         text = summarise(told, _POINTS) or _beginning(parts)
         return DigestText(text=text, title=_title(parts, text), points=tuple(points))
 
@@ -122,12 +122,6 @@ def _says_something(sentence: str) -> bool:
     return not is_question(sentence) and len(tokens_of(sentence)) >= 3
 
 
-def _chosen(lines: Sequence[str], most: int) -> list[str]:
-    """The lines a summary would consist of."""
-    picked = summarise(lines, most)
-    return [line for line in lines if line in picked]
-
-
 def _last_that_fit(lines: Sequence[str], max_words: int) -> list[str]:
     kept: list[str] = []
     room = max_words
@@ -142,7 +136,7 @@ def _last_that_fit(lines: Sequence[str], max_words: int) -> list[str]:
 def _by_date(parts: Sequence[Passage]) -> list[str]:
     """One line a day, under its date: of many days the most telling."""
     lines = [f"{p.at:%Y-%m-%d}: {summarise(_split(p.text), 1)}" for p in parts if p.text.strip()]
-    return _chosen(lines, _DAYS) if len(lines) > _DAYS else lines
+    return chosen(lines, _DAYS) if len(lines) > _DAYS else lines
 
 
 def _persona(parts: Sequence[Passage]) -> DigestText:

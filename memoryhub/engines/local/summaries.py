@@ -26,16 +26,21 @@ _REDUNDANT = 0.6
 
 def summarise(texts: Sequence[str], max_sentences: int) -> str:
     """Up to `max_sentences` of the texts, unlike one another, in their order; "" for none."""
+    return _joined(chosen(texts, max_sentences))
+
+
+def chosen(texts: Sequence[str], most: int) -> list[str]:
+    """What a summary of at most `most` texts consists of."""
     unique = list(dict.fromkeys(text.strip() for text in texts if text.strip()))
     vectors = _weighted([tokens_of(text) for text in unique])
     centroid = _sum(vectors)
     order = sorted(range(len(unique)), key=lambda i: -_salience(vectors[i], centroid))
-    chosen: list[int] = []
+    kept: list[int] = []
     for i in order:
-        alike = any(cosine(vectors[i], vectors[j]) > _REDUNDANT for j in chosen)
-        if len(chosen) < max_sentences and not alike:
-            chosen.append(i)
-    return _joined([unique[i] for i in sorted(chosen)])
+        alike = any(cosine(vectors[i], vectors[j]) > _REDUNDANT for j in kept)
+        if len(kept) < most and not alike:
+            kept.append(i)
+    return [unique[i] for i in sorted(kept)]
 
 
 def tokens_of(text: str) -> Counter[str]:

@@ -1,0 +1,201 @@
+"""Topic episodes: where they end, what they cover (AMA, spec §7, §15.7)."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import EngineError
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.scope import tenant_scope
+from notes import episodes
+from notes.models import Derivation, Episode, EvolutionEvent, IndexEntry
+from notes.spans import Stretch, closed_spans
+from tests.support.hub import Hub
+
+pytestmark = pytest.mark.django_db
+SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
+
+
+def stretches(*turns: int, opens: tuple[int, ...] = ()) -> list[Stretch]:
+    return [Stretch(UUID(int=n), count, n in opens) for n, count in enumerate(turns)]
+
+
+def sizes(spans: Any) -> list[int]:
+    return [sum(stretch.turns for stretch in span) for span in spans]
+
+
+def test_a_span_ends_when_the_window_is_full() -> None:
+    assert sizes(closed_spans(stretches(2, 2, 2, 2, 2, 2), 10)) == [10]
+    assert sizes(closed_spans(stretches(2, 2, 2, 2), 10)) == []
+
+
+def test_a_span_ends_before_another_topic_unless_it_is_too_short() -> None:
+    assert sizes(closed_spans(stretches(2, 2, 2, 2, opens=(2,)), 10)) == [4]
+    assert sizes(closed_spans(stretches(2, 2, 2, opens=(1,)), 10)) == []
+    assert sizes(closed_spans(stretches(2, 2, 2, opens=(1,)), 10, least=1)) == [2]
+
+
+def test_what_is_left_of_a_session_that_is_over_is_a_span() -> None:
+    assert sizes(closed_spans(stretches(2, 2, 2, opens=(2,)), 10, ended=True)) == [4, 2]
+
+
+@pytest.fixture
+def topical(hub: Hub) -> Hub:
+    """Only topics' episodes are written; constructing finds nothing."""
+    hub.policy("rag", facts__enabled=True, episodes__topic=True)
+    hub.model.allow(construct=SILENT)
+    return hub
+
+
+def talk(hub: Hub, *said: str, session: str = "s1") -> None:
+    for text in said:
+        hub.exchange(text, f"You said: {text}", session=session)
+    hub.drain(minutes=1)
+
+
+def topics(hub: Hub) -> list[Episode]:
+    with tenant_scope(hub.tenant.id):
+        return list(Episode.objects.filter(kind="topic").order_by("from_seq"))
+
+
+GARDEN = ("My fig tree has fruit.", "I water it at night.")
+WRITTEN = {"title": "The fig tree", "text": "Ana's fig tree has fruit; she waters it at night."}
+
+
+def test_AA9_a_full_window_is_seen_by_code_and_no_gate_is_asked(topical: Hub) -> None:
+    topical.policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
+    topical.model.script("episode_write", WRITTEN)
+    talk(topical, *GARDEN)
+    (episode,) = topics(topical)
+    assert (episode.from_seq, episode.to_seq) == (1, 4)
+    assert episode.text == WRITTEN["text"]
+    assert topical.model.calls("episode_gate") == []
+
+
+def test_AA9_a_shift_closes_exactly_the_open_span(topical: Hub) -> None:
+    topical.model.script("episode_write", WRITTEN)
+    talk(topical, *GARDEN)
+    assert topics(topical) == []
+    topical.model.script("construct", SILENT | {"new_topic": True})
+    talk(topical, "By the way, I bought a car.")
+    (episode,) = topics(topical)
+    assert (episode.from_seq, episode.to_seq) == (1, 4)
+    (asked,) = topical.model.calls("episode_write")
+    said = [exchange["text"] for exchange in asked["exchanges"]]
+    assert len(said) == 2
+    assert all(words in text for words, text in zip(GARDEN, said, strict=True))
+    assert topical.model.calls("episode_gate") == []
+
+
+def gated(hub: Hub) -> Hub:
+    """A policy under which constructing says nothing of topics."""
+    hub.policy("rag", episodes__topic=True)
+    hub.model.allow(construct=SILENT)
+    return hub
+
+
+def test_AA9_a_shift_that_the_gate_sees_closes_exactly_the_open_span(hub: Hub) -> None:
+    gated(hub)
+    shift = {"open": True, "cause": "shift"}
+    hub.model.script("episode_gate", {"open": False, "cause": "none"}, shift)
+    hub.model.script("episode_write", WRITTEN)
+    talk(hub, *GARDEN)
+    talk(hub, "I bought a car.")
+    (episode,) = topics(hub)
+    assert (episode.from_seq, episode.to_seq) == (1, 4)
+    window = hub.model.calls("episode_gate")[1]
+    assert len(window["window"]) == 2
+    assert "car" in window["newest"]["text"]
+
+
+def test_AA9_a_request_closes_with_the_exchange_that_makes_it(hub: Hub) -> None:
+    gated(hub)
+    hub.model.script("episode_gate", {"open": True, "cause": "request"})
+    hub.model.script("episode_write", WRITTEN)
+    talk(hub, GARDEN[0])
+    talk(hub, "Please sum that up.")
+    (episode,) = topics(hub)
+    assert (episode.from_seq, episode.to_seq) == (1, 4)
+
+
+def test_a_gate_that_fails_leaves_the_window_as_the_rule(hub: Hub) -> None:
+    gated(hub)
+    hub.policy("rag", episodes__topic=True, episodes__window_turns=4)
+    talk(hub, GARDEN[0])
+    hub.model.script("episode_write", WRITTEN)
+    talk(hub, GARDEN[1])
+    assert len(topics(hub)) == 1
+    hub.policy("rag", episodes__topic=True)
+    hub.model.script("episode_gate", EngineError("down"))
+    talk(hub, "I bought a car.", "It is red.")
+    assert len(topics(hub)) == 1
+
+
+def test_a_silence_ends_a_topic_without_a_model(topical: Hub) -> None:
+    talk(topical, *GARDEN)
+    topical.pass_time(hours=2)
+    topical.model.script("episode_write", WRITTEN)
+    talk(topical, "I bought a car.")
+    assert [(e.from_seq, e.to_seq) for e in topics(topical)] == [(1, 4)]
+
+
+def test_a_session_left_is_closed_when_another_goes_on(topical: Hub) -> None:
+    talk(topical, GARDEN[0], session="monday")
+    topical.pass_time(days=1)
+    topical.model.script("episode_write", WRITTEN)
+    talk(topical, "I bought a car.", session="tuesday")
+    (episode,) = topics(topical)
+    assert (episode.from_seq, episode.to_seq) == (1, 2)
+
+
+def test_a_failed_writing_leaves_the_span_open_and_is_tried_again(topical: Hub) -> None:
+    topical.policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
+    topical.model.script("episode_write", EngineError("down"))
+    talk(topical, *GARDEN)
+    assert topics(topical) == []
+    with tenant_scope(topical.tenant.id):
+        assert Job.objects.get(step="episode").state == Job.State.RETRY
+    topical.model.script("episode_write", WRITTEN)
+    topical.drain(hours=1)
+    assert len(topics(topical)) == 1
+
+
+def test_I2_I6_an_episode_has_its_event_and_every_turn_for_a_source(topical: Hub) -> None:
+    topical.policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
+    topical.model.script("episode_write", WRITTEN)
+    talk(topical, *GARDEN)
+    (episode,) = topics(topical)
+    with tenant_scope(topical.tenant.id):
+        event = EvolutionEvent.objects.get(kind="digest")
+        assert event.revisions.get().row_id == episode.id
+        links = Derivation.objects.filter(child_type="episode", child_id=episode.id)
+        assert set(links.values_list("turn_id", flat=True)) == set(
+            Turn.objects.values_list("id", flat=True)
+        )
+        assert IndexEntry.objects.get(kind="episode").owner_id == episode.id
+
+
+def test_a_title_that_says_too_much_is_cut_and_prose_is_no_episode(topical: Hub) -> None:
+    topical.policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
+    topical.model.script("episode_write", {"title": "x " * 400, "text": "Fine. " * 2000})
+    talk(topical, *GARDEN)
+    (episode,) = topics(topical)
+    assert len(episode.title) <= 200
+    assert len(episode.text) <= 4000
+    topical.model.script("episode_write", "Here is the summary!", "Sorry.")
+    talk(topical, "I bought a car.", "It is red.")
+    assert len(topics(topical)) == 1
+
+
+def test_only_live_episodes_are_found(topical: Hub) -> None:
+    topical.policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
+    topical.model.script("episode_write", WRITTEN)
+    talk(topical, *GARDEN)
+    with tenant_scope(topical.tenant.id):
+        assert Episode.objects.filter(episodes.live()).count() == 1
+        Episode.objects.update(stale=True)
+        assert not Episode.objects.filter(episodes.live()).exists()

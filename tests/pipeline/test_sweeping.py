@@ -1,0 +1,125 @@
+"""Sweeps: what fades by the clock, and that idle spaces cost nothing (spec §11.6, §12.1)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memoryhub.pipeline import sweeping
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.scope import tenant_scope
+from notes import retention
+from notes.models import EvolutionEvent, Page
+from tests.support.hub import Hub
+
+pytestmark = pytest.mark.django_db
+SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
+
+
+@pytest.fixture
+def fading(hub: Hub) -> Hub:
+    hub.policy("rag", forget__mode="sample")
+    hub.model.allow(construct=SILENT)
+    return hub
+
+
+def page(hub: Hub) -> Page:
+    with tenant_scope(hub.tenant.id):
+        return Page.objects.get()
+
+
+def sweeps(hub: Hub, **state: str) -> int:
+    with tenant_scope(hub.tenant.id):
+        return Job.objects.filter(step="sweep", **state).count()
+
+
+def test_MB3_a_page_fades_at_its_date_and_not_before(fading: Hub) -> None:
+    fading.say("I planted a fig tree.")
+    fading.drain(minutes=1)
+    date = page(fading).forget_at
+    assert date is not None
+    fading.now = date - timedelta(seconds=1)
+    fading.drain(seconds=0)
+    assert page(fading).visibility == "active"
+    fading.now = date + timedelta(hours=1)
+    fading.drain(seconds=0)
+    assert page(fading).visibility == "dormant"
+    with tenant_scope(fading.tenant.id):
+        event = EvolutionEvent.objects.get(kind="forget")
+        assert (event.trigger, event.revisions.count()) == ("sweep", 1)
+
+
+def test_what_was_recalled_meanwhile_stays(fading: Hub) -> None:
+    fading.say("I planted a fig tree.")
+    fading.drain(minutes=1)
+    row = page(fading)
+    assert row.forget_at is not None
+    at = row.forget_at - timedelta(minutes=1)
+    with tenant_scope(fading.tenant.id):
+        retention.recalled(fading.space, [("page", row.id)], at)
+        later = page(fading).forget_at
+    assert later is not None
+    assert later > at
+    fading.now = later - timedelta(seconds=1)
+    fading.drain(seconds=0)
+    assert page(fading).visibility == "active"
+
+
+def test_an_idle_space_is_swept_when_something_fades_and_then_no_more(fading: Hub) -> None:
+    fading.say("I planted a fig tree.")
+    fading.drain(minutes=1)
+    fading.drain(days=365)
+    assert page(fading).visibility == "dormant"
+    assert sweeps(fading, state="queued") == 0
+    done = sweeps(fading, state="done")
+    assert done <= 2
+    fading.drain(days=365)
+    assert sweeps(fading) == done
+
+
+@pytest.mark.parametrize("mode", ["off", "rank"])
+def test_a_policy_that_hides_nothing_is_never_swept(fading: Hub, mode: str) -> None:
+    fading.policy("rag", forget__mode=mode)
+    fading.say("I planted a fig tree.")
+    fading.drain(days=30)
+    assert sweeps(fading) == 0
+    assert page(fading).forget_at is None
+
+
+def test_a_changed_curve_moves_every_date(fading: Hub) -> None:
+    fading.say("I planted a fig tree.")
+    fading.drain(minutes=1)
+    fading.drain(hours=1)
+    before = page(fading).forget_at
+    fading.policy("rag", forget__mode="sample", forget__unit_days=100)
+    fading.say("Hello again.")
+    fading.drain(minutes=1)
+    fading.drain(hours=1)
+    with tenant_scope(fading.tenant.id):
+        after = Page.objects.order_by("first_seq")[0].forget_at
+    assert before is not None
+    assert after is not None
+    assert after > before + timedelta(minutes=1)
+
+
+def test_tasks_run_with_nothing_open_and_may_wish_for_the_next_sweep(
+    fading: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = []
+
+    def task(space: Any, policy: Any, now: Any) -> Any:
+        ran.append(now)
+        return now + timedelta(days=3) if len(ran) == 1 else None
+
+    monkeypatch.setattr(sweeping, "TASKS", [task])
+    fading.policy("rag", retention__max_age_days=30)
+    fading.say("I planted a fig tree.")
+    fading.drain(minutes=1)
+    fading.drain(hours=1)
+    assert len(ran) == 1
+    fading.drain(days=4)
+    assert len(ran) == 2
+    fading.drain(days=40)
+    assert len(ran) == 2
