@@ -10,7 +10,7 @@ from django.utils import timezone
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
-from memoryhub.pipeline import drafting, embedding, reading, runner
+from memoryhub.pipeline import drafting, embedding, reading, runner, spanning
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, ingest_and_wait, run_space
 from memoryhub.tenants.models import Tenant
@@ -215,6 +215,7 @@ def test_E18_without_an_embedder_rows_are_kept_and_embedded_later(
     with monkeypatch.context() as broken:
         broken.setattr(drafting, "embedder", Down)
         broken.setattr(embedding, "embedder", Down)
+        broken.setattr(spanning, "embedder", Down)
         job = talk(tenant, "Ana: I live in Porto.")
     with tenant_scope(tenant.id):
         assert IndexEntry.objects.filter(embedding=None).count() == IndexEntry.objects.count() > 0
