@@ -14,6 +14,8 @@ from functools import partial
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
+
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import SESSION_GAP
 from memoryhub.engines.types import DigestKind, DigestText, Passage
@@ -82,7 +84,7 @@ def midnight_after(day: date, zone: ZoneInfo) -> datetime:
 def _mark_stale(due: Derived, days: list[date], session: UUID) -> None:
     """Digests that the new turns belong to. A person's own text stays in use: see `write`."""
     rows = Episode.objects.filter(space=due.space, retired_at=None, stale=False)
-    early = [*rows.filter(day__in=days), *rows.filter(kind=Kind.SESSION, session=session)]
+    early = rows.filter(Q(day__in=days) | Q(kind=Kind.SESSION, session=session))
     changes = ChangeSet(
         due.space,
         EvolutionEvent.Kind.REFRESH,

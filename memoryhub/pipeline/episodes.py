@@ -48,7 +48,7 @@ def schedule(due: Derived) -> None:
 
 
 def _plan(due: Derived, session: UUID, **payload: object) -> None:
-    queue.enqueue_step(
+    queue.plan_step(
         due.space,
         Job.Step.EPISODE,
         "B",

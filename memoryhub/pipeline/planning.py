@@ -32,4 +32,4 @@ def gather(
     moved = waiting.update(run_after=due) if put_off else waiting.count()
     if not moved:
         key = f"{topic}:{last_seq}"
-        queue.enqueue_step(space, step, lane, key, due, payload=payload, last_seq=last_seq)
+        queue.plan_step(space, step, lane, key, due, payload=payload, last_seq=last_seq)

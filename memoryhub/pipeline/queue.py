@@ -73,6 +73,33 @@ def enqueue_step(
     return job
 
 
+def plan_step(
+    space: Space,
+    step: Job.Step,
+    lane: str,
+    key: str,
+    due: datetime,
+    *,
+    payload: dict[str, object] | None = None,
+    first_seq: int = 0,
+    last_seq: int = 0,
+) -> None:
+    """`enqueue_step` in one statement, for those who need not know the job."""
+    job = Job(
+        tenant_id=space.tenant_id,
+        space=space,
+        step=step,
+        lane=lane,
+        dedupe_key=f"{step}:{key}"[:120],
+        first_seq=first_seq,
+        last_seq=last_seq,
+        payload=payload or {},
+        run_after=due,
+        created_at=due,
+    )
+    Job.objects.bulk_create([job], ignore_conflicts=True)
+
+
 def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
     """Give the index entries that a failed embedder left without vectors another try (E18)."""
     job, _ = Job.objects.get_or_create(

@@ -207,4 +207,4 @@ def _index(at: Setting, index: Indexed, kept: set[UUID]) -> None:
     if vectors is None:
         key = str(at.job.id)
         due = at.now + queue.backoff(1)
-        queue.enqueue_step(at.space, Job.Step.EMBED, "D", key, due)
+        queue.plan_step(at.space, Job.Step.EMBED, "D", key, due)

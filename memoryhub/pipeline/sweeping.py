@@ -64,7 +64,7 @@ def plan(space: Space, wish: datetime | None, now: datetime) -> None:
     if wish is None:
         return
     at = _hour_after(max(wish, now))
-    queue.enqueue_step(space, Job.Step.SWEEP, "D", f"{at:%Y-%m-%dT%H}", at)
+    queue.plan_step(space, Job.Step.SWEEP, "D", f"{at:%Y-%m-%dT%H}", at)
 
 
 def _hour_after(at: datetime) -> datetime:
