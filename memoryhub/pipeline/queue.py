@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import Turn
@@ -130,13 +130,17 @@ def claim(space_id: UUID, now: datetime, at: datetime | None = None) -> Job | No
     if job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end(job, Job.State.DEAD, now, error=job.error or "its worker died every time")
         return claim(space_id, now, at)
-    claimed = _unchanged(job).update(
-        state=Job.State.RUNNING,
-        attempts=job.attempts + 1,
-        tries=job.tries + 1,
-        lease_until=_lease(now),
-        started_at=now,
-    )
+    try:
+        with transaction.atomic():
+            claimed = _unchanged(job).update(
+                state=Job.State.RUNNING,
+                attempts=job.attempts + 1,
+                tries=job.tries + 1,
+                lease_until=_lease(now),
+                started_at=now,
+            )
+    except IntegrityError:
+        return None  # another worker claimed another job of the space meanwhile
     if claimed != 1:
         return None  # another worker got there first
     job.refresh_from_db()
