@@ -28,6 +28,7 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
+from notes.undoing import undo
 from tests.support.hub import Hub
 
 Reply = dict[str, Any]
@@ -264,6 +265,26 @@ def test_a_failed_call_changes_nothing_and_is_tried_again(hub: Hub) -> None:
 
 
 # Segments
+
+
+def test_what_was_placed_can_be_undone_and_redone(hub: Hub) -> None:
+    hub.model.script("themes", themed())
+    talk(hub, 8)
+    hub.drain()
+    with tenant_scope(hub.tenant.id):
+        event = EvolutionEvent.objects.get(kind="place")
+    undone = undo(event, "ana", hub.now)
+    assert tiers(hub) == ["stm"] * 8
+    with tenant_scope(hub.tenant.id):
+        assert not SegmentPage.objects.exists()
+        assert not Page.objects.exclude(chain=None).exists()
+        assert not Segment.objects.filter(retired_at=None).exists()
+        assert not Chain.objects.filter(retired_at=None).exists()
+    undo(undone, "ana", hub.now)
+    assert tiers(hub) == ["mtm", *["stm"] * 7]
+    with tenant_scope(hub.tenant.id):
+        assert SegmentPage.objects.get().segment.retired_at is None
+        assert Chain.objects.get(retired_at=None).page_count == 8
 
 
 @pytest.mark.parametrize(("others", "segments"), [(9, 1), (19, 2)])
