@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from memoryhub.pipeline import placing
+from memoryhub.pipeline import placing, sweeping
 from memoryhub.policies.schema import Policy, Segments
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -88,3 +88,7 @@ def test_where_nothing_is_cold_no_sweep_is_asked_for(space: Space) -> None:
     with tenant_scope(space.tenant_id):
         make_segment(space)
     assert placing.warm_up(space, TWO, LATER) is None
+
+
+def test_the_sweep_looks_after_it() -> None:
+    assert placing.warm_up in sweeping.TASKS
