@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from memoryhub.tenants.models import Space
-from notes.models import Derivation, IndexEntry, Link, Note
+from notes.models import Derivation, Link
 from notes.recording import ChangeSet, Source, values_of
 
 LONGEST_REASON = 500
@@ -129,31 +128,3 @@ def links_of(notes: Iterable[UUID]) -> QuerySet[Link]:
 def other_end(row: Link, note: UUID) -> UUID:
     """The note at the other end of a link of `note`."""
     return row.b_id if row.a_id == note else row.a_id
-
-
-def unlink(rows: Iterable[Link], changes: ChangeSet) -> None:
-    """Withdraw links; their rows stay for their history. One statement."""
-    ended = []
-    for row in rows:
-        before: dict[str, Any] = values_of(row)
-        row.active = False
-        row.version += 1
-        changes.changed(row, before)
-        ended.append(row)
-    Link.objects.bulk_update(ended, ["active", "version"])
-
-
-def retire_notes(notes: Sequence[Note], changes: ChangeSet, now: datetime) -> None:
-    """Withdraw notes with their links and their places in the index (AM11).
-
-    Erasure deletes the rows themselves; their links go with them by the foreign key.
-    """
-    ids = [note.id for note in notes]
-    unlink(list(links_of(ids)), changes)
-    for note in notes:
-        before = values_of(note)
-        note.retired_at = now
-        note.version += 1
-        changes.changed(note, before)
-    Note.objects.bulk_update(notes, ["retired_at", "version"])
-    IndexEntry.objects.filter(kind=IndexEntry.Kind.NOTE, owner_id__in=ids).delete()

@@ -298,7 +298,7 @@ def _put_forward(prepared: Prepared, change: Change, now: datetime) -> None:
         ":".join(map(str, (change.note.id, change.version, *change.by)))[:100],
         change.why or "A new note describes it better",
         now,
-        payload={"values": change.values},
+        payload=change.values,
         row=change.note,
         turn_ids=[source.turn_id for source in sources],
     )

@@ -25,6 +25,7 @@ from tests.support.factories import (
     make_event,
     make_fact,
     make_job,
+    make_link,
     make_member,
     make_note,
     make_proposal,
@@ -90,13 +91,15 @@ def hostile(db: None, evil: str) -> World:
         fact = make_fact(space, evil, turn, **words, predicate_key=evil, engine=evil)
         newer = make_fact(space, f"{evil} now", turn, **words, supersedes=fact)
         note = make_note(space, evil, keywords=[evil], tags=[evil], context=evil, engine=evil)
+        other = make_note(space, evil, author=evil, context=evil, enrichment="pending")
+        link = make_link(note, other, reason=evil)
         segment = make_segment(space, evil, turn, keywords=[evil])
         entities = [make_entity(space, f"{evil}{n}", type=evil[:20], aliases=[evil]) for n in "12"]
         Relation.objects.create(
             tenant=tenant, space=space, fact=fact, src=entities[0], label=evil, dst=entities[1]
         )
         event = make_event(space, actor=evil, reason=evil, engine=evil)
-        for row in (fact, newer, note, segment):
+        for row in (fact, newer, note, segment, link):
             make_revision(event, row, evil)
         target = {"id": str(fact.id), "text": evil}
         made = {"text": evil, "op": evil, "reason": evil, "fact_id": "", "target": target}

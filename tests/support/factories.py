@@ -20,6 +20,7 @@ from notes.models import (
     Entity,
     EvolutionEvent,
     Fact,
+    Link,
     Note,
     Page,
     Proposal,
@@ -97,6 +98,13 @@ def make_source(row: Fact | Note, turn: Turn, words: str = "") -> Derivation:
 def make_note(space: Space, content: str, **values: Any) -> Note:
     values = {"occurred_at": MAY, "created_at": MAY, "engine": "local/1"} | values
     return Note.objects.create(tenant_id=space.tenant_id, space=space, content=content, **values)
+
+
+def make_link(first: Note, second: Note, **values: Any) -> Link:
+    """In either order."""
+    a, b = sorted((first, second), key=lambda note: note.id)
+    values = {"created_at": MAY, "engine": "local/1"} | values
+    return Link.objects.create(tenant_id=a.tenant_id, space_id=a.space_id, a=a, b=b, **values)
 
 
 def make_segment(space: Space, summary: str = "A topic", *turns: Turn, **values: Any) -> Segment:

@@ -27,7 +27,7 @@ def kinds(now: datetime) -> dict[str, QuerySet[Any]]:
     return {
         "turns": Turn.objects.all(),
         "facts": current(Fact.objects.all(), now),
-        "notes": Note.objects.all(),
+        "notes": Note.objects.filter(retired_at=None),
         "segments": Segment.objects.filter(retired_at=None),
         "entities": Entity.objects.all(),
     }

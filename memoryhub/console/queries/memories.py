@@ -24,7 +24,6 @@ from notes.models import (
     Entity,
     EvolutionEvent,
     Fact,
-    Note,
     Relation,
     Revision,
     Segment,
@@ -104,8 +103,10 @@ def successor(fact: Fact) -> Fact | None:
 
 
 def sources_of(kind: str, ids: Iterable[UUID]) -> dict[UUID, list[SourceQuote]]:
-    """Each row's turns in order, with the supporting words set off. One statement."""
-    links = Derivation.objects.filter(child_type=kind, child_id__in=list(ids))
+    """Each row's supporting turns in order, with the words set off. One statement."""
+    links = Derivation.objects.filter(
+        child_type=kind, child_id__in=list(ids), role=Derivation.Role.SUPPORT
+    )
     spans: dict[UUID, dict[Turn, list[Span]]] = defaultdict(lambda: defaultdict(list))
     for link in links.select_related("turn__session").order_by("turn__seq"):
         spans[link.child_id][link.turn].append((link.span_start, link.span_end))
@@ -211,22 +212,6 @@ def change_in(event: EvolutionEvent, revision: Revision) -> Change:
         if name not in _SILENT and before.get(name) != value
     ]
     return Change(event, revision, fields if revision.before else [])
-
-
-def notes(space: Space, filters: Filters) -> Page[tuple[Note, list[SourceQuote]]]:
-    rows = Note.objects.filter(
-        containing(filters.q, "content", "context", "keywords", "tags"), space=space
-    )
-    found = page_of(rows, filters.page)
-    quotes = sources_of("note", [note.id for note in found.rows])
-    return found.map(lambda note: (note, quotes[note.id]))
-
-
-def note_or_404(space: Space, note_id: UUID) -> Note:
-    note: Note | None = Note.objects.filter(space=space, id=note_id).first()
-    if note is None:
-        raise Http404
-    return note
 
 
 def segments(space: Space, filters: Filters, weights: Heat, now: datetime) -> Page[Any]:

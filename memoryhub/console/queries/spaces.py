@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
@@ -124,7 +124,9 @@ def _made_of(turns: list[Turn]) -> dict[UUID, _Derived]:
     """What each turn supports. A note stands under the last of its turns only."""
     made: dict[UUID, _Derived] = defaultdict(_Derived)
     links = Derivation.objects.filter(
-        Q(child_type="fact") | Q(child_type="note"), turn__in=[turn.id for turn in turns]
+        child_type__in=("fact", "note"),
+        role=Derivation.Role.SUPPORT,
+        turn__in=[turn.id for turn in turns],
     ).order_by("turn__seq", "id")
     last: dict[UUID, UUID] = {}
     for link in links:

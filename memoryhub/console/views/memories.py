@@ -10,7 +10,7 @@ from django.utils import timezone
 from memoryhub.console import charts
 from memoryhub.console.access import tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
-from memoryhub.console.queries import memories
+from memoryhub.console.queries import memories, notes
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views import correcting
@@ -44,20 +44,21 @@ def note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse
     with tenant_scope(request.tenant.id):
         if request.method != "POST":
             return _note(request, space_id, note_id)
-        memories.note_or_404(space_or_404(space_id, timezone.now()), note_id)
+        notes.note_or_404(space_or_404(space_id, timezone.now()), note_id)
     return correcting.act(request, space_id, "note", note_id)
 
 
 def _note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
     space = space_or_404(space_id, timezone.now())
-    found = memories.note_or_404(space, note_id)
+    found = notes.note_or_404(space, note_id)
     return tab(
         request,
         space,
         "note",
         note=found,
         sources=memories.sources_of("note", [found.id])[found.id],
-        changes=memories.changes_of("note", [found.id]),
+        neighbours=notes.neighbours(found),
+        changes=notes.life_of(found),
     )
 
 

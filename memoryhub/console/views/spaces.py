@@ -14,6 +14,7 @@ from memoryhub.console import charts
 from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import memories
+from memoryhub.console.queries import notes as note_rows
 from memoryhub.console.queries import spaces as queries
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.dialogues.models import Turn
@@ -63,8 +64,8 @@ def facts(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page()
 def notes(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = queries.space_or_404(space_id, timezone.now())
-    filters = read_filters(request.GET)
-    return tab(request, space, "notes", filters=filters, page=memories.notes(space, filters))
+    filters = read_filters(request.GET, (note_rows.SHOW, note_rows.tag_choice(space)))
+    return tab(request, space, "notes", filters=filters, page=note_rows.notes(space, filters))
 
 
 @tenant_page()
