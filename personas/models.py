@@ -64,6 +64,10 @@ class ProfileAttribute(Derived):
     def __str__(self) -> str:
         return f"{self.key}: {self.value}"
 
+    @property
+    def label(self) -> str:
+        return self.key.replace("_", " ").capitalize()
+
 
 class CoreBlock(TenantModel):
     """Text always in front of an agent. Without a space it is shared by all of the tenant's.

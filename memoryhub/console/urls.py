@@ -13,6 +13,7 @@ from memoryhub.console.views import (
     keys,
     memories,
     overview,
+    personas,
     policies,
     review,
     spaces,
@@ -31,6 +32,21 @@ urlpatterns = [
     path("spaces/<uuid:space_id>/notes/", spaces.notes, name="space-notes"),
     path("spaces/<uuid:space_id>/segments/", spaces.segments, name="space-segments"),
     path("spaces/<uuid:space_id>/entities/", spaces.entities, name="space-entities"),
+    path("spaces/<uuid:space_id>/persona/", personas.persona, name="space-persona"),
+    path("spaces/<uuid:space_id>/persona/trait", personas.set_trait, name="space-trait"),
+    path("spaces/<uuid:space_id>/persona/profile", personas.set_profile, name="space-profile"),
+    path("spaces/<uuid:space_id>/blocks/", personas.block_list, name="space-blocks"),
+    path("spaces/<uuid:space_id>/blocks/new", personas.new_block, name="block-new"),
+    path("spaces/<uuid:space_id>/blocks/<uuid:block_id>/", personas.block, name="space-block"),
+    *(
+        path(f"spaces/<uuid:space_id>/blocks/<uuid:block_id>/{name}", view, name=f"block-{name}")
+        for name, view in (
+            ("save", personas.save_block),
+            ("attach", personas.attach_block),
+            ("detach", personas.detach_block),
+            ("delete", personas.delete_block),
+        )
+    ),
     path("spaces/<uuid:space_id>/history/", spaces.history, name="space-history"),
     path("spaces/<uuid:space_id>/history/roll-back/", history.rolling_back, name="space-roll-back"),
     path("spaces/<uuid:space_id>/history/<uuid:event_id>/", history.event, name="space-event"),

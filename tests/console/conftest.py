@@ -17,7 +17,9 @@ from memoryhub.tenants.models import ApiKey, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
+from personas.models import CoreBlock
 from tests.support.factories import (
+    make_block,
     make_call,
     make_entity,
     make_event,
@@ -51,11 +53,13 @@ class World:
     event: EvolutionEvent
     proposal: Proposal
     receipt: Receipt
+    block: CoreBlock
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
+        names += ("block",)
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -80,10 +84,11 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         event = make_event(space)
         proposal = make_proposal(space, row_type="fact", row_id=fact.id, turn_ids=[turn.id])
         receipt = make_receipt(tenant)
+        block = make_block(space, "human", "Keeps bees.")
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows)
+    return World(tenant, make_member(tenant), *rows, block)
 
 
 @pytest.fixture

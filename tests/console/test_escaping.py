@@ -17,9 +17,12 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import EvolutionEvent, Relation, Revision
+from personas.models import ProfileAttribute
+from personas.traits import owner_of
 from tests.console.conftest import World
 from tests.support.factories import (
     MAY,
+    make_block,
     make_call,
     make_entity,
     make_event,
@@ -32,6 +35,7 @@ from tests.support.factories import (
     make_receipt,
     make_segment,
     make_tenant,
+    make_trait,
 )
 
 PAYLOADS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
@@ -46,9 +50,12 @@ PARAMETERS: tuple[str, ...] = (
 )
 PARAMETERS += ("version_id", "call_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
+PARAMETERS += ("block_id",)
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
+NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
+NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 
 
@@ -115,13 +122,21 @@ def hostile(db: None, evil: str) -> World:
             payload={"candidate": {"text": evil}},
         )
         receipt = make_receipt(tenant, reason=evil, actor=evil)
+        block = make_block(space, evil, evil, agent=evil, description=evil)
+        make_block(space, f"{evil} shared", evil, shared=True)
+        make_trait(space, "music", "high", turn, rationale=evil, corrected_by=evil)
+        make_trait(space, "music", "low", turn, rationale=evil, valid_to=MAY)
+        make_fact(space, f"{evil} kept", turn, **words, shelf="user_kb", shelved_at=MAY)
+        ProfileAttribute.objects.create(
+            tenant=tenant, space=space, owner=owner_of(space), key=evil, value=evil
+        )
     key, _ = create_key(tenant, evil, ["read"], space=space)
     version = set_policy(
         tenant.id, actor=evil, reason=evil, overrides={"llm.model.answer": evil}, space=space
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows)
+    return World(tenant, make_member(tenant), *rows, block)
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:

@@ -28,6 +28,9 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
+from personas.blocks import Writer, create
+from personas.models import CoreBlock, Trait
+from personas.traits import owner_of
 
 MAY = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
 _numbers = count(1)
@@ -81,7 +84,7 @@ def make_fact(space: Space, text: str, source: Turn | None = None, **values: Any
     return fact
 
 
-def make_source(row: Fact | Note, turn: Turn, words: str = "") -> Derivation:
+def make_source(row: Fact | Note | Trait, turn: Turn, words: str = "") -> Derivation:
     start = turn.text.find(words) if words else -1
     return Derivation.objects.create(
         tenant_id=row.tenant_id,
@@ -129,6 +132,25 @@ def make_segment(space: Space, summary: str = "A topic", *turns: Turn, **values:
 def make_entity(space: Space, name: str, **values: Any) -> Entity:
     values = {"canonical_key": name.casefold(), "engine": "local/1"} | values
     return Entity.objects.create(tenant_id=space.tenant_id, space=space, name=name, **values)
+
+
+def make_block(
+    space: Space, label: str, value: str = "", *, shared: bool = False, **values: Any
+) -> CoreBlock:
+    """With its first version, as the service makes it."""
+    writer = Writer("ida", "person", MAY, space)
+    owner = None if shared else space
+    return create(writer, label, value, tenant_id=space.tenant_id, space=owner, **values)
+
+
+def make_trait(space: Space, key: str, level: str, *sources: Turn, **values: Any) -> Trait:
+    """An open assessment of the space's subject."""
+    values = {"owner": owner_of(space), "valid_from": MAY, "engine": "local/1"} | values
+    keys = {"tenant_id": space.tenant_id, "space": space}
+    trait = Trait.objects.create(key=key, level=level, **keys, **values)
+    for turn in sources:
+        make_source(trait, turn)
+    return trait
 
 
 def make_job(space: Space, state: str = "queued", **values: Any) -> Job:

@@ -120,6 +120,8 @@ def said_in(values: dict[str, Any]) -> str:
     for name in ("text", "content", "summary", "name"):
         if words := values.get(name):
             return str(words)
+    if "key" in values:
+        return f"{values['key']}: {values.get('level') or values.get('value', '')}"
     return ", ".join(values.get("keywords") or []) or "no words yet"
 
 

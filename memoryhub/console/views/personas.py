@@ -1,0 +1,199 @@
+"""Who a space is about, and the blocks in front of its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from memoryhub.console.access import tenant_page
+from memoryhub.console.queries import personas as queries
+from memoryhub.console.queries.spaces import space_or_404
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.spaces import tab
+from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.policies.services import policy_of
+from memoryhub.tenants.models import Membership, Space
+from personas import blocks, profiles, traits
+from personas.blocks import MAX_LIMIT, Writer
+from personas.models import CoreBlock
+
+
+@tenant_page()
+def persona(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    now = timezone.now()
+    space = space_or_404(space_id, now)
+    policy = policy_of(space).policy
+    shown = queries.persona(space, policy, now)
+    return tab(request, space, "persona", persona=shown, policy=policy)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def set_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = _posted(request, space_id)
+    key, level = request.POST.get("key", ""), request.POST.get("level", "")
+
+    def change() -> None:
+        traits.correct(space, key, level, request.user.username, timezone.now())
+
+    _tried(request, change, "Set. The pipeline will propose a change, not make one.")
+    return redirect("space-persona", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def set_profile(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = _posted(request, space_id)
+    key, value = request.POST.get("key", ""), request.POST.get("value", "")
+
+    def change() -> None:
+        profiles.write(space, key, value, request.user.username, timezone.now())
+
+    _tried(request, change, "The profile is changed.")
+    return redirect("space-persona", space_id=space.id)
+
+
+@tenant_page()
+def block_list(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = space_or_404(space_id, timezone.now())
+    return tab(
+        request,
+        space,
+        "blocks",
+        blocks=queries.blocks(space),
+        attachable=queries.attachable(space),
+        limit=policy_of(space).policy.core.char_limit,
+    )
+
+
+@tenant_page()
+def block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space = space_or_404(space_id, timezone.now())
+    found = queries.block_or_404(space, block_id)
+    return tab(
+        request,
+        space,
+        "block",
+        core=found,
+        versions=queries.versions(found),
+        draft=request.session.pop(_draft_key(found), None),
+    )
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def new_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = _posted(request, space_id)
+    form = request.POST
+
+    def change() -> None:
+        blocks.create(
+            _writer(request, space),
+            form.get("label", ""),
+            _lines(form.get("value", "")),
+            tenant_id=space.tenant_id,
+            space=None if form.get("shared") else space,
+            description=form.get("description", ""),
+            char_limit=_number(form.get("char_limit", "")),
+            read_only=bool(form.get("read_only")),
+        )
+        if form.get("shared"):
+            label = form.get("label", "").strip()
+            shared = CoreBlock.objects.get(space=None, agent="", label=label, retired_at=None)
+            blocks.attach(shared, space)
+
+    _tried(request, change, "The block is there. Agents see it from their next step on.")
+    return redirect("space-blocks", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    """All of the form at once; what was typed is kept when it is refused."""
+    space, found = _block(request, space_id, block_id)
+    form, writer = request.POST, _writer(request, space)
+    value = _lines(form.get("value", ""))
+
+    def change() -> None:
+        at = _number(form.get("version", ""))
+        limit = _number(form.get("char_limit", ""))
+        if limit > found.char_limit:
+            at = blocks.resize(writer, found.id, limit, at).version
+        at = blocks.rethink(writer, found.id, value, at).version
+        at = blocks.rename(writer, found.id, form.get("label", ""), at).version
+        if limit < found.char_limit:
+            blocks.resize(writer, found.id, limit, at)
+
+    if not _tried(request, change, "Saved as a new version."):
+        request.session[_draft_key(found)] = value[:MAX_LIMIT]
+    return redirect("space-block", space_id=space.id, block_id=found.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space, found = _block(request, space_id, block_id)
+    done = "Taken away. Its versions stay."
+    _tried(request, lambda: blocks.delete(_writer(request, space), found.id), done)
+    return redirect("space-blocks", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space, found = _block(request, space_id, block_id, anywhere=True)
+    _tried(request, lambda: blocks.attach(found, space), "Agents of this space see it now.")
+    return redirect("space-blocks", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space, found = _block(request, space_id, block_id)
+    done = "Agents of this space no longer see it."
+    _tried(request, lambda: blocks.detach(found, space), done)
+    return redirect("space-blocks", space_id=space.id)
+
+
+def _posted(request: ConsoleRequest, space_id: UUID) -> Space:
+    if request.method != "POST":
+        raise Http404
+    found: Space = space_or_404(space_id, timezone.now())
+    return found
+
+
+def _block(
+    request: ConsoleRequest, space_id: UUID, block_id: UUID, *, anywhere: bool = False
+) -> tuple[Space, CoreBlock]:
+    space = _posted(request, space_id)
+    return space, queries.block_or_404(space, block_id, anywhere=anywhere)
+
+
+def _writer(request: ConsoleRequest, space: Space) -> Writer:
+    return Writer(request.user.username, "person", timezone.now(), space, reason="by hand")
+
+
+def _tried(request: ConsoleRequest, change: Callable[[], object], done: str) -> bool:
+    """Say what came of a change, in one message."""
+    try:
+        with transaction.atomic():  # all of it or nothing
+            change()
+    except MemoryHubError as error:
+        messages.error(request, f"Not changed: {error.message}.")
+        return False
+    messages.success(request, done)
+    return True
+
+
+def _number(text: str) -> int:
+    if not text.strip().isdecimal() or len(text) > 9:
+        raise InvalidInput("a whole number", field="number")
+    return int(text)
+
+
+def _lines(text: str) -> str:
+    """As agents write lines: browsers send two characters for an end of line."""
+    return text.replace("\r\n", "\n").replace("\0", "")
+
+
+def _draft_key(block: CoreBlock) -> str:
+    return f"block-{block.id}"
