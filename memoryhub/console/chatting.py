@@ -5,10 +5,12 @@ No scope is open while a model works: each step opens its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from memoryhub.console.acting import act, is_acting
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.wishes import asks_to_forget, noted
 from memoryhub.dialogues.messages import Message
@@ -25,6 +27,7 @@ from memoryhub.recall.results import Item
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from personas.executor import Step
 
 CHANNEL = "console"
 RECALLED = 6
@@ -34,7 +37,8 @@ CANDIDATES = 4 * RECALLED
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """`reply` is None when answering failed, and `trouble` says why. `used`: places in recalled."""
+    """`reply` is None when answering failed, and `trouble` says why. `used`: places in recalled.
+    `steps` are those of an agent with tools."""
 
     turn: Turn
     reply: Turn | None
@@ -43,6 +47,16 @@ class Said:
     used: tuple[int, ...]
     job: Job | None
     trouble: str = ""
+    steps: Sequence[Step] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer with what was recalled for it and the steps taken."""
+
+    answer: Answer
+    recalled: list[Item]
+    steps: Sequence[Step] = ()
 
 
 def session_name(user_id: int, now: datetime) -> str:
@@ -57,21 +71,30 @@ def say(request: ConsoleRequest, space: Space, text: str, now: datetime) -> Said
     turn = mine.turns[0]
     try:
         with accounting(space.tenant_id, space_id=space.id):
-            recalled, answer = _respond(request, space, turn, session)
-        reply = Message("assistant", answer.text, metadata={"quoted": answer.quoted})
+            found = _respond(request, space, turn, session, now)
+        # Which tools were used, not what they found: that is somebody else's words (spec §11.9).
+        used = {"tools": [step.tool for step in found.steps]} if found.steps else {}
+        metadata = {"quoted": found.answer.quoted} | used
+        reply = Message("assistant", found.answer.text, metadata=metadata)
         theirs = _store(space, reply, session).turns[0]
     except MemoryHubError as error:
         return Said(turn, None, False, [], (), mine.job, error.message)
-    return Said(turn, theirs, answer.quoted, recalled, answer.used, mine.job)
+    answer = found.answer
+    return Said(
+        turn, theirs, answer.quoted, found.recalled, answer.used, mine.job, steps=found.steps
+    )
 
 
 def _respond(
-    request: ConsoleRequest, space: Space, turn: Turn, session: str
-) -> tuple[list[Item], Answer]:
+    request: ConsoleRequest, space: Space, turn: Turn, session: str, now: datetime
+) -> Response:
     if asks_to_forget(turn):
-        return [], noted(turn)
+        return Response(noted(turn), [])
     recalled = _recall(space, turn, session)
-    return recalled, _answer(request, space, turn.text, recalled)
+    if is_acting(request.tenant, space):
+        acted = act(request.tenant, space, turn, recalled, now)
+        return Response(Answer(acted.text, quoted=False), recalled, acted.steps)
+    return Response(_answer(request, space, turn.text, recalled), recalled)
 
 
 def _store(space: Space, message: Message, session: str) -> Ingested:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, tzinfo
+from typing import Any
 
 from notes.models import Fact
 
@@ -71,3 +73,27 @@ def _open(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:
     )
     start = f"{word} {'from' if fact.valid_from > now else 'since'} {on(fact.valid_from)}"
     return f"{start}, until {on(fact.valid_to)}" if fact.valid_to else start
+
+
+_STEPS = {
+    "": "Said it",
+    "send_message": "Said it",
+    "core_append": "Added to the block “{label}”",
+    "core_replace": "Changed words in the block “{label}”",
+    "core_insert": "Inserted a line into the block “{label}”",
+    "core_rethink": "Wrote the block “{label}” anew",
+    "recall_search": "Looked for “{query}” in what was said",
+    "recall_search_dates": "Read what was said from {start} to {end}",
+    "archival_insert": "Kept in archival memory",
+    "archival_search": "Looked for “{query}” in archival memory",
+    "pause_heartbeats": "Rests for {minutes} minutes",
+}
+
+
+def step(tool: str, arguments: Mapping[str, Any] | str) -> str:
+    """What an agent did in a step, in words. Arguments as sent say nothing that is sure."""
+    if tool not in _STEPS or isinstance(arguments, str):
+        return f"Tried to use “{tool[:40]}”"
+    named = {name: str(value)[:80] for name, value in arguments.items()}
+    page = f", page {named['page']}" if named.get("page", "1") != "1" else ""
+    return _STEPS[tool].format_map(defaultdict(lambda: "…", named)) + page

@@ -18,6 +18,7 @@ from memoryhub.console import wording
 from memoryhub.pipeline.models import Job
 from notes.models import Fact
 from notes.queries import is_over
+from personas.executor import Step
 
 register = Library()
 
@@ -148,6 +149,11 @@ _WAITS = {
     "budget_spent": "Waits for tomorrow's budget",
     "breaker_open": "Waits for the model",
 }
+
+
+@register.filter
+def step_words(step: Step) -> str:
+    return wording.step(step.tool, step.arguments)
 
 
 @register.filter

@@ -1,0 +1,112 @@
+"""The chat with an agent that has tools: what it did is shown, and only that it did is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from memoryhub.console import chatting, wording
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import EngineError
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from personas.models import CoreBlock
+from tests.support.factories import make_member
+from tests.support.hub import Hub
+
+
+@pytest.fixture
+def chat(hub: Hub, client: Client, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    # Wishes to forget are read by the local engine, which the script stands in for here.
+    monkeypatch.setattr(chatting, "asks_to_forget", lambda turn: False)
+    hub.tenant.engine = Tenant.Engine.LLM
+    with tenant_scope(hub.tenant.id):
+        hub.tenant.save()
+    client.force_login(make_member(hub.tenant))
+    return hub
+
+
+def say(client: Client, hub: Hub, text: str) -> str:
+    address = reverse("chat-say", args=[hub.space.id])
+    page = client.post(address, {"text": text}, headers={"HX-Request": "true"})
+    return page.content.decode()
+
+
+def call(tool: str, /, **arguments: Any) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments, "text": ""}
+
+
+def test_steps_and_what_they_wrote_are_shown(client: Client, chat: Hub) -> None:
+    chat.model.script(
+        "agent_step",
+        call("core_append", label="human", text="Keeps bees.", heartbeat=True),
+        call("recall_search", query="<b>hives</b>"),
+        call("core_append", label="nowhere", text="x"),
+        call("send_message", text="Noted: you keep bees."),
+    )
+    page = say(client, chat, "I keep bees.")
+    assert "Noted: you keep bees." in page
+    assert "Added to the block “human”" in page
+    assert "Looked for “&lt;b&gt;hives&lt;/b&gt;” in what was said" in page
+    assert "<b>hives</b>" not in page
+    assert "there are: &#x27;human&#x27;, &#x27;persona&#x27;" in page
+    with tenant_scope(chat.tenant.id):
+        assert CoreBlock.objects.get(label="human").value == "Keeps bees."
+        _, reply = Turn.objects.order_by("seq")
+        assert reply.metadata == {
+            "quoted": False,
+            "tools": ["core_append", "recall_search", "core_append", "send_message"],
+        }
+    assert "4 steps" in client.get(reverse("chat-with", args=[chat.space.id])).content.decode()
+
+
+def test_the_agent_sees_blocks_window_and_message(client: Client, chat: Hub) -> None:
+    chat.model.script("agent_step", {"text": "Hello Ana."}, {"text": "Bees."})
+    say(client, chat, "I keep bees.")
+    say(client, chat, "What do I keep?")
+    messages = chat.model.calls("agent_step")[1]["messages"]
+    assert messages[0]["content"].startswith("You talk with Ana.")
+    assert "[memory block human: 0 of 2000 characters." in messages[1]["content"]
+    assert [m["content"] for m in messages if m["role"] in ("user", "assistant")] == [
+        "I keep bees.",
+        "Hello Ana.",
+        "What do I keep?",
+    ]
+    offered = {tool["name"] for tool in chat.model.calls("agent_step")[1]["tools"]}
+    assert {"send_message", "core_replace", "recall_search", "archival_insert"} <= offered
+
+
+def test_a_model_that_fails_leaves_the_message_stored(client: Client, chat: Hub) -> None:
+    chat.model.script("agent_step", EngineError("the endpoint is closed"))
+    page = say(client, chat, "I keep bees.")
+    assert "could not be answered: the endpoint is closed" in page
+    with tenant_scope(chat.tenant.id):
+        assert Turn.objects.get().text == "I keep bees."
+
+
+def test_without_tools_the_answer_is_from_memory_as_before(client: Client, chat: Hub) -> None:
+    chat.policy(core__tools=False)
+    page = say(client, chat, "What do I keep?")
+    assert chat.model.calls("agent_step") == []
+    assert "What the agent did" not in page
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("core_rethink", {"label": "human"}, "Wrote the block “human” anew"),
+        (
+            "recall_search",
+            {"query": "bees", "page": 2},
+            "Looked for “bees” in what was said, page 2",
+        ),
+        ("recall_search_dates", {"start": "2026-05-01"}, "Read what was said from 2026-05-01 to …"),
+        ("format_disk", {}, "Tried to use “format_disk”"),
+        ("core_append", "{label", "Tried to use “core_append”"),
+    ],
+)
+def test_steps_in_words(tool: str, arguments: Any, words: str) -> None:
+    assert wording.step(tool, arguments) == words
