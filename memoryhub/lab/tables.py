@@ -32,3 +32,17 @@ def _run_lines(run: Mapping[str, Any]) -> Iterator[str]:
     yield " " * 14 + "".join(f"{name:>13}" for name in run["overall"])
     for name, row in rows.items():
         yield f"{name[:14]:14}" + "".join(f"{value:13.3f}" for value in row.values())
+
+
+def derived_lines_of(report: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"{report['turns']} turns in {report['seconds']} s: {report['turns_per_second']} turns/s"
+    )
+    yield from (f"{name:28}{number:8}" for name, number in report["counts"].items() if number)
+    if not report["calls"]:
+        return
+    names = list(next(iter(report["calls"].values())))
+    yield ""
+    yield f"{'purpose':18}" + "".join(f"{name.replace('_', ' '):>19}" for name in names)
+    for purpose, row in report["calls"].items():
+        yield f"{purpose:18}" + "".join(f"{row[name]:19.0f}" for name in names)

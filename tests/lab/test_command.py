@@ -10,12 +10,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memoryhub.lab.datasets import load
+from memoryhub.lab.deriving import derive
 from memoryhub.lab.recall import measure
 from memoryhub.lab.throwaway import throwaway_tenant
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from tests.lab.test_datasets import LOCOMO, MEMORYBANK, written
+from tests.support.hub import Hub
 
 pytestmark = pytest.mark.django_db
 
@@ -98,3 +100,29 @@ def _fail_within(made: list[Tenant]) -> None:
 def test_the_first_conversation_s_evidence_is_found(tmp_path: Path) -> None:
     (run_,) = measure(load(DATA)[:1], derive=False, progress=lambda line: None).as_dict()["runs"]
     assert run_["overall"]["recall@10"] >= 0.78
+
+
+def test_deriving_counts_what_became_of_a_dialogue_and_leaves_nothing(tmp_path: Path) -> None:
+    out, report = StringIO(), tmp_path / "report.json"
+    path = written(tmp_path, "l.json", LOCOMO)
+    call_command(
+        "lab", "derive", str(path), "--turns", "2", "--json", str(report), stdout=out,
+        stderr=StringIO(),
+    )  # fmt: skip
+    assert "2 turns in" in out.getvalue()
+    figures: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    assert figures["counts"]["turn processed"] == figures["turns"] == 2
+    assert figures["counts"]["facts without support"] == 0
+    assert figures["calls"] == {}
+    assert not Tenant.objects.filter(slug__startswith="lab-").exists()
+
+
+def test_deriving_with_a_model_tells_what_it_was_asked(hub: Hub, tmp_path: Path) -> None:
+    hub.model.allow("resolve", construct={"facts": []})
+    path = written(tmp_path, "l.json", LOCOMO)
+    report = derive(
+        load(path), engine="llm", preset="mem0", most_turns=2, progress=lambda line: None
+    ).as_dict()
+    assert report["calls"]["construct"]["calls"] >= 1
+    assert report["calls"]["construct"]["prompt_tokens"] > 0
+    assert report["counts"]["turn processed"] == 2

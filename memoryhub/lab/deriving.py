@@ -1,0 +1,150 @@
+"""What the write path makes of a dialogue: counts by kind, pace, and what models were asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.inference.models import ModelCall
+from memoryhub.lab.datasets import Dialogue
+from memoryhub.lab.throwaway import throwaway_tenant
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.runner import drain
+from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.policies.services import set_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Derivation, Derived, EvolutionEvent, Fact, Proposal
+
+Progress = Callable[[str], None]
+# Waited for after a session, on the replay's clock: retries, closed days, sweeps.
+AFTER = timedelta(days=1)
+_BY: dict[str, str] = {"fact": "status", "episode": "kind", "segment": "tier", "page": "tier"}
+
+
+@dataclass
+class Report:
+    turns: int = 0
+    seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def add(self, counts: dict[str, int]) -> None:
+        for name, number in counts.items():
+            self.counts[name] = self.counts.get(name, 0) + number
+
+    def add_calls(self, rows: dict[str, dict[str, float]]) -> None:
+        for purpose, row in rows.items():
+            known = self.calls.setdefault(purpose, dict.fromkeys(row, 0))
+            for name, value in row.items():
+                known[name] += value
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "turns": self.turns,
+            "seconds": round(self.seconds, 1),
+            "turns_per_second": round(self.turns / self.seconds, 2) if self.seconds else 0,
+            "counts": self.counts,
+            "calls": self.calls,
+        }
+
+
+def derive(
+    dialogues: Sequence[Dialogue],
+    *,
+    engine: str,
+    preset: str,
+    most_turns: int | None,
+    progress: Progress,
+) -> Report:
+    """Replay each dialogue session by session, on its own clock, in a tenant of its own."""
+    report = Report()
+    for dialogue in dialogues:
+        with throwaway_tenant() as tenant:
+            Tenant.objects.filter(id=tenant.id).update(engine=engine)
+            set_policy(tenant.id, actor="lab", preset=preset)
+            start = time.perf_counter()
+            space, turns = _replay(tenant, dialogue, most_turns)
+            report.seconds += time.perf_counter() - start
+            report.turns += turns
+            with tenant_scope(tenant.id):
+                report.add(_counts(space))
+                report.add_calls(_calls(space))
+            progress(f"{dialogue.name}: {turns} turns")
+    return report
+
+
+def _replay(tenant: Tenant, dialogue: Dialogue, most: int | None) -> tuple[Space, int]:
+    left = dialogue.turn_count if most is None else min(most, dialogue.turn_count)
+    done = 0
+    for session in dialogue.conversation.sessions:
+        messages = session.messages[: left - done]
+        if not messages:
+            break
+        now = _end(messages)
+        request = IngestRequest(dialogue.name, messages, session.name)
+        space = ingest(tenant.id, request, now).space
+        drain(tenant.id, space.id, now + AFTER)
+        done += len(messages)
+    return space, done
+
+
+def _end(messages: Sequence[Message]) -> datetime:
+    """The last message's time; the present where none is given."""
+    times = [m.timestamp for m in messages if m.timestamp is not None]
+    aware = [at if at.tzinfo else at.replace(tzinfo=UTC) for at in times]
+    return max(aware, default=timezone.now())
+
+
+def _counts(space: Space) -> dict[str, int]:
+    """Rows by table and by what tells them apart, and what must be nought."""
+    counts: dict[str, int] = {}
+    for model in apps.get_models():
+        if issubclass(model, Derived):
+            name = model.__name__.lower()
+            held = model.objects.filter(space=space, retired_at=None)
+            counts |= _by(name, held, _BY.get(name))
+    counts |= _by("event", EvolutionEvent.objects.filter(space=space), "kind")
+    counts |= _by("proposal", Proposal.objects.filter(space=space), "kind")
+    counts |= _by("turn", Turn.objects.filter(space=space), "state")
+    counts |= _by("job", Job.objects.filter(space=space), "state")
+    counts |= {"facts on the shelf": Fact.objects.filter(space=space).exclude(shelf="").count()}
+    return counts | {"facts without support": _unsupported(space)}
+
+
+def _by(name: str, rows: QuerySet[Any], column: str | None) -> dict[str, int]:
+    if column is None:
+        return {name: rows.count()}
+    found = rows.order_by(column).values_list(column).annotate(number=Count("id"))
+    return {f"{name} {value}": number for value, number in found}
+
+
+def _unsupported(space: Space) -> int:
+    supported = Derivation.objects.filter(space=space, child_type="fact", role="support")
+    facts = Fact.objects.filter(space=space)
+    return facts.exclude(id__in=supported.values("child_id")).count()
+
+
+def _calls(space: Space) -> dict[str, dict[str, float]]:
+    rows = ModelCall.objects.filter(space=space).order_by("purpose").values("purpose")
+    found = rows.annotate(
+        calls=Count("id"),
+        requests=Sum("attempts"),
+        failed=Count("id", filter=Q(status=ModelCall.Status.FAILED)),
+        repaired=Count("id", filter=Q(status=ModelCall.Status.REPAIRED)),
+        rejected=Sum("rejected"),
+        prompt_tokens=Sum("prompt_tokens"),
+        completion_tokens=Sum("completion_tokens"),
+        seconds=Sum("milliseconds") / 1000,
+    )
+    figures = [dict[str, Any](row) for row in found]
+    return {row.pop("purpose"): row for row in figures}
