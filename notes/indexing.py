@@ -272,14 +272,24 @@ ON CONFLICT (owner_id, kind, chunk, model) DO UPDATE SET
 
 
 def write_entries(
-    space: Space, model_name: str, entries: Sequence[Entry], vectors: Vectors | None
+    space: Space,
+    model_name: str,
+    entries: Sequence[Entry],
+    vectors: Vectors | None,
+    *,
+    beside: bool = False,
 ) -> None:
     """Store or replace the entries in one statement. Call inside the tenant's scope.
 
     Without vectors (the embedder is down) they are found by their words until they get one (E18).
+    While the space is searched by another model's vectors, those of texts that changed go, and
+    the memory is found by its words; `beside` leaves them all, for what is but made again (E17).
     """
     if not entries:
         return
+    _adopt(space, model_name)
+    if space.embedding_model != model_name and not beside:
+        _outdate(space, entries)
     columns: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
@@ -295,6 +305,46 @@ def write_entries(
     }
     with connection.cursor() as cursor:
         cursor.execute(_UPSERT, columns)
+
+
+# Of a space from before models were recorded, the one its entries have.
+_ADOPT = """
+UPDATE tenants_space SET embedding_model = COALESCE((
+  SELECT model FROM notes_indexentry WHERE tenant_id = %s AND space_id = %s LIMIT 1), %s)
+WHERE id = %s AND embedding_model = '' RETURNING embedding_model
+"""
+_OUTDATE = """
+DELETE FROM notes_indexentry e
+USING unnest(%(kind)s::text[], %(owner)s::uuid[]) AS given(kind, owner_id)
+WHERE e.owner_id = given.owner_id AND e.kind = given.kind AND e.model = %(model)s
+  AND NOT e.text_hash = ANY(%(hash)s)
+"""
+
+
+def _adopt(space: Space, model_name: str) -> None:
+    """The first vectors of a space say by whose it is searched."""
+    if space.embedding_model:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_ADOPT, [space.tenant_id, space.id, model_name, space.id])
+        adopted = cursor.fetchone()
+    if adopted is None:  # another writer was first
+        space.refresh_from_db(fields=["embedding_model"])
+    else:
+        space.embedding_model = adopted[0]
+
+
+def _outdate(space: Space, entries: Sequence[Entry]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _OUTDATE,
+            {
+                "kind": [entry.kind for entry in entries],
+                "owner": [entry.owner_id for entry in entries],
+                "hash": [entry.text_hash for entry in entries],
+                "model": space.embedding_model,
+            },
+        )
 
 
 def literal(vector: NDArray[np.float32]) -> str:

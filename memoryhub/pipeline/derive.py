@@ -20,6 +20,7 @@ from memoryhub.pipeline import (
     placing,
     promoting,
     queue,
+    reembedding,
     reviewing,
     sweeping,
 )
@@ -92,6 +93,7 @@ def write(
     unembedded = made.vectors is None or (claims.vectors is None and claims.entries)
     if unembedded or notes.unembedded:
         queue.enqueue_embedding(batch.space, batch.job, now)
+    reembedding.start(batch.space, now)
     built = {each.page.id: each.built for each in made.pages}
     if batch.job.step != Job.Step.DERIVE:
         return  # nothing is new: it was read before
