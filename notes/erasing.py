@@ -152,8 +152,10 @@ def _rewrite(found: Trace, changes: ChangeSet) -> None:
         if hasattr(row, "coverage_hash"):
             values["coverage_hash"] = ""
         _edit(changes, row, **values)
+        changes.revisions[-1].before = None  # these words go
     for entity in found.entities.values():
         _edit(changes, entity, summary="")
+        changes.revisions[-1].before = None
 
 
 def _purge_revisions(space: Space, keys: Iterable[Key]) -> int:

@@ -1,0 +1,90 @@
+"""X6 over every system at once: the local engine in preset `balanced`, all lanes run (I12)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline import erasing, runner
+from memoryhub.pipeline.erasing import Target
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.policies.services import set_policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes.models import Episode, Fact, Segment
+from tests.support.scan import places_of
+
+START = datetime(2026, 5, 1, 9, tzinfo=UTC)
+SAID = [
+    ("I live in Porto and I work at the harbour.", "That sounds lively."),
+    ("My sister Beatriz bought a trombone in Quxford yesterday.", "A trombone, how loud."),
+    ("Beatriz plays every Sunday with the zarquon orchestra.", "Does the orchestra travel?"),
+    ("I love kayaking on the Douro river.", "The river must be cold."),
+    ("I moved to Vizconia last week.", "How do you like Vizconia?"),
+    ("My dog is called Bolota.", "A fine name."),
+    ("I bought a kayak in Faro.", "Enjoy it."),
+    ("I have a meeting with Tomas on Friday.", "Good luck."),
+    ("I love cooking fish at home.", "Which fish?"),
+    ("We went to the museum with Bolota.", "Were dogs allowed?"),
+    ("I want to learn to sail.", "The harbour has a school."),
+]
+# Of turns 2 and 5: what only they, and the reply to the fifth, speak of.
+SECRET = ("trombone", "Quxford", "Vizconia")
+
+
+@pytest.fixture
+def talked(db: None, monkeypatch: pytest.MonkeyPatch) -> Space:
+    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    tenant = create_tenant("One", "one")
+    set_policy(
+        tenant.id,
+        actor="test",
+        preset="balanced",
+        overrides={"episodes.global": True, "episodes.session": True, "episodes.window_turns": 4},
+    )
+    for number, pair in enumerate(SAID):
+        at = START + timedelta(hours=9 * number)
+        messages = [
+            Message("user", pair[0], "Ana", timestamp=at),
+            Message("assistant", pair[1], "Hub", timestamp=at + timedelta(seconds=30)),
+        ]
+        done = ingest(tenant.id, IngestRequest("Ana", messages, f"s{number // 4}"), at)
+        runner.drain(tenant.id, done.space.id, at + timedelta(hours=1))
+    runner.drain(tenant.id, done.space.id, START + timedelta(days=9))
+    return done.space
+
+
+def failures(tenant_id: UUID) -> list[str]:
+    with tenant_scope(tenant_id):
+        bad = Job.objects.exclude(state=Job.State.DONE).exclude(error="")
+        return [f"{job.step}: {job.error}" for job in bad]
+
+
+def test_X6_nothing_is_left_in_balanced_with_all_lanes_run(talked: Space) -> None:
+    now = START + timedelta(days=10)
+    with tenant_scope(talked.tenant_id):
+        ids = [turn.id for turn in Turn.objects.all() if any(word in turn.text for word in SECRET)]
+        assert len(ids) == 4
+        for word in SECRET:
+            assert len(places_of(word)) > 3, (word, places_of(word))
+        assert Segment.objects.exists()
+    erasing.execute(talked, Target("turns", tuple(ids)), "eva", now)
+    with tenant_scope(talked.tenant_id):
+        for word in SECRET:
+            assert places_of(word) == [], word
+    for days in (10, 12, 14):
+        runner.drain(talked.tenant_id, talked.id, START + timedelta(days=days, hours=2))
+    assert failures(talked.tenant_id) == []
+    with tenant_scope(talked.tenant_id):
+        for word in SECRET:
+            assert places_of(word) == [], word
+        # What remains is told again: nothing stays withheld.
+        assert not Segment.objects.filter(stale=True, retired_at=None).exists()
+        assert not Episode.objects.filter(stale=True, retired_at=None).exists()
+        assert Fact.objects.filter(text__contains="Porto", valid_to=None).exists()
