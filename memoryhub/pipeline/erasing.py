@@ -241,10 +241,13 @@ def _follow_up(space: Space, found: Trace, again: dict[UUID, list[UUID]], now: d
             now,
             payload={"turns": [str(turn) for turn in turns]},
         )
-    kinds = {kind for kind, _ in found.rewritten}
-    if "segment" in kinds or "chain" in kinds:
-        queue.enqueue_step(space, Job.Step.PLACE, "B", key, now)
-    if "episode" in kinds:
+    left: dict[str, list[str]] = {"chain": [], "segment": [], "episode": []}
+    for kind, row_id in found.rewritten:
+        left[kind].append(str(row_id))
+    if left["chain"] or left["segment"]:
+        payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
+        queue.enqueue_step(space, Job.Step.PLACE, "B", key, now, payload=payload)
+    if left["episode"]:
         queue.enqueue_step(space, Job.Step.DIGEST, "D", key, now)
         queue.enqueue_step(space, Job.Step.FOLD, "C", key, now)
     if found.turns:
