@@ -123,8 +123,3 @@ def links_of(notes: Iterable[UUID]) -> QuerySet[Link]:
         b__retired_at=None,
     )
     return rows
-
-
-def other_end(row: Link, note: UUID) -> UUID:
-    """The note at the other end of a link of `note`."""
-    return row.b_id if row.a_id == note else row.a_id

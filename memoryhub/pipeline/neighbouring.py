@@ -10,6 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
+from memoryhub.engines.local.language import language_of, reads
 from memoryhub.engines.types import Association, Engine, Evolution, Neighbourhood, NoteView
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -35,6 +36,7 @@ class Circle:
     """New notes under handles, each with those near it: `n1` is new, `m1` held already."""
 
     near: list[tuple[Note, list[Near]]]
+    model: str = ""  # that made the vectors
     handles: dict[UUID, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,11 +56,16 @@ class Circle:
         """What the engine sees; notes with nothing near them are left out (AM9)."""
         return [
             Neighbourhood(
-                self.view(note), [self.view(n.note) for n in near], [n.score for n in near]
+                self.view(note), [self.view(n.note) for n in near], self._likeness(note, near)
             )
             for note, near in self.near
             if near
         ]
+
+    def _likeness(self, note: Note, near: Sequence[Near]) -> list[float]:
+        """None where the vectors mean nothing: the order of the neighbours is all they tell."""
+        readable = reads(self.model, language_of(note.content))
+        return [n.score for n in near] if readable else []
 
     def view(self, note: Note) -> NoteView:
         return NoteView(
@@ -88,7 +95,7 @@ def circle(
         held = nearest(space, model, entries, vectors, k=k, floor=floor)
     beside = _beside(notes, entries, vectors, floor)
     near = [(note, [*held.get(note.id, []), *beside[note.id]]) for note in notes]
-    return Circle([(note, sorted(found, key=_nearness)[:k]) for note, found in near])
+    return Circle([(note, sorted(found, key=_nearness)[:k]) for note, found in near], model)
 
 
 def _nearness(near: Near) -> tuple[float, UUID]:

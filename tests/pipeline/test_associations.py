@@ -9,6 +9,7 @@ import pytest
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.neighbouring import Circle
 from memoryhub.pipeline.services import IngestRequest, ingest
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
@@ -27,8 +28,9 @@ from notes.models import (
     Proposal,
     Revision,
 )
+from notes.nearness import Near
 from notes.recording import ChangeSet
-from tests.support.hub import Hub
+from tests.support.hub import START, Hub
 
 pytestmark = pytest.mark.django_db
 
@@ -483,3 +485,19 @@ def test_a_note_changed_meanwhile_is_read_again(hub: Hub) -> None:
     say(hub, "The sea was rough this morning")
     after = note_of(hub, "every day")
     assert (after.tags, after.keywords, after.version) == (["by hand"], ["oar"], 3)
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "told"),
+    [
+        ("all-MiniLM-L6-v2", "小雨喜欢洱海的早上", False),
+        ("all-MiniLM-L6-v2", "The lake in the morning", True),
+        ("bge-m3", "小雨喜欢洱海的早上", True),
+    ],
+)
+def test_E5_cosines_are_told_only_where_the_embedder_reads_the_language(
+    model: str, text: str, told: bool
+) -> None:
+    new, old = (Note(content=text, occurred_at=START) for _ in range(2))
+    (offered,) = Circle([(new, [Near(old, 0.9)])], model).offered()
+    assert list(offered.similar) == ([0.9] if told else [])

@@ -2,15 +2,16 @@
 
 Read off pairs of the demo dialogues with the packaged embedder: above a cosine of .65 English
 notes belong together (about nine in ten do), between .45 and .65 they do when they also share a
-particular word, and below that the sharing of one is chance. For other languages that embedder's
-cosines say nothing (the median of unrelated Chinese notes is .78), so there a shared word alone
-decides. Likeness never says that two notes contradict or repeat one another: every link made
-here is `related`.
+particular word, and below that the sharing of one is chance. Where the embedder can't read the
+language (to the packaged one, the median of two unrelated Chinese notes is .78), no cosines are
+given, and a shared word alone decides. Likeness never says that two notes contradict or repeat
+one another: every link made here is `related`.
 """
 
 from __future__ import annotations
 
 import re
+from calendar import day_name, month_name
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,8 +23,10 @@ from memoryhub.engines.types import Association, Evolution, LinkDraft, Neighbour
 ENOUGH = 0.65  # closeness of a link
 STRONG = 0.72  # closeness over which themes spread
 _A_WORD = 0.12  # what each shared word adds, of three at most
-_UNKNOWN = 0.53  # stands for the cosine where cosines say nothing: one shared word is enough
+_UNKNOWN = 0.53  # stands for a cosine that is not given: one shared word is enough
 MOST_LINKS = 5  # of a new note, the closest
+# Days and months have capitals, and tell nothing of what is spoken of.
+_CALENDAR = frozenset(name.lower() for name in (*day_name, *month_name) if name)
 _FEW = 4  # with fewer neighbours no word is called common
 # A capital inside a sentence; a name at its beginning can't be told from any other word.
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z][\w'’-]*[a-z]\b")
@@ -53,11 +56,11 @@ def ties_of(near: Neighbourhood) -> list[Tie]:
     """The neighbours close enough for a link, the closest first."""
     own, others = terms_of(near.note), [terms_of(note) for note in near.neighbours]
     common = _common(others)
-    comparable = language_of(near.note.content) == "en"
+    likeness = near.similar or [_UNKNOWN] * len(others)
     ties = []
-    for note, similar, terms in zip(near.neighbours, near.similar, others, strict=True):
+    for note, similar, terms in zip(near.neighbours, likeness, others, strict=True):
         shared = tuple(sorted((own & terms) - common))
-        closeness = closeness_of(similar if comparable else _UNKNOWN, len(shared))
+        closeness = closeness_of(similar, len(shared))
         ties.append(Tie(note, closeness, shared))
     close = [tie for tie in ties if tie.closeness >= ENOUGH]
     return sorted(close, key=lambda tie: -tie.closeness)[:MOST_LINKS]
@@ -72,7 +75,7 @@ def terms_of(note: NoteView) -> frozenset[str]:
     """Words that make a note particular: those of its keywords, and names in its text."""
     words = (word for keyword in note.keywords for word in _words_of(keyword.lower()))
     names = (_bare(name) for name in _NAME.findall(without_speakers(note.content)))
-    return frozenset({*words, *names}) - speakers_of(note.content)
+    return frozenset({*words, *names}) - _CALENDAR - speakers_of(note.content)
 
 
 def _words_of(keyword: str) -> list[str]:

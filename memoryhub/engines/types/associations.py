@@ -24,7 +24,10 @@ class NoteView:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A new note and those nearest to it, nearest first. `similar`: their cosines."""
+    """A new note and those nearest to it, nearest first.
+
+    `similar`: their cosines; empty where the embedder can't read the language.
+    """
 
     note: NoteView
     neighbours: Sequence[NoteView]
