@@ -16,7 +16,7 @@ from uuid import UUID
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.graph import Triple
-from notes.models import Fact, Proposal
+from notes.models import Derivation, Fact, Proposal
 from notes.proposals import propose
 from notes.recording import Source, values_of
 from notes.services import Overruled
@@ -32,7 +32,9 @@ def put_before_a_person(
         "op": overruled.op.value,
         "fact_id": str(new.id) if stored else None,
         "candidate": values_of(new),
-        "sources": [_plain(source) for source in overruled.sources],
+        "sources": [
+            _plain(source) for source in overruled.sources if source.role == Derivation.Role.SUPPORT
+        ],
         "relations": [list(triple) for triple in relations],
     }
     return propose(

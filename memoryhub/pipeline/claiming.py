@@ -28,7 +28,7 @@ from notes import indexing
 from notes.candidates import put_before_a_person
 from notes.graph import Graph, Told, Triple
 from notes.merging import key
-from notes.models import Fact
+from notes.models import Derivation, Fact
 from notes.neighbours import chosen, facts_about, nearest_facts, same_predicate
 from notes.recording import ChangeSet, Source
 from notes.resolving import Decision
@@ -60,6 +60,11 @@ class FactDraft:
     types: Mapping[str, str] = field(default_factory=dict)
     role: str = "user"  # in which the first source was said
 
+    @property
+    def support(self) -> list[Source]:
+        """Without the turns that are only its context."""
+        return [s for s in self.sources if s.role == Derivation.Role.SUPPORT]
+
 
 def copies(drafts: Sequence[FactDraft]) -> list[FactDraft]:
     """The drafts with rows of their own: deciding changes them, and may have to be done again."""
@@ -84,7 +89,7 @@ class Decided:
             "reason": self.decision.reason,
             "fact_id": str(self.fact.id) if self.fact else "",
             "target": {"id": str(target.id), "text": target.text} if target else None,
-            "turns": [str(source.turn_id) for source in self.draft.sources],
+            "turns": [str(source.turn_id) for source in self.draft.support],
         }
 
 

@@ -141,10 +141,10 @@ class Deciding:
             self._candidate(p, [handles[row] for row in rows], earlier)
             for p, rows, earlier in asked
         ]
-        shown = [_held(handle, self._row(row)) for row, handle in handles.items()]
+        shown = [held_claim(handle, self._row(row)) for row, handle in handles.items()]
         named = {other for _, _, earlier in asked for other in earlier}
         settled = sorted(named - {place for place, _, _ in asked})
-        shown += [_held(_handle(place), self.questions[place].fact) for place in settled]
+        shown += [held_claim(_handle(place), self.questions[place].fact) for place in settled]
         verdicts = self.engine.resolve(Comparison(candidates, shown, self.subject))
         rows = {handle: row for row, handle in handles.items()}
         places = {_handle(p): p for p in range(len(self.questions))}
@@ -176,7 +176,7 @@ def _handle(place: int) -> str:
     return f"c{place + 1}"
 
 
-def _held(handle: str, fact: Fact) -> HeldClaim:
+def held_claim(handle: str, fact: Fact) -> HeldClaim:
     return HeldClaim(
         handle=handle,
         text=fact.text,

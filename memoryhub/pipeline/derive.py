@@ -6,9 +6,10 @@ with the job's end (X3).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline import (
@@ -23,6 +24,7 @@ from memoryhub.pipeline import (
     reembedding,
     reviewing,
     sweeping,
+    wishing,
 )
 from memoryhub.pipeline.drafting import Draft, draft
 from memoryhub.pipeline.following import Derived
@@ -32,7 +34,6 @@ from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
 from notes.models import EvolutionEvent
 from notes.recording import ChangeSet
-from notes.resolving import Op
 
 MOST_READS = 3  # of what changes while it is being compared (E10)
 
@@ -58,13 +59,16 @@ def derive(
         claims = claiming.prepare(
             batch.space, batch.policy, claiming.copies(made.facts), made.reader, made.embedder, now
         )
+        wishes = wishing.prepare(
+            batch.space, batch.policy, batch.own_words, made.reader, made.embedder
+        )
         notes = associating.prepare(
             batch, made.pages, claims.inserted, made.reader, made.embedder, now
         )
         try:
             with tenant_scope(job.tenant_id):
                 queue.hold(job)
-                write(batch, made, claims, notes, now)
+                write(batch, made, claims, notes, wishes, now)
         except claiming.StaleRead:
             if attempt == MOST_READS:
                 raise
@@ -79,6 +83,7 @@ def write(
     made: Draft,
     claims: claiming.Prepared,
     notes: associating.Prepared,
+    wishes: Sequence[wishing.Wish],
     now: datetime,
 ) -> None:
     """One change-set a kind of change, and the job's end, in one transaction."""
@@ -88,8 +93,8 @@ def write(
     associating.write(notes, now)
     indexing.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
     Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
-    shown = [*(each.shown() for each in decided), *_wishes(made)]
-    queue.finish(batch.job, {"decisions": shown}, now)
+    wishing.write(batch.space, batch.policy, wishes, now)
+    _finish(batch, decided, wishes, now)
     unembedded = made.vectors is None or (claims.vectors is None and claims.entries)
     if unembedded or notes.unembedded:
         queue.enqueue_embedding(batch.space, batch.job, now)
@@ -116,18 +121,27 @@ def _changes(batch: Batch, kind: str, made: Draft, now: datetime, reason: str) -
     )
 
 
-def _wishes(made: Draft) -> list[dict[str, Any]]:
-    """Requests to forget: shown, and left to a person to confirm (E20)."""
-    return [
-        {
-            "text": turn.text[:500],
-            "op": Op.FORGET.value,
-            "reason": "asked to forget: waits for an operator",
-            "fact_id": "",
-            "target": None,
-            "turns": [str(turn.id)],
-        }
-        for page in made.pages
-        for turn in page.turns
-        if turn.speech_act == "forget"
-    ]
+def _finish(
+    batch: Batch,
+    decided: Sequence[claiming.Decided],
+    wishes: Sequence[wishing.Wish],
+    now: datetime,
+) -> None:
+    """End the job and those read along with it, each with what its own turns came to."""
+    shown = [(each.draft.sources[0].turn_id, each.shown()) for each in decided]
+    shown += [(wish.turn.id, wish.shown()) for wish in wishes]
+    seqs = {turn.id: turn.seq for turn in batch.turns}
+    whose = {turn: _job_of(batch, seq) for turn, seq in seqs.items()}
+    own: dict[UUID, list[dict[str, Any]]] = {job.id: [] for job in (batch.job, *batch.absorbed)}
+    for turn_id, decision in shown:
+        own[whose.get(turn_id, batch.job).id].append(decision)
+    results: dict[UUID, dict[str, object]] = {job: {"decisions": d} for job, d in own.items()}
+    queue.end_with(batch.job, batch.absorbed, results, now)
+    queue.finish(batch.job, results[batch.job.id], now)
+
+
+def _job_of(batch: Batch, seq: int) -> Job:
+    for job in batch.absorbed:
+        if job.first_seq <= seq <= job.last_seq:
+            return job
+    return batch.job

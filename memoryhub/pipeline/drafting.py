@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.language import language_of
-from memoryhub.engines.types import Construction, Embedder, Engine, FactCandidate
+from memoryhub.engines.types import (
+    Construction,
+    Embedder,
+    Engine,
+    Exchange,
+    FactCandidate,
+    Wanted,
+)
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import embedder, engine_for
 from memoryhub.pipeline.claiming import FactDraft
@@ -23,13 +30,11 @@ from memoryhub.pipeline.reading import Batch, Window, exchange
 from notes import indexing
 from notes.dating import joined
 from notes.merging import key
-from notes.models import Fact, Page
+from notes.models import Derivation, Fact, Page
 from notes.recording import Source
 from notes.trust import PEOPLE
 
 log = structlog.get_logger()
-
-MOST_FACTS = 20  # an exchange (spec §16)
 
 
 @dataclass
@@ -77,7 +82,7 @@ def _vectors(entries: Sequence[indexing.Entry], model: Embedder) -> NDArray[Any]
 def _pages(batch: Batch, engine: Engine, stamp: str, now: datetime) -> list[PageDraft]:
     read = [page for page in batch.pages if batch.turns_of(page)]
     handles: dict[str, Window] = {}
-    built = engine.construct([exchange(batch, page, handles) for page in read])
+    built = _constructed(batch, engine, [exchange(batch, page, handles) for page in read])
     drafts = []
     for page, construction in zip(read, built, strict=True):
         turns = batch.turns_of(page)
@@ -91,6 +96,26 @@ def _pages(batch: Batch, engine: Engine, stamp: str, now: datetime) -> list[Page
             )
         )
     return drafts
+
+
+def _constructed(batch: Batch, engine: Engine, exchanges: Sequence[Exchange]) -> list[Construction]:
+    """What the engine reads; nothing is asked where the policy wants nothing of it."""
+    policy = batch.policy
+    wanted = Wanted(
+        facts=policy.facts.enabled and policy.facts.source == "dialogue",
+        graph=policy.graph.enabled,
+        notes=policy.notes.enabled and policy.notes.anchor == "page",
+        chain=policy.chain.enabled,
+        combine=policy.llm.combine_calls,
+        batch=policy.derive.batch_exchanges,
+    )
+    if wanted.facts:
+        return engine.construct(exchanges, wanted)
+    if engine.name == "llm":
+        return [Construction() for _ in exchanges]
+    # Rules cost nothing, and say who wishes something to be forgotten.
+    read = engine.construct(exchanges, wanted)
+    return [replace(each, facts=(), relations=()) for each in read]
 
 
 def _mark(turns: list[Turn], built: Construction, handles: dict[str, Window]) -> None:
@@ -110,7 +135,8 @@ def _facts(
     batch: Batch, built: Construction, handles: dict[str, Window], stamp: str, now: datetime
 ) -> list[FactDraft]:
     drafts = []
-    for at, candidate in enumerate(built.facts[:MOST_FACTS]):
+    related = [turn.id for turn in batch.related(built.related, handles)]
+    for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
         windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
         if not windows:
             continue  # a claim without support is not kept (I2)
@@ -118,7 +144,7 @@ def _facts(
         drafts.append(
             FactDraft(
                 fact=_fact(batch, candidate, turn, stamp, now),
-                sources=_sources(candidate, handles),
+                sources=[*_sources(candidate, handles), *_contexts(related, turn)],
                 trusted=turn.role in PEOPLE,
                 role=turn.role,
                 correction=candidate.correction,
@@ -127,6 +153,12 @@ def _facts(
             )
         )
     return drafts
+
+
+def _contexts(related: Sequence[UUID], turn: Turn) -> list[Source]:
+    """The earlier turns that a claim's exchange bears on: context, not support (AMA's R_t)."""
+    role = Derivation.Role.CONTEXT
+    return [Source(turn_id, role=role) for turn_id in related if turn_id != turn.id]
 
 
 def _sources(candidate: FactCandidate, handles: dict[str, Window]) -> list[Source]:

@@ -6,6 +6,7 @@ claim got. Whoever lost the lease finds that nothing matches, and changes nothin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -28,8 +29,10 @@ class LeaseLost(MemoryHubError):
     code = "lease_lost"
 
 
-def enqueue(space: Space, first_seq: int, last_seq: int, now: datetime) -> Job:
-    """A derivation of these turns. The same turns are never queued twice."""
+def enqueue(
+    space: Space, first_seq: int, last_seq: int, now: datetime, *, wait: float = 0.0
+) -> Job:
+    """A derivation of these turns, due in `wait` seconds. The same turns are never queued twice."""
     job, _ = Job.objects.get_or_create(
         space=space,
         dedupe_key=f"derive:{first_seq}-{last_seq}",
@@ -37,7 +40,7 @@ def enqueue(space: Space, first_seq: int, last_seq: int, now: datetime) -> Job:
             "tenant_id": space.tenant_id,
             "first_seq": first_seq,
             "last_seq": last_seq,
-            "run_after": now,
+            "run_after": now + timedelta(seconds=wait),
             "created_at": now,
         },
     )
@@ -192,6 +195,37 @@ def finish(job: Job, result: dict[str, object], now: datetime) -> None:
     )
     if done != 1:
         raise LeaseLost("another worker took this job over")
+
+
+def hasten(job: Job, now: datetime) -> None:
+    """Somebody waits for this derivation: it and those before it need not gather more."""
+    waiting = Job.objects.filter(
+        space_id=job.space_id, lane="A", state=Job.State.QUEUED, first_seq__lte=job.first_seq
+    )
+    waiting.filter(run_after__gt=now).update(run_after=now)
+
+
+def behind(job: Job, most: int) -> list[Job]:
+    """Derivations that wait right behind this one, in order; the first other job ends the row."""
+    rows = Job.objects.filter(space_id=job.space_id, lane="A", state__in=UNFINISHED)
+    found: list[Job] = []
+    for after in rows.filter(first_seq__gt=job.last_seq).order_by("first_seq")[:most]:
+        if after.step != Job.Step.DERIVE or after.state != Job.State.QUEUED:
+            break
+        found.append(after)
+    return found
+
+
+def end_with(
+    job: Job, absorbed: Iterable[Job], results: Mapping[UUID, dict[str, object]], now: datetime
+) -> None:
+    """End jobs whose turns `job` has read along with its own, in the transaction that wrote the
+    effects. Raises LeaseLost, which undoes them, when one of them is no longer waiting."""
+    for each in absorbed:
+        result = {"done_by": str(job.id)} | results[each.id]
+        waiting = Job.objects.filter(id=each.id, state=Job.State.QUEUED, attempts=each.attempts)
+        if not waiting.update(state=Job.State.DONE, result=result, finished_at=now):
+            raise LeaseLost("a job read along with this one was taken over")
 
 
 def fail(job: Job, error: Exception, now: datetime) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_before, turns_between
 from memoryhub.engines.types import Exchange, Utterance
+from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.dating import event_words
+from notes.echoes import Span, echoes, masked
+from notes.episodes import rolling_text
+from notes.indexing import AFTER, BEFORE
 from notes.models import Page
 
-CONTEXT_TURNS = 10  # m of Mem0, W of AMA (spec §5.2, §7.3)
 # A longer text is read in windows, so that one message can't take all memory (E4).
 WINDOW_CHARS = 20_000
 
@@ -37,6 +40,9 @@ class Batch:
     policy: Policy
     policy_version: str
     event_words: dict[UUID, str]  # dates that facts of the turns before speak of
+    summary: str = ""  # S
+    echoes: Mapping[UUID, Sequence[Span]] = field(default_factory=dict)
+    absorbed: Sequence[Job] = ()  # jobs behind this one whose turns are read along with its own
 
     def turns_of(self, page: Page) -> list[Turn]:
         return [turn for turn in self.turns if page.covers(turn)]
@@ -46,6 +52,20 @@ class Batch:
         """Turns that say something of their own, and are not put together from memories."""
         return [turn for turn in self.turns if not is_echo(turn)]
 
+    @property
+    def last_seq(self) -> int:
+        return self.turns[-1].seq
+
+    def text_of(self, turn: Turn) -> str:
+        """What a turn says of its own: blank where it repeats what the hub gave out."""
+        return masked(turn.text, self.echoes.get(turn.id, ()))
+
+    def related(self, handles: Iterable[str], windows: Mapping[str, Window]) -> list[Turn]:
+        """The turns that these handles of the history or of earlier messages stand for (R_t)."""
+        known = {f"h{turn.seq}": turn for turn in [*self.before, *self.turns]}
+        known |= {handle: window.turn for handle, window in windows.items()}
+        return [known[handle] for handle in handles if handle in known]
+
 
 def is_echo(turn: Turn) -> bool:
     """Text the hub returned itself: deriving from it would make memories of memories."""
@@ -53,10 +73,36 @@ def is_echo(turn: Turn) -> bool:
 
 
 def read(job: Job) -> Batch:
-    """The turns of the job that nobody has read yet."""
+    """The turns of the job that nobody has read yet, and of those that wait right behind it."""
     with tenant_scope(job.tenant_id):
-        said = turns_between(job.space_id, job.first_seq, job.last_seq)
-        return _batch(job, list(said.filter(state=Turn.State.PENDING)))
+        turns = _pending(job)
+        batch = _batch(job, turns)
+        # What failed once is read by itself: it may be another turn that can't be read.
+        if not turns or job.tries > 1 or batch.tenant.engine != Tenant.Engine.LLM:
+            return batch
+        absorbed = _absorbed(job, turns, batch.policy.derive.batch_exchanges)
+        more = [turn for each in absorbed for turn in _pending(each)]
+        return _batch(job, [*turns, *more], absorbed) if absorbed else batch
+
+
+def _pending(job: Job) -> list[Turn]:
+    said = turns_between(job.space_id, job.first_seq, job.last_seq)
+    return list(said.filter(state=Turn.State.PENDING))
+
+
+def _absorbed(job: Job, turns: Sequence[Turn], most: int) -> list[Job]:
+    """Jobs right behind, of the same session, as long as all have at most `most` exchanges."""
+    found: list[Job] = []
+    held = list(turns)
+    for after in queue.behind(job, most * 2):
+        more = _pending(after)
+        if any(turn.session_id != turns[0].session_id for turn in more):
+            break
+        held += more
+        if len(_pages(held)) > most:
+            break
+        found.append(after)
+    return found
 
 
 def read_again(job: Job, turn_ids: Sequence[str]) -> Batch:
@@ -71,11 +117,12 @@ def read_again(job: Job, turn_ids: Sequence[str]) -> Batch:
         return _batch(job, [turn for turn in held if turn.state != Turn.State.REDACTED])
 
 
-def _batch(job: Job, turns: list[Turn]) -> Batch:
-    before = turns_before(turns[0], CONTEXT_TURNS) if turns else []
-    pages = _pages(turns)
+def _batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> Batch:
     space = Space.objects.get(id=job.space_id)
     effective = policy_of(space)
+    near = max(effective.policy.derive.context_turns, BEFORE + AFTER)
+    before = turns_before(turns[0], near) if turns else []
+    pages = _pages(turns)
     return Batch(
         job=job,
         tenant=Tenant.objects.get(id=job.tenant_id),
@@ -87,6 +134,9 @@ def _batch(job: Job, turns: list[Turn]) -> Batch:
         policy=effective.policy,
         policy_version=effective.version,
         event_words=event_words([turn.id for turn in before], ZoneInfo(space.timezone)),
+        summary=rolling_text(space),
+        echoes=echoes(space, [*before, *turns]) if turns else {},
+        absorbed=absorbed,
     )
 
 
@@ -119,14 +169,18 @@ class Window:
         return Utterance(handle, turn.speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
 
 
-def windows(turn: Turn) -> list[Window]:
-    """The turn's text whole, or cut near sentence ends when it is very long."""
+def windows(turn: Turn, text: str | None = None) -> list[Window]:
+    """The turn's text whole, or cut near sentence ends when it is very long.
+
+    `text` is its text with echoes blanked out, of the same length.
+    """
+    text = turn.text if text is None else text
     found, at = [], 0
-    while len(turn.text) - at > WINDOW_CHARS:
-        end = _cut(turn.text, at)
-        found.append(Window(turn, at, turn.text[at:end]))
+    while len(text) - at > WINDOW_CHARS:
+        end = _cut(text, at)
+        found.append(Window(turn, at, text[at:end]))
         at = end
-    return [*found, Window(turn, at, turn.text[at:])]
+    return [*found, Window(turn, at, text[at:])]
 
 
 def _cut(text: str, at: int) -> int:
@@ -141,7 +195,8 @@ def exchange(batch: Batch, page: Page, handles: dict[str, Window]) -> Exchange:
     """The page's turns to read, with what went before. `handles` gets every handle's window."""
     utterances = []
     for turn in batch.turns_of(page):
-        for window in [] if is_echo(turn) else windows(turn):
+        text = batch.text_of(turn)
+        for window in [] if is_echo(turn) or not text.strip() else windows(turn, text):
             handle = f"t{len(handles) + 1}"
             handles[handle] = window
             utterances.append(window.utterance(handle))
@@ -150,13 +205,15 @@ def exchange(batch: Batch, page: Page, handles: dict[str, Window]) -> Exchange:
         history=_history(batch, page),
         participants=batch.space.speakers,
         subject=batch.space.name or batch.space.subject,
+        summary=batch.summary,
     )
 
 
 def _history(batch: Batch, page: Page) -> list[Utterance]:
-    first = batch.turns_of(page)[0].seq
-    known = [t for t in [*batch.before, *batch.turns] if t.seq < first][-CONTEXT_TURNS:]
+    """The last m turns before the page, under handles that are theirs in the whole batch."""
+    first, most = batch.turns_of(page)[0].seq, batch.policy.derive.context_turns
+    known = [turn for turn in [*batch.before, *batch.turns] if turn.seq < first]
     return [
-        Window(turn, 0, turn.text[:WINDOW_CHARS]).utterance(f"h{at}")
-        for at, turn in enumerate(known)
+        Window(turn, 0, batch.text_of(turn)[:WINDOW_CHARS]).utterance(f"h{turn.seq}")
+        for turn in known[len(known) - most if most < len(known) else 0 :]
     ]

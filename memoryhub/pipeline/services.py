@@ -17,7 +17,8 @@ from memoryhub.pipeline import queue, runner
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.runner import run_space
 from memoryhub.pipeline.tasks import ring
-from memoryhub.tenants.models import Space
+from memoryhub.policies.services import policy_of
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.placing import form_pages
@@ -93,12 +94,20 @@ def ring_on_commit(tenant_id: UUID, space_id: UUID) -> None:
 
 def _follow_up(space: Space, turns: list[Turn], new: list[Turn], now: datetime) -> Job | None:
     if new:
-        return queue.enqueue(space, new[0].seq, new[-1].seq, now)
+        return queue.enqueue(space, new[0].seq, new[-1].seq, now, wait=_debounce(space))
     # A repeated delivery is told of the job it made the first time.
     last = max(turn.seq for turn in turns)
     derivations = Job.objects.filter(space=space, step=Job.Step.DERIVE)
     job: Job | None = derivations.filter(first_seq__lte=last, last_seq__gte=last).first()
     return job
+
+
+def _debounce(space: Space) -> float:
+    """Seconds for which a model's work is gathered; rules have nothing to gather for."""
+    engines = Tenant.objects.filter(id=space.tenant_id).values_list("engine", flat=True)
+    if engines.get() != Tenant.Engine.LLM:
+        return 0.0
+    return policy_of(space).policy.derive.debounce_seconds
 
 
 def ingest_and_wait(
@@ -113,6 +122,8 @@ def ingest_and_wait(
 
 def wait_for(tenant_id: UUID, job: Job, seconds: float = WAIT_SECONDS) -> Job:
     """Help the job along from a request, and wait for its end or the time's."""
+    with tenant_scope(tenant_id):
+        queue.hasten(job, timezone.now())
     return runner.run_until(tenant_id, job, seconds, most_characters=WAIT_CHARACTERS)
 
 

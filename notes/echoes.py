@@ -1,0 +1,118 @@
+"""The loop guard: sentences the hub gave out, recognised when they come back (spec §10, E27).
+
+Integrators put memories into prompts, and agents say them aloud: what returns so is no news, and
+corroborates nothing. Whoever said it first keeps it: words a person had said before the hub ever
+gave them out are theirs to repeat (E7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from uuid import UUID
+
+from django.db.models import Q
+
+from memoryhub.dialogues.messages import match_text, text_hash
+from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.models import Space
+from notes.models import Fingerprint
+
+Span = tuple[int, int]
+_SENTENCE = re.compile(r"[^\n.!?。！？;；]+(?:\.(?=\S)[^\n.!?。！？;；]+)*")
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+LEAST_WORDS, LEAST_HAN = 3, 6  # shorter sentences are said by everybody
+MOST = 400  # sentences of one answer
+
+
+def sentences(text: str) -> list[Span]:
+    """Where each sentence stands, without marks and bullets around it."""
+    found = []
+    for match in _SENTENCE.finditer(text):
+        bare = _AROUND.sub("", match[0])
+        if _is_long(bare):
+            start = match.start() + match[0].index(bare)
+            found.append((start, start + len(bare)))
+    return found
+
+
+def _is_long(sentence: str) -> bool:
+    han = len(_HAN.findall(sentence))
+    return han >= LEAST_HAN or (not han and len(sentence.split()) >= LEAST_WORDS)
+
+
+def remember(space: Space, texts: Iterable[str], at: datetime) -> None:
+    """Texts that were given out: derived ones, in whatever form they were shown.
+
+    One statement. A sentence given out before keeps its first time. Call inside the tenant's
+    scope, and not in a request's transaction.
+    """
+    digests = {text_hash(text[a:b]) for text in texts for a, b in sentences(text)}
+    Fingerprint.objects.bulk_create(
+        (
+            Fingerprint(tenant_id=space.tenant_id, space=space, digest=digest, seen_at=at)
+            for digest in sorted(digests)[:MOST]
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def echoes(space: Space, turns: Sequence[Turn]) -> dict[UUID, list[Span]]:
+    """By turn, the sentences that came from the hub. Call inside the tenant's scope.
+
+    Two statements for any number of turns.
+    """
+    said = {
+        (turn.id, span): text_hash(turn.text[span[0] : span[1]])
+        for turn in turns
+        for span in sentences(turn.text)
+    }
+    rows = Fingerprint.objects.filter(space=space, digest__in=set(said.values()))
+    given = dict(rows.values_list("digest", "seen_at"))
+    by_id = {turn.id: turn for turn in turns}
+    hits = [
+        (by_id[turn], span, given[digest])
+        for (turn, span), digest in said.items()
+        if digest in given and given[digest] <= by_id[turn].received_at
+    ]
+    own = _own(space, [hit for hit in hits if hit[0].role == Turn.Role.USER])
+    found: dict[UUID, list[Span]] = {}
+    for turn, span, _ in hits:
+        if (turn.id, span) not in own:
+            found.setdefault(turn.id, []).append(span)
+    return found
+
+
+def _own(space: Space, hits: Sequence[tuple[Turn, Span, datetime]]) -> set[tuple[UUID, Span]]:
+    """Those that a person had said before the hub first gave them out."""
+    if not hits:
+        return set()
+    asked = [
+        Q(received_at__lt=seen, text__icontains=turn.text[span[0] : span[1]])
+        for turn, span, seen in hits[:MOST]
+    ]
+    earlier = Turn.objects.filter(reduce(or_, asked), space=space, role=Turn.Role.USER)
+    told = [(turn.received_at, match_text(turn.text)) for turn in earlier[:MOST]]
+    return {
+        (turn.id, span)
+        for turn, span, seen in hits
+        if any(
+            when < seen and match_text(turn.text[span[0] : span[1]]) in text for when, text in told
+        )
+    }
+
+
+def masked(text: str, spans: Iterable[Span]) -> str:
+    """`text` with these stretches blank, and everything else where it was."""
+    for start, end in spans:
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
+def says_nothing(text: str, spans: Iterable[Span]) -> bool:
+    """Whether no word is left beside the echoes."""
+    return not re.search(r"\w", masked(text, spans))
