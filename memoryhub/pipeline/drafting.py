@@ -104,16 +104,16 @@ def _constructed(batch: Batch, engine: Engine, exchanges: Sequence[Exchange]) ->
     wanted = Wanted(
         facts=policy.facts.enabled and policy.facts.source == "dialogue",
         graph=policy.graph.enabled,
-        notes=policy.notes.enabled and policy.notes.anchor == "page",
+        notes=policy.notes.enabled,
         chain=policy.chain.enabled,
         combine=policy.llm.combine_calls,
         batch=policy.derive.batch_exchanges,
     )
     if wanted.facts:
         return engine.construct(exchanges, wanted)
-    if engine.name == "llm":
+    if engine.name == "llm" and not (wanted.combine and wanted.notes):
         return [Construction() for _ in exchanges]
-    # Rules cost nothing, and say who wishes something to be forgotten.
+    # The same call describes notes. Rules cost nothing, and say who wishes to be forgotten.
     read = engine.construct(exchanges, wanted)
     return [replace(each, facts=(), relations=()) for each in read]
 

@@ -320,7 +320,8 @@ def test_AM11_a_withdrawn_note_is_no_neighbour_and_has_no_links(hub: Hub) -> Non
 def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(hub: Hub) -> None:
     old = say(hub, "The sea on Monday")
     note = {"keywords": ["day"], "tags": [], "context": "A day."}
-    hub.model.script("construct", {"facts": [], "note": note}, {"facts": [], "note": note})
+    each = [note | {"exchange": handle} for handle in ("e1", "e2")]
+    hub.model.script("construct", {"facts": [], "exchanges": each})
     both = [{"from": "n2", "to": "n1"}, {"from": "n1", "to": "m1"}]
     hub.model.script("link_evolve", {"links": both, "neighbours": []})
     spoken = ["The sea on Tuesday", "Noted and done", "The sea on Friday", "Noted and done"]
@@ -417,7 +418,12 @@ def test_notes_of_facts_and_of_what_took_their_place(hub: Hub) -> None:
 def test_strict_presets_describe_link_and_evolve_in_calls_of_their_own(hub: Hub) -> None:
     hub.policy(llm__combine_calls=False)
     hub.model.allow("link_evolve", "note_build")
-    two_by_the_sea(hub, {"links": [{"to": "m1"}], "neighbours": []})
+    hub.say("Rowing on the sea every day")
+    hub.drain()
+    hub.model.script("link_evolve", {"links": [{"to": "m1"}], "neighbours": []})
+    hub.say("The sea was rough this morning")
+    hub.drain()
+    assert hub.model.calls("construct") == []
     assert len(hub.model.calls("note_build")) == 2
     assert [data["wanted"] for data in hub.model.calls("link_evolve")] == [
         ["links"],
