@@ -187,11 +187,11 @@ def test_M10_mem0_to_the_letter_forgets_and_keeps_nothing(hub: Hub) -> None:
         facts__store_after_contradiction=False,
         facts__contradiction="retract",
     )
-    hub.model.script("extract_facts", reading(fact("Ana loves cheese pizza.", **LIKES)))
+    hub.model.script("construct", reading(fact("Ana loves cheese pizza.", **LIKES)))
     hub.say("I love cheese pizza.")
     hub.drain()
     hub.model.script("resolve", on("Ana loves cheese pizza.", "contradict"))
-    hub.model.script("extract_facts", reading(fact("Ana dislikes cheese pizza.", **LIKES)))
+    hub.model.script("construct", reading(fact("Ana dislikes cheese pizza.", **LIKES)))
     hub.say("I dislike cheese pizza.")
     hub.drain()
     (old,) = facts(hub)

@@ -8,7 +8,7 @@ import pytest
 
 from memoryhub.tenants.scope import tenant_scope
 from notes.merging import family
-from notes.models import Derivation, Entity, EvolutionEvent, Fact, IndexEntry, Relation, Revision
+from notes.models import Derivation, Entity, EvolutionEvent, IndexEntry, Relation, Revision
 from notes.undoing import undo
 from tests.support.claims import current, fact, facts, lives, on, proposals, told
 from tests.support.hub import Hub
@@ -191,12 +191,7 @@ def test_self_references_are_the_subject(hub: Hub) -> None:
 
 
 def test_without_the_graph_there_are_no_entities(hub: Hub) -> None:
-    hub.policy("balanced", graph__enabled=False, notes__enabled=False, chain__enabled=False)
-    hub.model.script("extract_facts", {"facts": [lives("Lisbon")]})
-    hub.say("I live in Lisbon.")
-    with tenant_scope(hub.tenant.id):
-        assert Fact.objects.count() == 0
     hub.policy("mem0", episodes__rolling=False)
-    hub.drain()
+    at_home(hub, "Lisbon")
     assert relations(hub) == []
     assert len(facts(hub)) == 1

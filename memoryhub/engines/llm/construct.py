@@ -75,7 +75,7 @@ class Constructing(Asking):
         uncut = [
             replace(each, utterances=[whole[u.handle] for u in each.utterances]) for each in group
         ]
-        alone = not wanted.combine or not (wanted.graph or wanted.notes)
+        alone = not wanted.combine
         purpose: Purpose = "extract_facts" if alone else "construct"
         earlier = {u.handle for u in group[0].history}
         reading = Reading(uncut, earlier, words_of(purpose))
