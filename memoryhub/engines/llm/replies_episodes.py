@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, StringConstraints
+from pydantic import AfterValidator, BaseModel
 
 from memoryhub.engines.llm.replies import Text, Texts
 
-Written = Annotated[Text, StringConstraints(strip_whitespace=True, min_length=1)]
+
+def _written(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it must not be empty")
+    return text.strip()
+
+
+Written = Annotated[Text, AfterValidator(_written)]
 
 
 class GateReply(BaseModel):
