@@ -76,6 +76,10 @@ class Standing:
     weight: float
     forget_at: datetime | None
 
+    @property
+    def percent(self) -> int:
+        return round(100 * self.r)
+
 
 def standing(row: Any, since: datetime, forget: Forget, at: datetime) -> Standing:
     """`since`: when it was said, for a row that was never recalled."""

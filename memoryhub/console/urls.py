@@ -7,6 +7,7 @@ from django.urls import path
 from memoryhub.console.views import (
     account,
     chat,
+    episodes,
     erasing,
     history,
     jobs,
@@ -31,6 +32,7 @@ urlpatterns = [
     path("spaces/<uuid:space_id>/facts/", spaces.facts, name="space-facts"),
     path("spaces/<uuid:space_id>/notes/", spaces.notes, name="space-notes"),
     path("spaces/<uuid:space_id>/segments/", spaces.segments, name="space-segments"),
+    path("spaces/<uuid:space_id>/episodes/", episodes.episodes, name="space-episodes"),
     path("spaces/<uuid:space_id>/entities/", spaces.entities, name="space-entities"),
     path("spaces/<uuid:space_id>/persona/", personas.persona, name="space-persona"),
     path("spaces/<uuid:space_id>/persona/trait", personas.set_trait, name="space-trait"),
@@ -59,6 +61,11 @@ urlpatterns = [
         "spaces/<uuid:space_id>/segments/<uuid:segment_id>/",
         memories.segment,
         name="space-segment",
+    ),
+    path(
+        "spaces/<uuid:space_id>/episodes/<uuid:episode_id>/",
+        episodes.episode,
+        name="space-episode",
     ),
     path("review/", review.review, name="review"),
     path("review/<uuid:proposal_id>/", review.case, name="review-case"),

@@ -16,12 +16,13 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import ApiKey, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
-from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
+from notes.models import Episode, EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
 from personas.models import CoreBlock
 from tests.support.factories import (
     make_block,
     make_call,
     make_entity,
+    make_episode,
     make_event,
     make_fact,
     make_job,
@@ -54,12 +55,13 @@ class World:
     proposal: Proposal
     receipt: Receipt
     block: CoreBlock
+    episode: Episode
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
-        names += ("block",)
+        names += ("block", "episode")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -85,10 +87,11 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         proposal = make_proposal(space, row_type="fact", row_id=fact.id, turn_ids=[turn.id])
         receipt = make_receipt(tenant)
         block = make_block(space, "human", "Keeps bees.")
+        episode = make_episode(space, "Nora keeps bees.", turn, answer, title="Bees")
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block)
+    return World(tenant, make_member(tenant), *rows, block, episode)
 
 
 @pytest.fixture

@@ -31,6 +31,8 @@ DECIDED = {
     "space-facts": (VIEWER, "get"),
     "space-notes": (VIEWER, "get"),
     "space-segments": (VIEWER, "get"),
+    "space-episodes": (VIEWER, "get"),
+    "space-episode": (VIEWER, "get"),
     "space-entities": (VIEWER, "get"),
     "space-history": (VIEWER, "get"),
     "space-event": (VIEWER, "get"),

@@ -25,6 +25,7 @@ from tests.support.factories import (
     make_block,
     make_call,
     make_entity,
+    make_episode,
     make_event,
     make_fact,
     make_job,
@@ -50,7 +51,7 @@ PARAMETERS: tuple[str, ...] = (
 )
 PARAMETERS += ("version_id", "call_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
-PARAMETERS += ("block_id",)
+PARAMETERS += ("block_id", "episode_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
@@ -130,13 +131,15 @@ def hostile(db: None, evil: str) -> World:
         ProfileAttribute.objects.create(
             tenant=tenant, space=space, owner=owner_of(space), key=evil, value=evil
         )
+        said = {"points": [evil], "traits": [evil], "mood": evil, "reply_strategy": evil}
+        episode = make_episode(space, evil, turn, title=evil, details=said, engine=evil)
     key, _ = create_key(tenant, evil, ["read"], space=space)
     version = set_policy(
         tenant.id, actor=evil, reason=evil, overrides={"llm.model.answer": evil}, space=space
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block)
+    return World(tenant, make_member(tenant), *rows, block, episode)
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:

@@ -17,15 +17,17 @@ from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Heat
 from memoryhub.tenants.scope import tenant_scope
 from notes.heat import with_heat
-from notes.models import Chain, Fact, Page, Revision, Segment
+from notes.models import Chain, Derivation, Episode, Fact, Page, Revision, Segment
 from tests.console.conftest import World
 from tests.support.factories import (
     MAY,
+    make_episode,
     make_event,
     make_fact,
     make_job,
     make_note,
     make_segment,
+    make_source,
     make_space,
     make_turns,
 )
@@ -42,10 +44,12 @@ QUERIES = {
     "space-facts": 6,
     "space-notes": 5,
     "space-segments": 4,
+    "space-episodes": 4,
+    "space-episode": 9,
     "space-entities": 3,
     "space-history": 4,
-    "space-fact": 8,
-    "space-note": 7,
+    "space-fact": 9,
+    "space-note": 8,
     "space-segment": 7,
     "jobs": 5,
     "chat": 2,
@@ -60,7 +64,7 @@ def show(browser: Client, world: World, name: str, query: str = "") -> str:
 def where(world: World, name: str) -> str:
     own = name.removeprefix("space-")
     ids = [world.space.id] if name.startswith("space-") else []
-    ids += [getattr(world, own).id] if own in ("fact", "note", "segment") else []
+    ids += [getattr(world, own).id] if own in ("fact", "note", "segment", "episode") else []
     return reverse(name, args=ids)
 
 
@@ -73,6 +77,7 @@ def fill(world: World, count: int) -> None:
             make_fact(world.space, f"hive number {number}", turn)
             make_note(world.space, f"hive {number}")
             make_segment(world.space, f"hive {number}", turn)
+            make_episode(world.space, f"Hive {number}", turn)
             make_job(world.space, "done")
 
 
@@ -383,3 +388,39 @@ def test_a_quiet_worker_is_noticed(browser: Client, world: World) -> None:
         make_job(world.space, "queued", run_after=late)
     page = show(browser, world, "overview")
     assert "No worker has been heard: 1 job due for over a minute" in page
+
+
+def test_episodes_are_found_by_kind_state_and_words(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_episode(world.space, "A day of honey.", kind="day", day=MAY.date(), stale=True)
+        make_episode(world.space, "Gone.", retired_at=MAY)
+    everything = show(browser, world, "space-episodes")
+    assert "Bees" in everything
+    assert "A day of honey." in everything
+    assert "being rewritten" in everything
+    assert "Gone." not in everything
+    assert "2 episodes" in everything
+    assert "Bees" not in show(browser, world, "space-episodes", "?kind=day")
+    assert "Bees" not in show(browser, world, "space-episodes", "?state=stale")
+    assert "Gone." in show(browser, world, "space-episodes", "?state=retired")
+    assert "Nothing matches" in show(browser, world, "space-episodes", "?q=wasps")
+
+
+def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
+    browser: Client, world: World
+) -> None:
+    with tenant_scope(world.tenant.id):
+        day = make_episode(world.space, "A day of honey.", kind="day", day=MAY.date())
+        whole = make_episode(world.space, "Honey ever since.", kind="global")
+        make_source(whole, world.turn)
+        Derivation.objects.filter(child_id=whole.id).update(via_type="episode", via_id=day.id)
+        Episode.objects.filter(id=world.episode.id).update(
+            strength=3, recall_count=2, last_recall_at=timezone.now(), visibility="dormant"
+        )
+    page = show(browser, world, "space-episode")
+    assert "Nora keeps bees." in page
+    assert "Listen, I keep bees in Ghent." in page
+    assert "100 %, strength 3" in page
+    assert "faded" in page
+    address = reverse("space-episode", args=[world.space.id, whole.id])
+    assert "A day of honey." in browser.get(address).content.decode()

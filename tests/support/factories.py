@@ -18,6 +18,7 @@ from memoryhub.tenants.services import add_member, create_tenant, ensure_space
 from notes.models import (
     Derivation,
     Entity,
+    Episode,
     EvolutionEvent,
     Fact,
     Link,
@@ -84,7 +85,7 @@ def make_fact(space: Space, text: str, source: Turn | None = None, **values: Any
     return fact
 
 
-def make_source(row: Fact | Note | Trait, turn: Turn, words: str = "") -> Derivation:
+def make_source(row: Fact | Note | Trait | Episode, turn: Turn, words: str = "") -> Derivation:
     start = turn.text.find(words) if words else -1
     return Derivation.objects.create(
         tenant_id=row.tenant_id,
@@ -127,6 +128,22 @@ def make_segment(space: Space, summary: str = "A topic", *turns: Turn, **values:
         )
         SegmentPage.objects.create(segment=segment, page=page, added_at=MAY, **keys)
     return segment
+
+
+def make_episode(space: Space, text: str = "A day.", *turns: Turn, **values: Any) -> Episode:
+    """A topic's, with the turns for its sources."""
+    values = {
+        "kind": "topic",
+        "from_seq": min((turn.seq for turn in turns), default=1),
+        "to_seq": max((turn.seq for turn in turns), default=1),
+        "from_at": MAY,
+        "to_at": MAY,
+        "engine": "local/1",
+    } | values
+    episode = Episode.objects.create(tenant_id=space.tenant_id, space=space, text=text, **values)
+    for turn in turns:
+        make_source(episode, turn)
+    return episode
 
 
 def make_entity(space: Space, name: str, **values: Any) -> Entity:

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
-from notes.models import Entity, Fact, Note, Segment
+from notes.models import Entity, Episode, Fact, Note, Segment
 from notes.queries import current
 
 OPEN = (Job.State.QUEUED, Job.State.RUNNING, Job.State.RETRY)
@@ -29,6 +29,7 @@ def kinds(now: datetime) -> dict[str, QuerySet[Any]]:
         "facts": current(Fact.objects.all(), now),
         "notes": Note.objects.filter(retired_at=None),
         "segments": Segment.objects.filter(retired_at=None),
+        "episodes": Episode.objects.filter(retired_at=None),
         "entities": Entity.objects.all(),
     }
 

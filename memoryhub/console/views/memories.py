@@ -17,6 +17,7 @@ from memoryhub.console.views import correcting
 from memoryhub.console.views.spaces import tab
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.scope import tenant_scope
+from notes.retention import standing
 
 
 @tenant_view()
@@ -35,7 +36,18 @@ def _fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpRespons
     life = memories.biography(space, fact_id)
     start = min(row.fact.valid_from for row in life.versions)
     intervals = [(row, charts.interval(row.fact, start, now)) for row in life.versions]
-    return tab(request, space, "fact", life=life, row=life.row, start=start, intervals=intervals)
+    row = life.row
+    left = standing(row.fact, row.fact.asserted_at, policy_of(space).policy.forget, now)
+    return tab(
+        request,
+        space,
+        "fact",
+        life=life,
+        row=row,
+        start=start,
+        intervals=intervals,
+        standing=left,
+    )
 
 
 @tenant_view()
@@ -49,7 +61,8 @@ def note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse
 
 
 def _note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
-    space = space_or_404(space_id, timezone.now())
+    now = timezone.now()
+    space = space_or_404(space_id, now)
     found = notes.note_or_404(space, note_id)
     return tab(
         request,
@@ -59,6 +72,7 @@ def _note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpRespons
         sources=memories.sources_of("note", [found.id])[found.id],
         neighbours=notes.neighbours(found),
         changes=notes.life_of(found),
+        standing=standing(found, found.occurred_at, policy_of(space).policy.forget, now),
     )
 
 
