@@ -119,14 +119,37 @@ def refold(tenant_id: UUID, window_id: UUID, aid: Help, now: datetime) -> int:
     with tenant_scope(tenant_id):
         window = Window.objects.select_related("session__space", "rolling").get(id=window_id)
         folded, uncovered = _summary(window), _uncovered(window)
-    if not uncovered:
-        return 0
+        if not uncovered:
+            _let_go(window, now)
+            return 0
     text = _fold(folded, uncovered, window.context_limit, aid)
     with tenant_scope(tenant_id):
         if not _moved(window, hidden=0):
             raise Conflict("the window changed while it was folded", code="window_busy")
         _sum_up(window, text, uncovered, aid, now)
     return len(uncovered)
+
+
+def _let_go(window: Window, now: datetime) -> None:
+    """A stale summary of which nothing is left to tell ends."""
+    row = window.rolling
+    if row is None or not row.stale or row.retired_at is not None:
+        return
+    changes = ChangeSet(
+        window.session.space,
+        EvolutionEvent.Kind.DIGEST,
+        "pipeline",
+        now,
+        "nothing is left of what it told",
+        trigger="window",
+    )
+    before = values_of(row)
+    row.retired_at, row.stale = now, False
+    row.version += 1
+    row.save(update_fields=["retired_at", "stale", "version"])
+    changes.changed(row, before)
+    changes.save()
+    Window.objects.filter(id=window.id).update(rolling=None)
 
 
 def _read(session: Session, limit: int, aid: Help, agent: str) -> _View:
@@ -270,7 +293,7 @@ def _sum_up(window: Window, text: str, said: Sequence[Turn], aid: Help, now: dat
         policy_version=aid.policy_version,
     )
     row, sources = window.rolling, [Source(turn.id) for turn in said]
-    if row is None:
+    if row is None or row.retired_at is not None:
         row = _first_summary(window, said, aid)
         row.text = text
         row.save(force_insert=True)

@@ -19,7 +19,7 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import SESSION_GAP
 from memoryhub.engines.types import DigestKind, DigestText, Passage
-from memoryhub.pipeline import folding, queue, spanning
+from memoryhub.pipeline import folding, queue, spanning, windows
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.planning import gather
@@ -211,6 +211,9 @@ class Material:
 
 def _write(at: Setting, target: Target) -> list[str]:
     """The id of the episode, if it was written."""
+    if target.kind == Kind.ROLLING and target.session:
+        windows.renew(target.session, at.effective, at.engine, at.now)
+        return []
     if target.kind == Kind.ROLLING:
         return _store(at, folding.renewed(at), target)
     with tenant_scope(at.job.tenant_id):

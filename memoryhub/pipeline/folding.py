@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import Func, IntegerField, QuerySet, Sum
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import queue, spanning
+from memoryhub.pipeline import queue, spanning, windows
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.planning import gather
@@ -54,6 +54,9 @@ def _said_since(space: Space, seq: int) -> QuerySet[Turn]:
 
 def run(job: Job, now: datetime) -> None:
     """Fold what was said since into the summary. Raises EngineError: the old one stays."""
+    if windows.is_for(job):
+        windows.run(job, now)
+        return
     spanning.reread(lambda: _once(spanning.setting(job, now)))
 
 

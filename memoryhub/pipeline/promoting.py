@@ -63,7 +63,7 @@ class Reading:
 
     @property
     def stamp(self) -> str:
-        return f"{self.engine.name}/{self.engine.version}"
+        return f"{self.engine.name}/{self.engine.version}"[:60]
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +344,9 @@ def follow(space: Space, policy: Policy, now: datetime, job: Job | None = None) 
 
 
 def sweep(space: Space, policy: Policy, now: datetime) -> None:
-    """By the clock: what recall warmed up, and facts whose time has come or gone."""
-    follow(space, policy, now)
-    portrait.renew(space, policy, now)
-    plan_if_warm(space, policy, f"sweep:{now:%Y-%m-%dT%H}", now)
+    """By the clock: what recall warmed up, and facts whose time has come or gone. A task of the
+    sweep, which opens its own scope; it wants no sweep of its own."""
+    with tenant_scope(space.tenant_id):
+        follow(space, policy, now)
+        portrait.renew(space, policy, now)
+        plan_if_warm(space, policy, f"sweep:{now:%Y-%m-%dT%H}", now)

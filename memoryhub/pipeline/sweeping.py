@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from memoryhub.pipeline import digesting, erasing, placing, queue
+from memoryhub.pipeline import digesting, erasing, placing, promoting, queue
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
@@ -27,7 +27,12 @@ HOUR = timedelta(hours=1)
 # models outside it. Says when it wants the next sweep, None: not before something is said.
 # Swept twice, nothing more may change: a sweep that failed half-way is run again whole.
 Task = Callable[[Space, Policy, datetime], datetime | None]
-TASKS: list[Task] = [digesting.renew_stale, placing.warm_up, erasing.erase_outlived]
+TASKS: list[Task] = [
+    digesting.renew_stale,
+    placing.warm_up,
+    erasing.erase_outlived,
+    promoting.sweep,
+]
 
 
 def run(job: Job, now: datetime) -> None:

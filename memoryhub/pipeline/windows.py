@@ -43,7 +43,7 @@ def _help(engine: Engine, policy: Policy, version: str) -> Help:
         count=embedder().count_tokens,
         fold=partial(engine.fold_summary, max_words=words),
         later=_later,
-        engine=f"{engine.name}/{engine.version}",
+        engine=f"{engine.name}/{engine.version}"[:60],
         policy_version=version,
     )
 
@@ -57,6 +57,22 @@ def _later(window: Window, now: datetime) -> None:
         key,
         now + queue.backoff(1),
         payload={WINDOW: str(window.id)},
+    )
+
+
+def is_for(job: Job) -> bool:
+    """Whether the job is about a window's summary, and not the space's."""
+    return WINDOW in job.payload
+
+
+def renew(session: Session, effective: Effective, engine: Engine, now: datetime) -> int:
+    """Write the summary of the session's window anew after it went stale. Call unscoped."""
+    with tenant_scope(session.tenant_id):
+        window = Window.objects.filter(session=session).first()
+    if window is None:
+        return 0
+    return refold(
+        session.tenant_id, window.id, _help(engine, effective.policy, effective.version), now
     )
 
 

@@ -12,12 +12,17 @@ import pytest
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import append_turns
+from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.types import Utterance
 from memoryhub.errors import EngineError
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.windows import composed
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.schema import Window as Limits
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Episode, EvolutionEvent
+from personas import blocks
 from personas.models import Window
 from personas.window import Queued, cut, fitted, portions, shortened
 from personas.windowing import Composed, Help, compose, refold
@@ -74,20 +79,20 @@ def look(hub: Hub, session: Session, folder: Folder, policy: Policy = POLICY) ->
     return compose(session, policy, folder.help, hub.now)
 
 
-def warnings(composed: Composed) -> int:
-    return sum("nearly full" in message.content for message in composed.messages)
+def warnings(seen: Composed) -> int:
+    return sum("nearly full" in message.content for message in seen.messages)
 
 
 def test_MG1_one_warning_at_seven_tenths_and_no_other(hub: Hub, folder: Folder) -> None:
     session = said(hub, ("user", words(400)), ("assistant", words(299)))
-    composed = look(hub, session, folder)
-    assert (composed.tokens, composed.warned, warnings(composed)) == (699, False, 0)
+    seen = look(hub, session, folder)
+    assert (seen.tokens, seen.warned, warnings(seen)) == (699, False, 0)
     said(hub, ("user", words(1)))
-    composed = look(hub, session, folder)
-    assert (composed.tokens, composed.warned, warnings(composed)) == (700, True, 1)
+    seen = look(hub, session, folder)
+    assert (seen.tokens, seen.warned, warnings(seen)) == (700, True, 1)
     said(hub, ("user", words(50)))
-    composed = look(hub, session, folder)
-    assert (composed.tokens, composed.warned, warnings(composed)) == (750, False, 0)
+    seen = look(hub, session, folder)
+    assert (seen.tokens, seen.warned, warnings(seen)) == (750, False, 0)
 
 
 def test_MG2_a_full_window_is_flushed_of_whole_exchanges_and_folded(
@@ -99,12 +104,12 @@ def test_MG2_a_full_window_is_flushed_of_whole_exchanges_and_folded(
     session = said(hub, *exchanges, ("user", words(199)))
     assert look(hub, session, folder).warned
     said(hub, ("assistant", words(1, "end")))
-    composed = look(hub, session, folder)
+    seen = look(hub, session, folder)
     # Half of 1,000 tokens is five messages: the cut moves on to where an exchange begins.
     left = [text for _, text in exchanges[:6]]
     assert folder.given == [("", left)]
-    assert composed.evicted == 6
-    shown = [message.content for message in composed.messages]
+    assert seen.evicted == 6
+    shown = [message.content for message in seen.messages]
     assert shown[0] == "What was said before, in brief: summary 1"
     assert shown[1:] == [*(text for _, text in exchanges[6:]), words(199), "end"]
     with tenant_scope(hub.tenant.id):
@@ -150,9 +155,9 @@ def test_MG5_a_cut_never_separates_a_call_from_its_result() -> None:
 
 def test_MG6_a_flush_succeeds_without_any_assistant_message(hub: Hub, folder: Folder) -> None:
     session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
-    composed = look(hub, session, folder)
-    assert composed.evicted == 3
-    assert composed.tokens <= 1000
+    seen = look(hub, session, folder)
+    assert seen.evicted == 3
+    assert seen.tokens <= 1000
     assert cut(queue("t", "t", "t"), 0.5, 0, 10_000) == 0
 
 
@@ -168,10 +173,10 @@ def test_MG10_a_failed_fold_hides_messages_says_so_and_plans_another_try(
 ) -> None:
     folder.broken = True
     session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
-    composed = look(hub, session, folder)
-    assert (composed.evicted, composed.hidden) == (3, 3)
-    assert composed.tokens <= 1000
-    assert composed.messages[0].content.startswith("3 earlier messages are neither in sight")
+    seen = look(hub, session, folder)
+    assert (seen.evicted, seen.hidden) == (3, 3)
+    assert seen.tokens <= 1000
+    assert seen.messages[0].content.startswith("3 earlier messages are neither in sight")
     with tenant_scope(hub.tenant.id):
         window = Window.objects.get()
         assert folder.later == [window.id]
@@ -179,9 +184,9 @@ def test_MG10_a_failed_fold_hides_messages_says_so_and_plans_another_try(
     folder.broken = False
     assert refold(hub.tenant.id, window.id, folder.help, hub.now) == 3
     assert folder.given[-1] == ("", [words(200, f"n{n}") for n in range(3)])
-    composed = look(hub, session, folder)
-    assert composed.hidden == 0
-    assert composed.messages[0].content.endswith("summary 2")
+    seen = look(hub, session, folder)
+    assert seen.hidden == 0
+    assert seen.messages[0].content.endswith("summary 2")
     assert refold(hub.tenant.id, window.id, folder.help, hub.now) == 0
 
 
@@ -201,12 +206,12 @@ def test_G8_a_message_longer_than_the_window_is_shown_by_head_and_tail(
 ) -> None:
     text = f"Beginning {words(5000)} ending"
     session = said(hub, ("user", text))
-    composed = look(hub, session, folder)
-    (shown,) = [message.content for message in composed.messages if message.role == "user"]
+    seen = look(hub, session, folder)
+    (shown,) = [message.content for message in seen.messages if message.role == "user"]
     assert shown.startswith("Beginning")
     assert shown.endswith("ending")
     assert "characters left out" in shown
-    assert composed.tokens <= 1000
+    assert seen.tokens <= 1000
     with tenant_scope(hub.tenant.id):
         assert Turn.objects.get().text == text
 
@@ -222,13 +227,58 @@ def test_everything_fits_however_large_the_last_messages_are() -> None:
 
 
 def test_core_blocks_and_head_come_first_and_count(hub: Hub, folder: Folder) -> None:
-    from personas import blocks
-
     session = said(hub, ("user", "Hello."))
     with tenant_scope(hub.tenant.id):
         blocks.ensure_defaults(hub.space, "", 2000, hub.now)
-    composed = compose(session, POLICY, folder.help, hub.now, head=["You are helpful."])
-    assert [message.role for message in composed.messages] == ["system"] * 3 + ["user"]
-    assert composed.messages[0].content == "You are helpful."
-    assert "memory block human: 0 of 2000 characters" in composed.messages[1].content
-    assert composed.tokens == sum(count([m.content for m in composed.messages]))
+    seen = compose(session, POLICY, folder.help, hub.now, head=["You are helpful."])
+    assert [message.role for message in seen.messages] == ["system"] * 3 + ["user"]
+    assert seen.messages[0].content == "You are helpful."
+    assert "memory block human: 0 of 2000 characters" in seen.messages[1].content
+    assert seen.tokens == sum(count([m.content for m in seen.messages]))
+
+
+def test_MG10_the_planned_job_folds_what_was_hidden(hub: Hub) -> None:
+    hub.policy("memgpt", window__context_limit=1000)
+    session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
+    engine = LLMEngine(hub.model)
+    hub.model.script("fold_summary", EngineError("down"), {"text": "Six words."})
+    with tenant_scope(hub.tenant.id):
+        effective = policy_of(hub.space)
+    window = composed(session, effective, engine, hub.now)
+    assert (window.evicted, window.hidden, window.tokens <= 1000) == (3, 3, True)
+    with tenant_scope(hub.tenant.id):
+        job = Job.objects.get(step=Job.Step.FOLD)
+        assert job.state == Job.State.QUEUED
+    hub.drain()
+    with tenant_scope(hub.tenant.id):
+        job.refresh_from_db()
+        assert (job.state, job.result) == (Job.State.DONE, {"messages": 3})
+        assert Episode.objects.get(session=session).text == "Six words."
+    assert composed(session, effective, engine, hub.now).hidden == 0
+    (failed, folded) = hub.model.calls("fold_summary")
+    assert failed == folded
+
+
+def test_a_summary_that_went_stale_is_withheld_and_written_from_what_is_left(
+    hub: Hub, folder: Folder
+) -> None:
+    session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
+    look(hub, session, folder)
+    with tenant_scope(hub.tenant.id):
+        Turn.objects.filter(text__startswith="n1").update(state=Turn.State.REDACTED)
+        Episode.objects.update(stale=True)
+    seen = look(hub, session, folder)
+    assert seen.hidden == 2
+    assert not any("summary 1" in message.content for message in seen.messages)
+    with tenant_scope(hub.tenant.id):
+        window = Window.objects.get()
+    refold(hub.tenant.id, window.id, folder.help, hub.now)
+    assert folder.given[-1] == ("", [words(200, "n0"), words(200, "n2")])
+    with tenant_scope(hub.tenant.id):
+        assert Episode.objects.get().stale is False
+        Turn.objects.filter(seq__lt=window.head_seq).update(state=Turn.State.REDACTED)
+        Episode.objects.update(stale=True)
+    assert refold(hub.tenant.id, window.id, folder.help, hub.now) == 0
+    with tenant_scope(hub.tenant.id):
+        assert Episode.objects.get().retired_at == hub.now
+        assert Window.objects.get().rolling is None
