@@ -32,6 +32,7 @@ from notes.models import (
     Page,
     Proposal,
     Revision,
+    SegmentPage,
     Tombstone,
 )
 from notes.recording import ChangeSet, values_of
@@ -55,6 +56,7 @@ def erase(found: Trace, actor: str, now: datetime, *, strict: bool) -> Counter[s
         _read_again(found, changes)
     gone = set(found.gone)
     purged = gone | set(found.rewritten) | {("entity", i) for i in found.entities}
+    purged |= _unnamed(found)
     reopened = _reopenings(found)
     _rewrite(found, changes)
     counts["revisions"] = _purge_revisions(found.space, purged)
@@ -156,6 +158,15 @@ def _rewrite(found: Trace, changes: ChangeSet) -> None:
     for entity in found.entities.values():
         _edit(changes, entity, summary="")
         changes.revisions[-1].before = None
+
+
+def _unnamed(found: Trace) -> set[Key]:
+    """Memberships of segments to be rewritten: a theme named several pages in the same words."""
+    segments = [row_id for kind, row_id in found.rewritten if kind == "segment"]
+    rows = SegmentPage.objects.filter(segment__in=segments)
+    keys: set[Key] = {("segmentpage", row_id) for row_id in rows.values_list("id", flat=True)}
+    rows.update(theme="")
+    return keys
 
 
 def _purge_revisions(space: Space, keys: Iterable[Key]) -> int:

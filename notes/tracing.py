@@ -84,6 +84,8 @@ def _by_derivation(found: Trace) -> None:
     names = _names(found.space)
     for key, row in rows.items():
         others = support[key] - found.erased
+        if key[0] == "page":
+            continue  # what is left of it stays: see _pages
         if key[0] == "entity":
             found.entities[row.id] = row
         elif not others:
@@ -142,7 +144,10 @@ def _betrays(
 
 
 def _pages(found: Trace) -> None:
-    """A page of nothing but erased turns goes; a note on another page is tainted by support."""
+    """A page of nothing but erased turns goes; of others, what they are found by is made anew.
+
+    A note on such a page is tainted by support.
+    """
     covering = [page for page in _covering(found) if any(page.covers(t) for t in found.turns)]
     if not covering:
         return
@@ -154,6 +159,8 @@ def _pages(found: Trace) -> None:
     for page in covering:
         if not any(page.covers(turn) for turn in left):
             found.gone["page", page.id] = page
+        elif page.tier == Page.Tier.MID:
+            found.rewritten["page", page.id] = page
     chains = Chain.objects.filter(id__in={page.chain_id for page in covering if page.chain_id})
     segments = Segment.objects.filter(memberships__page__in=covering).distinct()
     for kind, rows in (("chain", list(chains)), ("segment", list(segments))):

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import Q
+
 from memoryhub.engines.local.segments import summaries_so_far
 from memoryhub.engines.types import ChainJudgement, Engine, Passage
 from memoryhub.pipeline.passages import passages_of
@@ -23,6 +25,7 @@ from notes.unit import Unit
 
 # Exchanges a model judges in one call.
 A_CALL = 10
+_OPENING = 200
 Known = Mapping[str, bool]
 
 
@@ -48,7 +51,7 @@ class Thread:
 
 @dataclass
 class Rewrite:
-    """A chain some of whose pages were erased, with those that remain."""
+    """A chain that lost its words with an erased page, and the pages that remain of it."""
 
     chain: Chain
     pages: list[Page]
@@ -87,9 +90,13 @@ def _by_page(pages: Sequence[Page], turns: Turns) -> dict[UUID, Passage]:
     return {page.id: p for page, p in zip(kept, passages_of(kept, turns), strict=True)}
 
 
-def rewrites_of(space: Space, chain_ids: Sequence[str]) -> list[Rewrite]:
-    """Call inside the tenant's scope."""
-    chains = list(Chain.objects.filter(space=space, id__in=chain_ids, retired_at=None))
+def rewrites_of(space: Space, chain_ids: Sequence[str] = ()) -> list[Rewrite]:
+    """Those named, and all without a summary: erasing empties it, nothing else leaves it so.
+
+    Call inside the tenant's scope.
+    """
+    wanted = Q(summary="") | Q(id__in=chain_ids)
+    chains = list(Chain.objects.filter(wanted, space=space, retired_at=None))
     pages = Page.objects.filter(chain__in=chains, retired_at=None).order_by("chain_pos")
     by_chain: dict[UUID | None, list[Page]] = {}
     for page in pages:
@@ -137,7 +144,12 @@ def sum_up(engine: Engine, rewrites: Iterable[Rewrite], *, combine: bool) -> Non
         passages = rewrite.passages[-A_CALL:]
         flags = (False, *(True for _ in passages[1:]))
         said = summaries_so_far(passages, flags) if combine else engine.chain(passages).summaries
-        rewrite.summary = next((text for text in reversed(said) if text), "")
+        rewrite.summary = next((text for text in reversed(said) if text), _opening(passages[-1]))
+
+
+def _opening(page: Passage) -> str:
+    """Of what says nothing that could be summed up: how it begins."""
+    return page.text[:_OPENING]
 
 
 def link(unit: Unit, threads: Iterable[Thread], stamp: str) -> int:
@@ -153,7 +165,8 @@ def link(unit: Unit, threads: Iterable[Thread], stamp: str) -> int:
                 open_chain = _begin(unit, stamp)
                 made += 1
             assert open_chain is not None
-            _extend(unit, open_chain, [thread.pages[place] for place in run.places], run.summary)
+            summary = run.summary or open_chain.summary or _opening(thread.passages[run.places[-1]])
+            _extend(unit, open_chain, [thread.pages[place] for place in run.places], summary)
     return made
 
 

@@ -28,7 +28,7 @@ from memoryhub.policies.services import Effective, policy_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing, membership, tiers
-from notes.models import EvolutionEvent, Page, Segment
+from notes.models import EvolutionEvent, IndexEntry, Page, Segment
 from notes.paging import Turns, turns_of
 from notes.placing import Waiting, leaving
 from notes.recording import ChangeSet, Source
@@ -57,6 +57,7 @@ class Work:
     leavers: list[theming.Leaver]
     held: list[theming.Held]
     renewals: list[theming.Renewal]
+    bare: list[Page]  # placed, and not indexed: an erasure took their entries
     more: bool
     joinings: list[theming.Joining] = field(default_factory=list)
     entries: list[indexing.Entry] = field(default_factory=list)
@@ -145,7 +146,11 @@ def read(job: Job) -> Work:
     in_hand = {page.id: page for page in some}  # one object a row, whichever list it is in
     leavers = [in_hand.get(page.id, page) for page in gone[:MOST_AT_ONCE]]
     stale = _stale(space, job) if policy.segments.enabled else []
-    turns = turns_of([*some, *leavers])
+    rewrites = chaining.rewrites_of(space, job.payload.get("chains", []))
+    left = [page for renewal in stale for page in renewal.pages]
+    left += [page for rewrite in rewrites for page in rewrite.pages]
+    bare = _bare(left, model.name)
+    turns = turns_of([*some, *leavers, *bare])
     return Work(
         job=job,
         space=space,
@@ -154,10 +159,11 @@ def read(job: Job) -> Work:
         effective=effective,
         turns=turns,
         threads=chaining.threads_of(some, job.payload.get("continues", {})),
-        rewrites=chaining.rewrites_of(space, job.payload.get("chains", [])),
+        rewrites=rewrites,
         leavers=_leavers(leavers, turns),
         held=theming.held_segments(space, model.name) if leavers else [],
         renewals=stale,
+        bare=bare,
         more=len(unchained) > len(some) or len(gone) > len(leavers),
     )
 
@@ -214,6 +220,16 @@ def _stale(space: Space, job: Job) -> list[theming.Renewal]:
     return found
 
 
+def _bare(pages: Sequence[Page], model: str) -> list[Page]:
+    """Those in segments that are not indexed."""
+    placed = {page.id: page for page in pages if page.tier == Page.Tier.MID}
+    entries = IndexEntry.objects.filter(
+        kind=IndexEntry.Kind.PAGE, model=model, owner_id__in=list(placed)
+    )
+    known = set(entries.values_list("owner_id", flat=True))
+    return [page for page_id, page in placed.items() if page_id not in known]
+
+
 def think(work: Work) -> None:
     """Ask the models. Nothing is open. Raises EngineError."""
     policy = work.policy
@@ -237,7 +253,8 @@ def _entries(work: Work) -> list[indexing.Entry]:
     reworded = (each for each in work.joinings if not each.segment.is_protected)
     texts = [(each.segment.id, each.text) for each in reworded]
     texts += [(each.segment.id, each.text) for each in work.renewals if each.text]
-    pages = [(each.page, work.turns[each.page.id]) for each in work.leavers]
+    placed = [*(each.page for each in work.leavers), *work.bare]
+    pages = [(page, work.turns[page.id]) for page in placed]
     return [
         *(indexing.segment_entry(owner, text.text, text.keywords) for owner, text in texts),
         *indexing.page_entries(pages, work.space.speakers, zone=ZoneInfo(work.space.timezone)),

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
-from memoryhub.pipeline import placing, queue, runner, theming
+from memoryhub.pipeline import erasing, placing, queue, runner, theming
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Heat
 from memoryhub.recall.services import search
@@ -30,6 +30,7 @@ from notes.models import (
 )
 from notes.undoing import undo
 from tests.support.hub import Hub
+from tests.support.scan import places_of
 
 Reply = dict[str, Any]
 
@@ -480,6 +481,33 @@ def test_O1_equally_cold_the_one_visited_longer_ago_goes(hub: Hub) -> None:
 
 
 # After an erasure
+
+
+def test_X6_an_erased_turn_leaves_no_word_in_page_chain_or_segment(hub: Hub) -> None:
+    hub.model.allow(chain=chained(summary="They spoke of zanzibar."))
+    hub.model.script("themes", themed("To zanzibar and back.", "zanzibar", "boat"))
+    hub.exchange("I sailed to zanzibar.", "By boat?")
+    talk(hub, 8)
+    hub.drain()
+    hub.model.allow(chain=chained(summary="They spoke of boats."))
+    hub.model.script("segment_refresh", {"text": "Boats.", "keywords": ["boat"]})
+    with tenant_scope(hub.tenant.id):
+        page = Page.objects.get(first_seq=1)
+        secret = Turn.objects.get(seq=1)
+        assert places_of("zanzibar")
+    target = erasing.Target("turns", (secret.id,))
+    erasing.execute(hub.space, target, "eva", hub.now)
+    with tenant_scope(hub.tenant.id):
+        assert places_of("zanzibar") == []
+        assert Segment.objects.get().stale
+    hub.drain()
+    with tenant_scope(hub.tenant.id):
+        assert places_of("zanzibar") == []
+        assert not Segment.objects.get().stale
+        assert Segment.objects.get().summary == "Boats."
+        assert Chain.objects.get().summary != ""
+        assert Page.objects.get(id=page.id).memberships.count() == 1
+        assert "boat" in str(IndexEntry.objects.get(owner_id=page.id).words)
 
 
 def test_a_stale_segment_is_rewritten_from_the_pages_that_remain(hub: Hub) -> None:
