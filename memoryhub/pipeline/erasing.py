@@ -241,10 +241,10 @@ def _follow_up(space: Space, found: Trace, again: dict[UUID, list[UUID]], now: d
             now,
             payload={"turns": [str(turn) for turn in turns]},
         )
-    left: dict[str, list[str]] = {"chain": [], "segment": [], "episode": []}
+    left: dict[str, list[str]] = {"page": [], "chain": [], "segment": [], "episode": []}
     for kind, row_id in found.rewritten:
         left[kind].append(str(row_id))
-    if left["chain"] or left["segment"]:
+    if left["page"] or left["chain"] or left["segment"]:
         payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
         queue.enqueue_step(space, Job.Step.PLACE, "B", key, now, payload=payload)
     if left["episode"]:
