@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from memoryhub.dialogues.messages import checked_text
+from memoryhub.engines.local.language import language_of, reads
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError
 from memoryhub.tenants.models import Space
@@ -132,7 +133,7 @@ def search(
     """Free notes by meaning and by words. Embeds the query before it opens its own scope.
 
     A passage matches whose cosine reaches the floor, or that has a word of the query. Without an
-    embedder words alone decide.
+    embedder that reads the query's language, words alone decide.
     """
     query = wanted.query.strip()
     vector = _query_vector(query, embedder) if query else None
@@ -148,6 +149,9 @@ def search(
 
 
 def _query_vector(query: str, embedder: Embedder) -> NDArray[np.float32] | None:
+    """None when the embedder is down, or its vectors mean nothing in the query's language."""
+    if not reads(embedder.name, language_of(query)):
+        return None
     try:
         vector: NDArray[np.float32] = embedder.embed([query])[0]
         return vector

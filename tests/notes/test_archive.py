@@ -112,6 +112,13 @@ def test_X9_a_chinese_passage_is_found_by_its_words(hub: Hub) -> None:
     assert found(hub, query="洱海") == ["她喜欢在洱海边骑车"]
 
 
+def test_E5_to_an_embedder_that_reads_no_chinese_likeness_is_no_match(hub: Hub) -> None:
+    hub.embedder.name = "all-MiniLM-L6-v2"
+    hub.embedder.table = {"洱海": [1, 0.1], "密码": [1, 0.2]}
+    keep(hub, "她喜欢在洱海边骑车", "门的密码换了")
+    assert found(hub, query="洱海") == ["她喜欢在洱海边骑车"]
+
+
 @pytest.mark.parametrize("query", ["it's \\ 'quoted'", "a | b & !c", "<->"])
 def test_a_query_is_words_and_no_syntax(hub: Hub, query: str) -> None:
     keep(hub, "apricot jam")

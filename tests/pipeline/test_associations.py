@@ -30,6 +30,7 @@ from notes.models import (
 )
 from notes.nearness import Near
 from notes.recording import ChangeSet
+from notes.undoing import undo
 from tests.support.hub import START, Hub
 
 pytestmark = pytest.mark.django_db
@@ -263,11 +264,7 @@ def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Hub)
 def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: Hub) -> None:
     """What undo needs: it restores `before`, and the links are the event's own (§11.8)."""
 
-    def answer(data: dict[str, Any]) -> dict[str, Any]:
-        near = handle_of(data, "every day")
-        return {"links": [{"to": near}], "neighbours": [{"handle": near, "tags": ["wind"]}]}
-
-    old, new = two_by_the_sea(hub, answer)
+    old, new = two_by_the_sea(hub, linked_and_grown)
     (event,) = events(hub, "linked with what it belongs to")
     assert (event.kind, event.actor, event.trigger) == ("evolve", "pipeline", "derive")
     by_type = {r.row_type: r for r in revisions(hub, event)}
@@ -507,3 +504,24 @@ def test_E5_cosines_are_told_only_where_the_embedder_reads_the_language(
     new, old = (Note(content=text, occurred_at=START) for _ in range(2))
     (offered,) = Circle([(new, [Near(old, 0.9)])], model).offered()
     assert list(offered.similar) == ([0.9] if told else [])
+
+
+def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: Hub) -> None:
+    old, new = two_by_the_sea(hub, linked_and_grown)
+    (event,) = events(hub, "linked with what it belongs to")
+    evolved = note_of(hub, "every day")
+    undone = undo(event, "nora", hub.now)
+    back = note_of(hub, "every day")
+    assert (back.keywords, back.tags, back.context) == (old.keywords, old.tags, old.context)
+    assert back.version == evolved.version + 1
+    assert entry_of(hub, back).text_hash == indexing.note_entries([old])[0].text_hash
+    assert links(hub) == []
+    assert note_of(hub, "this morning").retired_at is None  # the new note itself stays
+    undo(undone, "nora", hub.now)
+    assert note_of(hub, "every day").tags == evolved.tags
+    assert [{link.a_id, link.b_id} for link in links(hub)] == [{old.id, new.id}]
+
+
+def linked_and_grown(data: dict[str, Any]) -> dict[str, Any]:
+    near = handle_of(data, "every day")
+    return {"links": [{"to": near}], "neighbours": [{"handle": near, "tags": ["wind"]}]}
