@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, Literal, NoReturn, TypeVar
 
+from memoryhub.engines.embedding.remembering import RememberingEmbedder
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import EngineError
 
@@ -104,7 +105,8 @@ def _availability(kind: Kind, name: str, settings: EngineSettings) -> Availabili
 
 @cache
 def _embedder(settings: EngineSettings) -> Embedder:
-    return _EMBEDDERS.get(settings.embedder, _unknown(settings.embedder, EMBEDDERS)).made(settings)
+    maker = _EMBEDDERS.get(settings.embedder, _unknown(settings.embedder, EMBEDDERS))
+    return RememberingEmbedder(maker.made(settings))
 
 
 @cache
