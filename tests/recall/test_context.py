@@ -1,0 +1,201 @@
+"""What is handed to a model: which sections, in which order, under which budget."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memoryhub.errors import InvalidInput
+from memoryhub.recall import reinforcing
+from memoryhub.recall.channels import core
+from memoryhub.recall.context import ORDER, Context, context, line_of, pack
+from memoryhub.recall.gathering import each_once
+from memoryhub.recall.results import Item, ItemKind, Source
+from memoryhub.tenants.ids import new_id
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Chain, Fact
+from personas.models import CoreBlock, ProfileAttribute, Trait
+from tests.recall.scene import Scene
+from tests.support.hub import START
+
+
+def asked(scene: Scene, question: str = "kayak", **options: Any) -> Context:
+    return context(scene.space, question, now=scene.hub.now, **options)
+
+
+def furnished(scene: Scene) -> dict[str, Any]:
+    """A memory of every kind that bears on a kayak."""
+    scene.near(kayak=[1, 0])
+    far, waiting = scene.say("my kayak leaks", *(f"word {n}" for n in range(8)))[0], None
+    (waiting,) = scene.say("I sold it today", read=False)
+    kept = scene.fact("Ana loves her kayak", shelf="user_kb", shelved_at=scene.hub.now)
+    fact = scene.fact("Ana bought a kayak in May")
+    note = scene.note("about the kayak")
+    episode = scene.episode("topic", "a week in the kayak")
+    other = scene.say("the kayak race was lost", *(f"more {n}" for n in range(8)), session="s3")[0]
+    scene.segment("kayak races", other, keywords=["kayak"])
+    block = CoreBlock(label="persona", value="You are brief.", updated_at=scene.hub.now)
+    scene._add(block)
+    return {
+        "core": block,
+        "shelf": kept,
+        "facts": fact,
+        "notes": note,
+        "episodes": episode,
+        "pages": scene.page(other),
+        "raw": far,
+        "stm": waiting,
+    }
+
+
+def test_every_channel_has_its_section_in_order(scene: Scene) -> None:
+    there = furnished(scene)
+    made = asked(scene)
+    names = [section.name for section in made.sections]
+    assert names == [name for name in ORDER if name in there]
+    for name, row in there.items():
+        assert row.id in [item.id for item in made.items(name)], name
+    assert [made.text.index(f"## {name}") for name in names] == sorted(
+        made.text.index(f"## {name}") for name in names
+    )
+
+
+def test_items_carry_times_validity_and_sources(scene: Scene) -> None:
+    scene.near(town=[1, 0])
+    (turn,) = scene.say("I am in the town of Lisbon")
+    end = scene.hub.now + timedelta(days=9)
+    fact = scene.fact("the town is Lisbon", turn, valid_to=end)
+    made = asked(scene, "which town")
+    (item,) = made.items("facts")
+    assert (item.id, item.valid_to) == (fact.id, end)
+    assert [source.ref for source in item.sources] == ["D1:1"]
+    assert f"{START:%Y-%m-%d} the town is Lisbon (until {end:%Y-%m-%d}) [D1:1]" in made.text
+
+
+def test_MB9_the_digest_of_everything_is_there_whatever_is_asked(scene: Scene) -> None:
+    scene.hub.policy("memorybank")
+    scene.near(kayak=[1, 0], overview=[0, 1])
+    told = scene.episode("global", "overview: Ana moved twice and keeps bees")
+    scene.episode("day", "kayak all day")
+    made = asked(scene, "kayak")
+    assert told.id in [item.id for item in made.items("episodes")]
+    assert "keeps bees" in made.text
+    scene.hub.policy("memorybank", recall__channels=["raw"])
+    assert "keeps bees" not in asked(scene, "kayak").text
+
+
+def test_MB9_a_stale_digest_of_everything_is_withheld(scene: Scene) -> None:
+    scene.episode("global", "keeps bees", stale=True)
+    assert "keeps bees" not in asked(scene, "anything").text
+
+
+def test_a_page_comes_with_the_summary_of_its_chain(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    turn = scene.say("my kayak leaks", *(f"word {n}" for n in range(8)))[0]
+    scene.segment("kayak", turn)
+    chain = scene._add(Chain(summary="Repairs of the boat", page_count=1))
+    scene.page(turn, chain_id=chain.id)
+    (page,) = asked(scene).items("pages")
+    assert page.summary == "Repairs of the boat"
+    assert "(Repairs of the boat) Ana: my kayak leaks" in asked(scene).text
+
+
+@pytest.mark.parametrize("budget", [100, 200, 400, 1000])
+def test_the_budget_is_kept_and_unread_turns_are_not_pushed_out(scene: Scene, budget: int) -> None:
+    scene.near(kayak=[1, 0])
+    for n in range(12):
+        scene.fact(f"Ana's kayak number {n} is a very long and very red kayak with two seats")
+    (waiting,) = scene.say("I sold it", read=False)
+    made = asked(scene, budget_tokens=budget)
+    assert made.tokens <= budget
+    assert waiting.id in [item.id for item in made.items("stm")]
+    assert made.left_out == 0 or budget < 1000
+
+
+def item(kind: ItemKind, *sources: Source, **values: Any) -> Item:
+    return Item(kind, new_id(), "text", 1.0, {}, START, sources=sources, **values)
+
+
+def source() -> Source:
+    return Source(new_id(), "D1:1", "Ana", "text", START)
+
+
+def test_packing_keeps_the_newest_of_the_latest_and_the_best_of_the_rest() -> None:
+    facts, said = [item("fact") for _ in range(9)], [item("turn") for _ in range(9)]
+    packed = pack({"facts": facts, "stm": said}, 60, lambda texts: [9 for _ in texts])
+    assert packed["stm"] == said[-1:]
+    assert packed["facts"] == facts[:4]
+
+
+def test_packing_goes_on_behind_what_is_too_long() -> None:
+    long, short = item("fact", owner="long"), item("fact")
+    sizes = {long.id: 500, short.id: 9}
+
+    def count(texts: Any) -> list[int]:
+        return [sizes[long.id], sizes[short.id]]
+
+    assert pack({"facts": [long, short]}, 100, count)["facts"] == [short]
+
+
+def test_each_thing_once() -> None:
+    a, b, c = source(), source(), source()
+    fact, page = item("fact", a), item("page", b)
+    told, on_page, other = (
+        Item("turn", s.turn_id, "text", 1.0, {}, START, sources=(s,)) for s in (a, b, c)
+    )
+    anchored, wider = item("note", b), item("note", b, c)
+    kept = each_once([told, on_page, other, anchored, wider, fact, page])
+    assert kept == [other, wider, fact, page]
+    assert "(linked)" in line_of(item("note", linked=True))
+
+
+def test_what_is_always_there_does_not_count_as_recalled(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    (turn,) = scene.say("my kayak leaks")
+    fact = scene.fact("Ana has a kayak")
+    asked(scene)
+    reinforcing.flush()
+    assert scene.page(turn).strength == 1
+    with tenant_scope(scene.hub.tenant.id):
+        assert Fact.objects.get(id=fact.id).strength == 2
+
+
+def test_the_core_is_blocks_profile_and_traits_of_now(scene: Scene) -> None:
+    now, past = scene.hub.now, scene.hub.now - timedelta(days=9)
+    scene._add(CoreBlock(label="human", value="Likes tea.", updated_at=now))
+    scene._add(CoreBlock(label="empty", value="  ", updated_at=now))
+    scene._add(CoreBlock(label="mine", value="Be kind.", agent="Bo", updated_at=now))
+    scene._add(ProfileAttribute(owner="Ana", key="birth_year", value="1990"))
+    scene._add(Trait(owner="Ana", key="openness", level="high", valid_from=past))
+    scene._add(Trait(owner="Ana", key="order", level="low", valid_from=past, valid_to=now))
+    ask = scene.ask("anything")
+    with tenant_scope(ask.space.tenant_id):
+        texts = [each.text for each in core.read(ask)]
+        theirs = [each.text for each in core.read(ask, "Bo")]
+    assert texts == ["human: Likes tea.", "Ana, birth year: 1990", "Ana, openness: high"]
+    assert "mine: Be kind." in theirs
+
+
+def test_full_context_is_every_turn_in_order(scene: Scene) -> None:
+    scene.hub.policy("full_context")
+    said = scene.say(*(f"line {n}" for n in range(30)))
+    made = asked(scene, "line 7", budget_tokens=5000)
+    assert [each.id for each in made.items("raw")] == [turn.id for turn in said]
+
+
+def test_MB10_nothing_of_another_subject(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    furnished(scene)
+    scene.hub.subject = "Ben"
+    made = asked(scene)
+    assert made.items() == []
+    assert made.insufficient
+
+
+@pytest.mark.parametrize("budget", [0, 99, 1_000_001])
+def test_a_budget_out_of_bounds_is_refused(scene: Scene, budget: int) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        asked(scene, budget_tokens=budget)
+    assert caught.value.field == "budget_tokens"
