@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from memoryhub.pipeline import digesting, erasing, placing, promoting, queue
+from memoryhub.pipeline import digesting, erasing, placing, promoting, queue, reembedding
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
@@ -32,6 +32,7 @@ TASKS: list[Task] = [
     placing.warm_up,
     erasing.erase_outlived,
     promoting.sweep,
+    reembedding.sweep,
 ]
 
 
