@@ -79,15 +79,16 @@ def ingest(tenant_id: UUID, request: IngestRequest, now: datetime | None = None)
         job = _follow_up(space, appended.turns, appended.new, now)
         if appended.new:
             form_pages(appended.session, appended.new)
-            ring_on_commit(tenant_id, space.id)
+            wait = (job.run_after - now).total_seconds() if job else 0.0
+            ring_on_commit(tenant_id, space.id, max(0.0, wait))
     return Ingested(space, appended.session, appended.turns, appended.new, job)
 
 
-def ring_on_commit(tenant_id: UUID, space_id: UUID) -> None:
+def ring_on_commit(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> None:
     """Robust: what is committed is answered for, whatever becomes of the doorbell."""
 
     def doorbell() -> None:
-        ring(tenant_id, space_id)
+        ring(tenant_id, space_id, *([after] if after else []))
 
     transaction.on_commit(doorbell, robust=True)
 

@@ -32,10 +32,11 @@ def sweep() -> None:
             runner.run_space(tenant_id, space_id)
 
 
-def ring(tenant_id: UUID, space_id: UUID) -> bool:
-    """Tell a worker. False when the broker is gone, which is only a delay: see `sweep`."""
+def ring(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> bool:
+    """Tell a worker, to come in `after` seconds. False when the broker is gone, which is only a
+    delay: see `sweep`."""
     try:
-        work.delay(str(tenant_id), str(space_id))
+        work.apply_async((str(tenant_id), str(space_id)), countdown=after or None)
     except (KombuError, OSError, psycopg.Error) as error:
         log.warning("broker.unreachable", error=str(error))
         return False

@@ -1,0 +1,84 @@
+"""The loop guard: what the hub gave out is no news when it comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memoryhub.tenants.scope import tenant_scope
+from notes.echoes import masked, remember, sentences
+from tests.support.claims import fact, facts, reading, told
+from tests.support.hub import Hub
+
+
+def test_sentences_are_found_without_bullets_and_marks() -> None:
+    text = (
+        "Memories:\n- Ana lives in Porto.\n* Ana has 2.5 cats, it seems\n好。她住在上海的老城区。"
+    )
+    found = [text[a:b] for a, b in sentences(text)]
+    assert found == ["Ana lives in Porto", "Ana has 2.5 cats, it seems", "她住在上海的老城区"]
+
+
+def test_masking_keeps_every_place() -> None:
+    assert masked("One two. Three.", [(0, 7)]) == "       . Three."
+
+
+def given(hub: Hub, *texts: str) -> None:
+    with tenant_scope(hub.tenant.id):
+        remember(hub.space, texts, hub.now)
+
+
+def of_what_is_there(data: dict[str, Any]) -> dict[str, Any]:
+    """A reader that takes every sentence for a fact."""
+    said = [
+        fact(m["text"][a:b] + ".", m["handle"])
+        for m in data["messages"]
+        for a, b in sentences(m["text"])
+    ]
+    return reading(*said)
+
+
+@pytest.fixture
+def echoing(hub: Hub) -> Hub:
+    hub.policy("mem0", episodes__rolling=False)
+    told(hub, "I live in Porto.", fact("Ana lives in Porto."))
+    given(hub, "Ana lives in Porto.", "I live in Porto.")
+    hub.model.allow("resolve", construct=of_what_is_there)
+    return hub
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_memories_in_a_prompt_are_neither_new_nor_corroborated(echoing: Hub, role: str) -> None:
+    prompt = "What I know of you:\n- Ana lives in Porto.\n\nMy garden has a fig tree now."
+    echoing.say(prompt, role=role)
+    echoing.drain()
+    known = {fact.text: fact.mention_count for fact in facts(echoing)}
+    assert known.pop("Ana lives in Porto.") == 1
+    assert [text for text in known if "Porto" in text] == []
+
+
+@pytest.mark.django_db
+def test_a_turn_that_is_all_echo_is_not_read_at_all(echoing: Hub) -> None:
+    asked = len(echoing.model.calls("construct"))
+    echoing.say("Ana lives in Porto.", role="assistant")
+    echoing.drain()
+    assert len(echoing.model.calls("construct")) == asked
+
+
+@pytest.mark.django_db
+def test_E7_what_a_person_had_said_first_is_theirs_to_repeat(echoing: Hub) -> None:
+    echoing.model.script("construct", reading(fact("Ana lives in Porto.")))
+    echoing.say("I live in Porto.")
+    echoing.drain()
+    (known,) = facts(echoing)
+    assert known.mention_count == 2
+
+
+@pytest.mark.django_db
+def test_another_spaces_answers_are_no_echo_here(echoing: Hub) -> None:
+    echoing.subject = "Rui"
+    echoing.say("Ana lives in Porto.", speaker="Rui")
+    echoing.drain()
+    assert len(facts(echoing, space=echoing.space)) == 1
