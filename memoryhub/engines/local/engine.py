@@ -19,6 +19,7 @@ from memoryhub.engines.local.entities import entities_of, relations_of
 from memoryhub.engines.local.facts import facts_of
 from memoryhub.engines.local.keywords import note_of
 from memoryhub.engines.local.language import language_of
+from memoryhub.engines.local.moves import moved_out
 from memoryhub.engines.local.pairing import Completed, completed
 from memoryhub.engines.local.parsing import Piece, parse
 from memoryhub.engines.local.people import mentions_somebody
@@ -143,7 +144,8 @@ def _answers(reading: _Reading) -> list[tuple[Turn, Completed]]:
 def _english(reading: _Reading) -> Construction:
     read = [facts_of(turn) for turn in reading.turns]
     told = [*_from_answers(reading), *(fact for found, _ in read for fact in found)]
-    facts = _in_order(list(with_employers(told)), reading.exchange)[:_MOST]
+    told = [moved_out(fact) for fact in with_employers(told)]
+    facts = _in_order(told, reading.exchange)[:_MOST]
     acts = {t.utterance.handle: overall(a) for t, (_, a) in zip(reading.turns, read, strict=True)}
     told_in = {fact.sources[0].handle for fact in facts}
     # A wish to forget stays one, whatever else is said beside it.
