@@ -210,13 +210,13 @@ def grant_wishes(space: Space, now: datetime) -> int:
     """Erase at once what the subject asked to forget, where it is clear what is meant and the
     policy says so (E20); the other wishes wait for a person. Returns how many were granted.
 
-    A wish is clear when its proposal says so (`certain`). Call outside of any scope.
+    A wish is clear when its proposal says so (`auto`). Call outside of any scope.
     """
     with tenant_scope(space.tenant_id):
         if policy_of(space).policy.erase.on_request != "auto":
             return 0
         open_ones = Proposal.objects.filter(
-            space=space, kind=Kind.ERASE, state=Proposal.State.OPEN, payload__certain=True
+            space=space, kind=Kind.ERASE, state=Proposal.State.OPEN, payload__auto=True
         )
         wishes = list(open_ones.order_by("created_at"))
     for wish in wishes:

@@ -171,7 +171,7 @@ def test_E20_AA7_a_wish_to_forget_is_granted_at_once_only_where_it_is_clear(
     hub.policy(erase__on_request=mode)
     hand.claim("Ana lives in Porto", "Porto")
     fact = Fact.objects.get()
-    payload = {"fact_ids": [str(fact.id)], "certain": certain}
+    payload = {"fact_ids": [str(fact.id)], "auto": certain}
     proposal = propose(
         hand.space, "erase", "w", "asked to forget", hub.now, payload=payload, row=fact
     )
