@@ -31,7 +31,13 @@ class Dimension:
     def says(self, level: str) -> str:
         """The level in words: "outgoing"; between the poles, both of them."""
         words = {"high": self.high, "low": self.low}
-        return words.get(level, f"between {self.low} and {self.high}")
+        return words.get(level, self._between)
+
+    @property
+    def _between(self) -> str:
+        if self.category == "interests":
+            return f"some interest in {self.label.lower()}"
+        return f"between {self.low} and {self.high}"
 
 
 # key: high pole / low pole. An asterisk marks a sensitive one.
