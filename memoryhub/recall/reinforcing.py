@@ -21,16 +21,18 @@ from django.db import DatabaseError, connection
 from memoryhub.recall.results import Item
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes import heat, retention
+from notes import echoes, heat, retention
 
 log = structlog.get_logger()
 MOST_WAITING = 10_000
 _KINDS = frozenset({"fact", "note", "page", "episode", "turn"})
+# Made by the hub: when it comes back it is no news. What people said stays theirs to say again.
+_OURS = frozenset({"fact", "note", "episode"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """One answer: (kind, id) of what was in it, and the texts."""
+    """One answer: (kind, id) of what was in it, and the texts that were the hub's own."""
 
     space: Space
     memories: tuple[tuple[str, UUID], ...]
@@ -91,7 +93,8 @@ def recalled(space: Space, items: Iterable[Item], at: datetime) -> None:
     shown = [item for item in items if item.kind in _KINDS]
     if shown:
         memories = tuple((item.kind, item.id) for item in shown)
-        _buffer.add(_Word(space, memories, tuple(item.text for item in shown), at))
+        texts = tuple(item.text for item in shown if item.kind in _OURS)
+        _buffer.add(_Word(space, memories, texts, at))
 
 
 def flush() -> int:
@@ -100,7 +103,7 @@ def flush() -> int:
 
 
 def _write(word: _Word) -> None:
-    """Strengths first, then one visit for each segment that had a page in the answer."""
+    """Strengths, one visit for each segment that had a page in the answer, fingerprints."""
     with tenant_scope(word.space.tenant_id):
         if not Space.objects.filter(id=word.space.id).exists():
             return  # erased meanwhile
@@ -111,3 +114,5 @@ def _write(word: _Word) -> None:
             pages |= retention.pages_of(word.space, turns)
         if pages:
             heat.visited(word.space, pages, word.at)
+        if word.texts:
+            echoes.remember(word.space, word.texts, word.at)

@@ -17,6 +17,7 @@ from memoryhub.recall.context import context
 from memoryhub.recall.judging import satisfied
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
+from notes import echoes
 from notes.models import EvolutionEvent, Fact, Note, Page, Revision
 from tests.recall.scene import Scene
 
@@ -361,3 +362,19 @@ def test_E31_an_empty_question_is_refused(scene: Scene) -> None:
     for ask in asking:
         with pytest.raises(InvalidInput):
             ask(scene.space, " \0 ")
+
+
+def test_E27_what_was_given_out_is_known_as_an_echo_when_it_comes_back(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    (said,) = scene.say("it was my kayak that leaked")
+    scene.fact("Ana owns a red kayak")
+    (early,) = scene.say("Ana owns a red kayak", session="s8", read=False)
+    scene.hub.pass_time(hours=1)
+    search(scene.space, "kayak", now=scene.hub.now)
+    reinforcing.flush()
+    again, own = scene.hub.say(
+        "Ana owns a red kayak.", "it was my kayak that leaked", role="assistant", session="s9"
+    ).turns
+    with tenant_scope(scene.hub.tenant.id):
+        found = echoes.echoes(scene.space, [again, own, early, said])
+    assert set(found) == {again.id}
