@@ -150,7 +150,11 @@ def _fact_entry(fact: Fact, zone: tzinfo) -> Entry:
 
 
 def note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[Entry]:
-    """Notes under content, keywords, tags and context together (spec A7)."""
+    """Notes under content, keywords, tags and context together (spec A7).
+
+    The descriptors stand beside the content, which never changes: when they evolve, they alone
+    are embedded anew.
+    """
     return [entry for note in notes for entry in _note_chunks(note, zone)]
 
 
@@ -160,13 +164,17 @@ def _note_chunks(note: Note, zone: tzinfo) -> Iterator[Entry]:
     # The turns themselves are indexed whole; a note stands for them.
     for number, text in enumerate(chunks(note.content)[:NOTE_CHUNKS]):
         words = lexical_text(f"{dated} {text} {described}")
-        yield Entry("note", note.id, number, f"{text}\n{described}".strip(), (), words, "")
+        beside = (described,) if described else ()
+        yield Entry("note", note.id, number, text, beside, words, "")
 
 
 def page_entries(
     pages: Iterable[tuple[Page, Sequence[Turn]]], speakers: Iterable[str], *, zone: tzinfo = UTC
 ) -> list[Entry]:
-    """Pages with their turns: what was said, whoever said it."""
+    """Pages with their turns: what was said, whoever said it.
+
+    Turns have been embedded by themselves; short pages are put together from them.
+    """
     names = tuple(speakers)
     return [entry for page, turns in pages for entry in _page_chunks(page, turns, names, zone)]
 
@@ -176,6 +184,10 @@ def _page_chunks(
 ) -> Iterator[Entry]:
     text = "\n".join(turn.text for turn in turns)
     dated = date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
+    if turns and all(len(chunks(turn.text)) == 1 for turn in turns):
+        first, *others = (without_names(turn.text, names) for turn in turns)
+        yield Entry("page", page.id, 0, first, tuple(others), lexical_text(f"{dated} {text}"), "")
+        return
     for number, part in enumerate(chunks(text)[:NOTE_CHUNKS]):
         bare = without_names(part, names)
         yield Entry("page", page.id, number, bare, (), lexical_text(f"{dated} {part}"), "")

@@ -129,7 +129,7 @@ def test_a_fact_is_found_by_the_words_of_its_predicate_and_by_its_event() -> Non
 def test_a_note_is_embedded_with_its_descriptors() -> None:
     note = Note(content="Boats", keywords=["sail"], tags=["sea"], context="A trip", occurred_at=AT)
     (entry,) = indexing.note_entries([note])
-    assert entry.text_to_embed.split() == ["Boats", "sail", "sea", "A", "trip"]
+    assert (entry.text_to_embed, entry.beside) == ("Boats", ("sail sea A trip",))
 
 
 def test_chinese_is_cut_into_words_without_function_words() -> None:
