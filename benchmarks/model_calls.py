@@ -1,152 +1,22 @@
-"""How often a model is asked while a conversation is read, every lane included, by purpose.
+"""How often a model is asked while a LoCoMo conversation is read, by purpose, and what it takes.
 
 `python benchmarks/model_calls.py PATH [--preset balanced] [--pace 20] [--sessions N] [--only I]`
 
-PATH is a LoCoMo file. The model is a stand-in (stand_in.py): what is counted are questions and
-tokens, not their quality. The conversation is delivered twice, session by session and turn by
-turn with `--pace` seconds between turns, on the conversation's own clock.
+The conversation is delivered twice, session by session and turn by turn with `--pace` seconds
+between turns. See calls.py. Not on the data folder of a hub that runs: its worker would help.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
+
+import django
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-if __name__ == "__main__":
-    from benchmarks.surroundings import prepare
-
-    prepare()
-
-from benchmarks.stand_in import StandIn
-from memoryhub.dialogues.formats import Conversation, NamedSession
-from memoryhub.dialogues.messages import Message
-from memoryhub.engines import registry
-from memoryhub.engines.llm.engine import LLMEngine
-from memoryhub.lab.datasets import load
-from memoryhub.lab.throwaway import throwaway_tenant
-from memoryhub.pipeline import runner
-from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest
-from memoryhub.policies.services import set_policy
-from memoryhub.tenants.models import Tenant
-from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import ensure_space
-from notes.models import Page
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Calls and tokens by purpose, while so many exchanges were read. `dead`: errors of jobs."""
-
-    exchanges: int
-    turns: int
-    calls: dict[str, int]
-    tokens: dict[str, int]
-    dead: list[str] = field(default_factory=list)
-
-    @property
-    def per_exchange(self) -> float:
-        return sum(self.calls.values()) / self.exchanges
-
-
-def measured(talk: Conversation, *, preset: str, by_turn: bool, pace: float = 20.0) -> Tally:
-    """Deliver the conversation to a tenant of its own, and let everything be read that is due."""
-    with throwaway_tenant() as tenant, standing_in(tenant) as model:
-        set_policy(tenant.id, actor="benchmark", preset=preset)
-        end = None
-        for session in talk.sessions:
-            end = _deliver(tenant, talk.subject, session, by_turn=by_turn, pace=pace, before=end)
-        if end is not None:
-            _read(tenant, talk.subject, end + timedelta(days=2))
-        return _tally(tenant, model)
-
-
-@contextmanager
-def standing_in(tenant: Tenant) -> Iterator[StandIn]:
-    model = StandIn()
-    with tenant_scope(tenant.id):
-        Tenant.objects.filter(id=tenant.id).update(engine=Tenant.Engine.LLM)
-    quiet = patch("memoryhub.pipeline.services.ring", lambda *ids: None)
-    with patch.object(registry, "get_engine", lambda name, given: LLMEngine(model)), quiet:
-        yield model
-
-
-def _deliver(
-    tenant: Tenant,
-    subject: str,
-    session: NamedSession,
-    *,
-    by_turn: bool,
-    pace: float,
-    before: datetime | None,
-) -> datetime:
-    """Returns when the session ended. What fell due since the one before is read first."""
-    messages = _paced(session.messages, pace)
-    start = messages[0].timestamp
-    assert start is not None  # _paced gives every message its time
-    if before is not None and before < start:
-        _read(tenant, subject, start)
-    end = start
-    for said in [[m] for m in messages] if by_turn else [messages]:
-        end = said[-1].timestamp or end
-        _read(tenant, subject, end)
-        ingest(tenant.id, IngestRequest(subject, said, session.name), end)
-    _read(tenant, subject, end + timedelta(hours=1))
-    return end
-
-
-def _paced(messages: Sequence[Message], pace: float) -> list[Message]:
-    start = messages[0].timestamp
-    assert start is not None  # the format gives every session its time
-    return [
-        replace(message, timestamp=start + timedelta(seconds=pace * at))
-        for at, message in enumerate(messages)
-    ]
-
-
-def _read(tenant: Tenant, subject: str, at: datetime) -> None:
-    """Run everything that falls due up to then, each job at its time, as workers would have."""
-    with tenant_scope(tenant.id):
-        space = ensure_space(tenant.id, subject)
-    while (due := _next_due(tenant, at)) is not None:
-        if not runner.drain(tenant.id, space.id, due):
-            break
-    runner.drain(tenant.id, space.id, at)
-
-
-def _next_due(tenant: Tenant, at: datetime) -> datetime | None:
-    waiting = (Job.State.QUEUED, Job.State.RETRY)
-    with tenant_scope(tenant.id):
-        rows = Job.objects.filter(state__in=waiting, run_after__lte=at).order_by("run_after")
-        return rows.values_list("run_after", flat=True).first()
-
-
-def _tally(tenant: Tenant, model: StandIn) -> Tally:
-    with tenant_scope(tenant.id):
-        pages = Page.objects.filter(retired_at=None).count()
-        dead = Job.objects.filter(state__in=(Job.State.DEAD, Job.State.RETRY))
-        errors = [f"{job.step}: {job.error[:200]}" for job in dead]
-        turns = sum(page.last_seq - page.first_seq + 1 for page in Page.objects.all())
-    return Tally(pages, turns, dict(model.asked), dict(model.tokens), errors)
-
-
-def lines(name: str, tally: Tally) -> Iterator[str]:
-    yield f"{name}: {tally.turns} turns in {tally.exchanges} exchanges"
-    yield f"  {'purpose':<16} {'calls':>6} {'a exchange':>10} {'tokens':>9} {'a call':>7}"
-    for purpose, calls in sorted(tally.calls.items(), key=lambda item: -item[1]):
-        share, tokens = calls / tally.exchanges, tally.tokens[purpose]
-        yield f"  {purpose:<16} {calls:>6} {share:>10.2f} {tokens:>9} {tokens // calls:>7}"
-    calls, tokens = sum(tally.calls.values()), sum(tally.tokens.values())
-    yield f"  {'all':<16} {calls:>6} {tally.per_exchange:>10.2f} {tokens:>9}"
-    yield from (f"  not done: {error}" for error in tally.dead[:10])
 
 
 def main() -> None:
@@ -156,12 +26,30 @@ def main() -> None:
     arguments.add_argument("--pace", type=float, default=20.0, help="seconds between turns")
     arguments.add_argument("--sessions", type=int, help="only the first so many")
     arguments.add_argument("--only", type=int, default=0, help="which conversation, from 0")
+    arguments.add_argument("--way", choices=("session", "turn", "both"), default="both")
     given = arguments.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+    django.setup()
+    _count(given)
+
+
+def _count(given: argparse.Namespace) -> None:
+    """Imports what needs Django to be set up."""
+    from django.conf import settings
+    from django.core.management import call_command
+
+    from benchmarks.calls import lines, measured
+    from memoryhub.embedded import ensure_running
+    from memoryhub.lab.datasets import load
+
+    if settings.EMBEDDED:
+        ensure_running(settings.DATA_DIR)
+        call_command("migrate", database="owner", verbosity=0)
     talk = load(given.path)[given.only].conversation
     talk = replace(talk, sessions=list(talk.sessions)[: given.sessions])
-    for name, by_turn in (("session by session", False), ("turn by turn", True)):
-        tally = measured(talk, preset=given.preset, by_turn=by_turn, pace=given.pace)
-        print("\n".join(lines(name, tally)), flush=True)
+    for way in ("session", "turn") if given.way == "both" else (given.way,):
+        tally = measured(talk, preset=given.preset, by_turn=way == "turn", pace=given.pace)
+        print("\n".join(lines(f"{way} by {way}", tally)), flush=True)
 
 
 if __name__ == "__main__":

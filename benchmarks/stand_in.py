@@ -21,10 +21,14 @@ from memoryhub.engines.local import LocalEngine
 from memoryhub.engines.types import Construction, Exchange, Utterance
 
 Data = dict[str, Any]
+# Words of four letters and more that say nothing of what a text is about.
 _COMMON = frozenset(
-    "about after also been before being could does doing from going have here just know like "
-    "made make more much really said says some such than that their them then there they thing "
-    "this those time very want well were what when where which will with would your".split()
+    re.findall(
+        r"\w+",
+        """about after also been before being could does doing from going have here just know like
+        made make more much really said says some such than that their them then there they thing
+        this those time very want well were what when where which will with would your""",
+    )
 )
 
 
@@ -101,7 +105,7 @@ def _add(reply: Data, handle: str, built: Construction) -> None:
 
 def _resolve(data: Data) -> Data:
     """What shares most of its words is the same, the rest is new."""
-    kept = {held["handle"]: _words(held["text"]) for held in data["kept"]}
+    kept = {each["handle"]: _words(each["text"]) for each in [*data["kept"], *data["new"]]}
     decisions = []
     for new in data["new"]:
         words = _words(new["text"])
