@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from unittest.mock import patch
 
 from benchmarks.stand_in import StandIn
@@ -43,10 +44,17 @@ class Tally:
         return sum(self.calls.values()) / self.exchanges
 
 
-def measured(talk: Conversation, *, preset: str, by_turn: bool, pace: float = 20.0) -> Tally:
+def measured(
+    talk: Conversation,
+    *,
+    preset: str = "balanced",
+    overrides: dict[str, Any] | None = None,
+    by_turn: bool,
+    pace: float = 20.0,
+) -> Tally:
     """Deliver the conversation to a tenant of its own, and let everything be read that is due."""
     with throwaway_tenant() as tenant, standing_in(tenant) as model:
-        set_policy(tenant.id, actor="benchmark", preset=preset)
+        set_policy(tenant.id, actor="benchmark", preset=preset, overrides=overrides)
         end = None
         for session in talk.sessions:
             end = _deliver(tenant, talk.subject, session, by_turn=by_turn, pace=pace, before=end)

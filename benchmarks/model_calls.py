@@ -1,6 +1,7 @@
 """How often a model is asked while a LoCoMo conversation is read, by purpose, and what it takes.
 
-`python benchmarks/model_calls.py PATH [--preset balanced] [--pace 20] [--sessions N] [--only I]`
+`python benchmarks/model_calls.py PATH [--preset balanced] [--pace 20] [--sessions N] [--only I]
+[--set SWITCH=VALUE ...] [--way session|turn]`
 
 The conversation is delivered twice, session by session and turn by turn with `--pace` seconds
 between turns. See calls.py. Not on the data folder of a hub that runs: its worker would help.
@@ -26,6 +27,7 @@ def main() -> None:
     arguments.add_argument("--pace", type=float, default=20.0, help="seconds between turns")
     arguments.add_argument("--sessions", type=int, help="only the first so many")
     arguments.add_argument("--only", type=int, default=0, help="which conversation, from 0")
+    arguments.add_argument("--set", action="append", default=[], metavar="SWITCH=VALUE")
     arguments.add_argument("--way", choices=("session", "turn", "both"), default="both")
     given = arguments.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
@@ -48,7 +50,13 @@ def _count(given: argparse.Namespace) -> None:
     talk = load(given.path)[given.only].conversation
     talk = replace(talk, sessions=list(talk.sessions)[: given.sessions])
     for way in ("session", "turn") if given.way == "both" else (given.way,):
-        tally = measured(talk, preset=given.preset, by_turn=way == "turn", pace=given.pace)
+        tally = measured(
+            talk,
+            preset=given.preset,
+            overrides=dict(each.split("=", 1) for each in given.set),
+            by_turn=way == "turn",
+            pace=given.pace,
+        )
         print("\n".join(lines(f"{way} by {way}", tally)), flush=True)
 
 
