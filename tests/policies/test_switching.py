@@ -17,11 +17,9 @@ def claim(text: str, quote: str) -> dict[str, Any]:
 
 def rows(hub: Hub) -> dict[str, list[dict[str, Any]]]:
     """Everything that is remembered, column by column."""
+    models: list[Any] = [Fact, Note, EvolutionEvent, Revision]
     with tenant_scope(hub.tenant.id):
-        return {
-            model.__name__: list(model.objects.order_by("id").values())
-            for model in (Fact, Note, EvolutionEvent, Revision)
-        }
+        return {m.__name__: list(m.objects.order_by("id").values()) for m in models}
 
 
 def versions(hub: Hub) -> list[str]:
