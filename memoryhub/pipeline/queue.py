@@ -205,6 +205,19 @@ def hasten(job: Job, now: datetime) -> None:
     waiting.filter(run_after__gt=now).update(run_after=now)
 
 
+def gathering(job: Job, now: datetime) -> QuerySet[Job]:
+    """Derivations before this one that still wait for more to be said."""
+    rows: QuerySet[Job] = Job.objects.filter(
+        space_id=job.space_id,
+        lane="A",
+        step=Job.Step.DERIVE,
+        state=Job.State.QUEUED,
+        run_after__gt=now,
+        first_seq__lt=job.first_seq,
+    )
+    return rows
+
+
 def behind(job: Job, most: int) -> list[Job]:
     """Derivations that wait right behind this one, in order; the first other job ends the row."""
     rows = Job.objects.filter(space_id=job.space_id, lane="A", state__in=UNFINISHED)

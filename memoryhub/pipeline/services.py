@@ -14,11 +14,11 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline import queue, runner
+from memoryhub.pipeline.gathering import gather, wait_of
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.runner import run_space
 from memoryhub.pipeline.tasks import ring
-from memoryhub.policies.services import policy_of
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.placing import form_pages
@@ -76,11 +76,12 @@ def ingest(tenant_id: UUID, request: IngestRequest, now: datetime | None = None)
             agent=request.agent,
             channel=request.channel,
         )
-        job = _follow_up(space, appended.turns, appended.new, now)
-        if appended.new:
+        if not appended.new:
+            job = _earlier(space, appended.turns)
+        else:
             form_pages(appended.session, appended.new)
-            wait = (job.run_after - now).total_seconds() if job else 0.0
-            ring_on_commit(tenant_id, space.id, max(0.0, wait))
+            job = _planned(space, appended.new, now)
+            ring_on_commit(tenant_id, space.id, max(0.0, (job.run_after - now).total_seconds()))
     return Ingested(space, appended.session, appended.turns, appended.new, job)
 
 
@@ -93,22 +94,22 @@ def ring_on_commit(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> None:
     transaction.on_commit(doorbell, robust=True)
 
 
-def _follow_up(space: Space, turns: list[Turn], new: list[Turn], now: datetime) -> Job | None:
-    if new:
-        return queue.enqueue(space, new[0].seq, new[-1].seq, now, wait=_debounce(space))
-    # A repeated delivery is told of the job it made the first time.
+def _planned(space: Space, new: list[Turn], now: datetime) -> Job:
+    """The job that reads the new turns, at once or when more has gathered."""
+    how = wait_of(space)
+    wait = how.debounce_seconds if how else 0.0
+    job = queue.enqueue(space, new[0].seq, new[-1].seq, now, wait=wait)
+    if how:
+        gather(job, how, now)
+    return job
+
+
+def _earlier(space: Space, turns: list[Turn]) -> Job | None:
+    """A repeated delivery is told of the job it made the first time."""
     last = max(turn.seq for turn in turns)
     derivations = Job.objects.filter(space=space, step=Job.Step.DERIVE)
     job: Job | None = derivations.filter(first_seq__lte=last, last_seq__gte=last).first()
     return job
-
-
-def _debounce(space: Space) -> float:
-    """Seconds for which a model's work is gathered; rules have nothing to gather for."""
-    engines = Tenant.objects.filter(id=space.tenant_id).values_list("engine", flat=True)
-    if engines.get() != Tenant.Engine.LLM:
-        return 0.0
-    return policy_of(space).policy.derive.debounce_seconds
 
 
 def ingest_and_wait(

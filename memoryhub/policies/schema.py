@@ -38,10 +38,11 @@ class _Group(BaseModel):
 class Derive(_Group):
     """How turns are gathered before they are read."""
 
-    debounce_seconds: Annotated[float, Field(ge=0, le=3600)] = 2.0
-    """Seconds to wait for more of a dialogue before it is read."""
+    debounce_seconds: Annotated[float, Field(ge=0, le=3600)] = 60.0
+    """Seconds of silence after which a model reads what was said. The local engine does not
+    wait, and neither does a caller who waits for the outcome."""
     batch_exchanges: Annotated[int, Field(ge=1, le=20)] = 5
-    """Exchanges of one session that are read in one question to the model."""
+    """Exchanges of one session that a model reads in one question; it does not wait for more."""
     context_turns: Annotated[int, Field(ge=0, le=50)] = 10
     """Turns before an exchange that are shown with it, to tell who and what is meant."""
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def read_by_a_model(hub: Hub) -> None:
-    hub.policy("mem0", episodes__rolling=False)
+    hub.policy("mem0", episodes__rolling=False, derive__debounce_seconds=2)
     hub.model.allow("resolve")
     engine(hub, Tenant.Engine.LLM)
 
