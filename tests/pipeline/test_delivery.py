@@ -80,7 +80,7 @@ def test_X3_killed_between_the_models_reply_and_the_commit(tenant: Tenant, tmp_p
         assert Fact.objects.count() == 0
         job.refresh_from_db()
         assert job.state == Job.State.RUNNING
-    wait_until(lambda: run_space(tenant.id, job.space_id) == 1, 30)
+    wait_until(lambda: run_space(tenant.id, job.space_id) >= 1, 30)  # and what follows from it
     with tenant_scope(tenant.id):
         job.refresh_from_db()
         assert (job.state, job.attempts) == ("done", 2)
