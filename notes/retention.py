@@ -69,12 +69,16 @@ _PAGE_SEEN = """
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How well a row is remembered at a time: R, strength, and what `rank` makes of it."""
+    """How well a row is remembered at a time: R, strength, and what `rank` makes of it.
+
+    `spared`: it fades under no policy, being pinned, shelved or carried on.
+    """
 
     r: float
     strength: int
     weight: float
     forget_at: datetime | None
+    spared: bool = False
 
     @property
     def percent(self) -> int:
@@ -84,8 +88,15 @@ class Standing:
 def standing(row: Any, since: datetime, forget: Forget, at: datetime) -> Standing:
     """`since`: when it was said, for a row that was never recalled."""
     r = retained(at - (row.last_recall_at or since), row.strength, forget.unit_days)
-    date = row.forget_at if hides(forget) else None
-    return Standing(r, row.strength, weight(forget, r), date)
+    spared = _is_spared(row)
+    date = row.forget_at if hides(forget) and not spared else None
+    return Standing(r, row.strength, weight(forget, r), date, spared)
+
+
+def _is_spared(row: Any) -> bool:
+    """`_exempt` of a row in hand."""
+    carried_on = isinstance(row, Episode) and row.kind in CARRIED_ON
+    return bool(row.pinned or getattr(row, "shelf", "") or carried_on)
 
 
 # Dates

@@ -250,3 +250,9 @@ def test_the_next_sweep_is_due_when_the_next_row_fades(space: Space) -> None:
     note.refresh_from_db()
     assert retention.next_date(space, MAY) == note.forget_at
     assert retention.next_date(space, MAY + timedelta(days=400)) is None
+
+
+def test_what_is_spared_says_so_and_has_no_date(space: Space) -> None:
+    note = make_note(space, "A note", pinned=True, forget_at=MAY)
+    standing = retention.standing(note, note.occurred_at, SAMPLE, MAY)
+    assert (standing.spared, standing.forget_at, standing.percent) == (True, None, 100)

@@ -140,9 +140,14 @@ def _by_date(parts: Sequence[Passage]) -> list[str]:
 
 
 def _persona(parts: Sequence[Passage]) -> DigestText:
-    lines = [line for p in parts for line in [*p.claims, *_sentences(p.text)]]
-    shown = list(dict.fromkeys(line for line in lines if _LIKING.search(line)))[:_POINTS]
+    shown = list(dict.fromkeys(line for part in parts for line in _likings(part)))[:_POINTS]
     return DigestText(text="\n".join(shown), traits=tuple(shown), mood=_mood(parts))
+
+
+def _likings(part: Passage) -> list[str]:
+    """Claims of what they like or always do, else such statements."""
+    claims = [claim for claim in part.claims if _LIKING.search(claim)]
+    return claims or [line for line in _sentences(part.text) if _LIKING.search(line)]
 
 
 def _mood(parts: Iterable[Passage]) -> str:
