@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.models_in_use import embedder, engine_named
+from memoryhub.models_in_use import embedder, engine_for
 from memoryhub.pipeline import chaining, promoting, queue, theming
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
@@ -128,7 +128,7 @@ def _moves(policy: Policy) -> bool:
 
 
 def _at_once(due: Derived) -> bool:
-    if engine_named(Tenant.objects.get(id=due.space.tenant_id).engine).name == LOCAL:
+    if engine_for(Tenant.objects.get(id=due.space.tenant_id), due.policy).name == LOCAL:
         return True
     queued = Page.objects.filter(space=due.space, tier=Page.Tier.SHORT, retired_at=None).count()
     return queued - due.policy.stm.pages >= due.policy.derive.batch_exchanges
@@ -154,7 +154,7 @@ def read(job: Job) -> Work:
     return Work(
         job=job,
         space=space,
-        engine=engine_named(Tenant.objects.get(id=job.tenant_id).engine),
+        engine=engine_for(Tenant.objects.get(id=job.tenant_id), policy),
         embedder=model,
         effective=effective,
         turns=turns,

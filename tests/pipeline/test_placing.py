@@ -573,6 +573,22 @@ def test_a_model_is_asked_after_a_pause_and_for_all_that_waits(hub: Hub) -> None
     assert [len(call["pages"]) for call in hub.model.calls("chain")] == [4]
 
 
+@pytest.mark.parametrize(("said", "most"), [({"continues": True}, 0.25), ({}, 0.5)])
+def test_placing_costs_at_most_a_quarter_of_a_call_an_exchange_or_half_if_reading_tells_less(
+    hub: Hub, said: Reply, most: float
+) -> None:
+    hub.policy("rag", facts__enabled=True, segments__enabled=True, chain__enabled=True)
+    hub.model.allow(construct={"facts": []} | said, themes=themed())
+    for session in range(6):
+        for _ in range(11):
+            talk(hub, 1, session=f"s{session}")
+            hub.drain(seconds=5)
+        hub.drain()
+    asked = [a.purpose for a in hub.model.asked if a.purpose != "construct"]
+    assert len(asked) <= 66 * most
+    assert tiers(hub).count("stm") == 7
+
+
 def test_a_full_queue_is_not_kept_waiting(hub: Hub) -> None:
     hub.model.script("themes", themed())
     talk(hub, 12)
