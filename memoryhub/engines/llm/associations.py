@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
@@ -28,6 +29,7 @@ from memoryhub.errors import EngineError
 
 MOST_WORDS, MOST_CHARACTERS, LONGEST_WORD = 12, 500, 64  # spec §16
 _NEW, _KNOWN = 2000, 600  # characters shown of a new note, of one held
+_SPEAKER = re.compile(r"^([^\n:：]{1,60}): ", re.M)
 _TOO_MUCH = ("reply_cut", "context_exceeded")
 
 
@@ -49,7 +51,7 @@ class Associating(Asking):
         offered = {passage.handle for passage in texts}
         found = {each.handle: each for each in reversed(reply.notes) if each.handle in offered}
         self.reject("note_build", len(reply.notes) - len(found))
-        return [_draft(found.get(passage.handle)) for passage in texts]
+        return [_draft(found.get(passage.handle), passage.text) for passage in texts]
 
     def link_evolve(
         self, notes: Sequence[Neighbourhood], *, links: bool = True, evolve: bool = True
@@ -136,12 +138,13 @@ def _evolution(handle: str, reply: EvolutionReply) -> Evolution:
     )
 
 
-def _draft(reply: DescriptionReply | None) -> NoteDraft | None:
+def _draft(reply: DescriptionReply | None, text: str) -> NoteDraft | None:
+    """Without the names that stand before what was said: they would tie all notes of a person."""
     if reply is None or not (reply.keywords or reply.context.strip()):
         return None
-    return NoteDraft(
-        _words(reply.keywords), _words(reply.tags), reply.context.strip()[:MOST_CHARACTERS]
-    )
+    speakers = {name.casefold() for name in _SPEAKER.findall(text)}
+    keywords = [word for word in reply.keywords if word.strip().casefold() not in speakers]
+    return NoteDraft(_words(keywords), _words(reply.tags), reply.context.strip()[:MOST_CHARACTERS])
 
 
 def _words(found: Sequence[str]) -> tuple[str, ...]:

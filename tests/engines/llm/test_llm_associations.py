@@ -133,6 +133,13 @@ def test_notes_are_described_by_handle_and_those_left_out_are_none(
     assert engine.rejected == 1
 
 
+def test_names_of_speakers_are_no_keywords(engine: LLMEngine, model: ScriptedModel) -> None:
+    model.script("note_build", {"notes": [{"handle": "n1", "keywords": ["nora VOS", "Lucía"]}]})
+    (draft,) = engine.note_build([Passage("n1", "Nora Vos: I met Lucía.\nHub: When?", AT)])
+    assert draft is not None
+    assert draft.keywords == ("Lucía",)
+
+
 def test_too_many_texts_are_described_in_halves(engine: LLMEngine, model: ScriptedModel) -> None:
     one = {"notes": [{"handle": "n1", "context": "A."}]}
     model.script("note_build", CUT, one, {"notes": [{"handle": "n2", "context": "B."}]})
