@@ -250,15 +250,25 @@ def wish(text: str, hub: Hub, **said: Any) -> None:
     told(hub, text, parts={"speech_acts": acts}, **said)
 
 
-def test_AA7_E20_a_wish_of_the_subject_is_proposed_with_what_it_means(hub: Hub) -> None:
+def asks_to_forget_an_address(hub: Hub, on_request: str) -> None:
+    hub.policy("mem0", episodes__rolling=False, graph__enabled=True, erase__on_request=on_request)
     home = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
     told(hub, "I live at 12 Elm Street.", fact("Ana lives at 12 Elm Street.", **home))
     hub.model.script("resolve", on("Ana lives at 12 Elm Street.", "forget"))
     wish("Forget my address.", hub)
+
+
+def test_AA7_E20_a_wish_of_the_subject_is_proposed_with_what_it_means(hub: Hub) -> None:
+    asks_to_forget_an_address(hub, "confirm")
     (asked,) = proposals(hub)
     (known,) = facts(hub)
-    assert (asked.kind, asked.row_id, asked.payload["auto"]) == ("erase", known.id, True)
+    assert (asked.kind, asked.row_id, asked.payload["auto"]) == ("erase", known.id, False)
     assert asked.payload["fact_ids"] == [str(known.id)]
+
+
+def test_AA7_E20_a_certain_wish_is_carried_out_where_the_policy_says_so(hub: Hub) -> None:
+    asks_to_forget_an_address(hub, "auto")
+    assert facts(hub) == []
 
 
 def test_AA7_a_wish_of_the_assistant_is_ignored(hub: Hub) -> None:
