@@ -120,6 +120,11 @@ class TenantLedger:
         except DatabaseError as error:
             log.warning("model_calls.unsaved", calls=len(calls), error=str(error))
 
+    def drop_words(self) -> None:
+        """Keep the figures only: what was asked may have been erased while it was asked."""
+        for call, _ in self.calls:
+            call.messages, call.output, call.error = (), "", ""
+
     def _now(self) -> datetime:
         return self.at or timezone.now()
 
@@ -199,6 +204,13 @@ def _clipped(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
 def _clean(text: str) -> str:
     """PostgreSQL's text has no NUL, and its JSON no lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def save_account() -> None:
+    """Write the calls of the account that is open, if one is: so that an erasure finds them."""
+    ledger = current_ledger()
+    if isinstance(ledger, TenantLedger):
+        ledger.save()
 
 
 @contextmanager

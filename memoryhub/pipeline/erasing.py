@@ -18,6 +18,7 @@ from django.db.models import F, Min, Q
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import NotFound
+from memoryhub.inference.ledger import save_account
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
@@ -104,6 +105,7 @@ def execute(
     Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
     job that runs in the space is the caller's own.
     """
+    save_account()
     with tenant_scope(space.tenant_id):
         lock_space(space)
         if not within_step:

@@ -93,6 +93,7 @@ def _run(job: Job, at: datetime | None) -> None:
             STEPS[Job.Step(job.step)](job, at or timezone.now())
         except queue.LeaseLost:
             log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
+            ledger.drop_words()  # an erasure may be why
         except Exception as error:
             # Whatever went wrong is kept on the job and shown; only the process's end escapes.
             if not isinstance(error, MemoryHubError):

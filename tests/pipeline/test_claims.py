@@ -13,7 +13,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline import runner
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Derivation, Episode, EvolutionEvent, Fact, Revision
+from notes.models import Derivation, Episode, EvolutionEvent, Fact, Receipt, Revision
 from tests.support.claims import (
     current,
     fact,
@@ -26,6 +26,7 @@ from tests.support.claims import (
     verdicts,
 )
 from tests.support.hub import START, Hub
+from tests.support.scan import places_of
 
 pytestmark = pytest.mark.django_db
 
@@ -269,6 +270,12 @@ def test_AA7_E20_a_wish_of_the_subject_is_proposed_with_what_it_means(hub: Hub) 
 def test_AA7_E20_a_certain_wish_is_carried_out_where_the_policy_says_so(hub: Hub) -> None:
     asks_to_forget_an_address(hub, "auto")
     assert facts(hub) == []
+    assert proposals(hub) == []
+    with tenant_scope(hub.tenant.id):
+        assert Receipt.objects.get().counts["turns"] == 1
+        assert places_of("Elm Street") == []
+        # That something was asked for stays, and repeats nothing of what it was about.
+        assert Turn.objects.filter(text="Forget my address.").exists()
 
 
 def test_AA7_a_wish_of_the_assistant_is_ignored(hub: Hub) -> None:

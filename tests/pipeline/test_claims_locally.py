@@ -8,6 +8,7 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -78,6 +79,7 @@ def test_two_likes_are_no_conflict(tenant: Tenant) -> None:
 
 
 def test_AA7_E20_an_address_to_be_forgotten_is_found_by_its_predicate(tenant: Tenant) -> None:
+    set_policy(tenant.id, actor="test", overrides={"erase.on_request": "confirm"})
     talk(tenant, "I live at 12 Elm Street.", "I like tea.", "Please forget my address.")
     (asked,) = proposed(tenant)
     with tenant_scope(tenant.id):
