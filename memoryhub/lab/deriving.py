@@ -37,6 +37,8 @@ class Report:
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
     calls: dict[str, dict[str, float]] = field(default_factory=dict)
+    facts: list[dict[str, str]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
     def add(self, counts: dict[str, int]) -> None:
         for name, number in counts.items():
@@ -55,6 +57,8 @@ class Report:
             "turns_per_second": round(self.turns / self.seconds, 2) if self.seconds else 0,
             "counts": self.counts,
             "calls": self.calls,
+            "errors": self.errors,
+            "facts": self.facts,
         }
 
 
@@ -79,6 +83,8 @@ def derive(
             with tenant_scope(tenant.id):
                 report.add(_counts(space))
                 report.add_calls(_calls(space))
+                report.facts += _told(space)
+                report.errors += _errors(space)
             progress(f"{dialogue.name}: {turns} turns")
     return report
 
@@ -148,3 +154,23 @@ def _calls(space: Space) -> dict[str, dict[str, float]]:
     )
     figures = [dict[str, Any](row) for row in found]
     return {row.pop("purpose"): row for row in figures}
+
+
+def _told(space: Space) -> list[dict[str, str]]:
+    """Every fact beside the words it was read from, to be judged by eye."""
+    links = Derivation.objects.filter(space=space, child_type="fact", role="support")
+    said = {link.child_id: link.turn.text for link in links.select_related("turn")}
+    facts = Fact.objects.filter(space=space).order_by("asserted_at", "id")
+    return [
+        {"text": fact.text, "status": fact.status, "said": said.get(fact.id, "")} for fact in facts
+    ]
+
+
+def _errors(space: Space) -> list[str]:
+    """What failed on the way, model calls and jobs, whether or not another try went well."""
+    calls = ModelCall.objects.filter(space=space, status=ModelCall.Status.FAILED)
+    jobs = Job.objects.filter(space=space).exclude(error="")
+    return [
+        *(f"{purpose}: {error}" for purpose, error in calls.values_list("purpose", "error")),
+        *(f"job {step}: {error}" for step, error in jobs.values_list("step", "error")),
+    ]
