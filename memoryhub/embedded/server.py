@@ -207,6 +207,7 @@ class EmbeddedPostgres:
     def spawn(self, postgres: Path, alive: int) -> int:
         """Hands the lock down to the server. Returns the log's length before it spoke."""
         with self.open_log() as log:
+            began = log.tell()  # the server writes to the same file, and may be quicker
             self._process = subprocess.Popen(  # noqa: S603
                 [str(postgres), "-D", str(self.places.cluster)],
                 cwd=self.places.home,
@@ -216,7 +217,7 @@ class EmbeddedPostgres:
                 pass_fds=[alive],
                 **self.places.account.options,
             )
-            return log.tell()
+            return began
 
     def wait_for(self, began: int, deadline: float) -> bool:
         while time.monotonic() < deadline:

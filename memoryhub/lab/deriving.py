@@ -74,7 +74,8 @@ def derive(
     report = Report()
     for dialogue in dialogues:
         with throwaway_tenant() as tenant:
-            Tenant.objects.filter(id=tenant.id).update(engine=engine)
+            with tenant_scope(tenant.id):
+                Tenant.objects.filter(id=tenant.id).update(engine=engine)
             set_policy(tenant.id, actor="lab", preset=preset)
             start = time.perf_counter()
             space, turns = _replay(tenant, dialogue, most_turns)
