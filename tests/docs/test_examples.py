@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.formats import read_dialogues
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, ensure_space, find_tenant
-from notes.models import Fact
+from notes.models import EvolutionEvent, Fact
 from tests.docs.pages import ROOT, blocks
+from tests.support.factories import make_member
 
 PAGES = [ROOT / "README.md", ROOT / "docs/tutorial/five-minutes.md"]
 CURL = re.compile(r"curl -s http://127\.0\.0\.1:8000(\S+) .*?-d '(.*?)'$", re.M | re.S)
@@ -69,6 +72,27 @@ def test_the_tutorial_tells_the_truth_about_last_saturday_and_repetition(
     with tenant_scope(tenant.id):
         fact = Fact.objects.get(space=Space.objects.get(subject="ana"))
     assert fact.event_from == datetime(2026, 10, 10, tzinfo=UTC)
+
+
+def test_what_the_tutorial_puts_right_can_be_undone_and_redone(
+    client: Client, api: APIClient, tenant: Tenant
+) -> None:
+    body = {"subject": "ana", "messages": [{"content": "I moved to Lisbon last week."}]}
+    api.post("/api/v1/memories", {**body, "wait": True}, format="json")
+    client.force_login(make_member(tenant))
+    with tenant_scope(tenant.id):
+        fact = Fact.objects.get()
+    page = reverse("space-fact", args=[fact.space_id, fact.id])
+    assert "Say it in other words" in client.get(page).content.decode()
+    client.post(page, {"action": "edit", "text": "Ana lives in the Alfama in Lisbon."})
+    for offered, now_held in (("Undo", fact.text), ("Redo", "Ana lives in the Alfama in Lisbon.")):
+        with tenant_scope(tenant.id):
+            event = EvolutionEvent.objects.latest("created_at")
+        change = reverse("space-event", args=[fact.space_id, event.id])
+        assert f"{offered} this change" in client.get(change).content.decode()
+        client.post(change)
+        with tenant_scope(tenant.id):
+            assert [row.text for row in Fact.objects.filter(retired_at=None)] == [now_held]
 
 
 def test_the_first_tenant_of_a_deployment_can_be_made_as_shown(db: None) -> None:
