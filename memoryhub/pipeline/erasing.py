@@ -20,7 +20,7 @@ from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import NotFound
 from memoryhub.inference.ledger import save_account
 from memoryhub.inference.models import ModelCall
-from memoryhub.pipeline import queue
+from memoryhub.pipeline import promoting, queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of
@@ -232,7 +232,7 @@ def _by_session(found: Trace) -> dict[UUID, list[UUID]]:
 
 
 def _follow_up(space: Space, found: Trace, again: dict[UUID, list[UUID]], now: datetime) -> None:
-    """Plan what is derived, summed up and embedded anew."""
+    """Plan what is derived, summed up and embedded anew; the profile follows at once (I3)."""
     key = f"erased-{now.isoformat()}"
     for session_id, turns in again.items():
         queue.enqueue_step(
@@ -254,6 +254,7 @@ def _follow_up(space: Space, found: Trace, again: dict[UUID, list[UUID]], now: d
         queue.enqueue_step(space, Job.Step.FOLD, "C", key, now)
     if found.turns:
         queue.enqueue_step(space, Job.Step.EMBED, "D", key, now)
+    promoting.follow(space, policy_of(space).policy, now)
 
 
 def _whole(space: Space) -> dict[str, int]:

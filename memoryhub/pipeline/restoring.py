@@ -1,12 +1,18 @@
-"""Undo and roll-back as services: what could not be embedded meanwhile is embedded later (I9)."""
+"""Undo and roll-back as services, and what has to follow a change that no dialogue brought.
+
+The profile mirrors its facts again at once (I3), and what could not be embedded meanwhile is
+embedded later (I9).
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from memoryhub.models_in_use import embedder
-from memoryhub.pipeline import queue
+from memoryhub.pipeline import promoting, queue
 from memoryhub.pipeline.models import Job
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import timeline, undoing
@@ -18,17 +24,26 @@ def undo(
 ) -> EvolutionEvent:
     """See `notes.undoing.undo`. Opens its own scopes. Raises Conflict."""
     made = undoing.undo(event, actor, now, cascade=cascade)
-    with tenant_scope(event.tenant_id):
-        plan_embedding(Space.objects.get(id=event.space_id), str(made.id), now)
+    settle(made.space_id, made.tenant_id, str(made.id), now)
     return made
 
 
 def roll_back(space: Space, to: datetime, actor: str, now: datetime) -> list[EvolutionEvent]:
     """See `notes.timeline.roll_back`. Opens its own scopes. Raises Conflict."""
     made = timeline.roll_back(space, to, actor, now)
-    with tenant_scope(space.tenant_id):
-        plan_embedding(space, f"back-{now.isoformat()}", now)
+    settle(space.id, space.tenant_id, f"back-{now.isoformat()}", now)
     return made
+
+
+def settle(space_id: UUID, tenant_id: UUID, key: str, now: datetime) -> None:
+    """Call after claims were changed by other means than reading. Opens its own scope.
+
+    `key` tells this change from others, so that its job is planned once.
+    """
+    with tenant_scope(tenant_id):
+        space = Space.objects.get(id=space_id)
+        promoting.follow(space, policy_of(space).policy, now)
+        plan_embedding(space, key, now)
 
 
 def plan_embedding(space: Space, key: str, now: datetime) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.pipeline import erasing
+from memoryhub.pipeline import erasing, restoring
 from memoryhub.pipeline.erasing import Target
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
@@ -91,6 +91,7 @@ def _carry_out(space: Space, proposal: Proposal, said: str, actor: str, now: dat
         "merge": _merge,
     }[said]
     by_hand(space, actor, now, f"accepted: {proposal.reason}"[:500], _bound(work, proposal))
+    restoring.settle(space.id, space.tenant_id, str(proposal.id), now)
 
 
 Work = Callable[[Workbench, ChangeSet, Proposal], None]

@@ -14,6 +14,7 @@ from django.utils import timezone
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.history import need, read_time
 from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.pipeline import restoring
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import correcting
@@ -32,7 +33,9 @@ def act(request: ConsoleRequest, space_id: UUID, kind: str, row_id: UUID) -> Htt
     try:
         if done is None:
             raise InvalidInput("there is no such action", field="action")
-        made = done(request, space, row_id, timezone.now())
+        now = timezone.now()
+        made = done(request, space, row_id, now)
+        restoring.settle(space.id, space.tenant_id, f"{row_id}-{now.isoformat()}", now)
         shown = getattr(made, "id", row_id) if name == "edit" else row_id
         messages.success(request, "Done. It can be undone in the history.")
     except MemoryHubError as error:
