@@ -12,13 +12,15 @@ THEMES = ("light", "dark")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An entry of the navigation. `names` are the URL names that belong to it."""
+    """An entry of the navigation. `names` are the URL names that belong to it; on a narrow screen
+    the `spare` ones stand behind "More"."""
 
     label: str
     icon: str
     url_name: str
     names: tuple[str, ...] = ()
     admin: bool = False
+    spare: bool = False
 
 
 PLACES = (
@@ -27,19 +29,22 @@ PLACES = (
     Place("Review", "review", "review", ("receipt",)),
     Place("Chat", "chat", "chat"),
     Place("Jobs", "jobs", "jobs"),
-    Place("Policy", "policy", "policy"),
-    Place("Usage", "usage", "usage"),
-    Place("API keys", "key", "keys", admin=True),
+    Place("Policy", "policy", "policy", spare=True),
+    Place("Usage", "usage", "usage", spare=True),
+    Place("API keys", "key", "keys", admin=True, spare=True),
 )
 
 
 def console(request: HttpRequest) -> dict[str, Any]:
     seat = getattr(request, "seat", None)
+    places = _places(request, seat) if seat else []
     theme = request.COOKIES.get("theme", "")
     return {
         "seat": seat,
         "theme": theme if theme in THEMES else "",
-        "places": _places(request, seat) if seat else [],
+        "places": places,
+        "spare_places": [(place, here) for place, here in places if place.spare],
+        "spare_here": any(here for place, here in places if place.spare),
     }
 
 

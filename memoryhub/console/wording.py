@@ -34,6 +34,28 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+_ERASED = {
+    "rederived": "derived again from the rest",
+    "loosened": "kept for what else they rest on",
+    "withheld": "withheld until rewritten",
+    "reopened": "true again, as nothing contradicts them",
+    "segmentpage": "places in a segment",
+    "memberships": "places in a segment",
+    "profileattribute": "attributes of the profile",
+    "profile": "attributes of the profile",
+    "entity": "entities",
+    "fingerprints": "marks of what was recalled",
+    "answers": "kept answers",
+}
+
+
+def erased(kind: str) -> str:
+    """What a count of a dry run or of a receipt counts: kinds of rows come in both numbers."""
+    stem = kind.removesuffix("s") if kind.removesuffix("s") in _ERASED else kind
+    words = _ERASED.get(stem) or (stem if stem.endswith("s") else f"{stem}s").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
 def day(at: datetime, now: datetime) -> str:
     """ "12 May", with the year when it is not this one. `at` and `now` in the reader's zone."""
     return f"{at.day} {at:%b}" if at.year == now.year else f"{at.day} {at:%b %Y}"

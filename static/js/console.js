@@ -38,7 +38,10 @@ async function copyFrom(button) {
 
 function closeMenus(event) {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
-    if (event.type === "keydown" ? event.key === "Escape" : !menu.contains(event.target)) menu.open = false;
+    const escaped = event.type === "keydown" && event.key === "Escape";
+    // What is closed over the focus hands it back to what opened it.
+    if (escaped && menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    if (escaped || (event.type === "click" && !menu.contains(event.target))) menu.open = false;
   }
 }
 

@@ -390,6 +390,20 @@ def test_a_quiet_worker_is_noticed(browser: Client, world: World) -> None:
     assert "No worker has been heard: 1 job due for over a minute" in page
 
 
+def test_what_is_planned_for_later_is_not_yet_to_do(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        Job.objects.update(state="done")
+        job = make_job(world.space, step="sweep", run_after=timezone.now() + timedelta(hours=1))
+    overview = show(browser, world, "overview")
+    assert "All is well" in overview
+    assert "<dt>Planned</dt>" in overview
+    assert "to do" not in show(browser, world, "space-timeline")
+    with tenant_scope(world.tenant.id):
+        Job.objects.filter(id=job.id).update(run_after=timezone.now())
+    assert "1 job to do" in show(browser, world, "overview")
+    assert "1 job to do" in show(browser, world, "space-timeline")
+
+
 def test_episodes_are_found_by_kind_state_and_words(browser: Client, world: World) -> None:
     with tenant_scope(world.tenant.id):
         make_episode(world.space, "A day of honey.", kind="day", day=MAY.date(), stale=True)

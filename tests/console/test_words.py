@@ -11,7 +11,7 @@ from memoryhub.console.health import notices
 from memoryhub.console.listing import Choice, Page, read_filters
 from memoryhub.console.queries.overview import Day, Queue
 from memoryhub.console.quoting import Piece, Span, pieces
-from memoryhub.console.wording import ago, day, validity
+from memoryhub.console.wording import ago, day, erased, validity
 from notes.models import Fact
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -157,3 +157,18 @@ def test_no_model_is_not_a_fault() -> None:
     found = notices(queue(), llm=False, empty=True)
     assert [notice.level for notice in found] == ["good", "info", "info"]
     assert notices(queue(waiting=3), llm=True, empty=False)[0].text == "Working: 3 jobs to do."
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("entity", "Entities"),
+        ("entitys", "Entities"),
+        ("fact", "Facts"),
+        ("segmentpages", "Places in a segment"),
+        ("model_calls", "Model calls"),
+        ("withheld", "Withheld until rewritten"),
+    ],
+)
+def test_what_an_erasure_counts(kind: str, words: str) -> None:
+    assert erased(kind) == words

@@ -23,6 +23,10 @@ LABELLED = """() => {
 TWICE = """() => { const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
   return ids.filter((id, at) => ids.indexOf(id) !== at) }"""
 
+CUT = """() => [...document.querySelectorAll(".places li span")]
+  .filter(e => e.offsetParent && e.scrollWidth > e.closest("li").clientWidth)
+  .map(e => e.textContent)"""
+
 
 @pytest.fixture
 def world(tenant: Tenant) -> World:
@@ -144,3 +148,29 @@ def test_space_names_stay_within_their_tenant(visitor: Visitor, world: World) ->
     expect(page.get_by_text(other.space.subject)).to_have_count(0)
     with tenant_scope(world.tenant.id):
         assert Space.objects.filter(subject=other.space.subject).count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 390], indirect=True)
+def test_a_narrow_screen_reaches_every_place(visitor: Visitor, width: int) -> None:
+    page = visitor.open("jobs")
+    main = page.get_by_role("navigation", name="Main")
+    for entry in main.locator("li:visible").all():
+        box = entry.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+    assert page.evaluate(CUT) == []
+    more = main.get_by_text("More", exact=True).locator("..")
+    expect(main.get_by_role("link", name="Usage")).to_have_count(0)
+    more.press("Enter")
+    for name in ("Policy", "Usage", "API keys"):
+        expect(main.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Tab")
+    expect(main.get_by_role("link", name="Policy")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(more).to_be_focused()
+    expect(main.get_by_role("link", name="Policy")).to_have_count(0)
+    page.keyboard.press("Enter")
+    main.get_by_role("link", name="Usage").click()
+    expect(page.get_by_role("heading", name="Usage of models")).to_be_visible()
+    expect(more).to_have_class("here")

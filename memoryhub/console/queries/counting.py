@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from memoryhub.dialogues.models import Turn
@@ -15,6 +15,12 @@ from notes.models import Entity, Episode, Fact, Note, Segment
 from notes.queries import current
 
 OPEN = (Job.State.QUEUED, Job.State.RUNNING, Job.State.RETRY)
+# A waiting job due later than this is planned ahead, such as the next sweep: nobody waits for it.
+SOON = timedelta(minutes=5)
+
+
+def planned(now: datetime) -> Q:
+    return Q(state=Job.State.QUEUED, run_after__gt=now + SOON)
 
 
 def count_of(rows: QuerySet[Any], key: str) -> Coalesce:
@@ -38,7 +44,7 @@ def with_counts(spaces: QuerySet[Space], now: datetime) -> QuerySet[Any]:
     counts: dict[str, Any] = {name: count_of(rows, "space") for name, rows in kinds(now).items()}
     return spaces.annotate(
         **counts,
-        waiting=count_of(Job.objects.filter(state__in=OPEN), "space"),
+        waiting=count_of(Job.objects.filter(~planned(now), state__in=OPEN), "space"),
         failed=count_of(Job.objects.filter(state=Job.State.DEAD), "space"),
     )
 

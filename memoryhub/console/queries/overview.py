@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
-from memoryhub.console.queries.counting import OPEN, count_of, totals, with_counts
+from memoryhub.console.queries.counting import OPEN, count_of, planned, totals, with_counts
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
@@ -23,7 +23,8 @@ UNHEARD = timedelta(minutes=1)
 @dataclass(frozen=True, slots=True)
 class Queue:
     """`oldest` is when the first unfinished job was made, `unheard` how many nobody claims,
-    `over_budget` and `left_alone` those of the retrying that wait until a model may be asked."""
+    `planned` those due later, which nobody waits for; `over_budget` and `left_alone` those of
+    the retrying that wait until a model may be asked."""
 
     waiting: int
     running: int
@@ -31,6 +32,7 @@ class Queue:
     dead: int
     unheard: int
     oldest: datetime | None
+    planned: int = 0
     over_budget: int = 0
     left_alone: int = 0
 
@@ -57,16 +59,17 @@ def queue(now: datetime) -> Queue:
     def jobs(*states: str, **more: Any) -> Count:
         return Count("pk", filter=Q(state__in=states, **more))
 
-    late = now - UNHEARD
+    late, later = now - UNHEARD, planned(now)
     found = Job.objects.aggregate(
-        waiting=jobs(Job.State.QUEUED),
+        waiting=Count("pk", filter=Q(state=Job.State.QUEUED) & ~later),
+        planned=Count("pk", filter=later),
         running=jobs(Job.State.RUNNING),
         retrying=jobs(Job.State.RETRY),
         dead=jobs(Job.State.DEAD),
         over_budget=jobs(Job.State.RETRY, error__startswith="budget_spent:"),
         left_alone=jobs(Job.State.RETRY, error__startswith="breaker_open:"),
         unheard=jobs(Job.State.QUEUED, Job.State.RETRY, run_after__lt=late),
-        oldest=Min("created_at", filter=Q(state__in=OPEN)),
+        oldest=Min("created_at", filter=Q(state__in=OPEN) & ~later),
     )
     # While one job of a space runs, those behind it wait in order: somebody is listening.
     return Queue(**{**found, "unheard": 0 if found["running"] else found["unheard"]})

@@ -116,6 +116,16 @@ def _as_time(text: str) -> str:
 
 
 @register.filter
+def kind_words(kind: str) -> str:
+    return {"segmentpage": "place", "profileattribute": "profile"}.get(kind, kind)
+
+
+@register.filter
+def erased_words(kind: str) -> str:
+    return wording.erased(kind)
+
+
+@register.filter
 def said_in(values: dict[str, Any]) -> str:
     """The words of a revision's row, whatever its kind."""
     for name in ("text", "content", "summary", "name"):
