@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 from rest_framework.request import Request
 
 from api.models import IdempotentRequest
@@ -41,7 +42,9 @@ def once(
         )
         if fresh:
             record.body = write()
-            record.save(update_fields=["body"])
+            # Not before what it tells of came in, or an erasure would pass it over.
+            record.created_at = timezone.now()
+            record.save(update_fields=["body", "created_at"])
         elif record.request_hash != _hash(request):
             raise Conflict(
                 f"This {HEADER} was used with another body.", code="idempotency_key_reused"

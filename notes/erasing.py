@@ -21,7 +21,7 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.queries import turns_between
 from memoryhub.tenants.models import Space
-from notes import indexing, registry
+from notes import graph, indexing, registry
 from notes.dating import event_words
 from notes.models import (
     Derivation,
@@ -31,6 +31,7 @@ from notes.models import (
     IndexEntry,
     Page,
     Proposal,
+    Relation,
     Revision,
     SegmentPage,
     Tombstone,
@@ -156,7 +157,11 @@ def _rewrite(found: Trace, changes: ChangeSet) -> None:
         _edit(changes, row, **values)
         changes.revisions[-1].before = None  # these words go
     for entity in found.entities.values():
-        _edit(changes, entity, summary="")
+        name, *aliases = found.names[entity.id]
+        # Renamed, it leaves the key free, which may be that of an entity merged into it.
+        renamed = name != entity.name
+        known = salted("entity", entity.id) if renamed else entity.canonical_key
+        _edit(changes, entity, name=name, aliases=aliases, canonical_key=known, summary="")
         changes.revisions[-1].before = None
 
 
@@ -184,7 +189,20 @@ def _index(found: Trace, purged: set[Key]) -> dict[str, int]:
     owners = {row for _, row in purged} | found.erased
     count, _ = IndexEntry.objects.filter(space=found.space, owner_id__in=owners).delete()
     _windows(found)
+    _named_anew(found, purged)
     return {"index_entries": count}
+
+
+def _named_anew(found: Trace, purged: set[Key]) -> None:
+    """Entities that stay, and their relations, are found by the words they have left."""
+    if not found.entities:
+        return
+    ends = Q(src__in=found.entities) | Q(dst__in=found.entities)
+    gone = [row for kind, row in purged if kind == "relation"]
+    relations = Relation.objects.filter(ends, retired_at=None).exclude(id__in=gone)
+    entries = graph.entity_entries(found.entities.values())
+    entries += graph.relation_entries(relations.select_related("src", "dst", "fact"))
+    indexing.write_entries(found.space, found.space.embedding_model, entries, None)
 
 
 def _windows(found: Trace) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +18,7 @@ from django.db.models import CASCADE, ForeignKey, Q
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
 from notes import registry
-from notes.evidence import gives_away
+from notes.evidence import gives_away, tokens
 from notes.models import Chain, Derivation, Entity, Episode, Fact, Page, Relation, Segment
 from notes.workbench import Key
 
@@ -28,7 +30,8 @@ REWRITTEN = frozenset({"chain", "segment", "episode"})
 class Trace:
     """`turns` will be redacted; `named` are the claims asked for. `gone` rows rested on those
     alone; `tainted` ones on other turns too, which are in `remaining`; `rewritten` ones sum up a
-    span with some of them in it. `released` claims were ended by the turns and by nothing else.
+    span with some of them in it. `names` are those that `entities`, which stay, may keep, the
+    display name first. `released` claims were ended by the turns and by nothing else.
     """
 
     space: Space
@@ -38,6 +41,7 @@ class Trace:
     tainted: dict[Key, Any] = field(default_factory=dict)
     rewritten: dict[Key, Any] = field(default_factory=dict)
     entities: dict[UUID, Entity] = field(default_factory=dict)
+    names: dict[UUID, list[str]] = field(default_factory=dict)
     released: set[UUID] = field(default_factory=set)
     remaining: set[UUID] = field(default_factory=set)
 
@@ -219,7 +223,7 @@ def _pointing(kind: registry.RowKind, column: Any, wave: set[Key]) -> dict[Key, 
 
 
 def _entities(found: Trace) -> None:
-    """Names that only erased words mention go (step 5); the others lose their summaries."""
+    """Those that only erased words mention go (step 5); of the others, see `_names_of`."""
     gone = [row for kind, row in found.gone if kind == "relation"]
     lost = [row for (kind, _), row in found.gone.items() if kind == "relation"]
     touched = {r.src_id for r in lost} | {r.dst_id for r in lost}
@@ -238,4 +242,43 @@ def _entities(found: Trace) -> None:
     )
     for entity_id in set(found.entities) - used:
         found.gone["entity", entity_id] = found.entities.pop(entity_id)
-    found.entities = {i: e for i, e in found.entities.items() if e.summary}
+    _names_of(found)
+
+
+def _names_of(found: Trace) -> None:
+    """Of the entities that stay, what to rewrite: a summary, or names that nothing but the turns
+    says. One whose names were all of that kind goes."""
+    found.entities |= Entity.objects.exclude(id__in=_ids(found.gone)).in_bulk(
+        {e.merged_into_id for e in _entities_of(found) if e.merged_into_id}
+    )
+    unsaid = _unsaid(found, {n for e in found.entities.values() for n in (e.name, *e.aliases)})
+    for entity in list(found.entities.values()):
+        said = [name for name in (entity.name, *entity.aliases) if name not in unsaid]
+        if not said:
+            found.gone["entity", entity.id] = found.entities.pop(entity.id)
+        elif len(said) <= len(entity.aliases) or entity.summary:
+            found.names[entity.id] = said
+    _dependents(found)
+    found.entities = {i: e for i, e in found.entities.items() if i in found.names}
+
+
+def _ids(keys: Iterable[Key]) -> list[UUID]:
+    return [row_id for _, row_id in keys]
+
+
+def _entities_of(found: Trace) -> list[Entity]:
+    gone = [row for (kind, _), row in found.gone.items() if kind == "entity"]
+    return [*found.entities.values(), *gone]
+
+
+def _unsaid(found: Trace, names: set[str]) -> set[str]:
+    """Those of the names with a word that the turns say and no other turn of the space does."""
+    erased = {word for turn in found.turns for word in tokens(turn.text)}
+    doubted = {word for name in names for word in tokens(name)} & erased
+    if not doubted:
+        return set()
+    asked = reduce(or_, (Q(text__icontains=word) | Q(speaker__icontains=word) for word in doubted))
+    others = Turn.objects.filter(asked, space=found.space).exclude(id__in=found.erased)
+    left = {w for said in others.values_list("text", "speaker") for t in said for w in tokens(t)}
+    lost = doubted - left - set(tokens(f"{found.space.subject} {found.space.name}"))
+    return {name for name in names if lost & set(tokens(name))}

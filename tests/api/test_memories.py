@@ -5,11 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline import erasing
+from memoryhub.pipeline.erasing import Target
 from memoryhub.pipeline.models import Job
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.models import Fact, Page
@@ -266,6 +269,22 @@ def test_an_idempotency_key_is_not_for_another_body(api: APIClient) -> None:
     answer = api.post(URL, said("Something else."), format="json", headers=headers)
     assert answer.status_code == 409
     assert answer.json()["code"] == "idempotency_key_reused"
+
+
+def test_an_erasure_forgets_what_was_answered_under_an_idempotency_key(
+    api: APIClient, tenant: Tenant
+) -> None:
+    headers = {"Idempotency-Key": "k-1"}
+    first = api.post(URL, said("Hello there."), format="json", headers=headers)
+    (turn,) = stored(tenant)
+    with tenant_scope(tenant.id):
+        space = Space.objects.get(id=turn.space_id)
+    erasing.execute(space, Target("turns", (turn.id,)), "eva", timezone.now())
+    again = api.post(URL, said("Hello there."), format="json", headers=headers)
+    assert again["Idempotent-Replayed"] == "true"
+    assert first.json()["turns"] != []
+    assert again.json()["turns"] == []
+    assert len(stored(tenant)) == 1  # the key still counts as used: nothing was said again
 
 
 def test_turns_form_pages_by_who_speaks(api: APIClient, tenant: Tenant) -> None:
