@@ -17,6 +17,7 @@ from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactRep
 from memoryhub.engines.llm.times import time_of
 from memoryhub.engines.local.predicates import is_single
 from memoryhub.engines.types import (
+    Cardinality,
     Construction,
     EntityMention,
     Exchange,
@@ -36,6 +37,7 @@ MOST_FACTS, MOST_WORDS, MOST_MENTIONS, MOST_CHARACTERS = 20, 12, 40, 500  # spec
 SHORTEST = 12  # characters of a text that can be told to be our own
 _SELF = frozenset({"", "i", "me", "user", "speaker", "the user", "the speaker", "我", "用户"})
 _TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
+_MADE_BY_EVENTS = frozenset({"lives_in", "address", "marital_status"})
 _UNSURE = 0.6  # confidence of a claim whose quotation is nowhere
 
 
@@ -157,7 +159,7 @@ class Reading:
             o2=reply.second_object,
             c=reply.complement,
             predicate_key=key,
-            cardinality="single" if is_single(key) else "multi",
+            cardinality=_cardinality(key, kind),
             kind=kind,
             polarity=polarity,
             event=time_of(reply.first, reply.last, reply.when, source),
@@ -250,6 +252,17 @@ def _span(source: Utterance, quote: str) -> tuple[SourceSpan, bool]:
     if start < 0:
         return SourceSpan(source.handle, 0, len(source.text)), False
     return SourceSpan(source.handle, start, start + len(quote)), True
+
+
+def _cardinality(key: str, kind: FactKind) -> Cardinality:
+    """A small model hangs events and wishes on whatever predicate it was shown ("works_as" for a
+    race run), and each would push out the one before. Only a state has one value at a time (a
+    favourite is one), and a move, which is an event that makes one.
+    """
+    states = kind in ("state", "attribute", "preference") or (
+        kind == "event" and key in _MADE_BY_EVENTS
+    )
+    return "single" if states and is_single(key) else "multi"
 
 
 def _pattern(reply: FactReply) -> Pattern:

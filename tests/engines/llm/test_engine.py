@@ -75,6 +75,24 @@ def test_a_fact_has_owner_slots_and_source(server: OpenAIServer, engine: LLMEngi
     assert MOVED[source.start : source.end] == "I moved to Lisbon last week"
 
 
+@pytest.mark.parametrize(
+    ("predicate", "kind", "cardinality"),
+    [
+        ("works_as", "state", "single"),
+        ("works_as", "event", "multi"),
+        ("works_as", "plan", "multi"),
+        ("lives_in", "event", "single"),
+        ("favourite_colour", "preference", "single"),
+        ("likes", "state", "multi"),
+    ],
+)
+def test_only_a_state_has_one_value_whatever_predicate_a_model_hangs_an_event_on(
+    server: OpenAIServer, engine: LLMEngine, predicate: str, kind: str, cardinality: str
+) -> None:
+    found = one_fact(server, engine, predicate=predicate, kind=kind)
+    assert found.cardinality == cardinality
+
+
 def test_dates_come_as_iso_and_become_intervals(server: OpenAIServer, engine: LLMEngine) -> None:
     dates = {"from": "2024-04-29", "to": "2024-05-05", "when": "last week"}
     found = one_fact(server, engine, **dates)
