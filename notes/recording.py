@@ -77,43 +77,22 @@ class ChangeSet:
         )
 
     def created(self, row: Any, sources: Iterable[Source]) -> None:
-        self._revise(row, None, None)
+        self._revise(row, None, getattr(row, "version", 1), after=values_of(row))
         self.supported(row, sources)
 
     def changed(self, row: Any, before: dict[str, Any]) -> None:
         """Call after the row's values and version were changed; `before` from values_of()."""
-        self._revise(row, before, before["version"])
+        self._revise(row, before["version"], row.version, before=before, after=values_of(row))
 
     def removed(self, row: Any) -> None:
         """A record without a version of its own (a membership) that goes; before it is deleted."""
-        self.revisions.append(
-            Revision(
-                tenant_id=self.space.tenant_id,
-                space=self.space,
-                event=self.event,
-                row_type=row._meta.model_name,
-                row_id=row.id,
-                version_before=getattr(row, "version", 1),
-                version_after=getattr(row, "version", 1) + 1,
-                before=values_of(row),
-                after=None,
-            )
-        )
+        version = getattr(row, "version", 1)
+        self._revise(row, version, version + 1, before=values_of(row))
 
     def erased(self, row: Any) -> None:
         """A row that is deleted: that it went is told, and nothing of what it was."""
         version = getattr(row, "version", 1)
-        self.revisions.append(
-            Revision(
-                tenant_id=self.space.tenant_id,
-                space=self.space,
-                event=self.event,
-                row_type=row._meta.model_name,
-                row_id=row.id,
-                version_before=version,
-                version_after=version + 1,
-            )
-        )
+        self._revise(row, version, version + 1)
 
     def supported(self, row: Any, sources: Iterable[Source]) -> None:
         self.derivations += [
@@ -134,7 +113,15 @@ class ChangeSet:
             for source in sources
         ]
 
-    def _revise(self, row: Any, before: dict[str, Any] | None, version: int | None) -> None:
+    def _revise(
+        self,
+        row: Any,
+        version_before: int | None,
+        version_after: int,
+        *,
+        before: dict[str, Any] | None = None,
+        after: dict[str, Any] | None = None,
+    ) -> None:
         self.revisions.append(
             Revision(
                 tenant_id=self.space.tenant_id,
@@ -142,10 +129,10 @@ class ChangeSet:
                 event=self.event,
                 row_type=row._meta.model_name,
                 row_id=row.id,
-                version_before=version,
-                version_after=getattr(row, "version", 1),
+                version_before=version_before,
+                version_after=version_after,
                 before=before,
-                after=values_of(row),
+                after=after,
             )
         )
 

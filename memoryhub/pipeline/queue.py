@@ -33,18 +33,16 @@ def enqueue(
     space: Space, first_seq: int, last_seq: int, now: datetime, *, wait: float = 0.0
 ) -> Job:
     """A derivation of these turns, due in `wait` seconds. The same turns are never queued twice."""
-    job, _ = Job.objects.get_or_create(
-        space=space,
-        dedupe_key=f"derive:{first_seq}-{last_seq}",
-        defaults={
-            "tenant_id": space.tenant_id,
-            "first_seq": first_seq,
-            "last_seq": last_seq,
-            "run_after": now + timedelta(seconds=wait),
-            "created_at": now,
-        },
+    return enqueue_step(
+        space,
+        Job.Step.DERIVE,
+        "A",
+        f"{first_seq}-{last_seq}",
+        now + timedelta(seconds=wait),
+        first_seq=first_seq,
+        last_seq=last_seq,
+        created=now,
     )
-    return job
 
 
 def enqueue_step(
@@ -57,6 +55,7 @@ def enqueue_step(
     payload: dict[str, object] | None = None,
     first_seq: int = 0,
     last_seq: int = 0,
+    created: datetime | None = None,
 ) -> Job:
     """Plan a step once: a job of the same `key` that exists already is left as it is."""
     job, _ = Job.objects.get_or_create(
@@ -70,7 +69,7 @@ def enqueue_step(
             "last_seq": last_seq,
             "payload": payload or {},
             "run_after": due,
-            "created_at": due,
+            "created_at": created or due,
         },
     )
     return job
@@ -105,20 +104,16 @@ def plan_step(
 
 def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
     """Give the index entries that a failed embedder left without vectors another try (E18)."""
-    job, _ = Job.objects.get_or_create(
-        space=space,
-        dedupe_key=f"embed:{after.first_seq}-{after.last_seq}",
-        defaults={
-            "tenant_id": space.tenant_id,
-            "step": Job.Step.EMBED,
-            "lane": "D",
-            "first_seq": after.first_seq,
-            "last_seq": after.last_seq,
-            "run_after": now + backoff(1),
-            "created_at": now,
-        },
+    return enqueue_step(
+        space,
+        Job.Step.EMBED,
+        "D",
+        f"{after.first_seq}-{after.last_seq}",
+        now + backoff(1),
+        first_seq=after.first_seq,
+        last_seq=after.last_seq,
+        created=now,
     )
-    return job
 
 
 def claim(space_id: UUID, now: datetime, at: datetime | None = None) -> Job | None:

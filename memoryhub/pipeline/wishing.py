@@ -1,7 +1,7 @@
 """Wishes to be forgotten, said in the dialogue (spec E20, AA7).
 
 Only the subject's own wish counts. What it means is found among the claims held and proposed for
-erasure; nothing is erased here.
+erasure. Nothing is erased here: `reviewing` grants what is certain, a person answers the rest.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ class Wish:
 
 
 def _reason(wish: Wish) -> str:
-    found = f"{len(wish.facts)} memories found" if wish.facts else "nothing found that it means"
-    return f"asked to forget, {found}: waits for a person"
+    count = len(wish.facts)
+    found = f"{count} {'memory' if count == 1 else 'memories'} found" if count else "nothing found"
+    return f"asked to forget, {found} that it may mean"
 
 
 def is_the_subjects(space: Space, turn: Turn) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import TOO_MUCH, Asking, halved
 from memoryhub.engines.llm.replies_associations import (
     DescriptionReply,
     EvolutionReply,
@@ -30,7 +30,6 @@ from memoryhub.errors import EngineError
 MOST_WORDS, MOST_CHARACTERS, LONGEST_WORD = 12, 500, 64  # spec §16
 _NEW, _KNOWN = 2000, 600  # characters shown of a new note, of one held
 _SPEAKER = re.compile(r"^([^\n:：]{1,60}): ", re.M)
-_TOO_MUCH = ("reply_cut", "context_exceeded")
 
 
 class Associating(Asking):
@@ -41,13 +40,10 @@ class Associating(Asking):
         """
         if not texts:
             return []
-        try:
-            reply = self.ask("note_build", {"notes": [_text(p) for p in texts]}, NoteBuildReply)
-        except EngineError as error:
-            if error.code not in _TOO_MUCH or len(texts) == 1:
-                raise
-            middle = len(texts) // 2
-            return [*self.note_build(texts[:middle]), *self.note_build(texts[middle:])]
+        return [draft for part in halved(self._described, texts) for draft in part]
+
+    def _described(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
+        reply = self.ask("note_build", {"notes": [_text(p) for p in texts]}, NoteBuildReply)
         offered = {passage.handle for passage in texts}
         found = {each.handle: each for each in reversed(reply.notes) if each.handle in offered}
         self.reject("note_build", len(reply.notes) - len(found))
@@ -69,7 +65,7 @@ class Associating(Asking):
         try:
             reply = self.ask("link_evolve", _data(offered, wanted), LinkEvolveReply)
         except EngineError as error:
-            parts = _halves(offered) if error.code in _TOO_MUCH else ()
+            parts = _halves(offered) if error.code in TOO_MUCH else ()
             if not parts:
                 raise
             return _joined([self.link_evolve(part, links=links, evolve=evolve) for part in parts])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from memoryhub.engines.embedding.packaged import count_tokens
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import TOO_MUCH, Asking
 from memoryhub.engines.llm.prompting import Purpose, words_of
 from memoryhub.engines.llm.reading import MOST_FACTS, Reading
 from memoryhub.engines.llm.replies import (
@@ -30,7 +30,6 @@ from memoryhub.errors import EngineError
 _WINDOW = 6000  # tokens read in one call (spec E4)
 _OVERLAP = 600  # characters two halves of one text share
 _SMALLEST = 1500  # characters; a shorter text is not split any further
-_TOO_MUCH = ("reply_cut", "context_exceeded")
 _READ = frozenset({"user", "assistant"})
 
 
@@ -60,7 +59,7 @@ class Constructing(Asking):
             try:
                 return self._asked(group, whole, wanted)
             except EngineError as error:
-                if error.code not in _TOO_MUCH or not (len(group) > 1 or _halves(group[0])):
+                if error.code not in TOO_MUCH or not (len(group) > 1 or _halves(group[0])):
                     raise
         if len(group) > 1:
             middle = len(group) // 2
