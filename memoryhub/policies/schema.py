@@ -16,6 +16,7 @@ Positive = Annotated[float, Field(gt=0)]
 Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
+Select = Literal["routed", "fixed", "fused"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
     "core",
@@ -243,7 +244,7 @@ class Recall(_Group):
     """Rounds of searching, the first included."""
     channels: tuple[Channel, ...] = CHANNELS
     """Where memories are looked for."""
-    select: Literal["routed", "fixed", "fused"] = "fused"
+    select: Select = "fused"
     """How channels are combined: one by the question (routed), one after the other (fixed), or
     ranked together (fused)."""
     segments: Count = 5

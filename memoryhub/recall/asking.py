@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
+from typing import Any, get_args
 from uuid import UUID
 
 import numpy as np
@@ -18,7 +19,7 @@ from memoryhub.engines.local import questions
 from memoryhub.engines.local.language import reads
 from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
 from memoryhub.errors import EngineError, InvalidInput
-from memoryhub.policies.schema import Policy
+from memoryhub.policies.schema import Channel, Policy, Select
 from memoryhub.policies.services import policy_of
 from memoryhub.recall import intents
 from memoryhub.recall.arms import Visibility
@@ -43,6 +44,48 @@ class Clock:
         yield
         spent = (perf_counter() - start) * 1000
         self.took[name] = round(self.took.get(name, 0.0) + spent, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, for the recall log: by which way, and under which name."""
+
+    via: str = ""
+    name: str = ""
+
+
+NOBODY = Asker()
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What one question is to be asked under in place of the space's own: nothing is stored.
+
+    `policy` replaces all of it, `channels` and `select` these two switches.
+    """
+
+    policy: Policy | None = None
+    channels: Sequence[Channel] | None = None
+    select: Select | None = None
+
+    def of(self, own: Policy) -> Policy:
+        """Raises InvalidInput for channels there are none of."""
+        policy = self.policy or own
+        changed = dict[str, Any]()
+        if self.channels is not None:
+            if not self.channels or set(self.channels) - set(get_args(Channel)):
+                raise InvalidInput(f"some of {', '.join(get_args(Channel))}", field="channels")
+            changed["channels"] = tuple(dict.fromkeys(self.channels))
+        if self.select is not None:
+            if self.select not in get_args(Select):
+                raise InvalidInput(f"one of {', '.join(get_args(Select))}", field="select")
+            changed["select"] = self.select
+        if not changed:
+            return policy
+        return policy.model_copy(update={"recall": policy.recall.model_copy(update=changed)})
+
+
+OWN = Override()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +126,7 @@ def prepare(
     *,
     session_id: UUID | None = None,
     name_entities: bool = False,
+    override: Override = OWN,
 ) -> tuple[Ask, Consultant]:
     """Raises InvalidInput for an empty query. Opens its own scope; asks models outside of it."""
     query = _storable(query)
@@ -90,7 +134,7 @@ def prepare(
         raise InvalidInput("ask something: the query is empty", field="query")
     with clock.stage("route"):
         with tenant_scope(space.tenant_id):
-            policy = policy_of(space).policy
+            policy = override.of(policy_of(space).policy)
             model = _model_of(space)
             consultant = Consultant(space, policy, _asked_of(space, policy), visibility.now)
             window = _window(policy, session_id)

@@ -17,9 +17,11 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import pending_count
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.errors import InvalidInput
-from memoryhub.recall import channels, conflicts, reinforcing
+from memoryhub.policies.schema import Channel, Policy, Select
+from memoryhub.recall import channels as finding
+from memoryhub.recall import conflicts, reinforcing
 from memoryhub.recall.arms import Visibility
-from memoryhub.recall.asking import Ask, Clock, prepare
+from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, prepare
 from memoryhub.recall.channels import core
 from memoryhub.recall.channels.hits import Hit
 from memoryhub.recall.gathering import gather, read
@@ -86,12 +88,18 @@ def context(
     as_of: datetime | None = None,
     include_past: bool = False,
     deep: bool = False,
+    policy: Policy | None = None,
+    channels: Sequence[Channel] | None = None,
+    select: Select | None = None,
+    asked_by: Asker = NOBODY,
     now: datetime | None = None,
     reinforce: bool = True,
 ) -> Context:
     """What of the space's memory to hand to a model that is to answer `query`.
 
-    What made it into the text is remembered better for it, unless not to `reinforce`. Raises
+    `policy`, or `channels` and `select` of it, answer this one question in place of the space's
+    own. What made it into the text is remembered better for it, unless not to `reinforce`: then
+    nothing is left of the question. Raises
     InvalidInput for an empty query or a budget out of bounds. Opens its own scopes.
     """
     if not LEAST_TOKENS <= budget_tokens <= MOST_TOKENS:
@@ -105,6 +113,7 @@ def context(
         clock,
         session_id=session_id,
         name_entities=True,
+        override=Override(policy, channels, select),
     )
     with clock.stage("always"), tenant_scope(space.tenant_id):
         parts = _always(ask, agent)
@@ -141,7 +150,7 @@ def context(
 def _always(ask: Ask, agent: str) -> dict[str, list[Item]]:
     """What is there whatever is asked, as far as its channel is on."""
     on = ask.policy.recall.channels
-    found = channels.find(ask, [channel for channel in on if channel in ("shelf", "stm")])
+    found = finding.find(ask, [channel for channel in on if channel in ("shelf", "stm")])
     parts: dict[str, list[Item]] = {name: read(hits) for name, hits in found.items()}
     if "core" in on:
         parts["core"] = core.read(ask, agent)

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from memoryhub.dialogues.queries import pending_count
 from memoryhub.errors import InvalidInput
-from memoryhub.policies.schema import Channel
+from memoryhub.policies.schema import Channel, Policy, Select
 from memoryhub.recall import conflicts, fading, intents, judging, reinforcing
 from memoryhub.recall.arms import PER_ARM, Visibility, candidates
-from memoryhub.recall.asking import Ask, Clock, prepare
+from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, prepare
 from memoryhub.recall.consulting import Consultant
 from memoryhub.recall.fusion import Scored, fuse
 from memoryhub.recall.hydration import found, hydrate, links_of
@@ -50,6 +50,10 @@ def search(
     deep: bool = False,
     session_id: UUID | None = None,
     explain: bool = False,
+    policy: Policy | None = None,
+    channels: Sequence[Channel] | None = None,
+    select: Select | None = None,
+    asked_by: Asker = NOBODY,
     now: datetime | None = None,
     reinforce: bool = True,
 ) -> SearchResult:
@@ -58,13 +62,18 @@ def search(
     `limit` None: as many as the router thinks are wanted; `kinds` None: those whose channels the
     policy has on. `as_of`: as things stood in the world then; `include_past`: also what no longer
     holds; `deep`: also what has faded, which revives it. `session_id` tells the router what was
-    said before. What was found is remembered better for it, unless not to `reinforce`.
+    said before. `policy`, or `channels` and `select` of it, ask this one question in place of the
+    space's own. What was found is remembered better for it, unless not to `reinforce`: then the
+    search leaves no trace at all.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check(limit, kinds)
     clock, now = Clock(), now or timezone.now()
     visibility = Visibility(now, as_of, include_past, deep)
-    ask, consultant = prepare(space, query, visibility, clock, session_id=session_id)
+    override = Override(policy, channels, select)
+    ask, consultant = prepare(
+        space, query, visibility, clock, session_id=session_id, override=override
+    )
     limit = limit or ask.k
     wanted = kinds or _kinds(ask)
     with tenant_scope(space.tenant_id):

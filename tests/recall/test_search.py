@@ -12,6 +12,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from memoryhub import models_in_use
 from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.policies.composing import composed
+from memoryhub.policies.services import policy_of
+from memoryhub.recall import reinforcing
 from memoryhub.recall.results import SearchResult
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
@@ -286,7 +289,14 @@ def test_the_stages_are_timed_and_the_route_explained(chatty: World) -> None:
 
 @pytest.mark.parametrize(
     ("options", "field"),
-    [({"limit": 0}, "limit"), ({"limit": 101}, "limit"), ({"kinds": ["page"]}, "kinds")],
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": 101}, "limit"),
+        ({"kinds": ["page"]}, "kinds"),
+        ({"channels": []}, "channels"),
+        ({"channels": ["gossip"]}, "channels"),
+        ({"select": "best"}, "select"),
+    ],
 )
 def test_bad_options_are_refused(world: World, options: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -305,3 +315,17 @@ def test_a_search_takes_few_statements(
     # in the first; candidates, sources, three kinds and pending in the second.
     with django_assert_num_queries(16):
         search(chatty.space, "kitten bread")
+
+
+def test_a_question_may_be_asked_under_another_policy_and_leaves_no_trace(chatty: World) -> None:
+    chatty.know("Ana plays the cello")
+    rag = composed("rag", {})
+    own = search(chatty.space, "Who plays the cello?", reinforce=False)
+    other = search(chatty.space, "Who plays the cello?", policy=rag, reinforce=False)
+    narrow = search(chatty.space, "Who plays the cello?", channels=["facts"], reinforce=False)
+    assert {item.kind for item in own.items} == {"fact", "turn"}
+    assert {item.kind for item in other.items} == {"turn"}
+    assert {item.kind for item in narrow.items} == {"fact"}
+    with tenant_scope(chatty.tenant.id):
+        assert policy_of(chatty.space).policy.preset == "balanced"
+    assert reinforcing.flush() == 0
