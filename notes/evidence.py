@@ -6,11 +6,13 @@ import re
 from collections.abc import Collection, Iterable
 
 from memoryhub.dialogues.messages import match_text
+from notes.wording import stems
 
 SPAN = 4  # tokens in a row that two texts don't share by chance
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(r"[^\W_][\w'’-]*")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+$")
 
 
 def tokens(text: str) -> list[str]:
@@ -49,6 +51,28 @@ def gives_away(
     said = {token for text in erased for token in tokens(text)}
     names = {name for text in erased for name in names_in(text)} | (said & set(known))
     return bool((names - held) & set(tokens(derived)))
+
+
+def repeats(text: str, said: Iterable[str], values: Iterable[tuple[str, str]]) -> bool:
+    """Whether `text` says again what the texts `said` say, so that it must go with them.
+
+    It does with four tokens in a row, or with any word of the `values`, which are (what a claim is
+    about, its owner): "Forget my address" repeats nothing, "Forget Elm Street" does.
+    """
+    if spans(text) & _spans(said):
+        return True
+    here, pairs = _telling(stems(text)), spans(text, 2)
+    for value, owner in values:
+        if here & _telling(stems(value, owner)):
+            return True
+        if any(_HAN.match("".join(pair)) for pair in pairs & spans(value, 2)):
+            return True
+    return False
+
+
+def _telling(words: Iterable[str]) -> set[str]:
+    """Of stems those that tell something; a single Han character does not."""
+    return {word for word in words if not _HAN.match(word)}
 
 
 def _spans(texts: Iterable[str]) -> set[tuple[str, ...]]:

@@ -44,6 +44,7 @@ _ERASED = {
     "profileattribute": "attributes of the profile",
     "profile": "attributes of the profile",
     "entity": "entities",
+    "wishes": "of these turns, requests to forget that said it again",
     "fingerprints": "marks of what was recalled",
     "answers": "kept answers",
 }

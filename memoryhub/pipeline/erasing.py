@@ -8,13 +8,13 @@ is planned as jobs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import F, Min, Q
+from django.db.models import F, Min, Q, QuerySet
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import NotFound
@@ -28,7 +28,8 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes import erasing, registry
-from notes.models import Derivation, Fact, Receipt
+from notes.evidence import repeats
+from notes.models import Derivation, Fact, Page, Receipt
 from notes.queries import is_past
 from notes.tracing import Trace, text_of, trace
 from personas.erasing import scrub
@@ -41,11 +42,13 @@ Kind = Literal["turns", "session", "facts", "subject"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to erase of a space. `sources`: with facts, also the turns that say them."""
+    """What to erase of a space. `sources`: with facts, also the turns that say them. `wishes`:
+    turns that asked for it; what of their exchanges repeats the facts goes too."""
 
     kind: Kind
     ids: tuple[UUID, ...] = ()
     sources: bool = False
+    wishes: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def plan(space: Space, target: Target) -> Plan:
         strict = _is_strict(space, target)
         counts = Counter(kind for kind, _ in found.gone)
         counts["turns"] = len(found.turns)
+        counts["wishes"] = len(found.erased.intersection(target.wishes))
         counts["rederived" if strict else "loosened"] = len(found.tainted)
         counts["withheld"] = len(found.rewritten)
         samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:SAMPLES]]}
@@ -149,6 +153,7 @@ def _erase(
     counts: Counter[str] = Counter()
     blocks, review = scrub(space, found.turns, now)
     counts["blocks"] = blocks
+    counts["wishes"] = len(found.erased.intersection(target.wishes))
     oldest = _oldest(found, now)
     strict = _is_strict(space, target)
     again = _by_session(found) if strict else {}
@@ -178,7 +183,30 @@ def _targets(space: Space, target: Target) -> tuple[list[Turn], list[Fact]]:
         return [], facts
     links = Derivation.objects.filter(child_type="fact", child_id__in=[f.id for f in facts])
     said = links.filter(role=Derivation.Role.SUPPORT).values("turn_id")
-    return list(held.filter(id__in=said)), facts
+    turns = list(held.filter(id__in=said))
+    known = {turn.id for turn in turns}
+    return turns + [t for t in _asking(held, target, turns, facts) if t.id not in known], facts
+
+
+def _asking(
+    held: QuerySet[Turn], target: Target, said: Sequence[Turn], facts: Sequence[Fact]
+) -> list[Turn]:
+    """Turns of the exchanges in which it was wished for that repeat what is to be forgotten.
+
+    Where nothing was found that is meant, the wish's own words are all there is of it.
+    """
+    asked = list(held.filter(id__in=target.wishes))
+    if not facts:
+        return asked
+    near = Q(pk__in=target.wishes)
+    for turn in asked:
+        for page in Page.objects.filter(
+            session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
+        ):
+            near |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
+    texts = [*(turn.text for turn in said), *(fact.text for fact in facts)]
+    values = [(fact.o or fact.text, fact.owner) for fact in facts]
+    return [turn for turn in held.filter(near) if repeats(turn.text, texts, values)]
 
 
 def _rewordings(facts: Iterable[Fact]) -> list[Fact]:
@@ -298,7 +326,7 @@ def _receipt(
     *,
     stored: bool = True,
 ) -> Receipt:
-    ids = sorted(str(each) for each in target.ids) or [str(space.id)]
+    ids = sorted(str(each) for each in target.ids or target.wishes) or [str(space.id)]
     receipt = Receipt(
         tenant_id=space.tenant_id,
         target=target.kind,

@@ -10,7 +10,7 @@ import pytest
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
-from memoryhub.pipeline import runner
+from memoryhub.pipeline import reviewing, runner
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Episode, EvolutionEvent, Fact, Receipt, Revision
@@ -276,6 +276,57 @@ def test_AA7_E20_a_certain_wish_is_carried_out_where_the_policy_says_so(hub: Hub
         assert places_of("Elm Street") == []
         # That something was asked for stays, and repeats nothing of what it was about.
         assert Turn.objects.filter(text="Forget my address.").exists()
+
+
+@pytest.mark.parametrize(
+    "said", ["Forget that I live at 12 Elm Street.", "Forget my address, Elm Street I mean."]
+)
+def test_AA7_E20_a_wish_that_repeats_the_thing_goes_with_its_echo(hub: Hub, said: str) -> None:
+    hub.policy("mem0", episodes__rolling=False, graph__enabled=True, erase__on_request="auto")
+    home = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
+    told(hub, "I live at 12 Elm Street.", fact("Ana lives at 12 Elm Street.", **home))
+    hub.model.script("resolve", on("Ana lives at 12 Elm Street.", "forget"))
+    hub.model.script("construct", {"facts": [], "speech_acts": [{"handle": "t1", "act": "forget"}]})
+    hub.exchange(said, "I forget 12 Elm Street. Anything else?")
+    hub.drain()
+    assert (facts(hub), proposals(hub)) == ([], [])
+    with tenant_scope(hub.tenant.id):
+        assert Turn.objects.filter(state="redacted").count() == 3
+        receipt = Receipt.objects.get()
+        assert (receipt.counts["turns"], receipt.counts["wishes"]) == (3, 1)
+        assert receipt.reason == "asked to forget"
+        assert places_of("Elm Street") == []
+
+
+def test_AA7_E20_a_wish_that_means_nothing_known_can_be_erased_itself(hub: Hub) -> None:
+    hub.policy("mem0", episodes__rolling=False)
+    wish("Forget that I live at 12 Elm Street.", hub)
+    (asked,) = proposals(hub)
+    assert asked.payload == {"fact_ids": [], "auto": False}
+    reviewing.answer(asked, "erase", "eva", hub.now)
+    with tenant_scope(hub.tenant.id):
+        assert Receipt.objects.get().counts["wishes"] == 1
+        assert places_of("Elm Street") == []
+
+
+def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: Hub) -> None:
+    hub.policy("mem0", episodes__rolling=False, erase__on_request="auto")
+    home = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
+    told(hub, "I live at 12 Elm Street.", fact("Ana lives at 12 Elm Street.", **home))
+
+    def forget(data: dict[str, Any]) -> dict[str, Any]:
+        (kept,) = data["kept"]
+        found = [(new["handle"], "forget", kept["handle"]) for new in data["new"]]
+        return verdicts(*found)
+
+    hub.model.script("resolve", forget)
+    acts = [{"handle": f"t{n}", "act": "forget"} for n in (1, 2)]
+    hub.model.script("construct", {"facts": [], "speech_acts": acts})
+    hub.say("Forget my address.", "Forget that I live at 12 Elm Street.")
+    hub.drain()
+    with tenant_scope(hub.tenant.id):
+        assert not Job.objects.exclude(error="").exists()
+        assert places_of("Elm Street") == []
 
 
 def test_AA7_a_wish_of_the_assistant_is_ignored(hub: Hub) -> None:
