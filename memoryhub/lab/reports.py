@@ -1,0 +1,162 @@
+"""A run as one document: every setting, every figure, and the data of its plots.
+
+It names no machine, user or path, so that two reports can be laid side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from memoryhub.lab.measuring import curve, figures, grouped, latency, money, summed
+from memoryhub.lab.models import LabDerivation, LabOutcome, LabRun
+
+FORMAT = "memoryhub.lab/1"
+GRADE = "grade"  # the purpose of the judge: its cost is the measurement's, not the system's
+
+
+def report_of(run: LabRun) -> dict[str, Any]:
+    """As far as the run has come. Three statements; call inside the tenant's scope."""
+    outcomes = list(LabOutcome.objects.filter(run=run))
+    derivations = list(LabDerivation.objects.filter(run=run))
+    return report(run, outcomes, derivations)
+
+
+def report(
+    run: LabRun, outcomes: Iterable[LabOutcome], derivations: Iterable[LabDerivation]
+) -> dict[str, Any]:
+    """The document, from rows."""
+    by_system = grouped(outcomes, lambda outcome: outcome.system)
+    written = grouped(derivations, lambda derivation: derivation.signature)
+    systems = [
+        _system(described, by_system.get(described["name"], []), written, run.systems)
+        for described in run.systems
+    ]
+    return {
+        "format": FORMAT,
+        "run": _run(run),
+        "settings": run.settings,
+        "environment": run.environment,
+        "dataset": run.dataset,
+        "systems": systems,
+        "plots": _plots(systems),
+    }
+
+
+def _run(run: LabRun) -> dict[str, Any]:
+    return {
+        "id": str(run.id),
+        "state": run.state,
+        "started_at": run.created_at.isoformat(),
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+        "answers_wanted": run.total,
+        "answers_given": run.done,
+        "error": run.error,
+    }
+
+
+def _system(
+    described: dict[str, Any],
+    outcomes: Sequence[LabOutcome],
+    written: dict[str, list[LabDerivation]],
+    all_described: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    calls = summed(outcome.calls for outcome in outcomes)
+    asked = {purpose: row for purpose, row in calls.items() if purpose != GRADE}
+    graded = {purpose: row for purpose, row in calls.items() if purpose == GRADE}
+    writing = _writing(described, written.get(described["signature"], []), all_described)
+    return {
+        **described,
+        "overall": figures([o for o in outcomes if not o.unanswerable]),
+        "unanswerable": figures([o for o in outcomes if o.unanswerable]),
+        "by_category": {
+            str(number): figures(rows) for number, rows in grouped(outcomes, _category).items()
+        },
+        "by_dialogue": {
+            name: figures([o for o in rows if not o.unanswerable])
+            for name, rows in grouped(outcomes, lambda o: o.dialogue).items()
+        },
+        "curve": curve(outcomes),
+        "latency_ms": {
+            "recall": latency([o.recall_ms for o in outcomes]),
+            "answer": latency([o.answer_ms for o in outcomes]),
+        },
+        "calls": asked,
+        "judge_calls": graded,
+        "writing": writing,
+        "money": {
+            "writing": money(writing["calls"]),
+            "asking": money(asked),
+            "judging": money(graded),
+        },
+        "degraded": _degraded(outcomes),
+        "errors": [o.error for o in outcomes if o.error],
+    }
+
+
+def _category(outcome: LabOutcome) -> int:
+    return outcome.category
+
+
+def _writing(
+    described: dict[str, Any],
+    derivations: Sequence[LabDerivation],
+    all_described: Sequence[dict[str, Any]],
+) -> dict[str, Any]:
+    """What it cost to derive the dialogues. Shared by systems whose write side is the same."""
+    turns = sum(d.turns for d in derivations)
+    seconds = sum(d.seconds for d in derivations)
+    counts: dict[str, int] = {}
+    for derivation in derivations:
+        for name, number in derivation.counts.items():
+            counts[name] = counts.get(name, 0) + number
+    same = [s["name"] for s in all_described if s["signature"] == described["signature"]]
+    return {
+        "shared_with": [name for name in same if name != described["name"]],
+        "turns": turns,
+        "seconds": round(seconds, 1),
+        "turns_per_second": round(turns / seconds, 2) if seconds else None,
+        "counts": counts,
+        "calls": summed(d.calls for d in derivations),
+        "errors": [error for d in derivations for error in d.errors],
+    }
+
+
+def _degraded(outcomes: Iterable[LabOutcome]) -> dict[str, int]:
+    """Answers that had to do without a part, by part."""
+    found: dict[str, int] = {}
+    for outcome in outcomes:
+        for part in outcome.degraded:
+            found[part] = found.get(part, 0) + 1
+    return found
+
+
+def _plots(systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Flat rows, a point each."""
+    return {
+        "recall_against_tokens": [
+            {"system": s["name"], **point} for s in systems for point in s["curve"]
+        ],
+        "whole_context": [
+            {
+                "system": s["name"],
+                "tokens": s["overall"]["context_tokens"],
+                "recall": s["overall"]["recall"],
+            }
+            for s in systems
+        ],
+        "latency_ms": [
+            {"system": s["name"], "stage": stage, **times}
+            for s in systems
+            for stage, times in s["latency_ms"].items()
+        ],
+        "by_category": [
+            {
+                "system": s["name"],
+                "category": int(number),
+                **{name: row[name] for name in ("recall", "f1", "judge", "refusal")},
+            }
+            for s in systems
+            for number, row in s["by_category"].items()
+        ],
+    }
