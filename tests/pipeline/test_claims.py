@@ -12,7 +12,9 @@ from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline import reviewing, runner
 from memoryhub.pipeline.models import Job
+from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
+from notes import correcting
 from notes.models import Derivation, Episode, EvolutionEvent, Fact, Receipt, Revision
 from tests.support.claims import (
     current,
@@ -37,6 +39,12 @@ LIKES = {"kind": "preference", "verb": "likes"}
 def only_claims(hub: Hub) -> None:
     """Nothing else is to be scripted."""
     hub.policy("mem0", episodes__rolling=False, graph__enabled=True)
+
+
+def found(hub: Hub, query: str, **options: Any) -> list[str]:
+    """Facts that a search answers with."""
+    result = search(hub.space, query, kinds=("fact",), now=hub.now, reinforce=False, **options)
+    return [item.text for item in result.items]
 
 
 def test_M1_the_model_sees_S_ten_messages_the_pair_and_the_date(hub: Hub) -> None:
@@ -102,6 +110,8 @@ def test_M4_a_contradiction_closes_the_old_and_keeps_it_for_the_past(hub: Hub) -
     assert current(hub) == ["Ana dislikes cheese pizza."]
     assert (old.status, old.valid_to, new.supersedes_id) == ("superseded", new.valid_from, old.id)
     assert old.valid_from <= yesterday < new.valid_from
+    assert found(hub, "pizza") == ["Ana dislikes cheese pizza."]
+    assert found(hub, "pizza", as_of=yesterday) == ["Ana loves cheese pizza."]
 
 
 def test_M5_E7_the_same_words_later_corroborate_and_delete_nothing(hub: Hub) -> None:
@@ -224,9 +234,11 @@ def test_M11_relative_dates_are_of_the_conversation(hub: Hub) -> None:
     told(hub, "Yesterday I ran 10 km.", ran, at=said)
     (known,) = facts(hub)
     assert known.event_from == datetime(2023, 5, 23, tzinfo=UTC)
-    asked = hub.model.calls("construct")[0]
-    assert asked["observed"] == "2023-05-24"
-    assert datetime.now(UTC).date().isoformat() not in str(asked)
+    (asked,) = hub.model.asked
+    assert asked.data["observed"] == "2023-05-24"
+    # Nothing of the wall clock, nor of the hub's own, in what the model is told.
+    for day in (datetime.now(UTC), hub.now):
+        assert day.date().isoformat() not in str(asked.messages)
 
 
 def test_X4_E8_late_news_is_a_closed_interval_of_the_past(hub: Hub) -> None:
@@ -242,8 +254,16 @@ def test_AA5_moving_closes_one_home_and_keeps_both(hub: Hub) -> None:
     told(hub, "I live in Rome.", lives("Rome"))
     hub.pass_time(days=30)
     told(hub, "I moved to Berlin.", lives("Berlin", kind="event"))
-    assert current(hub) == ["Ana lives in Berlin."]
-    assert [known.status for known in facts(hub)] == ["superseded", "active"]
+    rome, berlin = facts(hub)
+    assert (rome.status, rome.valid_to, berlin.status) == ("superseded", berlin.valid_from, "active")
+    assert (berlin.lineage, berlin.supersedes_id) == (rome.lineage, rome.id)
+    assert found(hub, "Where does Ana live?") == ["Ana lives in Berlin."]
+    both = found(hub, "Where does Ana live?", include_past=True)
+    assert set(both) == {"Ana lives in Rome.", "Ana lives in Berlin."}
+    with tenant_scope(hub.tenant.id):
+        closing = Revision.objects.get(row_id=rome.id, version_after=2)
+        opening = Revision.objects.get(row_id=berlin.id)
+        assert closing.event_id == opening.event_id
 
 
 def wish(text: str, hub: Hub, **said: Any) -> None:
@@ -329,21 +349,31 @@ def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: Hub) -> None:
         assert places_of("Elm Street") == []
 
 
-def test_AA7_a_wish_of_the_assistant_is_ignored(hub: Hub) -> None:
+@pytest.mark.parametrize("speaker", ["Hub", "Ana", ""])
+def test_AA7_a_wish_of_the_assistant_is_ignored(hub: Hub, speaker: str) -> None:
+    hub.policy("mem0", episodes__rolling=False, graph__enabled=True, erase__on_request="auto")
     told(hub, "I live in Porto.", lives("Porto"))
-    wish("Forget her address.", hub, role="assistant")
+    wish("Forget where she lives.", hub, role="assistant", speaker=speaker)
     assert proposals(hub) == []
+    assert current(hub) == ["Ana lives in Porto."]
+    assert hub.model.calls("resolve") == []
+    with tenant_scope(hub.tenant.id):
+        assert not Receipt.objects.exists()
 
 
 def test_AA10_J6_related_turns_that_do_not_come_before_are_dropped(hub: Hub) -> None:
     hub.model.allow(construct=reading())
+    hub.subject = "Ben"
+    (foreign,) = hub.say("I have another garden.").turns
+    hub.subject = "Ana"
     hub.say("Shall we talk of the garden?")
     hub.drain()
-    parts = {"exchanges": [{"exchange": "e1", "related": ["h1", "h99", "t1", "t2"]}]}
+    strange = ["h99", "t2", "t1", str(foreign.id), f"h{foreign.seq + 1}", f"D1:{foreign.seq}"]
+    parts = {"exchanges": [{"exchange": "e1", "related": ["h1", *strange]}]}
     told(hub, "I bought a fig tree.", fact("Ana bought a fig tree."), parts=parts)
     with tenant_scope(hub.tenant.id):
         (context,) = Derivation.objects.filter(child_type="fact", role="context")
-        assert context.turn.seq == 1
+        assert context.turn.text == "Shall we talk of the garden?"
 
 
 def test_X11_E24_what_reads_like_an_order_is_held_back(hub: Hub) -> None:
@@ -395,13 +425,18 @@ def test_E24_a_turn_ends_at_most_five_claims(hub: Hub) -> None:
     assert {p.kind for p in proposals(hub)} == {"conflict"}
 
 
-def test_what_a_person_corrected_is_only_proposed_against(hub: Hub) -> None:
+@pytest.mark.parametrize("how", ["corrected", "pinned"])
+def test_what_a_person_corrected_or_pinned_is_only_proposed_against(hub: Hub, how: str) -> None:
     told(hub, "I live in Porto.", lives("Porto"))
-    with tenant_scope(hub.tenant.id):
-        Fact.objects.update(corrected_by="operator")
+    (porto,) = facts(hub)
+    if how == "corrected":
+        correcting.edit_text(hub.space, porto.id, "Ana lives in Gaia.", "operator", hub.now)
+    else:
+        correcting.pin(hub.space, "fact", porto.id, True, "operator", hub.now)
+    (kept,) = current(hub)
     hub.pass_time(days=1)
     told(hub, "I live in Faro.", lives("Faro"))
-    assert current(hub) == ["Ana lives in Porto."]
+    assert current(hub) == [kept]
     (proposed,) = proposals(hub)
     assert (proposed.kind, proposed.payload["op"]) == ("overwrite", "supersede")
 
@@ -412,6 +447,7 @@ def test_E19_taken_back_was_never_so(hub: Hub) -> None:
     told(hub, "I never said I live in Porto.", denial)
     (porto,) = facts(hub)
     assert (porto.status, porto.retired_at is None, porto.valid_to) == ("retracted", False, None)
+    assert found(hub, "Where does Ana live?", as_of=porto.valid_from) == []
 
 
 def test_E19_a_corrected_day_takes_the_place_of_the_wrong_one(hub: Hub) -> None:
@@ -446,6 +482,8 @@ def test_E2_E26_what_asserts_nothing_makes_no_facts(hub: Hub) -> None:
 def test_E14_more_facts_than_the_cap_are_dropped_and_counted(hub: Hub) -> None:
     told(hub, "So many things.", *(fact(f"Ana owns thing number {n}.") for n in range(200)))
     assert len(facts(hub)) == 20
+    with tenant_scope(hub.tenant.id):
+        assert ModelCall.objects.get(purpose="construct").rejected == 180
 
 
 def test_E25_another_persons_words_are_about_that_person(hub: Hub) -> None:
