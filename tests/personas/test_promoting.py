@@ -107,6 +107,32 @@ def _key(text: str) -> str:
     return text_hash(f"Ana {text}")
 
 
+def test_MO4_a_segment_is_promoted_strictly_over_tau(hub: Hub, warm: Warm) -> None:
+    pages = [f"The bees swarmed {n} times." for n in range(4)]
+    segment = warm.segment(*pages, visits=0)
+    with tenant_scope(hub.tenant.id):  # so that it counts as visited this moment, then as now
+        Segment.objects.update(last_visited_at=hub.now + timedelta(days=1))
+    assert warm.promote()["pages"] == 0  # 4 pages: 5.0
+    assert _fresh(hub, segment).promo_pages == 4
+    warm.page(_fresh(hub, segment), "One more swarm.")
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script("trait_update", NO_TRAITS)
+    assert warm.promote()["pages"] == 5  # 6.0
+    assert _fresh(hub, segment).promo_pages == 0
+
+
+def test_MO7_one_with_nothing_unread_does_not_starve_another(hub: Hub, warm: Warm) -> None:
+    hottest, other = warm.segment("I keep bees.", visits=99), warm.segment("I sing.", visits=9)
+    with tenant_scope(hub.tenant.id):
+        Page.objects.filter(memberships__segment=hottest).update(analysed_at=hub.now)
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script("trait_update", NO_TRAITS)
+    assert warm.promote()["pages"] == 1
+    (asked,) = hub.model.calls("kb_extract")
+    assert [page["text"] for page in asked["pages"]] == ["Ana: I sing."]
+    assert (_fresh(hub, hottest).promo_visits, _fresh(hub, other).promo_pages) == (99, 0)
+
+
 def test_MO6_exactly_the_pages_sent_are_marked_and_counted_off(hub: Hub, warm: Warm) -> None:
     hub.policy("memoryos", heat__reset="both")
     segment = warm.segment("I keep bees.", "The bees swarmed.")

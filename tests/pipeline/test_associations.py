@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
+from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.neighbouring import Circle
 from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.recall.context import context
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
 from notes import archive, indexing
@@ -208,6 +211,15 @@ def test_AM3_links_are_undirected_and_unknown_handles_are_counted(hub: Hub) -> N
         assert {row.turn.text for row in support} == {"The sea was rough this morning"}
 
 
+def test_AM3_a_handle_that_was_not_offered_is_one_rejected_item(hub: Hub) -> None:
+    named = [{"to": "m1", "reason": "both at sea"}, {"to": "m99"}]
+    old, new = two_by_the_sea(hub, {"links": named, "neighbours": []})
+    (link,) = links(hub)
+    assert {link.a_id, link.b_id} == {old.id, new.id}
+    with tenant_scope(hub.tenant.id):
+        assert ModelCall.objects.get(purpose="link_evolve").rejected == 1
+
+
 def test_AM3_a_link_that_exists_is_not_made_twice_and_a_withdrawn_one_comes_back(
     hub: Hub,
 ) -> None:
@@ -254,9 +266,12 @@ def test_AM5_nothing_but_empty_values_is_no_change(hub: Hub) -> None:
 
 def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Hub) -> None:
     hub.embedder.table["kayak"] = TAX
-    old, new = two_by_the_sea(hub, growing("every day", keywords=["rowing", "kayak"]))
+    old = say(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
+    before = entry_of(hub, old).text_hash
+    hub.model.script("link_evolve", growing("every day", keywords=["rowing", "kayak"]))
+    new = say(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
     after, entry = note_of(hub, "every day"), entry_of(hub, note_of(hub, "every day"))
-    assert entry.text_hash == indexing.note_entries([after])[0].text_hash
+    assert entry.text_hash == indexing.note_entries([after])[0].text_hash != before
     found = search(hub.space, "kayak", kinds=["note"])
     assert next(item.id for item in found.items) == old.id != new.id
 
@@ -293,6 +308,18 @@ def test_AM10_content_is_kept_as_the_string_it_is(hub: Hub) -> None:
     hub.policy(notes__least_words=1)
     note = say(hub, "202503021500", keywords=["123"])
     assert (note.content, note.keywords) == ("Ana: 202503021500", ["123"])
+    (found,) = search(hub.space, "202503021500", kinds=["note"], now=hub.now).items
+    assert (found.text, found.sources[0].text) == ("Ana: 202503021500", "202503021500")
+    hub.say("And a time of its own", metadata={"time": "202503021500", "content": "123"})
+    with tenant_scope(hub.tenant.id):
+        assert Turn.objects.get(seq=2).metadata == {"time": "202503021500", "content": "123"}
+
+
+def test_AM10_a_passage_of_digits_stays_text(hub: Hub) -> None:
+    archive.insert(hub.space, "123", hub.embedder, author="helper", now=hub.now, tags=["7"])
+    with tenant_scope(hub.tenant.id):
+        kept = Note.objects.get()
+        assert (kept.content, kept.tags) == ("123", ["7"])
 
 
 def test_AM11_a_deleted_note_takes_its_links_along(hub: Hub) -> None:
@@ -309,6 +336,10 @@ def test_AM11_a_withdrawn_note_is_no_neighbour_and_has_no_links(hub: Hub) -> Non
     with tenant_scope(hub.tenant.id):
         assert list(links_of([new.id])) == []
         assert not IndexEntry.objects.filter(owner_id=old.id).exists()
+    found = search(hub.space, "sea", kinds=["note"], include_past=True, deep=True, now=hub.now)
+    assert [item.id for item in found.items] == [new.id]
+    made = context(hub.space, "sea", now=hub.now)
+    assert [(item.id, item.linked) for item in made.items("notes")] == [(new.id, False)]
     say(hub, "And the sea again")
     offered = hub.model.calls("link_evolve")[-1]["known"]
     assert [n["content"] for n in offered] == [new.content]

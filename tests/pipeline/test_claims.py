@@ -255,7 +255,11 @@ def test_AA5_moving_closes_one_home_and_keeps_both(hub: Hub) -> None:
     hub.pass_time(days=30)
     told(hub, "I moved to Berlin.", lives("Berlin", kind="event"))
     rome, berlin = facts(hub)
-    assert (rome.status, rome.valid_to, berlin.status) == ("superseded", berlin.valid_from, "active")
+    assert (rome.status, rome.valid_to, berlin.status) == (
+        "superseded",
+        berlin.valid_from,
+        "active",
+    )
     assert (berlin.lineage, berlin.supersedes_id) == (rome.lineage, rome.id)
     assert found(hub, "Where does Ana live?") == ["Ana lives in Berlin."]
     both = found(hub, "Where does Ana live?", include_past=True)

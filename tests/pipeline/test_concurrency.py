@@ -12,7 +12,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact
@@ -73,6 +73,35 @@ def facts_of(tenant: Tenant, subject: str) -> set[str]:
     with tenant_scope(tenant.id):
         rows = Fact.objects.filter(space__subject=subject)
         return set(rows.values_list("text", flat=True))
+
+
+def test_X2_what_was_said_at_once_is_derived_as_if_one_by_one() -> None:
+    tenant = create_tenant("One", "one")
+
+    def text(number: int) -> str:
+        return f"I bought {number + 2} boats in {CITIES[number % 5]}."
+
+    at_once(20, lambda n: say(tenant, "together", n, text(n)))
+    for number in range(20):
+        say(tenant, "alone", number, text(number))
+    with tenant_scope(tenant.id):
+        spaces = dict(Space.objects.values_list("subject", "id"))
+        said = Turn.objects.filter(space_id=spaces["together"])
+        assert sorted(said.values_list("seq", flat=True)) == list(range(1, 21))
+    at_once(2, lambda _: run_space(tenant.id, spaces["together"]))
+    for subject in ("together", "alone"):
+        run_space(tenant.id, spaces[subject])
+    together, alone = (counted(tenant, subject) for subject in ("together", "alone"))
+    assert together == alone
+    assert len(alone) == 20
+
+
+def counted(tenant: Tenant, subject: str) -> dict[str, tuple[int, str]]:
+    """Each fact's text with how often it was said and when it came to be so."""
+    with tenant_scope(tenant.id):
+        rows = list(Fact.objects.filter(space__subject=subject))
+    assert len({row.text for row in rows}) == len(rows)
+    return {row.text: (row.mention_count, row.valid_from.isoformat()) for row in rows}
 
 
 def test_X2_several_workers_on_one_space_derive_what_one_would() -> None:

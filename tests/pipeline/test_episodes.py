@@ -66,14 +66,26 @@ GARDEN = ("My fig tree has fruit.", "I water it at night.")
 WRITTEN = {"title": "The fig tree", "text": "Ana's fig tree has fruit; she waters it at night."}
 
 
-def test_AA9_a_full_window_is_seen_by_code_and_no_gate_is_asked(topical: Hub) -> None:
-    topical.policy("rag", facts__enabled=True, episodes__topic=True, episodes__window_turns=4)
-    topical.model.script("episode_write", WRITTEN)
-    talk(topical, *GARDEN)
-    (episode,) = topics(topical)
+def test_AA9_a_full_window_is_seen_by_code_and_no_gate_is_asked(hub: Hub) -> None:
+    gated(hub)
+    hub.policy("rag", episodes__topic=True, episodes__window_turns=4)
+    hub.model.script("episode_gate", {"open": False, "cause": "none"})
+    hub.model.script("episode_write", WRITTEN)
+    for number, said in enumerate(GARDEN, 1):
+        talk(hub, said)
+        # The exchange that fills the window, and a first one, are nothing to ask about.
+        assert len(hub.model.calls("episode_gate")) == 0, number
+    (episode,) = topics(hub)
     assert (episode.from_seq, episode.to_seq) == (1, 4)
     assert episode.text == WRITTEN["text"]
-    assert topical.model.calls("episode_gate") == []
+    # What begins the next window is not asked about either; its second exchange would be.
+    hub.policy("rag", episodes__topic=True, episodes__window_turns=6)
+    talk(hub, "I bought a car.")
+    assert hub.model.calls("episode_gate") == []
+    talk(hub, "It is red.")
+    (asked,) = hub.model.calls("episode_gate")
+    assert "red" in asked["newest"]["text"]
+    assert len(topics(hub)) == 1
 
 
 def test_AA9_a_shift_closes_exactly_the_open_span(topical: Hub) -> None:

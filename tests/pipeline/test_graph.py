@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from memoryhub.recall.context import context
 from memoryhub.tenants.scope import tenant_scope
 from notes.merging import family
 from notes.models import Derivation, Entity, EvolutionEvent, IndexEntry, Relation, Revision
@@ -43,6 +45,14 @@ def relations(hub: Hub) -> list[Relation]:
         return list(rows.order_by("fact__valid_from"))
 
 
+def by_graph(hub: Hub, question: str, **options: Any) -> list[str]:
+    """Facts that a context takes from the graph alone."""
+    hub.policy("mem0g", episodes__rolling=False, recall__channels=["graph"])
+    made = context(hub.space, question, now=hub.now, reinforce=False, **options)
+    hub.policy("mem0g", episodes__rolling=False)
+    return [item.text for item in made.items("facts")]
+
+
 def test_GR1_a_fact_gives_two_entities_and_one_relation(hub: Hub) -> None:
     at_home(hub, "Lisbon")
     (relation,) = relations(hub)
@@ -72,6 +82,10 @@ def test_GR2_moving_closes_one_relation_and_opens_another(hub: Hub) -> None:
     with tenant_scope(hub.tenant.id):
         alice = Entity.objects.get(name="Alice")
     assert (alice.mention_count, alice.version) == (2, 2)
+    assert by_graph(hub, "Where does Alice live?") == ["Alice lives in Porto."]
+    earlier = porto.fact.valid_from - timedelta(days=1)
+    then = by_graph(hub, "Where does Alice live?", as_of=earlier)
+    assert then == ["Alice lives in Lisbon."]
 
 
 def test_GR3_many_values_never_contradict_whatever_the_model_says(hub: Hub) -> None:

@@ -178,6 +178,9 @@ def test_MO13_five_topics_by_F_then_at_most_ten_pages_each_once(scene: Scene) ->
     found = run(pages.find, ask)
     assert len(found) == len(set(ids(found))) == 10
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    made = context(scene.space, "question", now=scene.hub.now, budget_tokens=5000)
+    in_pages = [item.id for item in made.items("pages")]
+    assert 0 < len(in_pages) == len(set(in_pages)) <= 10
     # The question's own keywords count: the furthest topic comes first.
     worded = scene.ask("question word5")
     with tenant_scope(ask.space.tenant_id):

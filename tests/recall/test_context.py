@@ -13,6 +13,7 @@ from memoryhub.recall.channels import core
 from memoryhub.recall.context import ORDER, Context, context, line_of, pack
 from memoryhub.recall.gathering import each_once
 from memoryhub.recall.results import Item, ItemKind, Source
+from memoryhub.recall.services import KINDS, search
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Chain, Fact
@@ -192,6 +193,14 @@ def test_MB10_nothing_of_another_subject(scene: Scene) -> None:
     made = asked(scene)
     assert made.items() == []
     assert made.insufficient
+    # Nor is any index looked through: nothing of it is even a candidate.
+    found = search(
+        scene.space, "kayak", kinds=KINDS, explain=True, deep=True, include_past=True,
+        now=scene.hub.now,
+    )  # fmt: skip
+    assert list(found.items) == found.explain["candidates"] == []
+    wide = asked(scene, deep=True, include_past=True)
+    assert wide.items() == []
 
 
 @pytest.mark.parametrize("budget", [0, 99, 1_000_001])

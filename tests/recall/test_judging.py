@@ -18,8 +18,9 @@ from memoryhub.recall.judging import satisfied
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
 from notes import echoes
-from notes.models import EvolutionEvent, Fact, Note, Page, Revision
+from notes.models import Fact, Note
 from tests.recall.scene import Scene
+from tests.support.snapshot import COUNTERS, picture
 
 RELEVANT: dict[str, Any] = {"relevant": ["m1"], "conflicts": [], "enough": True}
 
@@ -142,11 +143,12 @@ def test_too_few_of_use_are_not_enough_either() -> None:
     assert not satisfied(0, 0, enough=True, density=0.0)
 
 
-def rows_of(scene: Scene) -> Any:
-    """Every derived row, as it stands, and everything recorded about it."""
-    models: list[Any] = [Fact, Note, Page, EvolutionEvent, Revision]
-    with tenant_scope(scene.hub.tenant.id):
-        return [list(model.objects.order_by("id").values()) for model in models]
+def picture_without(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """A picture taken before, without what recalling counts."""
+    return {
+        name: [{k: v for k, v in row.items() if k not in COUNTERS} for row in found]
+        for name, found in rows.items()
+    }
 
 
 def test_AA6_a_question_changes_nothing_and_reports_the_conflict(scene: Scene) -> None:
@@ -154,12 +156,15 @@ def test_AA6_a_question_changes_nothing_and_reports_the_conflict(scene: Scene) -
     scene.near(Berlin=[1, 0], Rome=[0.9, 0.44])
     (turn,) = scene.say("I live in Rome")
     rome = scene.fact("Ana lives in Rome", turn, predicate_key="lives_in", cardinality="single")
-    before = rows_of(scene)
+    before = picture(scene.hub.tenant)
     clash = {"handles": ["m1", "m77"], "why": "asked about Berlin"}
     scene.hub.model.script("judge", RELEVANT | {"conflicts": [clash]})
     found = search(scene.space, "Did I move to Berlin?", now=scene.hub.now)
     assert [(c.ids, c.why) for c in found.conflicts] == [((rome.id,), "asked about Berlin")]
-    assert rows_of(scene) == before
+    assert picture(scene.hub.tenant) == before
+    reinforcing.flush()
+    assert picture(scene.hub.tenant, without=COUNTERS) == picture_without(before)
+    assert picture(scene.hub.tenant) != before
 
 
 def test_AA6_current_facts_that_can_not_all_hold_are_reported(scene: Scene) -> None:
@@ -290,27 +295,18 @@ def test_X15_a_hundred_searches_change_nothing_but_counters(scene: Scene) -> Non
     (turn,) = scene.say("my kayak leaks")
     fact, note = scene.fact("Ana has a kayak", turn), scene.note("kayak", turn)
     segment = scene.segment("kayak", turn)
-    counters = {"strength", "last_recall_at", "recall_count", "forget_at"}
-
-    def stable() -> Any:
-        return [
-            [{k: v for k, v in row.items() if k not in counters} for row in rows]
-            for rows in rows_of(scene)
-        ]
-
-    before = stable()
+    everything = picture(scene.hub.tenant)
     for _ in range(50):
-        search(scene.space, "kayak", now=scene.hub.now)
-        context(scene.space, "kayak", now=scene.hub.now)
-    untouched = rows_of(scene)
-    assert stable() == before
+        search(scene.space, "kayak", now=scene.hub.now, deep=True)
+        context(scene.space, "kayak", now=scene.hub.now, include_past=True)
+    assert picture(scene.hub.tenant) == everything
     reinforcing.flush()
-    assert stable() == before
-    assert rows_of(scene) != untouched
+    assert picture(scene.hub.tenant, without=COUNTERS) == picture_without(everything)
+    assert picture(scene.hub.tenant) != everything
     with tenant_scope(scene.hub.tenant.id):
         assert Fact.objects.get(id=fact.id).strength == 101
         assert Note.objects.get(id=note.id).version == note.version
-        assert type(segment).objects.get(id=segment.id).version == segment.version
+        assert type(segment).objects.get(id=segment.id).visits_total == 50
 
 
 def test_reading_is_counted_after_the_answer_not_within_it(scene: Scene) -> None:
