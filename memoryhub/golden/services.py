@@ -1,0 +1,169 @@
+"""Saving golden questions: one function a mutation, each a manual event that can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memoryhub.dialogues.messages import checked_text
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.golden.expecting import Expectation
+from memoryhub.golden.models import GoldenQuestion
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.correcting import by_hand
+from notes.models import Derivation, Fact, Note
+from notes.recording import ChangeSet
+from notes.workbench import Workbench
+
+MOST_EXPECTED = 20
+MOST_TAGS, TAG_LENGTH = 10, 40
+TEXT_LENGTH = 2000
+MOST_QUESTIONS = 2000  # a space
+Named = tuple[str, UUID]
+_MODELS: dict[str, Any] = {"fact": Fact, "note": Note, "turn": Turn}
+
+
+def save_question(
+    space: Space,
+    text: str,
+    expected: Sequence[Named],
+    actor: str,
+    now: datetime,
+    *,
+    tags: Iterable[str] = (),
+) -> GoldenQuestion:
+    """`expected`: (fact, note or turn; id) of memories of this space. Opens its own scopes.
+
+    Raises InvalidInput naming the field, NotFound for memories the space does not hold.
+    """
+    words, labels = _text(text), _tags(tags)
+    with tenant_scope(space.tenant_id):
+        if GoldenQuestion.objects.filter(space=space, retired_at=None).count() >= MOST_QUESTIONS:
+            raise InvalidInput(f"at most {MOST_QUESTIONS:,} questions a space", field="text")
+        named = expectations(space, expected)
+        made = GoldenQuestion(
+            tenant_id=space.tenant_id,
+            space=space,
+            text=words,
+            tags=labels,
+            created_by=actor[:120],
+            created_at=now,
+            changed_at=now,
+            **_naming(named),
+        )
+
+    def work(bench: Workbench, changes: ChangeSet) -> None:
+        bench.add(changes, made, [])
+
+    by_hand(space, actor, now, "golden question saved", work)
+    return made
+
+
+def change_question(
+    space: Space,
+    question_id: UUID,
+    text: str,
+    expected: Sequence[Named],
+    actor: str,
+    now: datetime,
+    *,
+    tags: Iterable[str] = (),
+) -> GoldenQuestion:
+    """Put other words, memories and tags in place of those it has. Raises as `save_question`.
+
+    Memories it named already keep the sources they were saved with, even if they are gone.
+    """
+    words, labels = _text(text), _tags(tags)
+    found: list[GoldenQuestion] = []
+
+    def work(bench: Workbench, changes: ChangeSet) -> None:
+        row = _standing(bench, question_id)
+        kept = {(e["kind"], e["id"]): Expectation.of(e) for e in row.expected}
+        new = [(kind, row_id) for kind, row_id in expected if (kind, str(row_id)) not in kept]
+        made = {(e.kind, e.id): e for e in expectations(space, new)} if new else {}
+        named = [({**made, **kept})[kind, str(row_id)] for kind, row_id in dict.fromkeys(expected)]
+        _count(named)
+        bench.edit(
+            changes, row, text=words, tags=labels, changed_at=now, **_naming(named)
+        )
+        found[:] = [row]
+
+    by_hand(space, actor, now, "golden question changed", work)
+    return found[0]
+
+
+def remove_question(space: Space, question_id: UUID, actor: str, now: datetime) -> None:
+    """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone."""
+
+    def work(bench: Workbench, changes: ChangeSet) -> None:
+        bench.retire(changes, _standing(bench, question_id))
+
+    by_hand(space, actor, now, "golden question taken away", work)
+
+
+def _standing(bench: Workbench, question_id: UUID) -> GoldenQuestion:
+    row: GoldenQuestion = bench.row("goldenquestion", question_id)
+    if row.retired_at:
+        raise Conflict("this question was taken away", code="retired")
+    return row
+
+
+def expectations(space: Space, named: Sequence[Named]) -> list[Expectation]:
+    """With lineage and sources, in the order given. Call inside the scope. Raises as above."""
+    chosen = list(dict.fromkeys(named))
+    _count(chosen)
+    rows: dict[Named, Any] = {}
+    for kind, model in _MODELS.items():
+        ids = [row_id for each, row_id in chosen if each == kind]
+        found = model._default_manager.filter(space=space, id__in=ids) if ids else ()
+        rows |= {(kind, row.id): row for row in found}
+    if missing := [each for each in chosen if each not in rows]:
+        raise NotFound(f"there is no such {missing[0][0]} in this space")
+    turns = _sources([row_id for _, row_id in chosen])
+    return [_expectation(kind, rows[kind, i], turns.get(i, ())) for kind, i in chosen]
+
+
+def _expectation(kind: str, row: Any, turns: Sequence[str]) -> Expectation:
+    lineage = str(row.lineage) if kind == "fact" else ""
+    return Expectation(kind, str(row.id), lineage, (str(row.id),) if kind == "turn" else (*turns,))
+
+
+def _sources(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
+    """The supporting turns of facts and notes. One statement."""
+    links = Derivation.objects.filter(child_id__in=list(ids), role=Derivation.Role.SUPPORT)
+    sources: dict[UUID, list[str]] = {}
+    for child, turn in links.order_by("turn__seq").values_list("child_id", "turn_id"):
+        turns = sources.setdefault(child, [])
+        if str(turn) not in turns:
+            turns.append(str(turn))
+    return sources
+
+
+def _count(named: Sequence[object]) -> None:
+    if not 1 <= len(named) <= MOST_EXPECTED:
+        raise InvalidInput(f"name 1 to {MOST_EXPECTED} memories it should find", field="expected")
+
+
+def _naming(named: Sequence[Expectation]) -> dict[str, Any]:
+    names = sorted({name for each in named for name in each.names})
+    return {"expected": [each.stored() for each in named], "names": names}
+
+
+def _text(text: str) -> str:
+    words = checked_text(text.replace("\0", ""), field="text").strip()
+    if len(words) > TEXT_LENGTH:
+        raise InvalidInput(f"at most {TEXT_LENGTH:,} characters", field="text")
+    return words
+
+
+def _tags(tags: Iterable[str]) -> list[str]:
+    cleaned = (" ".join(tag.replace("\0", "").split()) for tag in tags)
+    labels = list(dict.fromkeys(tag for tag in cleaned if tag))
+    if len(labels) > MOST_TAGS or any(len(tag) > TAG_LENGTH for tag in labels):
+        limit = f"at most {MOST_TAGS} tags of {TAG_LENGTH} characters"
+        raise InvalidInput(limit, field="tags")
+    return labels
