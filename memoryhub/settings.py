@@ -87,6 +87,7 @@ INSTALLED_APPS = [
     "personas",
     "memoryhub.pipeline",
     "memoryhub.recall",
+    "memoryhub.golden",
     "api",
     "memoryhub.lab",
     "memoryhub.console",

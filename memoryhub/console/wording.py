@@ -47,6 +47,7 @@ _ERASED = {
     "wishes": "of these turns, requests to forget that said it again",
     "fingerprints": "marks of what was recalled",
     "answers": "kept answers",
+    "goldenquestion": "golden questions",
 }
 
 

@@ -39,9 +39,10 @@ class ReplayRun(TenantModel):
     """A candidate setting beside the one in force, on the golden questions of one space or, for
     the tenant's own setting (no space), of all its spaces.
 
-    The candidate is a policy as `set_policy` takes it (`preset`, `overrides`), made on version
-    `base`; and, where given, another `engine` or the vectors of another `embedder`. `current`
-    and `candidate` say what was compared: versions, engine, models, prompts, embedder.
+    The candidate is a policy as `set_policy` takes it (`preset`, `overrides`; null: it stays),
+    made on version `base`; and, where given, another `engine` or the vectors of another
+    `embedder`. `current` and `candidate` say what was compared: versions, engine, models, prompts,
+    embedder.
     """
 
     class State(models.TextChoices):
@@ -56,7 +57,7 @@ class ReplayRun(TenantModel):
 
     space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
     preset = models.CharField(max_length=20, blank=True)
-    overrides = models.JSONField(default=dict, blank=True)
+    overrides = models.JSONField(null=True, blank=True)
     base = models.IntegerField(default=0)
     engine = models.CharField(max_length=20, blank=True)
     embedder = models.CharField(max_length=80, blank=True)
@@ -106,9 +107,7 @@ class ReplayAnswer(SpaceModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["run", "question", "side"], name="one_answer_a_side"
-            ),
+            models.UniqueConstraint(fields=["run", "question", "side"], name="one_answer_a_side"),
             models.CheckConstraint(
                 condition=Q(side__in=["current", "candidate"]), name="replay_side_known"
             ),

@@ -9,23 +9,19 @@ is strengthened, logged or written but the run's own answers, and the calls that
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-from django.db.models import Count
-
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.engines.ledger import current_ledger
-from memoryhub.errors import Conflict, EngineError, InvalidInput
+from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import Candidate, policies_of
 from memoryhub.golden.expecting import Expectation, Outcome, rank_of
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.inference.ledger import TenantLedger
-from memoryhub.models_in_use import embedder_of
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import ring_on_commit
@@ -40,6 +36,8 @@ LIMIT = 10
 SECONDS = 3.0  # of one job
 SIDES = (ReplayAnswer.Side.CURRENT, ReplayAnswer.Side.CANDIDATE)
 Key = tuple[UUID, str]
+# A job that was given up can be tried again: until then the run is not done.
+_TO_COME = (*queue.UNFINISHED, Job.State.DEAD)
 
 
 def start(
@@ -107,6 +105,8 @@ def run_job(job: Job, now: datetime) -> None:
         answers += replay.answers(todo.pop(0), now)
     with tenant_scope(job.tenant_id):
         queue.hold(job)
+        # One space after the other comes to its end: the last one sees that it is.
+        ReplayRun.objects.select_for_update(of=("self",)).get(id=replay.run.id)
         kept = _kept(answers)
         ReplayAnswer.objects.bulk_create(kept, ignore_conflicts=True)
         queue.finish(job, {"answered": len(kept)}, now)
@@ -200,7 +200,9 @@ def _opened(job: Job) -> tuple[_Replay, list[GoldenQuestion]] | None:
     answered = ReplayAnswer.objects.filter(run=run, space=space)
     done = frozenset(answered.values_list("question_id", "side"))
     rows = GoldenQuestion.objects.filter(space=space, id__in=run.questions, retired_at=None)
-    todo = [q for q in rows.order_by("created_at", "id") if any((q.id, s) not in done for s in SIDES)]
+    todo = [
+        q for q in rows.order_by("created_at", "id") if any((q.id, s) not in done for s in SIDES)
+    ]
     current, candidate = policies_of(run, space)
     policies = {SIDES[0].value: current, SIDES[1].value: candidate}
     return _Replay(run, space, policies, done), todo
@@ -211,7 +213,7 @@ def _go_on(run: ReplayRun, space: Space, more: bool, now: datetime) -> None:
     if more:
         _plan(run, space, ReplayAnswer.objects.filter(run=run, space=space).count(), now)
         return
-    if not jobs_of(run).filter(state__in=queue.UNFINISHED).exists():
+    if not jobs_of(run).filter(state__in=_TO_COME).exists():
         open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
         open_runs.update(state=ReplayRun.State.DONE, finished_at=now)
 

@@ -87,9 +87,7 @@ def change_question(
         made = {(e.kind, e.id): e for e in expectations(space, new)} if new else {}
         named = [({**made, **kept})[kind, str(row_id)] for kind, row_id in dict.fromkeys(expected)]
         _count(named)
-        bench.edit(
-            changes, row, text=words, tags=labels, changed_at=now, **_naming(named)
-        )
+        bench.edit(changes, row, text=words, tags=labels, changed_at=now, **_naming(named))
         found[:] = [row]
 
     by_hand(space, actor, now, "golden question changed", work)

@@ -75,6 +75,17 @@ def also_purge(purge: Purge) -> None:
         _PURGES.append(purge)
 
 
+# Rows of layers above that go with what is erased: called with the trace, they add to it.
+Extend = Callable[[Trace], None]
+_EXTENDS: list[Extend] = []
+
+
+def also_trace(extend: Extend) -> None:
+    """Join in from a layer above, when its app is ready."""
+    if extend not in _EXTENDS:
+        _EXTENDS.append(extend)
+
+
 def plan(space: Space, target: Target) -> Plan:
     """A dry run: changes nothing. Opens its own scope. Raises NotFound."""
     with tenant_scope(space.tenant_id):
@@ -168,7 +179,10 @@ def _erase(
 
 def _traced(space: Space, target: Target) -> Trace:
     turns, facts = _targets(space, target)
-    return trace(space, turns, facts)
+    found = trace(space, turns, facts)
+    for extend in _EXTENDS:
+        extend(found)
+    return found
 
 
 def _targets(space: Space, target: Target) -> tuple[list[Turn], list[Fact]]:

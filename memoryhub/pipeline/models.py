@@ -37,6 +37,7 @@ class Job(SpaceModel):
         REDERIVE = "rederive", "Derive again after an erasure"
         EMBED = "embed", "Embed what has no vector yet"
         SWEEP = "sweep", "Let fade, warm up, tidy"
+        REPLAY = "replay", "Replay golden questions"
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default="A")

@@ -3,6 +3,7 @@
 Each step is a module with `run(job, now)`: read in one short transaction, ask models with
 nothing open, write one change-set an event in another, together with the job's end. Steps that
 follow from new dialogue also have `schedule(due)`, called in the transaction that derived it.
+A layer above adds steps of its own when its app is ready.
 """
 
 from __future__ import annotations

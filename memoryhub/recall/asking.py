@@ -61,12 +61,15 @@ NOBODY = Asker()
 class Override:
     """What one question is to be asked under in place of the space's own: nothing is stored.
 
-    `policy` replaces all of it, `channels` and `select` these two switches.
+    `policy` replaces all of it, `channels` and `select` these two switches. `engine` is asked
+    in the tenant's place, and the vectors named `vectors` are compared: a replay's candidates.
     """
 
     policy: Policy | None = None
     channels: Sequence[Channel] | None = None
     select: Select | None = None
+    engine: str | None = None
+    vectors: str | None = None
 
     def of(self, own: Policy) -> Policy:
         """Raises InvalidInput for channels there are none of."""
@@ -135,8 +138,9 @@ def prepare(
     with clock.stage("route"):
         with tenant_scope(space.tenant_id):
             policy = override.of(policy_of(space).policy)
-            model = _model_of(space)
-            consultant = Consultant(space, policy, _asked_of(space, policy), visibility.now)
+            model = override.vectors or _model_of(space)
+            asked_of = _asked_of(space, policy, override.engine)
+            consultant = Consultant(space, policy, asked_of, visibility.now)
             window = _window(policy, session_id)
         asked = _routed(query, policy, consultant, window)
         names = _names(asked.query, policy, consultant) if name_entities else ()
@@ -173,11 +177,13 @@ def _model_of(space: Space) -> str:
     return rows.first() or ""
 
 
-def _asked_of(space: Space, policy: Policy) -> Tenant | None:
+def _asked_of(space: Space, policy: Policy, engine: str | None = None) -> Tenant | None:
     """The tenant, whose engine it is, where the policy has it asked at all."""
     if "llm" not in (policy.route.mode, policy.judge.mode):
         return None
-    return Tenant.objects.get(id=space.tenant_id)
+    tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
+    tenant.engine = engine or tenant.engine
+    return tenant
 
 
 def _window(policy: Policy, session_id: UUID | None) -> tuple[Utterance, ...]:

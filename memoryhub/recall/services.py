@@ -53,6 +53,8 @@ def search(
     policy: Policy | None = None,
     channels: Sequence[Channel] | None = None,
     select: Select | None = None,
+    engine: str | None = None,
+    vectors: str | None = None,
     asked_by: Asker = NOBODY,
     now: datetime | None = None,
     reinforce: bool = True,
@@ -63,14 +65,14 @@ def search(
     policy has on. `as_of`: as things stood in the world then; `include_past`: also what no longer
     holds; `deep`: also what has faded, which revives it. `session_id` tells the router what was
     said before. `policy`, or `channels` and `select` of it, ask this one question in place of the
-    space's own. What was found is remembered better for it, unless not to `reinforce`: then the
-    search leaves no trace at all.
+    space's own, `engine` in place of the tenant's, by the `vectors` of another embedder. What was
+    found is remembered better for it, unless not to `reinforce`: then the search leaves no trace.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check(limit, kinds)
     clock, now = Clock(), now or timezone.now()
     visibility = Visibility(now, as_of, include_past, deep)
-    override = Override(policy, channels, select)
+    override = Override(policy, channels, select, engine, vectors)
     ask, consultant = prepare(
         space, query, visibility, clock, session_id=session_id, override=override
     )

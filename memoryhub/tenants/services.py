@@ -23,6 +23,15 @@ def create_tenant(name: str, slug: str, *, engine: str = Tenant.Engine.LOCAL) ->
     return tenant
 
 
+def set_engine(tenant_id: UUID, engine: str) -> None:
+    """Have another engine read and answer for the tenant, from the next job on."""
+    if engine not in Tenant.Engine.values:
+        known = ", ".join(Tenant.Engine.values)
+        raise InvalidInput(f"there is no engine {engine!r}; known: {known}", field="engine")
+    with tenant_scope(tenant_id):
+        Tenant.objects.filter(id=tenant_id).update(engine=engine)
+
+
 def add_member(tenant: Tenant, user: User, role: str) -> Membership:
     """Give a person this role, in place of the one they had."""
     with tenant_scope(tenant.id):

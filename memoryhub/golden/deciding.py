@@ -1,0 +1,62 @@
+"""What becomes of a candidate once its replay is done: it goes live, or is dropped."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memoryhub.errors import Conflict
+from memoryhub.golden.models import ReplayRun
+from memoryhub.policies.services import set_policy
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import set_engine
+
+Decision = ReplayRun.Decision
+
+
+def make_live(run: ReplayRun, actor: str, now: datetime) -> None:
+    """Put the candidate in force, all of it or nothing. Opens its own scope.
+
+    Raises Conflict when the replay is not done, was decided, or the policy has changed since it
+    began: then the comparison is no longer about what is in force.
+    """
+    with tenant_scope(run.tenant_id):
+        row = _undecided(run)
+        if row.state != ReplayRun.State.DONE:
+            raise Conflict("the replay is not done yet", code="replay_running")
+        if row.embedder:
+            raise Conflict("vectors go live on the page of the embedding migration", code="vectors")
+        if row.overrides is not None:
+            set_policy(
+                row.tenant_id,
+                actor=actor,
+                preset=row.preset,
+                overrides=row.overrides,
+                space=row.space,
+                reason=f"tried on {len(row.questions)} golden questions",
+                now=now,
+                expected=row.base,
+            )
+        if row.engine:
+            set_engine(row.tenant_id, row.engine)
+        _decide(row, Decision.LIVE, actor, now)
+
+
+def drop(run: ReplayRun, actor: str, now: datetime) -> None:
+    """The candidate is not wanted; the comparison stays. Opens its own scope. Raises Conflict."""
+    with tenant_scope(run.tenant_id):
+        row = _undecided(run)
+        if row.state == ReplayRun.State.RUNNING:
+            raise Conflict("the replay is not done yet", code="replay_running")
+        _decide(row, Decision.DROPPED, actor, now)
+
+
+def _undecided(run: ReplayRun) -> ReplayRun:
+    row: ReplayRun = ReplayRun.objects.select_for_update(of=("self",)).get(id=run.id)
+    if row.decision:
+        raise Conflict(f"this was decided by {row.decided_by}", code="decided")
+    return row
+
+
+def _decide(row: ReplayRun, decision: str, actor: str, now: datetime) -> None:
+    row.decision, row.decided_by, row.decided_at = decision, actor[:120], now
+    row.save(update_fields=["decision", "decided_by", "decided_at"])
