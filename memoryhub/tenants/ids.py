@@ -8,7 +8,12 @@ from uuid import UUID
 
 
 def new_id() -> UUID:
-    """48 bits of milliseconds, then randomness."""
-    value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
-    value = value & ~(0xF << 76) | 0x7 << 76
-    return UUID(int=value & ~(0x3 << 62) | 0x2 << 62)
+    """48 bits of milliseconds, 12 of their fractions, then randomness.
+
+    The fractions (a quarter of a microsecond each, section 6.2, method 3) keep rows that one
+    process makes one after the other in that order, also where their times are the same.
+    """
+    milliseconds, rest = divmod(time.time_ns(), 1_000_000)
+    head = milliseconds << 16 | 0x7 << 12 | (rest << 12) // 1_000_000
+    tail = int.from_bytes(os.urandom(8), "big") & ~(0x3 << 62) | 0x2 << 62
+    return UUID(int=head << 64 | tail)

@@ -89,6 +89,17 @@ def test_E4_X10_two_megabytes_are_too_large(api: APIClient, tenant: Tenant) -> N
     assert stored(tenant) == []
 
 
+@pytest.mark.parametrize("text", ["\u0000abc", "abc\u0000", "a\u0000\u0000bc"])
+def test_X10_what_is_left_without_nuls_is_stored(api: APIClient, tenant: Tenant, text: str) -> None:
+    assert api.post(URL, said(text), format="json").status_code == 202
+    assert stored(tenant)[0].text == "abc"
+
+
+def test_X10_an_empty_text_is_refused(api: APIClient, tenant: Tenant) -> None:
+    assert api.post(URL, said(""), format="json").status_code == 422
+    assert stored(tenant) == []
+
+
 def test_X10_nine_hundred_kilobytes_are_accepted_whole(api: APIClient, tenant: Tenant) -> None:
     text = "The weather was calm. " * 41_000
     assert api.post(URL, said(text), format="json").status_code == 202

@@ -95,5 +95,14 @@ def test_AM11_a_deleted_note_takes_its_links_along(hub: Hub, hand: Hand) -> None
 
 
 def test_E30_a_row_of_another_space_is_unknown(hub: Hub, hand: Hand) -> None:
-    with pytest.raises(NotFound):
-        correcting.never_true(hand.space, new_id(), "eva", hub.now)
+    hand.claim("Ana lives in Porto", "Porto")
+    mine = Fact.objects.get()
+    hub.subject = "Ben"
+    told = []
+    for unknown in (new_id(), mine.id):
+        with pytest.raises(NotFound) as refused:
+            correcting.never_true(hub.space, unknown, "eva", hub.now)
+        told.append(refused.value.message.replace(str(unknown), "it"))
+    assert told[0] == told[1]  # no telling them apart
+    mine.refresh_from_db()
+    assert (mine.status, mine.version) == ("active", 1)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,13 +8,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from memoryhub import models_in_use
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.pipeline import drafting, embedding, reading, runner, spanning
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, ingest_and_wait, run_space
-from memoryhub.tenants.models import Tenant
+from memoryhub.recall.services import search
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import (
@@ -171,6 +174,41 @@ def test_X9_a_chinese_conversation_yields_chinese_facts(tenant: Tenant) -> None:
     assert any("上海" in text for text in texts)
     with tenant_scope(tenant.id):
         assert Note.objects.get().content.startswith("林晓雨")
+
+
+CHINESE = (
+    ("我住在上海，在一家花店工作。", "花店一定很香。"),
+    ("我养了一只猫，叫豆豆。", "豆豆多大了？"),
+    ("昨天我去攀岩了，膝盖有点疼。", "好好休息。"),
+)
+LATIN = re.compile(r"[A-Za-z]{2,}")
+
+
+def test_X9_a_conversation_in_chinese_stays_chinese_and_is_found_by_its_words(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for day, (said, answered) in enumerate(CHINESE):
+        talk(tenant, f"林晓雨: {said}", f"Hub: {answered}", day=day)
+    with tenant_scope(tenant.id):
+        known = list(Fact.objects.all())
+        notes = list(Note.objects.all())
+        space = Space.objects.get()
+    assert len(known) >= 3
+    assert len(notes) == len(CHINESE)
+    written = [fact.text for fact in known]
+    written += [text for note in notes for text in (*note.keywords, *note.tags, note.context)]
+    written += [note.content.replace("Hub", "") for note in notes]
+    assert [text for text in written if LATIN.search(text)] == []
+
+    def down() -> None:
+        raise EngineError("no weights")
+
+    monkeypatch.setattr(models_in_use, "embedder", down)  # so that words alone decide
+    for question, word in (("豆豆是谁的猫？", "豆豆"), ("谁去攀岩了", "攀岩")):
+        found = search(space, question, now=AT + timedelta(days=9))
+        assert list(found.degraded) == ["dense"]
+        assert word in found.items[0].text
+        assert found.items[0].parts["lexical"] > 0
 
 
 def test_E4_a_very_long_text_is_read_in_windows(

@@ -12,13 +12,16 @@ from memoryhub.engines.local import questions
 from memoryhub.engines.types import RoutedQuestion
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.policies.schema import Channel
+from memoryhub.policies.services import policy_of
 from memoryhub.recall import intents, reinforcing
 from memoryhub.recall.context import context
 from memoryhub.recall.judging import satisfied
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
-from notes import echoes
+from notes import echoes, retention
+from notes.forgetting import draw, fades_at
 from notes.models import Fact, Note
+from notes.recording import values_of
 from tests.recall.scene import Scene
 from tests.support.snapshot import COUNTERS, picture
 
@@ -265,6 +268,22 @@ def test_MB6_what_faded_is_found_by_a_deep_search_which_revives_it(scene: Scene)
     assert turn.id in found(deep=True)
     assert scene.page(turn).visibility == "active"
     assert turn.id in found()
+
+
+def test_MB5_a_search_at_day_three_strengthens_what_it_found_alone(scene: Scene) -> None:
+    scene.hub.policy("memorybank")
+    scene.near(kayak=[1, 0])
+    recalled, other = scene.say("my kayak leaks", "hello there")
+    with tenant_scope(scene.hub.tenant.id):
+        retention.set_dates(scene.space, policy_of(scene.space).policy.forget)
+    before, untouched = scene.page(recalled), scene.page(other)
+    day_three = scene.hub.now + timedelta(days=3)
+    search(scene.space, "kayak", deep=True, now=day_three)
+    reinforcing.flush()
+    page = scene.page(recalled)
+    assert (page.strength, page.recall_count, page.last_recall_at) == (2, 1, day_three)
+    assert page.forget_at == fades_at(day_three, 2, draw(page.id, 1), 1.0) != before.forget_at
+    assert values_of(scene.page(other)) == values_of(untouched)
 
 
 def test_MB6_in_a_context_too(scene: Scene) -> None:
