@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from uuid import UUID
@@ -27,6 +27,7 @@ _AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 LEAST_WORDS, LEAST_HAN = 3, 6  # shorter sentences are said by everybody
 MOST = 400  # sentences of one answer
+DAY = timedelta(days=1)
 
 
 def sentences(text: str) -> list[Span]:
@@ -48,13 +49,17 @@ def _is_long(sentence: str) -> bool:
 def remember(space: Space, texts: Iterable[str], at: datetime) -> None:
     """Texts that were given out: derived ones, in whatever form they were shown.
 
-    One statement. A sentence given out before keeps its first time. Call inside the tenant's
-    scope, and not in a request's transaction.
+    Two statements. A sentence given out before keeps its first time, and lasts from the day it
+    was given out last. Call inside the tenant's scope, and not in a request's transaction.
     """
     digests = {text_hash(text[a:b]) for text in texts for a, b in sentences(text)}
+    known = Fingerprint.objects.filter(space=space, digest__in=digests)
+    known.filter(given_at__lt=at - DAY).update(given_at=at)
     Fingerprint.objects.bulk_create(
         (
-            Fingerprint(tenant_id=space.tenant_id, space=space, digest=digest, seen_at=at)
+            Fingerprint(
+                tenant_id=space.tenant_id, space=space, digest=digest, seen_at=at, given_at=at
+            )
             for digest in sorted(digests)[:MOST]
         ),
         ignore_conflicts=True,

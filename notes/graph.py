@@ -16,7 +16,7 @@ from notes import indexing
 from notes.lexemes import lexical_text
 from notes.merging import MOST_NAME, key, known_entities, may_be_one, nearness, survivor
 from notes.models import Entity, EvolutionEvent, Fact, Relation
-from notes.proposals import propose
+from notes.proposals import merge_key, propose
 from notes.recording import ChangeSet, Source, values_of
 
 Triple = tuple[str, str, str]
@@ -35,7 +35,7 @@ class Told:
 @dataclass
 class Graph:
     """Entities and relations to be written. `merges` are (new entity, the one it is), `doubts`
-    pairs for a person to decide."""
+    pairs for a person to decide, `apart` those that an engine found to be two."""
 
     space: Space
     known: dict[str, Entity]
@@ -45,6 +45,7 @@ class Graph:
     mentions: dict[str, int] = field(default_factory=dict)
     merges: list[tuple[Entity, Entity]] = field(default_factory=list)
     doubts: list[tuple[Entity, Entity, float]] = field(default_factory=list)
+    apart: list[tuple[Entity, Entity, float]] = field(default_factory=list)
 
     def entity(self, name: str) -> Entity:
         return self.known.get(name) or self.made[name]
@@ -85,7 +86,7 @@ def pairs_of(
         kind = nearness(cosine, merge_at=merge_at, ask_at=ask_at)
         if kind != "apart" and may_be_one(entity.name, known.name, entity.type, known.type):
             found.append((entity, known, cosine, kind == "merge"))
-    said = _said_of({known.id for _, known, _, _ in found})
+    said = said_of({known.id for _, known, _, _ in found})
     return [
         Pair(
             entity,
@@ -104,7 +105,8 @@ def pairs_of(
     ]
 
 
-def _said_of(ids: set[UUID]) -> dict[UUID, list[str]]:
+def said_of(ids: set[UUID]) -> dict[UUID, list[str]]:
+    """By entity, the facts told of it, the latest first. Call inside the tenant's scope."""
     said: dict[UUID, list[str]] = {}
     edges = Relation.objects.filter(Q(src__in=ids) | Q(dst__in=ids), retired_at=None)
     for src, dst, text in edges.order_by("-fact__asserted_at").values_list(
@@ -128,6 +130,8 @@ def settle_pairs(graph: Graph, pairs: Sequence[Pair], answers: Mapping[str, bool
             graph.merges.append((pair.new, pair.known))
         elif one is None:
             graph.doubts.append((pair.new, pair.known, pair.cosine))
+        else:
+            graph.apart.append((pair.new, pair.known, pair.cosine))
 
 
 def draw(space: Space, told: Sequence[Told], types: Mapping[str, str], stamp: str) -> Graph:
@@ -218,7 +222,7 @@ def save(graph: Graph, changes: ChangeSet) -> None:
     touched = _mentioned(graph, changes)
     for entity, into in graph.merges:
         touched[into.id] = into
-        _merge(entity, into, merging, graph.sources.get(entity.id, []))
+        merge(entity, into, merging, graph.sources.get(entity.id, []))
     Entity.objects.bulk_create(graph.made.values())
     fresh = {entity.id for entity in graph.made.values()}
     Entity.objects.bulk_update([e for e in touched.values() if e.id not in fresh], _WRITTEN)
@@ -243,7 +247,8 @@ def _mentioned(graph: Graph, changes: ChangeSet) -> dict[UUID, Any]:
     return found
 
 
-def _merge(entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[Source]) -> None:
+def merge(entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[Source]) -> None:
+    """Let one entity stand for another, in memory; the rows are the caller's to save."""
     before = values_of(entity)
     entity.merged_into = into
     entity.version += 1
@@ -256,18 +261,20 @@ def _merge(entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[S
 
 
 def _ask(graph: Graph, changes: ChangeSet) -> None:
-    for entity, other, cosine in graph.doubts:
+    """About doubts; that two are apart is noted, so that it is not asked again."""
+    for entity, other, cosine in [*graph.doubts, *graph.apart]:
         turns = {source.turn_id for source in graph.sources.get(entity.id, [])}
-        ids = sorted((str(entity.id), str(other.id)))
+        declined = (entity, other, cosine) in graph.apart
         propose(
             graph.space,
             "merge",
-            ":".join(ids),
+            merge_key(entity.id, other.id),
             f'"{entity.name}" may be "{other.name}"',
             changes.at,
             payload={"entity": str(entity.id), "into": str(other.id), "cosine": round(cosine, 3)},
             row=entity,
             turn_ids=turns,
+            declined_by=changes.engine or "pipeline" if declined else "",
         )
 
 

@@ -23,8 +23,13 @@ def propose(
     payload: dict[str, Any] | None = None,
     row: Model | None = None,
     turn_ids: Iterable[UUID] = (),
+    declined_by: str = "",
 ) -> Proposal:
-    """Put a change before a person, once a `key`. Call inside the tenant's scope."""
+    """Put a change before a person, once a `key`. Call inside the tenant's scope.
+
+    `declined_by` already said no: it is kept so that nobody is asked again.
+    """
+    state = Proposal.State.REJECTED if declined_by else Proposal.State.OPEN
     proposal, _ = Proposal.objects.get_or_create(
         space=space,
         dedupe_key=f"{kind}:{key}"[:120],
@@ -37,6 +42,14 @@ def propose(
             "turn_ids": list(turn_ids),
             "reason": reason,
             "created_at": now,
+            "state": state,
+            "decided_at": now if declined_by else None,
+            "decided_by": declined_by[:120],
         },
     )
     return proposal
+
+
+def merge_key(one: UUID, other: UUID) -> str:
+    """The key of a pair of entities that may be one, whichever is named first."""
+    return ":".join(sorted((str(one), str(other))))

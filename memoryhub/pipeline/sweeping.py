@@ -1,4 +1,4 @@
-"""By the clock: fading, warming up, merging names, ages and tombstones (spec §12.1).
+"""By the clock: fading, warming up, merging names, ages, and what is kept for a time (§12.1).
 
 A space is swept in the hour after it was spoken in, and again when something of it is due: an
 idle space costs nothing.
@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from memoryhub.pipeline import digesting, erasing, placing, promoting, queue, reembedding
+from memoryhub.pipeline import (
+    digesting,
+    erasing,
+    expiring,
+    merging,
+    placing,
+    promoting,
+    queue,
+    reembedding,
+)
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
@@ -33,6 +42,8 @@ TASKS: list[Task] = [
     erasing.erase_outlived,
     promoting.sweep,
     reembedding.sweep,
+    merging.sweep,
+    expiring.sweep,
 ]
 
 
@@ -53,7 +64,7 @@ def run(job: Job, now: datetime) -> None:
 
 def schedule(due: Derived) -> None:
     """Give what was derived its date of forgetting, and plan the hour's sweep."""
-    if not wanted(due.policy):
+    if not wanted(due.policy) and not expiring.is_due(due.space, due.now):
         return
     retention.set_dates(due.space, due.policy.forget)
     plan(due.space, due.now, due.now)
@@ -62,7 +73,7 @@ def schedule(due: Derived) -> None:
 def wanted(policy: Policy) -> bool:
     """Whether this policy leaves anything to do by the clock."""
     ages = policy.retention.max_age_days is not None
-    return hides(policy.forget) or policy.segments.enabled or ages
+    return hides(policy.forget) or policy.segments.enabled or policy.graph.enabled or ages
 
 
 def plan(space: Space, wish: datetime | None, now: datetime) -> None:

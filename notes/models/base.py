@@ -49,7 +49,8 @@ class Retained(models.Model):
         abstract = True
 
 
-# Columns that reading changes: no revision is written for them (I6, I11).
+# Columns that reading or a sweep's own book-keeping changes: no revision is written for them
+# (I6, I11).
 COUNTERS = frozenset(
     {
         "strength",
@@ -59,5 +60,6 @@ COUNTERS = frozenset(
         "visits_total",
         "promo_visits",
         "last_visited_at",
+        "compared_at",
     }
 )

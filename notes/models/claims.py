@@ -111,12 +111,17 @@ class Entity(Derived):
     merged_into = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="merged"
     )
+    # When its name was compared with all others: once (spec §12.1).
+    compared_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-mention_count", "name"]
         verbose_name_plural = "entities"
         constraints = [
             models.UniqueConstraint(fields=["space", "canonical_key"], name="entity_key")
+        ]
+        indexes = [
+            models.Index(fields=["space"], condition=Q(compared_at=None), name="entity_uncompared"),
         ]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models.functions import Now
 
 from memoryhub.tenants.models import SpaceModel
 
@@ -58,14 +59,21 @@ class Proposal(SpaceModel):
 
 
 class Fingerprint(SpaceModel):
-    """A sentence the hub gave out: when it comes back, it is an echo and no news (loop guard)."""
+    """A sentence the hub gave out: when it comes back, it is an echo and no news (loop guard).
+
+    `seen_at`: when it was first given out, `given_at`: when last, to the day.
+    """
 
     digest = models.CharField(max_length=64)
     seen_at = models.DateTimeField()
+    given_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["space", "digest"], name="one_fingerprint")]
-        indexes = [models.Index(fields=["space", "-seen_at"], name="fingerprint_recent")]
+        indexes = [
+            models.Index(fields=["space", "-seen_at"], name="fingerprint_recent"),
+            models.Index(fields=["space", "given_at"], name="fingerprint_given"),
+        ]
 
     def __str__(self) -> str:
         return self.digest[:12]
