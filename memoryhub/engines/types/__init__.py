@@ -67,6 +67,7 @@ from memoryhub.engines.types.recall import (
     Judgement,
     Quote,
     RoutedQuestion,
+    Support,
 )
 
 __all__ = [
@@ -116,6 +117,7 @@ __all__ = [
     "SegmentText",
     "SourceSpan",
     "SpeechAct",
+    "Support",
     "Theme",
     "TimeSpan",
     "Tool",

@@ -11,19 +11,46 @@ from memoryhub.engines.types.dialogue import TimeSpan
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A recalled memory handed to `answer`: text, when it was said, what it is about."""
+    """A recalled memory handed to `answer`: text, when it was said, what it is about.
+
+    `speaker` said it, word by word; a memory in the hub's own words has none, and `owner` is whom
+    it is about. `predicate` and `object` are a fact's slots. `until`: it holds no longer.
+    """
 
     text: str
     said_at: datetime | None
     event: TimeSpan | None = None
     speaker: str = ""
+    owner: str = ""
+    predicate: str = ""
+    object: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Characters `part` of an answer rest on characters `span` of the quote with this index.
+
+    Both are half-open; `span` None: on all of it.
+    """
+
+    quote: int
+    part: tuple[int, int]
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """Without a quote behind it, it says that nothing is known."""
+
     text: str
     quoted: bool  # True: put together from memories word by word, no model wrote it
     used: tuple[int, ...] = ()  # indices into the quotes
+    supports: tuple[Support, ...] = ()  # where all of the answer rests on all of a quote: none
+
+    @property
+    def abstained(self) -> bool:
+        return not self.used
 
 
 @dataclass(frozen=True, slots=True)
