@@ -65,3 +65,19 @@ class SearchSerializer(serializers.Serializer[Any]):
     include_past = serializers.BooleanField(required=False, default=False)
     deep = serializers.BooleanField(required=False, default=False)
     explain = serializers.BooleanField(required=False, default=False)
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    """A question about a subject. `session`: the conversation it is asked in, by name."""
+
+    subject = TextField(max_length=200)
+    question = TextField()
+    session = NameField(required=False, default="", max_length=200)
+    as_of = TimestampField(required=False, allow_null=True, default=None)
+    include_past = serializers.BooleanField(required=False, default=False)
+    deep = serializers.BooleanField(required=False, default=False)
+    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=100)
+    budget_tokens = serializers.IntegerField(
+        required=False, default=2000, min_value=100, max_value=1_000_000
+    )
+    explain = serializers.BooleanField(required=False, default=False)

@@ -8,6 +8,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from api import views
+from api.answering import AnswerView
 
 app_name = "api"
 _open: dict[str, Any] = {
@@ -19,6 +20,7 @@ _open: dict[str, Any] = {
 urlpatterns = [
     path("memories", views.MemoriesView.as_view(), name="memories"),
     path("search", views.SearchView.as_view(), name="search"),
+    path("answer", AnswerView.as_view(), name="answer"),
     path("spaces", views.SpacesView.as_view(), name="spaces"),
     path("spaces/<path:subject>/facts", views.FactsView.as_view(), name="facts"),
     path("jobs", views.JobsView.as_view(), name="jobs"),

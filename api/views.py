@@ -110,7 +110,8 @@ def _allowed(request: Request, subject: str) -> None:
         raise NotFound("There is no such subject.")
 
 
-def _space(request: Request, subject: str) -> Space:
+def space_of(request: Request, subject: str) -> Space:
+    """Raises NotFound for another's, and for one the key is not bound to."""
     key = key_of(request)
     with tenant_scope(key.tenant_id):
         space = Space.objects.filter(subject=clean_subject(subject)).first()
@@ -132,7 +133,7 @@ class SearchView(HubView):
         body.is_valid(raise_exception=True)
         wanted = dict(body.validated_data)
         query = checked_text(wanted.pop("query"), field="query")
-        space = _space(request, wanted.pop("subject"))
+        space = space_of(request, wanted.pop("subject"))
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
         started = time.perf_counter()
@@ -161,7 +162,7 @@ class FactsView(HubView):
 
     @extend_schema(responses={200: dict[str, Any]})
     def get(self, request: Request, subject: str) -> Response:
-        space = _space(request, subject)
+        space = space_of(request, subject)
         with tenant_scope(space.tenant_id):
             rows = Fact.objects.filter(space=space).order_by("-asserted_at", "-id")
             if request.query_params.get("status") != "all":

@@ -21,6 +21,7 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 ADD, SEARCH, JOBS = "/api/v1/memories", "/api/v1/search", "/api/v1/jobs"
+ANSWER = "/api/v1/answer"
 HALF = "\ud800"
 
 
@@ -192,7 +193,7 @@ def test_a_stranger_is_not_told_of_methods(db: None) -> None:
 
 
 def test_a_body_of_unknown_length_is_asked_for_its_length(api: APIClient) -> None:
-    for path in (ADD, SEARCH):
+    for path in (ADD, SEARCH, ANSWER):
         answer = api.generic("POST", path, "", headers={"Transfer-Encoding": "chunked"})
         assert answer.status_code == 411
         assert answer.json()["code"] == "length_required"

@@ -22,6 +22,7 @@ from memoryhub.tenants.services import create_key, create_tenant, ensure_space, 
 ROUTES: dict[str, dict[str, str | None]] = {
     "memories": {"POST": "write"},
     "search": {"POST": "read"},
+    "answer": {"POST": "read"},
     "spaces": {"GET": "read"},
     "facts": {"GET": "read"},
     "jobs": {"GET": "read"},
@@ -43,6 +44,7 @@ def victim(tenant: Tenant) -> dict[str, str]:
     return {
         "memories": "/api/v1/memories",
         "search": "/api/v1/search",
+        "answer": "/api/v1/answer",
         "spaces": "/api/v1/spaces",
         "facts": "/api/v1/spaces/ana/facts",
         "jobs": "/api/v1/jobs",
@@ -54,6 +56,7 @@ def victim(tenant: Tenant) -> dict[str, str]:
 BODIES = {
     "memories": {"subject": "ana", "messages": [{"content": "Hello there."}]},
     "search": {"subject": "ana", "query": "where does she live"},
+    "answer": {"subject": "ana", "question": "where does she live"},
 }
 
 

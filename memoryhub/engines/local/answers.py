@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 
 from memoryhub.engines.local.chinese_rules import classify
 from memoryhub.engines.local.language import LanguageCode, language_of
 from memoryhub.engines.local.predicates import predicate_words, question_predicates
 from memoryhub.engines.local.summaries import tokens_of
+from memoryhub.engines.local.timing import day, written
 from memoryhub.engines.local.verbs import lemma_of
-from memoryhub.engines.types import Answer, Quote, TimeSpan
+from memoryhub.engines.types import Answer, Quote
 
 _WHEN = re.compile(
     r"^\W*(?:when|what (?:day|date|year|month|time)|since when|how long ago)\b"
@@ -29,7 +29,7 @@ _WORDS: dict[LanguageCode, dict[str, str]] = {
 }
 
 
-def answer(question: str, quotes: Sequence[Quote]) -> Answer:
+def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answer:
     """The best quotes (best first) as an answer; abstains when there are none."""
     language: LanguageCode = "zh" if language_of(question) == "zh" else "en"
     if not quotes:
@@ -74,35 +74,3 @@ def _dated(quote: Quote, language: LanguageCode) -> str:
     mark = "：" if language == "zh" else ": "
     told = _quoted(quote, language)
     return f"{written(quote.event, language)}{mark}{told}" if quote.event else ""
-
-
-def written(span: TimeSpan, language: LanguageCode = "en") -> str:
-    """A span as people write it: "7 May 2023", "the week of 1 May 2023", "2021年5月"."""
-    start, last = span.start, span.end - timedelta(microseconds=1)
-    if span.granularity in ("minute", "hour"):
-        return f"{day(start, language)}{' ' if language == 'zh' else ', '}{start:%H:%M}"
-    if span.granularity == "day" and last.date() == start.date():
-        return day(start, language)
-    return _long_zh(span, start, last) if language == "zh" else _long(span, start, last)
-
-
-def _long(span: TimeSpan, start: datetime, last: datetime) -> str:
-    if span.granularity == "week" and (last - start).days == 6:
-        return f"the week of {day(start)}"
-    if span.granularity == "month" and (start.year, start.month) == (last.year, last.month):
-        return f"{start:%B %Y}"
-    if span.granularity == "year" and start.year == last.year:
-        return str(start.year)
-    return f"{day(start)} to {day(last)}"
-
-
-def _long_zh(span: TimeSpan, start: datetime, last: datetime) -> str:
-    if span.granularity == "month" and (start.year, start.month) == (last.year, last.month):
-        return f"{start.year}年{start.month}月"
-    if span.granularity == "year" and start.year == last.year:
-        return f"{start.year}年"
-    return f"{day(start, 'zh')}至{day(last, 'zh')}"
-
-
-def day(at: datetime, language: LanguageCode = "en") -> str:
-    return f"{at.year}年{at.month}月{at.day}日" if language == "zh" else f"{at.day} {at:%B %Y}"

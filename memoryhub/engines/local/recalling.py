@@ -15,7 +15,7 @@ _GRADED = 0.6
 class Recalling:
     def answer(self, question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answer:
         """The best quotes word by word, led by a date where the question asks when."""
-        return answers.answer(question, quotes)
+        return answers.answer(question, quotes, subject=subject)
 
     def route(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion:
         """What is asked for, by signal words; the question stays as it is."""

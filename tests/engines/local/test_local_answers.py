@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoryhub.engines.local.answers import written
 from memoryhub.engines.local.chinese_dates import find_times as find_chinese_times
 from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.local.timing import written
 from memoryhub.engines.types import Quote
 from tests.engines.local.dialogue import AT, ENGINE
 

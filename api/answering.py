@@ -1,0 +1,52 @@
+"""A question put to the hub itself, in place of the agent that would search and answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any, ClassVar
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.serializers import AnswerSerializer
+from api.views import HubView, space_of
+from memoryhub.dialogues.messages import checked_text, in_zone
+from memoryhub.dialogues.models import Session
+from memoryhub.errors import NotFound
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+
+
+class AnswerView(HubView):
+    """Answer a question from what is remembered, and say what the answer rests on."""
+
+    scopes: ClassVar = {"POST": "read"}
+
+    @extend_schema(request=AnswerSerializer, responses={200: dict[str, Any]})
+    def post(self, request: Request) -> Response:
+        from memoryhub.recall.answering import answer  # loads the engines
+
+        body = AnswerSerializer(data=self.body(request))
+        body.is_valid(raise_exception=True)
+        wanted = dict(body.validated_data)
+        question = checked_text(wanted.pop("question"), field="question")
+        space = space_of(request, wanted.pop("subject"))
+        session_id = _session(space, wanted.pop("session"))
+        if wanted["as_of"]:
+            wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
+        started = time.perf_counter()
+        given = asdict(answer(space, question, session_id=session_id, **wanted))
+        return Response(given | {"ms": round((time.perf_counter() - started) * 1000, 1)})
+
+
+def _session(space: Space, name: str) -> UUID | None:
+    if not name:
+        return None
+    with tenant_scope(space.tenant_id):
+        session = Session.objects.filter(space=space, external_id=name).first()
+    if session is None:
+        raise NotFound("There is no such session.", field="session")
+    return session.id

@@ -1,0 +1,48 @@
+"""Times in a text of either language, and spans of time as people write them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from memoryhub.engines.local import chinese_dates, dates
+from memoryhub.engines.local.language import LanguageCode, language_of
+from memoryhub.engines.types import TimeSpan
+
+
+def times_in(text: str, at: datetime) -> tuple[TimeSpan, ...]:
+    """Time expressions of `text` in order, resolved against `at` (aware)."""
+    if language_of(text) == "zh":
+        return chinese_dates.find_times(text, at)
+    return dates.find_times(text, at)
+
+
+def written(span: TimeSpan, language: LanguageCode = "en") -> str:
+    """A span as people write it: "7 May 2023", "the week of 1 May 2023", "2021年5月"."""
+    start, last = span.start, span.end - timedelta(microseconds=1)
+    if span.granularity in ("minute", "hour"):
+        return f"{day(start, language)}{' ' if language == 'zh' else ', '}{start:%H:%M}"
+    if span.granularity == "day" and last.date() == start.date():
+        return day(start, language)
+    return _long_zh(span, start, last) if language == "zh" else _long(span, start, last)
+
+
+def _long(span: TimeSpan, start: datetime, last: datetime) -> str:
+    if span.granularity == "week" and (last - start).days == 6:
+        return f"the week of {day(start)}"
+    if span.granularity == "month" and (start.year, start.month) == (last.year, last.month):
+        return f"{start:%B %Y}"
+    if span.granularity == "year" and start.year == last.year:
+        return str(start.year)
+    return f"{day(start)} to {day(last)}"
+
+
+def _long_zh(span: TimeSpan, start: datetime, last: datetime) -> str:
+    if span.granularity == "month" and (start.year, start.month) == (last.year, last.month):
+        return f"{start.year}年{start.month}月"
+    if span.granularity == "year" and start.year == last.year:
+        return f"{start.year}年"
+    return f"{day(start, 'zh')}至{day(last, 'zh')}"
+
+
+def day(at: datetime, language: LanguageCode = "en") -> str:
+    return f"{at.year}年{at.month}月{at.day}日" if language == "zh" else f"{at.day} {at:%B %Y}"
