@@ -30,6 +30,7 @@ PLACES = (
     Place("Chat", "chat", "chat"),
     Place("Jobs", "jobs", "jobs"),
     Place("Policy", "policy", "policy", spare=True),
+    Place("Lab", "lab", "golden", ("replay",), spare=True),
     Place("Usage", "usage", "usage", spare=True),
     Place("API keys", "key", "keys", admin=True, spare=True),
 )

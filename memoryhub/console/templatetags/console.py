@@ -116,6 +116,12 @@ def _as_time(text: str) -> str:
 
 
 @register.filter
+def at(values: dict[str, Any], name: str) -> Any:
+    """A dictionary's value under a key that a template holds in a variable."""
+    return values.get(name)
+
+
+@register.filter
 def kind_words(kind: str) -> str:
     return {"segmentpage": "place", "profileattribute": "profile"}.get(kind, kind)
 

@@ -18,7 +18,9 @@ from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import policies as queries
 from memoryhub.console.queries import spaces as space_queries
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.replays import begin
 from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.golden.candidates import Candidate
 from memoryhub.policies.composing import house_rules
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import Layers, layers_of, set_policy
@@ -70,6 +72,40 @@ def return_to(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
     return redirect(_address(old.space))
 
 
+@require_POST
+@tenant_page(role=Membership.Role.EDITOR)
+def attempt(request: ConsoleRequest) -> HttpResponse:
+    """What the form asks for, on golden questions first."""
+    return _attempted(request, None)
+
+
+@require_POST
+@tenant_page(role=Membership.Role.EDITOR)
+def space_attempt(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    return _attempted(request, space_queries.space_or_404(space_id, timezone.now()))
+
+
+def _attempted(request: ConsoleRequest, space: Space | None) -> HttpResponse:
+    layers = layers_of(request.tenant.id, space)
+    own = layers.own if space else layers.tenant
+    preset, overrides = _asked(request, layers, space)
+    candidate = Candidate(preset, overrides, base=own.version if own else 0)
+    return begin(request, candidate, space, back=_address(space))
+
+
+def _asked(
+    request: ConsoleRequest, layers: Layers, space: Space | None
+) -> tuple[str, dict[str, Any]]:
+    """The preset and the overrides of the form: it names a preset, or holds the switches."""
+    form = request.POST
+    own = layers.own if space else layers.tenant
+    kept = own.overrides if own else {}
+    if (chosen := form.get("preset")) is not None:
+        return chosen, house_rules(kept)
+    base = policies.base_of(layers, of_space=bool(space))
+    return own.preset if own else "", policies.read_form(form, base, kept)
+
+
 def _address(space: Space | None) -> str:
     return reverse("space-policy", args=[space.id]) if space else reverse("policy")
 
@@ -118,21 +154,16 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     form = request.POST
     layers = layers_of(request.tenant.id, space)
     own = layers.own if space else layers.tenant
-    chosen = form.get("preset")
-    kept = own.overrides if own else {}
-    overrides: dict[str, Any] = house_rules(kept)
-    if chosen is None:
-        base = policies.base_of(layers, of_space=bool(space))
-        overrides = policies.read_form(form, base, kept)
-        if policies.unchanged(kept, overrides):
-            messages.info(request, "Every switch has that value already.")
-            return redirect(_address(space))
+    preset, overrides = _asked(request, layers, space)
+    if "preset" not in form and policies.unchanged(own.overrides if own else {}, overrides):
+        messages.info(request, "Every switch has that value already.")
+        return redirect(_address(space))
     version = form.get("version", "")
     try:
         made = set_policy(
             request.tenant.id,
             actor=request.user.get_username(),
-            preset=(own.preset if own else "") if chosen is None else chosen,
+            preset=preset,
             overrides=overrides,
             space=space,
             reason=form.get("reason", "").replace("\0", "").strip(),

@@ -1,0 +1,248 @@
+"""Golden questions with what they name, and replays with how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.http import Http404
+from django.urls import reverse
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.dialogues.models import Turn
+from memoryhub.golden import replaying
+from memoryhub.golden.expecting import KS, Outcome, Summary, Verdict, summary, verdict
+from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import Space
+from notes.models import Fact, Note
+
+KINDS = ("fact", "note", "turn")
+VERDICT = Choice(
+    "verdict",
+    "Show",
+    (
+        ("all", "All"),
+        ("worse", "Got worse"),
+        ("better", "Got better"),
+        ("same", "Same"),
+        ("missed", "Missed by the candidate"),
+    ),
+)
+STATE = Choice("state", "State", (("all", "Any"), *ReplayRun.State.choices))
+_ROW_PAGES = {"fact": "space-fact", "note": "space-note", "turn": "space-turn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A memory that is expected. `value`: as forms name it. `source`: its row is gone or retired,
+    and these are the words it rested on."""
+
+    value: str
+    kind: str
+    text: str
+    address: str
+    source: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    question: GoldenQuestion
+    expected: list[Named]
+
+
+def tag_choice(space: Space | None = None) -> Choice:
+    rows = _standing(space).values_list("tags", flat=True)
+    tags = sorted({tag for row in rows for tag in row})
+    return Choice("tag", "Tag", (("", "Any"), *((tag, tag) for tag in tags[:100])))
+
+
+def _standing(space: Space | None) -> Any:
+    rows = GoldenQuestion.objects.filter(retired_at=None)
+    return rows.filter(space=space) if space else rows
+
+
+def questions(filters: Filters, space: Space | None = None) -> Page[Asked]:
+    rows = _standing(space).filter(containing(filters.q, "text", "space__subject"))
+    if filters["tag"]:
+        rows = rows.filter(tags__contains=[filters["tag"]])
+    found = page_of(rows.select_related("space").order_by("-changed_at", "-id"), filters.page)
+    return found.holding(asked(found.rows))
+
+
+def asked(rows: Sequence[GoldenQuestion]) -> list[Asked]:
+    """Each with the memories it names. Four statements at most."""
+    stored = [each for row in rows for each in row.expected]
+    held = _held(stored)
+    told = [Asked(row, [_named(row.space_id, e, held) for e in row.expected]) for row in rows]
+    return told
+
+
+def _held(stored: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The rows by id: those named, and the turns they rested on."""
+    wanted: dict[str, set[str]] = {kind: set() for kind in KINDS}
+    for each in stored:
+        wanted[each["kind"]].add(each["id"])
+        wanted["turn"] |= set(each["turns"])
+    found: dict[str, Any] = {}
+    for kind, model in (("fact", Fact), ("note", Note), ("turn", Turn)):
+        rows: Any = model._default_manager
+        found |= {str(key): row for key, row in rows.in_bulk(list(wanted[kind])).items()}
+    return found
+
+
+def _named(space_id: UUID, stored: dict[str, Any], held: dict[str, Any]) -> Named:
+    kind, row_id = stored["kind"], stored["id"]
+    row = held.get(row_id)
+    value = f"{kind}:{row_id}"
+    if row is not None and not getattr(row, "retired_at", None):
+        return Named(value, kind, words_of(row), reverse(_ROW_PAGES[kind], args=[space_id, row_id]))
+    turns = [held[turn] for turn in stored["turns"] if turn in held]
+    said = " … ".join(turn.text for turn in turns)
+    address = reverse("space-turn", args=[space_id, turns[0].id]) if turns else ""
+    return Named(value, kind, said or "no longer held", address, source=True)
+
+
+def words_of(row: Any) -> str:
+    if isinstance(row, Note):
+        return row.context or row.content
+    return str(row.text)
+
+
+def named(space: Space, values: Iterable[str]) -> list[Named]:
+    """What a form names, in its order; what the space does not hold is left out."""
+    pairs = [(kind, row_id) for kind, row_id in map(parsed, values) if row_id is not None]
+    stored = [{"kind": k, "id": str(i), "turns": []} for k, i in dict.fromkeys(pairs) if k in KINDS]
+    held = {i: row for i, row in _held(stored).items() if row.space_id == space.id}
+    return [_named(space.id, each, held) for each in stored if each["id"] in held]
+
+
+def parsed(value: str) -> tuple[str, UUID | None]:
+    """ "fact:<id>" as a form sends it."""
+    kind, _, given = value.partition(":")
+    try:
+        return kind, UUID(given)
+    except ValueError:
+        return kind, None
+
+
+def question_or_404(space: Space, question_id: UUID) -> GoldenQuestion:
+    found: GoldenQuestion | None = _standing(space).filter(id=question_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One question on both sides; `places` pairs the ranks of each expected memory."""
+
+    asked: Asked
+    current: Outcome
+    candidate: Outcome
+    verdict: Verdict
+
+    @property
+    def places(self) -> list[tuple[Named, int | None, int | None]]:
+        return list(
+            zip(self.asked.expected, self.current.ranks, self.candidate.ranks, strict=False)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A replay as far as it has come. `counts` by verdict."""
+
+    current: Summary
+    candidate: Summary
+    counts: dict[str, int]
+    page: Page[Compared]
+
+    @property
+    def both(self) -> list[tuple[str, str, str]]:
+        """(what, now, candidate) of the table, in words."""
+        return list(zip(_FIGURES, _told(self.current), _told(self.candidate), strict=True))
+
+
+_FIGURES = (
+    *(f"Expected memories among the first {k}" for k in KS),
+    "Nearness (mean of 1/place)",
+    "Said that it is not enough",
+    "Answered without a part that failed",
+    "Milliseconds, half below",
+    "Milliseconds, 95 in 100 below",
+    "Tokens handed over, mean",
+    "Calls of models",
+    "Tokens of models",
+)
+
+
+def _told(figures: Summary) -> list[str]:
+    shares = [f"{100 * figures.recall[k]:.1f} %" for k in KS]
+    numbers = (figures.insufficient, figures.degraded)
+    times = (f"{figures.p50:.0f}", f"{figures.p95:.0f}", f"{figures.handed:.0f}")
+    spent = (f"{figures.calls:,}", f"{figures.tokens:,}")
+    return [*shares, f"{figures.nearness:.3f}", *(f"{n:,}" for n in numbers), *times, *spent]
+
+
+def results(run: ReplayRun, filters: Filters) -> Results:
+    outcomes = replaying.outcomes(run)
+    verdicts = {q: verdict(s["current"], s["candidate"]) for q, s in outcomes.items()}
+    chosen = [q for q, said in verdicts.items() if _shown(filters["verdict"], said, outcomes[q])]
+    rows = GoldenQuestion.objects.filter(containing(filters.q, "text"), id__in=chosen)
+    found = page_of(rows.select_related("space").order_by("created_at", "id"), filters.page)
+    compared = [
+        Compared(
+            each,
+            outcomes[each.question.id]["current"],
+            outcomes[each.question.id]["candidate"],
+            verdicts[each.question.id],
+        )
+        for each in asked(found.rows)
+    ]
+    told = list(verdicts.values())
+    return Results(
+        summary([s["current"] for s in outcomes.values()]),
+        summary([s["candidate"] for s in outcomes.values()]),
+        {name: told.count(name) for name in ("better", "worse", "same")},
+        found.holding(compared),
+    )
+
+
+def _shown(wanted: str, said: Verdict, sides: dict[str, Outcome]) -> bool:
+    if wanted == "missed":
+        return sides["candidate"].found(10) < 1
+    return wanted in ("all", said)
+
+
+def runs(filters: Filters, space: Space | None = None) -> Page[Any]:
+    """Newest first, each with how many answers there are."""
+    rows = ReplayRun.objects.filter(space=space) if space else ReplayRun.objects.all()
+    rows = rows.filter(containing(filters.q, "actor", "space__subject", "preset", "tag"))
+    if filters["state"] != "all":
+        rows = rows.filter(state=filters["state"])
+    counted = rows.select_related("space").annotate(answered=Count("answers"))
+    return page_of(counted.order_by("-created_at", "-id"), filters.page)
+
+
+def run_or_404(run_id: UUID) -> ReplayRun:
+    rows = ReplayRun.objects.filter(id=run_id).select_related("space")
+    found: ReplayRun | None = rows.first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def failed_jobs(run: ReplayRun) -> list[Job]:
+    """What keeps a replay from its end: jobs that were given up, or wait for another try."""
+    rows = replaying.jobs_of(run).filter(state__in=(Job.State.DEAD, Job.State.RETRY))
+    return list(rows.select_related("space")[:5])
+
+
+def latest_ranks(question: GoldenQuestion, most: int = 5) -> list[ReplayAnswer]:
+    """How the question fared in the last replays."""
+    rows = ReplayAnswer.objects.filter(question=question).exclude(Q(ranks=[]))
+    return list(rows.select_related("run").order_by("-run__created_at", "side")[: 2 * most])
