@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.golden.models import GoldenQuestion, ReplayRun
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.models import PolicyVersion
@@ -29,7 +30,9 @@ from tests.support.factories import (
     make_member,
     make_note,
     make_proposal,
+    make_question,
     make_receipt,
+    make_replay,
     make_segment,
     make_source,
     make_space,
@@ -56,12 +59,14 @@ class World:
     receipt: Receipt
     block: CoreBlock
     episode: Episode
+    question: GoldenQuestion
+    run: ReplayRun
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
-        names += ("block", "episode")
+        names += ("block", "episode", "question", "run")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -88,10 +93,12 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         receipt = make_receipt(tenant)
         block = make_block(space, "human", "Keeps bees.")
         episode = make_episode(space, "Nora keeps bees.", turn, answer, title="Bees")
+        question = make_question(space, "Where are the bees?", fact, tags=["bees"])
+        replay = make_replay(question)
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block, episode)
+    return World(tenant, make_member(tenant), *rows, block, episode, question, replay)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ OPEN = {"sign-in", "sign-out"}
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage"}
 OWN |= {"review", "receipts"}
+OWN |= {"golden", "replays", "replay-start", "policy-try"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
 # A new page fails here until somebody decides.
@@ -39,6 +40,17 @@ DECIDED = {
     "space-roll-back": (VIEWER, "get"),
     "space-review": (VIEWER, "get"),
     "space-erase": (ADMIN, "get"),
+    "space-golden": (VIEWER, "get"),
+    "space-golden-new": (VIEWER, "get"),
+    "space-golden-question": (VIEWER, "get"),
+    "golden": (VIEWER, "get"),
+    "replays": (VIEWER, "get"),
+    "replay": (VIEWER, "get"),
+    "replay-start": (EDITOR, "post"),
+    "replay-cancel": (EDITOR, "post"),
+    "replay-decide": (ADMIN, "post"),
+    "policy-try": (EDITOR, "post"),
+    "space-policy-try": (EDITOR, "post"),
     "review": (VIEWER, "get"),
     "review-case": (VIEWER, "get"),
     "receipts": (ADMIN, "get"),
@@ -136,6 +148,8 @@ SENT = {
     "space-roll-back": (ADMIN, {}),
     "space-erase": (ADMIN, {}),
     "review-case": (EDITOR, {"answer": "keep"}),
+    "space-golden-new": (EDITOR, {"text": "Bees?"}),
+    "space-golden-question": (EDITOR, {"action": "remove"}),
 }
 
 

@@ -33,7 +33,9 @@ from tests.support.factories import (
     make_member,
     make_note,
     make_proposal,
+    make_question,
     make_receipt,
+    make_replay,
     make_segment,
     make_tenant,
     make_trait,
@@ -51,12 +53,13 @@ PARAMETERS: tuple[str, ...] = (
 )
 PARAMETERS += ("version_id", "call_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
-PARAMETERS += ("block_id", "episode_id")
+PARAMETERS += ("block_id", "episode_id", "question_id", "run_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
+NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 
 
@@ -133,13 +136,19 @@ def hostile(db: None, evil: str) -> World:
         )
         said = {"points": [evil], "traits": [evil], "mood": evil, "reply_strategy": evil}
         episode = make_episode(space, evil, turn, title=evil, details=said, engine=evil)
+        question = make_question(space, evil, turn, tags=[evil], created_by=evil)
+        settings = {"engine": evil, "model": evil, "embedder": evil, "prompts": {evil: evil}}
+        settings |= {"switches": {evil: evil}}
+        replay = make_replay(
+            question, actor=evil, tag=evil, current=settings, candidate=settings, preset=evil[:20]
+        )
     key, _ = create_key(tenant, evil, ["read"], space=space)
     version = set_policy(
         tenant.id, actor=evil, reason=evil, overrides={"llm.model.answer": evil}, space=space
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block, episode)
+    return World(tenant, make_member(tenant), *rows, block, episode, question, replay)
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from memoryhub.dialogues.messages import Message, text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
+from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Membership, Space, Tenant, User
@@ -231,3 +232,42 @@ def make_receipt(tenant: Tenant, **values: Any) -> Receipt:
         "created_at": MAY,
     } | values
     return Receipt.objects.create(tenant=tenant, **values)
+
+
+def make_question(
+    space: Space, text: str, named: Fact | Note | Turn, **values: Any
+) -> GoldenQuestion:
+    """A golden question that should find this, without an event of its own."""
+    kind = type(named).__name__.lower()
+    stored = {"kind": kind, "id": str(named.id), "lineage": "", "turns": []}
+    times = dict.fromkeys(("created_at", "changed_at"), MAY)
+    values = times | {"created_by": "ida", "expected": [stored], "names": [str(named.id)]} | values
+    return GoldenQuestion.objects.create(
+        tenant_id=space.tenant_id, space=space, text=text, **values
+    )
+
+
+def make_replay(question: GoldenQuestion, **values: Any) -> ReplayRun:
+    """Done, with an answer of each side."""
+    policy = {"engine": "local", "model": "", "embedder": "table", "prompts": {"route": 1}}
+    values = {
+        "overrides": {},
+        "questions": [question.id],
+        "current": policy | {"switches": {"recall.k_min": 5}},
+        "candidate": policy | {"switches": {"recall.k_min": 6}},
+        "state": "done",
+        "actor": "ida",
+        "created_at": MAY,
+        "finished_at": MAY,
+    } | values
+    run = ReplayRun.objects.create(tenant_id=question.tenant_id, **values)
+    for side, ranks in (("current", [1]), ("candidate", [None])):
+        ReplayAnswer.objects.create(
+            tenant_id=question.tenant_id,
+            space_id=question.space_id,
+            run=run,
+            question=question,
+            side=side,
+            ranks=ranks,
+        )
+    return run

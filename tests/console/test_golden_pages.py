@@ -1,0 +1,211 @@
+"""Golden questions and replays in the console."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from memoryhub.engines import registry
+from memoryhub.golden.models import GoldenQuestion, ReplayRun
+from memoryhub.pipeline import runner
+from memoryhub.policies.services import policy_of
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World, make_world
+from tests.support.factories import make_fact, make_question
+from tests.support.hub import TableEmbedder
+
+
+@pytest.fixture(autouse=True)
+def table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "get_embedder", lambda settings: TableEmbedder())
+
+
+def shown(browser: Client, name: str, *args: object, **query: Any) -> str:
+    answer = browser.get(reverse(name, args=args), query)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def standing(world: World) -> list[GoldenQuestion]:
+    with tenant_scope(world.tenant.id):
+        return list(GoldenQuestion.objects.filter(retired_at=None))
+
+
+def test_the_list_shows_what_each_should_find_and_is_filtered(
+    browser: Client, world: World
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_question(world.space, "Who sings?", world.note, tags=["music"])
+    page = shown(browser, "space-golden", world.space.id)
+    assert "Where are the bees?" in page
+    assert world.fact.text in page
+    assert "2 questions" in page
+    assert "Who sings?" not in shown(browser, "space-golden", world.space.id, q="bees")
+    tagged = shown(browser, "golden", tag="music")
+    assert "Who sings?" in tagged
+    assert "Where are the bees?" not in tagged
+    assert "No question fits" in shown(browser, "golden", q="zebra")
+
+
+def test_a_list_of_many_has_pages(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in range(30):
+            make_question(world.space, f"Question {number}?", world.fact)
+    page = shown(browser, "space-golden", world.space.id, page=2)
+    assert "26 to 31 of 31" in page
+
+
+def test_without_questions_it_says_what_would_be_there(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        GoldenQuestion.objects.all().delete()
+    assert "Write the first one" in shown(browser, "space-golden", world.space.id)
+    assert "Choose a space" in shown(browser, "golden")
+
+
+def test_a_memory_leads_to_a_question_that_should_find_it(browser: Client, world: World) -> None:
+    for name, row in (("fact", world.fact), ("note", world.note)):
+        page = shown(browser, f"space-{name}", world.space.id, row.id)
+        where = f"{reverse('space-golden-new', args=[world.space.id])}?expected={name}:{row.id}"
+        assert where in page
+    ticked = shown(browser, "space-golden-new", world.space.id, expected=f"fact:{world.fact.id}")
+    assert f'value="fact:{world.fact.id}" checked' in ticked
+
+
+def test_looked_for_ticked_and_saved(browser: Client, world: World) -> None:
+    found = shown(browser, "space-golden-new", world.space.id, text="bees in Ghent", find="1")
+    assert "Found now" in found
+    form = {
+        "text": "Where does Nora keep bees?",
+        "tags": "bees, home",
+        "expected": [f"fact:{world.fact.id}", f"turn:{world.turn.id}"],
+    }
+    answer = browser.post(reverse("space-golden-new", args=[world.space.id]), form)
+    assert answer.status_code == 302
+    newest = max(standing(world), key=lambda q: q.created_at)
+    assert (newest.text, newest.tags) == ("Where does Nora keep bees?", ["bees", "home"])
+    assert [each["kind"] for each in newest.expected] == ["fact", "turn"]
+
+
+def test_what_is_wrong_is_said_and_what_was_typed_stays(browser: Client, world: World) -> None:
+    where = reverse("space-golden-new", args=[world.space.id])
+    answer = browser.post(where, {"text": "Where do they sing?", "tags": "choir"})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "name 1 to 20 memories" in page
+    assert "Where do they sing?" in page
+    assert "choir" in page
+    unknown = browser.post(where, {"text": "Who?", "expected": [f"fact:{uuid4()}", "junk", "a:b"]})
+    assert unknown.status_code == 422
+    assert len(standing(world)) == 1
+
+
+def test_memories_of_other_spaces_are_neither_shown_nor_saved(
+    browser: Client, world: World
+) -> None:
+    other = make_world("Other")
+    where = reverse("space-golden-new", args=[world.space.id])
+    named = f"fact:{other.fact.id}"
+    assert 'name="expected"' not in browser.get(where, {"expected": named}).content.decode()
+    assert browser.post(where, {"text": "Theirs?", "expected": [named]}).status_code == 422
+
+
+def test_changed_and_taken_away(browser: Client, world: World) -> None:
+    where = reverse("space-golden-question", args=[world.space.id, world.question.id])
+    form = {"text": "And the hives?", "tags": "", "expected": [f"fact:{world.fact.id}"]}
+    assert browser.post(where, form).status_code == 302
+    (changed,) = standing(world)
+    assert (changed.text, changed.tags, changed.version) == ("And the hives?", [], 2)
+    assert "version 2" in browser.get(where).content.decode()
+    assert browser.post(where, {"action": "remove"}).status_code == 302
+    assert standing(world) == []
+    assert browser.get(where).status_code == 404
+    assert "golden question taken away" in shown(browser, "space-history", world.space.id)
+
+
+def test_a_memory_that_is_gone_is_shown_by_its_source(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        fact = make_fact(world.space, "Two hives", world.turn)
+        stored = {"kind": "fact", "id": str(fact.id), "lineage": "", "turns": [str(world.turn.id)]}
+        make_question(world.space, "How many?", fact, expected=[stored])
+        fact.delete()
+    page = shown(browser, "space-golden", world.space.id, q="How many")
+    assert "by its source" in page
+    assert "Listen, I keep bees" in page
+
+
+def test_a_replay_says_what_got_worse(browser: Client, world: World) -> None:
+    page = shown(browser, "replay", world.run.id)
+    assert "1 worse" in page
+    assert "not found" in page
+    assert "recall.k_min" in page
+    assert "hx-get" not in page  # it is done
+    assert "Where are the bees?" in shown(browser, "replay", world.run.id, verdict="worse")
+    assert "No question fits" in shown(browser, "replay", world.run.id, verdict="better")
+    assert "Where are the bees?" in shown(browser, "replay", world.run.id, verdict="missed")
+    assert "ida" in shown(browser, "replays")
+
+
+@pytest.fixture
+def drained(world: World) -> Callable[[], None]:
+    """Run what waits in the space, but for the job of the world, which was given up."""
+    return lambda: _drain(world)
+
+
+def _drain(world: World) -> None:
+    while runner.run_next(world.tenant.id, world.space.id):
+        pass
+
+
+def test_a_changed_switch_is_tried_first_and_then_made_live(
+    browser: Client, world: World, drained: Callable[[], None]
+) -> None:
+    begun = browser.post(reverse("policy-try"), {"recall.k_min": "7", "version": "1"})
+    assert begun.status_code == 302
+    page = browser.get(begun["Location"]).content.decode()
+    assert "0 of 2 answers" in page
+    assert "hx-get" in page
+    drained()
+    assert "Make it live" in browser.get(begun["Location"]).content.decode()
+    run = begun["Location"].rstrip("/").rpartition("/")[2]
+    browser.post(reverse("replay-decide", args=[run]), {"decision": "live"})
+    with tenant_scope(world.tenant.id):
+        policy = policy_of(world.space).policy
+        # What was changed by hand before stays changed.
+        assert (policy.recall.k_min, policy.stm.pages) == (7, 9)
+    assert "Made live by" in browser.get(begun["Location"]).content.decode()
+
+
+def test_a_preset_is_tried_for_a_space_alone(
+    browser: Client, world: World, drained: Callable[[], None]
+) -> None:
+    where = reverse("space-policy-try", args=[world.space.id])
+    begun = browser.post(where, {"preset": "memgpt", "version": "0"}, follow=True)
+    assert "Preset memgpt" in shown(browser, "space-golden", world.space.id)
+    assert "act" in begun.content.decode()  # switches of the write side are named
+    drained()
+    with tenant_scope(world.tenant.id):
+        run = ReplayRun.objects.filter(space=world.space).get()
+    browser.post(reverse("replay-decide", args=[run.id]), {"decision": "dropped"})
+    with tenant_scope(world.tenant.id):
+        assert policy_of(world.space).policy.preset == "mem0"
+
+
+def test_what_can_not_be_tried_is_said_where_it_was_asked(browser: Client, world: World) -> None:
+    wrong = browser.post(reverse("policy-try"), {"recall.k_min": "999"}, follow=True)
+    assert "Not tried" in wrong.content.decode()
+    same = browser.post(reverse("replay-start"), {"engine": "local"}, follow=True)
+    assert "in force already" in same.content.decode()
+    nobody = browser.post(reverse("replay-start"), {"engine": "llm", "tag": "zebra"}, follow=True)
+    assert "no golden questions" in nobody.content.decode()
+
+
+def test_called_off(browser: Client, world: World) -> None:
+    begun = browser.post(reverse("replay-start"), {"engine": "llm"})
+    run = begun["Location"].rstrip("/").rpartition("/")[2]
+    browser.post(reverse("replay-cancel", args=[run]))
+    assert "Nothing was asked" in browser.get(begun["Location"]).content.decode()
