@@ -16,7 +16,7 @@ from notes import shelving
 from notes.judging import Contradiction, under
 from notes.models import Derivation, Fact
 from notes.recording import ChangeSet, Source, values_of
-from notes.resolving import Decision, Op, decide
+from notes.resolving import Decision, Op, decide, value
 from notes.wording import stems
 
 # A Fact is a Claim, but mypy can't match a type variable's protocol with Django's fields.
@@ -58,6 +58,33 @@ def held_claims(
         wanted |= _spoken_of(fact)
     rows = Fact.objects.filter(wanted, space=space, retired_at=None)
     return list(rows.exclude(status=Fact.Status.RETRACTED).order_by("recorded_at", "id"))
+
+
+def refuted_by_hand(space: Space, candidates: Sequence[Fact], held: Collection[Fact]) -> set[int]:
+    """The places of candidates that say what a person has said was never so: the same words, or
+    the same value of the same predicate. What reads them again may only propose them, unless
+    they are `held` in these words after all.
+    """
+    said = Q(text_key__in={fact.text_key for fact in candidates})
+    said |= Q(
+        owner__in={fact.owner for fact in candidates},
+        predicate_key__in={fact.predicate_key for fact in candidates} - {""},
+    )
+    rows = Fact.objects.filter(said, space=space, status=Fact.Status.RETRACTED)
+    refuted = list(rows.exclude(corrected_by=""))
+    held_keys = {fact.text_key for fact in held if fact.valid_to is None}
+    return {
+        place
+        for place, new in enumerate(candidates)
+        if new.text_key not in held_keys and any(_says_the_same(new, old) for old in refuted)
+    }
+
+
+def _says_the_same(new: Fact, old: Fact) -> bool:
+    claims: Any = (new, old)
+    matter = [(c.owner, c.predicate_key, c.polarity, value(c)) for c in claims]
+    same_value = bool(new.predicate_key and value(claims[0])) and matter[0] == matter[1]
+    return new.text_key == old.text_key or same_value
 
 
 def _spoken_of(fact: Fact) -> Q:

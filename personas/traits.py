@@ -49,6 +49,14 @@ def open_traits(space: Space, owner: str = "") -> list[Trait]:
     return list(rows.filter(valid_to=None, retired_at=None))
 
 
+def withdrawn(space: Space) -> dict[str, Trait]:
+    """By key, the last assessment of the space's subject where a person has ended it: only a
+    person ends what a person set or withdrew."""
+    rows = Trait.objects.filter(space=space, owner=owner_of(space), retired_at=None)
+    last = {each.key: each for each in rows.order_by("valid_from", "id")}
+    return {key: one for key, one in last.items() if one.corrected_by and one.valid_to is not None}
+
+
 def views(held: Iterable[Trait], keys: Iterable[str]) -> list[TraitView]:
     """Held assessments as an engine is told of them; those switched off since are not."""
     offered = set(keys)
@@ -79,12 +87,12 @@ def assess(changes: ChangeSet, held: Sequence[Trait], judged: Iterable[Judged]) 
 
     What a person corrected is proposed against, not overwritten.
     """
-    known = {trait.key: trait for trait in held}
+    known = withdrawn(changes.space) | {trait.key: trait for trait in held}
     result = Assessed()
     for one in judged:
         old = known.get(one.said.key)
         if old is not None and old.is_protected:
-            if old.level != one.said.level:
+            if old.level != one.said.level or old.valid_to is not None:
                 _propose(changes, old, one)
                 result.proposed.append(old.key)
         elif old is not None and old.level == one.said.level:
@@ -114,11 +122,13 @@ def _open(changes: ChangeSet, old: Trait | None, one: Judged) -> None:
     changes.created(made, one.sources)
 
 
-def _close(changes: ChangeSet, old: Trait, at: datetime) -> None:
+def _close(changes: ChangeSet, old: Trait, at: datetime, actor: str = "") -> None:
+    """`actor`: the person who ends it by hand."""
     before = values_of(old)
     old.valid_to = at
+    old.corrected_by = actor[:120] or old.corrected_by
     old.version += 1
-    old.save(update_fields=["valid_to", "version"])
+    old.save(update_fields=["valid_to", "corrected_by", "version"])
     changes.changed(old, before)
 
 
@@ -140,7 +150,7 @@ def _propose(changes: ChangeSet, old: Trait, one: Judged) -> None:
         f"{old.key} may be {one.said.level} now: {one.said.why}",
         changes.at,
         row=old,
-        payload={"level": one.said.level, "rationale": one.said.why},
+        payload={"level": one.said.level, "rationale": one.said.why, "valid_to": None},
         turn_ids=[source.turn_id for source in one.sources],
     )
 
@@ -160,7 +170,7 @@ def correct(space: Space, key: str, level: str, actor: str, now: datetime) -> No
     if old is not None and (old.level, old.corrected_by) == (level, actor):
         return
     if old is not None:
-        _close(changes, old, max(now, old.valid_from))
+        _close(changes, old, max(now, old.valid_from), actor)
     if level:
         _by_hand(changes, key, level, actor)
     changes.save()

@@ -32,10 +32,13 @@ from notes.models import Derivation, Fact
 from notes.neighbours import chosen, facts_about, nearest_facts, same_predicate
 from notes.recording import ChangeSet, Source
 from notes.resolving import Decision
-from notes.services import Resolver, Rules, held_claims
+from notes.services import Resolver, Rules, held_claims, refuted_by_hand
 from notes.trust import distrust
 
 log = structlog.get_logger()
+
+
+REFUTED = "a person has said that this was never so"
 
 
 class StaleRead(Conflict):
@@ -127,14 +130,14 @@ def prepare(
     """
     zone = ZoneInfo(space.timezone)
     asked = _embedded(indexing.fact_entries([d.fact for d in drafts], zone=zone), embedder)
-    near, held = _read(space, policy, drafts, asked, embedder.name)
+    near, held, refuted = _read(space, policy, drafts, asked, embedder.name)
     read = {fact.id: fact.version for fact in held}
     resolver = Resolver(held, now, _rules(policy))
     rows = {fact.id: fact for fact in held}
     deciding = Deciding(
         resolver,
         engine,
-        _questions(drafts, near, asked, policy),
+        _questions(drafts, near, asked, policy, refuted),
         rows,
         space.name or space.subject,
         policy.facts.neighbours,
@@ -166,11 +169,12 @@ def _read(
     drafts: Sequence[FactDraft],
     vectors: indexing.Vectors | None,
     model: str,
-) -> tuple[list[list[UUID]], list[Fact]]:
-    """By draft, what may be offered for it; and every row that decisions may rest on."""
+) -> tuple[list[list[UUID]], list[Fact], set[int]]:
+    """By draft, what may be offered for it; every row that decisions may rest on; the places of
+    drafts that say what a person has said was never so."""
     most, facts = policy.facts.neighbours, [draft.fact for draft in drafts]
     if not drafts:
-        return [], []
+        return [], [], set()
     with tenant_scope(space.tenant_id):
         asked = [] if vectors is None else list(zip([f.owner for f in facts], vectors, strict=True))
         found = nearest_facts(space, model, asked, floor=policy.facts.floor, most=most)
@@ -178,10 +182,12 @@ def _read(
         edges = facts_about(space, [(d.fact.owner, _things(d)) for d in drafts])
         wanted = {row for rows in [*near, *edges.values()] for row in rows}
         held = _held(space, drafts, wanted)
-    return [
+        refuted = refuted_by_hand(space, facts, held)
+    offered = [
         chosen(most, near[at], same_predicate(held, fact), edges.get(at, []))
         for at, fact in enumerate(facts)
-    ], held
+    ]
+    return offered, held, refuted
 
 
 def _things(draft: FactDraft) -> set[str]:
@@ -204,6 +210,7 @@ def _questions(
     near: Sequence[Sequence[UUID]],
     vectors: indexing.Vectors | None,
     policy: Policy,
+    refuted: Collection[int],
 ) -> list[Question]:
     return [
         Question(
@@ -213,7 +220,7 @@ def _questions(
             draft.correction,
             near[at],
             _earlier(drafts, at, vectors, policy.facts.floor),
-            distrust(draft.role, draft.fact.text),
+            distrust(draft.role, draft.fact.text) or (REFUTED if at in refuted else ""),
         )
         for at, draft in enumerate(drafts)
     ]

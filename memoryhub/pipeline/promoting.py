@@ -233,7 +233,8 @@ def _draft(reading: Reading, side: str, item: KnowledgeItem, now: datetime) -> F
         engine=reading.stamp,
     )
     sources = [Source(turn.id) for turn in turns]
-    return FactDraft(fact, sources, trusted=turns[0].role == Turn.Role.USER)
+    said_by = turns[0].role
+    return FactDraft(fact, sources, trusted=said_by == Turn.Role.USER, role=said_by)
 
 
 def write(reading: Reading, made: Made, now: datetime) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from memoryhub.dialogues.messages import text_hash
+from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
+from memoryhub.pipeline import reviewing
 from memoryhub.pipeline.promoting import follow, sweep
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.scope import tenant_scope
@@ -230,6 +232,39 @@ def test_what_a_person_set_is_proposed_against_and_not_overwritten(hub: Hub, war
     with tenant_scope(hub.tenant.id):
         proposal = Proposal.objects.get()
         assert (proposal.kind, proposal.row_id) == ("overwrite", one.id)
+
+
+def test_what_a_person_withdrew_comes_back_only_on_a_persons_word(hub: Hub, warm: Warm) -> None:
+    warm.segment("I sing.")
+    hub.model.script("kb_extract", NOTHING, NOTHING)
+    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1")]})
+    warm.promote()
+    hub.pass_time(days=1)
+    with tenant_scope(hub.tenant.id):
+        traits.correct(hub.space, "music", "", "ida", hub.now)
+    hub.pass_time(days=1)
+    warm.segment("I sang again.")
+    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1")]})
+    assert warm.promote()["traits_proposed"] == ["music"]
+    (one,) = held(hub)
+    assert (one.corrected_by, one.valid_to is None) == ("ida", False)
+    with tenant_scope(hub.tenant.id):
+        proposal = Proposal.objects.get()
+    reviewing.answer(proposal, "apply", "ida", hub.now)
+    (one,) = held(hub)
+    assert (one.level, one.valid_to) == ("high", None)
+
+
+def test_E24_what_only_a_tool_said_is_held_back(hub: Hub, warm: Warm) -> None:
+    warm.segment("I keep bees.")
+    with tenant_scope(hub.tenant.id):
+        Turn.objects.update(role=Turn.Role.TOOL)
+    hub.model.script("kb_extract", {"user": [known("Ana keeps wasps.", "p1")], "agent": []})
+    hub.model.script("trait_update", NO_TRAITS)
+    assert warm.promote()["shelved"] == 0
+    with tenant_scope(hub.tenant.id):
+        assert not Fact.objects.exists()
+        assert Proposal.objects.get().kind == "quarantine"
 
 
 @pytest.mark.parametrize("failing", ["kb_extract", "trait_update"])

@@ -518,6 +518,25 @@ def test_what_a_person_corrected_or_pinned_is_only_proposed_against(hub: Hub, ho
     assert (proposed.kind, proposed.payload["op"]) == ("overwrite", "supersede")
 
 
+@pytest.mark.parametrize("text", ["Ana lives in Porto.", "Ana is living in Porto."])
+def test_what_a_person_said_was_never_so_is_only_proposed_again(hub: Hub, text: str) -> None:
+    told(hub, "I live in Porto.", lives("Porto"))
+    correcting.never_true(hub.space, facts(hub)[0].id, "operator", hub.now)
+    hub.pass_time(days=1)
+    told(hub, "I live in Porto, I say.", lives("Porto", text=text))
+    assert current(hub) == []
+    (held,) = proposals(hub)
+    assert (held.kind, held.payload["candidate"]["text"]) == ("quarantine", text)
+    assert "never so" in held.reason
+    told(hub, "I live in Faro.", lives("Faro"))
+    assert current(hub) == ["Ana lives in Faro."]
+    reviewing.answer(held, "store", "operator", hub.now)
+    assert text in current(hub)
+    told(hub, "As I said, I live in Porto.", lives("Porto", text=text))
+    (known,) = facts(hub, text=text, status="active")
+    assert known.mention_count == 2
+
+
 def test_E19_taken_back_was_never_so(hub: Hub) -> None:
     told(hub, "I live in Porto.", lives("Porto"))
     denial = lives("Porto", text="Ana does not live in Porto.", polarity="denied", correction=True)
