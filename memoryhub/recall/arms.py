@@ -18,6 +18,7 @@ from django.db import connection
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from memoryhub.recall import narrowing
 from memoryhub.recall.fusion import Candidate
 from memoryhub.recall.results import ItemKind
 from memoryhub.tenants.models import Space
@@ -72,7 +73,7 @@ found AS (
   SELECT kind, owner_id FROM dense
   UNION
   SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
-    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s, %(model)s) w
+    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s, %(model)s, %(sought)s::tsquery) w
 ),
 """
 _LINKED = """
@@ -121,10 +122,11 @@ SELECT s.kind, s.owner_id, s.dense, COALESCE(s.lexical, 0),
        COALESCE(p.last_recall_at, f.last_recall_at, n.last_recall_at, e.last_recall_at),
        COALESCE(p.strength, f.strength, n.strength, e.strength, 1)
 FROM scored s
-LEFT JOIN dialogues_turn t ON s.kind = 'turn' AND t.id = s.owner_id
-LEFT JOIN notes_fact f ON s.kind = 'fact' AND f.id = s.owner_id
-LEFT JOIN notes_note n ON s.kind = 'note' AND n.id = s.owner_id
-LEFT JOIN notes_episode e ON s.kind = 'episode' AND e.id = s.owner_id
+-- Nothing is looked up in a table that the kind has no rows in.
+LEFT JOIN dialogues_turn t ON t.id = CASE s.kind WHEN 'turn' THEN s.owner_id END
+LEFT JOIN notes_fact f ON f.id = CASE s.kind WHEN 'fact' THEN s.owner_id END
+LEFT JOIN notes_note n ON n.id = CASE s.kind WHEN 'note' THEN s.owner_id END
+LEFT JOIN notes_episode e ON e.id = CASE s.kind WHEN 'episode' THEN s.owner_id END
 LEFT JOIN LATERAL (  -- a turn's page: the last of its session that begins no later
   SELECT visibility, last_recall_at, strength FROM notes_page
   WHERE session_id = t.session_id AND first_seq <= t.seq ORDER BY first_seq DESC LIMIT 1
@@ -172,6 +174,7 @@ def candidates(
         "per_arm": per_arm,
         "most_words": MOST_WORDS,
         "most_asked": MOST_ASKED,
+        "sought": None if linked_to else narrowing.sought(space, words, MOST_ASKED) or None,
         "one_match": ONE_MATCH,
         "as_of": visibility.as_of,
         "now": visibility.now,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.db.models.functions import Coalesce
 from pgvector.django import HalfVectorField
 
 from memoryhub.tenants.models import SpaceModel
@@ -54,15 +55,11 @@ class IndexEntry(SpaceModel):
                 include=["owner_id", "chunk", "embedding"],
                 name="entry_exact_search",
             ),
+            # A window holds all the words of its turn.
             GinIndex(
                 OpClass("space_id", name="uuid_ops"),
-                OpClass("words", name="tsvector_ops"),
-                name="entry_words",
-            ),
-            GinIndex(
-                OpClass("space_id", name="uuid_ops"),
-                OpClass("window_words", name="tsvector_ops"),
-                name="entry_window_words",
+                OpClass(Coalesce("window_words", "words"), name="tsvector_ops"),
+                name="entry_all_words",
             ),
         ]
 

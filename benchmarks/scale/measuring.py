@@ -1,0 +1,125 @@
+"""How long searches take: over HTTP, alone and four at once, and the bare statement beside them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import psycopg
+from pgvector import HalfVector
+
+from benchmarks.scale.language import Language
+from benchmarks.scale.serving import Answer, Client
+from memoryhub.engines.types import Embedder
+
+# How often each kind of question is asked, of ten.
+KINDS = {"topic": 4, "off": 2, "rare": 2, "frequent": 2}
+WARM_UP, PARALLEL = 8, 4
+STAGES = ("route", "embed", "candidates", "rank", "hydrate")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Milliseconds."""
+
+    p50: float
+    p95: float
+    p99: float
+    of: int
+
+
+def spent(times: Sequence[float]) -> Spent:
+    p50, p95, p99 = np.percentile(times, [50, 95, 99]).round(2)
+    return Spent(float(p50), float(p95), float(p99), len(times))
+
+
+def questions(language: Language, topics: Sequence[int], count: int) -> list[tuple[str, str]]:
+    """(kind, question), the kinds in turn."""
+    kinds = [kind for kind, often in KINDS.items() for _ in range(often)]
+    return [
+        (kinds[at % len(kinds)], language.question(kinds[at % len(kinds)], topics))
+        for at in range(count)
+    ]
+
+
+def searched(port: int, subject: str, asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Alone, four at once, by kind of question, and by stage."""
+    bodies = [{"subject": subject, "query": query} for _, query in asked]
+    client = Client(port)
+    for body in bodies[:WARM_UP]:
+        client.post("search", body)
+    alone = [client.post("search", body) for body in bodies]
+    times = [answer.milliseconds for answer in alone]
+    return {
+        "alone": asdict(spent(times)),
+        "parallel": asdict(spent(_together(port, bodies))),
+        "kinds": {
+            kind: asdict(spent([t for t, (k, _) in zip(times, asked, strict=True) if k == kind]))
+            for kind in KINDS
+        },
+        "stages": {stage: asdict(spent(_stage(alone, stage))) for stage in STAGES},
+        "found": sum(bool(answer.body["items"]) for answer in alone),
+    }
+
+
+def _stage(answers: Sequence[Answer], stage: str) -> list[float]:
+    return [answer.body["took_ms"].get(stage, 0.0) for answer in answers]
+
+
+def _together(port: int, bodies: Sequence[dict[str, Any]]) -> list[float]:
+    """Each of the clients asks its share, one question after the other."""
+
+    def ask(mine: Sequence[dict[str, Any]]) -> list[float]:
+        client = Client(port)
+        return [client.post("search", body).milliseconds for body in mine]
+
+    with ThreadPoolExecutor(PARALLEL) as clients:
+        shares = clients.map(ask, [bodies[at::PARALLEL] for at in range(PARALLEL)])
+    return [took for share in shares for took in share]
+
+
+def each(calls: Sequence[Callable[[], object]]) -> Spent:
+    times = []
+    for call in calls:
+        start = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - start) * 1000)
+    return spent(times)
+
+
+_NEAREST = """
+SELECT owner_id FROM notes_indexentry
+WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND kind = %(kind)s AND model = %(model)s
+ORDER BY embedding <#> %(vector)s::halfvec LIMIT 10
+"""
+
+
+def bare(
+    connection: psycopg.Connection[Any],
+    embedder: Embedder,
+    place: Mapping[str, Any],
+    asked: Sequence[tuple[str, str]],
+) -> Spent:
+    """The ten nearest of each kind by vectors alone, in the tenant's scope, nothing around it."""
+    vectors = [HalfVector(row).to_text() for row in embedder.embed([query for _, query in asked])]
+
+    def nearest(vector: str) -> Callable[[], object]:
+        def call() -> None:
+            with connection.transaction():
+                connection.execute(
+                    "SELECT set_config('memoryhub.tenant', %s, true)", [str(place["tenant"])]
+                )
+                for kind in ("turn", "fact", "note"):
+                    values = {**place, "kind": kind, "model": embedder.name, "vector": vector}
+                    connection.execute(_NEAREST, values).fetchall()
+
+        return call
+
+    calls = [nearest(vector) for vector in vectors]
+    for call in calls[:WARM_UP]:
+        call()
+    return each(calls)

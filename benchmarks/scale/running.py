@@ -1,0 +1,104 @@
+"""The whole of it: load what is not there, start the hub, measure, report."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+
+from benchmarks.scale import measuring, report
+from benchmarks.scale.language import USED_TOPICS, Language
+from benchmarks.scale.loading import load, sizes
+from benchmarks.scale.serving import hub
+from memoryhub import models_in_use
+from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.engines.types import Embedder
+
+SEED = 7
+# Spaces to be measured, by subject; the largest only where they are a part of the whole.
+MEASURED = {"1k": 1_000, "3k": 3_000, "10k": 10_000, "30k": 30_000, "100k": 100_000}
+Connection = psycopg.Connection[Any]
+Say = Callable[[str], None]
+
+_HELD = "SELECT count(*) FROM notes_indexentry WHERE kind IN ('turn', 'fact', 'note')"
+_PLACES = """
+SELECT s.subject, s.tenant_id, s.id FROM tenants_space s JOIN tenants_tenant t ON t.id = s.tenant_id
+WHERE t.slug = 'demo' AND s.subject = ANY(%s)
+"""
+
+
+def run(memories: int, count: int, out: Path | None, *, measure: bool) -> None:
+    begun = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - begun:6.0f} s  {text}", flush=True)
+
+    language, embedder = Language(SEED), models_in_use.embedder()
+    postgres = EmbeddedPostgres(settings.DATA_DIR)
+    postgres.start()
+    call_command("migrate", database="owner", interactive=False, verbosity=0)
+    with psycopg.connect(postgres.dsn("superuser")) as owner:
+        held = _loaded(owner, language, embedder, memories, say)
+        places = _places(owner)
+    if not measure:
+        return
+    with hub() as port, psycopg.connect(postgres.dsn("app"), autocommit=True) as app:
+        say(f"the hub answers, with {held:,} memories")
+        asked = measuring.questions(language, range(USED_TOPICS), count)
+        figures = {
+            "memories": held,
+            "spaces": {
+                subject: _measured(app, port, embedder, subject, place, asked)
+                for subject, place in places.items()
+            },
+        }
+    say("measured")
+    print(report.table(figures))
+    if out:
+        out.write_text(json.dumps(figures, indent=1))
+
+
+def _loaded(
+    owner: Connection, language: Language, embedder: Embedder, memories: int, say: Say
+) -> int:
+    """How many turns, facts and notes there are, loaded now or before."""
+    if held := _count(owner):
+        return held
+    wanted = {name: size for name, size in MEASURED.items() if size <= max(1_000, memories // 4)}
+    centres = language.centres(embedder)
+    load(owner, language, centres, sizes(memories, wanted, language.random), embedder.name, say)
+    return _count(owner)
+
+
+def _count(owner: Connection) -> int:
+    (count,) = owner.execute(_HELD).fetchone() or (0,)
+    return int(count)
+
+
+def _places(owner: Connection) -> dict[str, dict[str, Any]]:
+    """Tenant and space of each subject that is measured, the smallest first."""
+    found = {subject: ids for subject, *ids in owner.execute(_PLACES, [list(MEASURED)]).fetchall()}
+    return {
+        subject: dict(zip(("tenant", "space"), found[subject], strict=True))
+        for subject in MEASURED
+        if subject in found
+    }
+
+
+def _measured(
+    app: Connection,
+    port: int,
+    embedder: Embedder,
+    subject: str,
+    place: Mapping[str, Any],
+    asked: list[tuple[str, str]],
+) -> dict[str, Any]:
+    searched = measuring.searched(port, subject, asked)
+    return {**searched, "bare": asdict(measuring.bare(app, embedder, place, asked))}

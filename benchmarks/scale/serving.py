@@ -1,0 +1,79 @@
+"""The hub itself, started as `make run` starts it, and a client that keeps its connection."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+# Of a database that is made up and thrown away.
+KEY = "mh_benchmarking_" + "k" * 32
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class Answer(NamedTuple):
+    milliseconds: float
+    body: dict[str, Any]
+
+
+class Client:
+    """One connection, as a client that keeps its connections has it."""
+
+    def __init__(self, port: int) -> None:
+        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
+
+    def post(self, path: str, body: dict[str, Any]) -> Answer:
+        """The time until the whole answer was read. Raises SystemExit unless it is 2xx."""
+        start = time.perf_counter()
+        self._http.request("POST", f"/api/v1/{path}", json.dumps(body), self._headers)
+        answer = self._http.getresponse()
+        content = answer.read()
+        spent = (time.perf_counter() - start) * 1000
+        if answer.status >= 300:
+            raise SystemExit(f"{path}: {answer.status} {content.decode()}")
+        return Answer(spent, json.loads(content))
+
+
+@contextmanager
+def hub() -> Iterator[int]:
+    """The port of a hub that runs on the data folder of these settings."""
+    port, log = free_port(), settings.DATA_DIR / "hub.log"
+    env = os.environ | {"MEMORYHUB_PORT": str(port), "MEMORYHUB_DEMO_KEY": KEY}
+    env |= {"MEMORYHUB_DATA_DIR": str(settings.DATA_DIR), "MEMORYHUB_OPERATOR_PASSWORD": "measured"}
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "hub"], cwd=ROOT, env=env, stdout=out, stderr=out
+        )
+    try:
+        await_health(process, port, log)
+        yield port
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+def await_health(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if "MemoryHub is ready" in log.read_text():
+            return
+        time.sleep(0.2)
+    raise SystemExit(f"The hub did not start on port {port}, see {log}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
