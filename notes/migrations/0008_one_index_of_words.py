@@ -67,7 +67,7 @@ _OLD = "uuid, uuid, text[], tsquery, int, text"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("notes", "0006_words_of_one_model")]
+    dependencies = [("notes", "0007_merges_and_expiry")]
 
     operations = [
         migrations.AddIndex(
