@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import Asking, halved
 from memoryhub.engines.llm.prompting import Purpose
 from memoryhub.engines.llm.replies_attention import (
     KnowledgeReply,
@@ -36,9 +37,15 @@ _LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 
 class Attending(Asking):
     def kb_extract(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
-        """Only items that rest on offered pages."""
-        if not pages:
-            return Knowledge()
+        """Only items that rest on offered pages; fewer pages a call when the model can't take
+        them."""
+        parts = halved(partial(self._known, subject), pages) if pages else []
+        return Knowledge(
+            tuple(item for part in parts for item in part.user)[:MOST_ITEMS],
+            tuple(item for part in parts for item in part.agent)[:MOST_ITEMS],
+        )
+
+    def _known(self, subject: str, pages: Sequence[Passage]) -> Knowledge:
         data = {"subject": subject, "pages": _pages(pages)}
         reply = self.ask("kb_extract", data, KnowledgeReply)
         offered = {page.handle for page in pages}
@@ -50,9 +57,19 @@ class Attending(Asking):
     def trait_update(
         self, pages: Sequence[Passage], current: Sequence[TraitView], keys: Sequence[str]
     ) -> list[TraitAssessment]:
-        """Only registered keys and levels, on offered pages: the rest is dropped and counted."""
+        """Only registered keys and levels, on offered pages: the rest is dropped and counted.
+
+        Fewer pages a call when the model can't take them; what later ones say of a key stands.
+        """
         if not pages or not keys:
             return []
+        parts = halved(partial(self._traits, current, keys), pages)
+        kept = {each.key: each for part in parts for each in part}
+        return list(kept.values())[:MOST_TRAITS]
+
+    def _traits(
+        self, current: Sequence[TraitView], keys: Sequence[str], pages: Sequence[Passage]
+    ) -> list[TraitAssessment]:
         held = [{"key": t.key, "level": t.level, "why": t.why} for t in current]
         data = {"pages": _pages(pages), "current": held, "keys": list(keys)}
         reply = self.ask("trait_update", data, TraitsReply)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import Asking, halved
 from memoryhub.engines.llm.replies_claims import MergeReply, ResolveReply, VerdictReply
 from memoryhub.engines.types import Candidate, Comparison, HeldClaim, NamePair, Verdict, VerdictOp
 
@@ -19,6 +20,10 @@ class Deciding(Asking):
         `contradict` or a `same` an `add`, and a `forget` nothing (spec M2, E13)."""
         if not comparison.candidates:
             return []
+        parts = halved(lambda some: self._resolved(_part(comparison, some)), comparison.candidates)
+        return [verdict for part in parts for verdict in part]
+
+    def _resolved(self, comparison: Comparison) -> list[Verdict]:
         reply = self.ask("resolve", _compared(comparison), ResolveReply)
         asked = {candidate.handle: candidate for candidate in comparison.candidates}
         kept: dict[tuple[str, str], Verdict] = {}
@@ -38,6 +43,10 @@ class Deciding(Asking):
     def merge_check(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
         if not pairs:
             return {}
+        found = halved(self._merged, pairs)
+        return {handle: same for part in found for handle, same in part.items()}
+
+    def _merged(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
         data = {"pairs": [_pair(pair) for pair in pairs]}
         reply = self.ask("merge_check", data, MergeReply)
         offered = {pair.handle for pair in pairs}
@@ -58,6 +67,29 @@ def _verdict(reply: VerdictReply, candidate: Candidate) -> tuple[Verdict | None,
     chosen: Any = op
     text = reply.text.strip()[:_MOST_TEXT] if op == "augment" else ""
     return Verdict(candidate.handle, chosen, target, text, reply.reason[:200]), False
+
+
+def _part(comparison: Comparison, some: Sequence[Candidate]) -> Comparison:
+    """What is asked about some of the candidates: those they may be compared with, and of the
+    others' those that come before them."""
+    if len(some) == len(comparison.candidates):
+        return comparison
+    offered = {handle for candidate in some for handle in candidate.offered}
+    asked = {candidate.handle for candidate in some}
+    others = [c for c in comparison.candidates if c.handle in offered - asked]
+    held = [claim for claim in comparison.held if claim.handle in offered]
+    return replace(comparison, candidates=some, held=[*held, *map(_as_held, others)])
+
+
+def _as_held(candidate: Candidate) -> HeldClaim:
+    return HeldClaim(
+        handle=candidate.handle,
+        text=candidate.text,
+        owner=candidate.owner,
+        predicate_key="",
+        valid_from=candidate.said_at,
+        polarity=candidate.polarity,
+    )
 
 
 def _compared(comparison: Comparison) -> dict[str, Any]:

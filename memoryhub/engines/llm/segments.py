@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memoryhub.engines.llm.asking import Asking
+from memoryhub.engines.llm.asking import Asking, halved
 from memoryhub.engines.llm.replies_segments import (
     ChainReply,
     SegmentReply,
@@ -22,8 +22,27 @@ class Segmenting(Asking):
     def chain(
         self, pages: Sequence[Passage], previous: Passage | None = None, summary: str = ""
     ) -> ChainJudgement:
-        if not pages:
-            return ChainJudgement((), ())
+        """Fewer pages a call when the model can't take them: each part goes on from the last."""
+        read: list[ChainJudgement] = []
+
+        def ask(part: Sequence[Passage]) -> ChainJudgement:
+            at = sum(len(each.continues) for each in read)
+            told = [said for each in read for said in each.summaries if said]
+            before, so_far = (
+                (pages[at - 1], told[-1] if told else "") if at else (previous, summary)
+            )
+            read.append(self._chained(part, before, so_far))
+            return read[-1]
+
+        parts = halved(ask, pages) if pages else []
+        return ChainJudgement(
+            tuple(flag for part in parts for flag in part.continues),
+            tuple(said for part in parts for said in part.summaries),
+        )
+
+    def _chained(
+        self, pages: Sequence[Passage], previous: Passage | None, summary: str
+    ) -> ChainJudgement:
         data = {
             "previous": _shown(previous) if previous else None,
             "summary": summary,
@@ -40,8 +59,11 @@ class Segmenting(Asking):
         )
 
     def themes(self, pages: Sequence[Passage]) -> list[Theme]:
-        if not pages:
-            return []
+        """Two a call at most; fewer pages a call when the model can't take them."""
+        parts = halved(self._themed, pages) if pages else []
+        return [theme for part in parts for theme in part]
+
+    def _themed(self, pages: Sequence[Passage]) -> list[Theme]:
         reply = self.ask("themes", {"pages": [_shown(page) for page in pages]}, ThemesReply)
         offered = {page.handle for page in pages}
         found = [_theme(theme, offered) for theme in reply.themes]
@@ -54,9 +76,19 @@ class Segmenting(Asking):
     def segment_refresh(
         self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
     ) -> SegmentText:
+        """With fewer pages a call when the model can't take them, one after the other."""
+        texts = [SegmentText(summary, tuple(keywords))]
+
+        def ask(part: Sequence[Passage]) -> None:
+            texts.append(self._refreshed(texts[-1], part))
+
+        halved(ask, pages)
+        return texts[-1]
+
+    def _refreshed(self, known: SegmentText, pages: Sequence[Passage]) -> SegmentText:
         data = {
-            "summary": summary,
-            "keywords": list(keywords),
+            "summary": known.text,
+            "keywords": list(known.keywords),
             "pages": [_shown(page) for page in pages],
         }
         reply = self.ask("segment_refresh", data, SegmentReply)

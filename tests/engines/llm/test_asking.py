@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
 
 from memoryhub.engines.llm.asking import halved, is_instruction
+from memoryhub.engines.llm.prompting import VERSIONS, Purpose, template
 from memoryhub.errors import EngineError
 
 
@@ -42,6 +44,22 @@ def test_other_failures_are_not_asked_in_halves() -> None:
     with pytest.raises(EngineError):
         halved(ask, [1, 2])
     assert len(asked) == 1
+
+
+# Purposes whose replies are names, flags and handles: nothing of them is a text to be read.
+WORDLESS = {"episode_gate", "graph_entities", "graph_relations", "merge_check", "query_entities"}
+
+
+@pytest.mark.parametrize("purpose", sorted(set(VERSIONS) - {"repair"}))
+def test_E5_no_prompt_forces_English(purpose: Purpose) -> None:
+    told = " ".join(template(purpose).split())
+    # A predicate is a key, and not a text; what it is in is said of it alone.
+    keys = ("snake_case name of the relation in English", "snake_case English")
+    for key in keys:
+        told = told.replace(key, "")
+    assert not re.search(r"\benglish\b", told, re.I)
+    if purpose not in WORDLESS:
+        assert re.search(r"\blanguage\b", told, re.I), "it must say whose language to write in"
 
 
 def test_M8_words_of_a_prompt_are_known_whatever_their_form() -> None:
