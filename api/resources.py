@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from memoryhub.dialogues.models import Turn
@@ -9,6 +10,16 @@ from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import Ingested
 from memoryhub.tenants.models import Space
 from notes.models import Fact
+
+
+def answer_resource(answer: Any) -> dict[str, Any]:
+    """A search's or a context's answer. By what a memory was found is told with the explanation."""
+    shown = asdict(answer)
+    if answer.explain is None:
+        lists = [shown["items"]] if "items" in shown else [s["items"] for s in shown["sections"]]
+        for item in (item for items in lists for item in items):
+            del item["found"]
+    return shown
 
 
 def job_resource(job: Job) -> dict[str, Any]:

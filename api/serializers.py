@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from django.conf import settings
 from rest_framework import serializers
@@ -11,8 +11,9 @@ from api.fields import MetadataField, NameField, TextField, TimestampField
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.services import IngestRequest
-
-KINDS = ("fact", "turn", "note")
+from memoryhub.policies.schema import Channel, Select
+from memoryhub.recall.packing import LEAST_TOKENS, MOST_TOKENS
+from memoryhub.recall.results import Kind
 
 
 class MessageSerializer(serializers.Serializer[Message]):
@@ -50,21 +51,51 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
         )
 
 
-class SearchSerializer(serializers.Serializer[Any]):
+class QuestionSerializer(serializers.Serializer[Any]):
+    """What every question may say, however it is answered."""
+
     subject = TextField(max_length=200)
     query = TextField()
-    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=100)
-    kinds = serializers.ListField(
-        child=serializers.ChoiceField(choices=KINDS),
+    session = NameField(required=False, default="", max_length=200)
+    channels = serializers.ListField(
+        child=serializers.ChoiceField(choices=get_args(Channel)),
         required=False,
         allow_null=True,
         default=None,
         allow_empty=False,
     )
+    select = serializers.ChoiceField(
+        choices=get_args(Select), required=False, allow_null=True, default=None
+    )
     as_of = TimestampField(required=False, allow_null=True, default=None)
     include_past = serializers.BooleanField(required=False, default=False)
     deep = serializers.BooleanField(required=False, default=False)
     explain = serializers.BooleanField(required=False, default=False)
+
+
+class SearchSerializer(QuestionSerializer):
+    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=100)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(choices=get_args(Kind)),
+        required=False,
+        allow_null=True,
+        default=None,
+        allow_empty=False,
+    )
+    budget_tokens = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=LEAST_TOKENS,
+        max_value=MOST_TOKENS,
+    )
+
+
+class ContextSerializer(QuestionSerializer):
+    agent = NameField(required=False, default="", max_length=120)
+    budget_tokens = serializers.IntegerField(
+        required=False, default=2000, min_value=LEAST_TOKENS, max_value=MOST_TOKENS
+    )
 
 
 class AnswerSerializer(serializers.Serializer[Any]):

@@ -20,6 +20,7 @@ _open: dict[str, Any] = {
 urlpatterns = [
     path("memories", views.MemoriesView.as_view(), name="memories"),
     path("search", views.SearchView.as_view(), name="search"),
+    path("context", views.ContextView.as_view(), name="context"),
     path("answer", AnswerView.as_view(), name="answer"),
     path("spaces", views.SpacesView.as_view(), name="spaces"),
     path("spaces/<path:subject>/facts", views.FactsView.as_view(), name="facts"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -17,16 +18,24 @@ from api.authentication import key_of, tenant_of
 from api.idempotency import HEADER, once
 from api.pagination import page_of
 from api.resources import (
+    answer_resource,
     fact_resource,
     ingested_resource,
     job_resource,
     space_resource,
 )
-from api.serializers import AddSerializer, SearchSerializer
+from api.serializers import (
+    AddSerializer,
+    ContextSerializer,
+    QuestionSerializer,
+    SearchSerializer,
+)
 from memoryhub.dialogues.messages import checked_text, in_zone
+from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import ingest, retry_job, wait_for
+from memoryhub.recall.asking import Asker
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
@@ -120,25 +129,69 @@ def space_of(request: Request, subject: str) -> Space:
     return space
 
 
-class SearchView(HubView):
-    """Find what matters now."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it was sent: of which space, in which words, under which options."""
+
+    space: Space
+    query: str
+    options: dict[str, Any]
+
+
+class QuestionView(HubView):
+    """Answers a question about a subject."""
 
     scopes: ClassVar = {"POST": "read"}
 
-    @extend_schema(request=SearchSerializer, responses={200: dict[str, Any]})
-    def post(self, request: Request) -> Response:
-        from memoryhub.recall.services import search
-
-        body = SearchSerializer(data=self.body(request))
+    def question(self, request: Request, body: QuestionSerializer) -> Question:
+        """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
         body.is_valid(raise_exception=True)
         wanted = dict(body.validated_data)
         query = checked_text(wanted.pop("query"), field="query")
         space = space_of(request, wanted.pop("subject"))
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
+        wanted["session_id"] = _session(space, wanted.pop("session"))
+        wanted["asked_by"] = Asker("api", str(key_of(request).id))
+        return Question(space, query, wanted)
+
+    def answer(self, ask: Callable[..., Any], asked: Question) -> Response:
         started = time.perf_counter()
-        found = asdict(search(space, query, **wanted))
+        found = answer_resource(ask(asked.space, asked.query, **asked.options))
         return Response(found | {"ms": round((time.perf_counter() - started) * 1000, 1)})
+
+
+def _session(space: Space, name: str) -> UUID | None:
+    """Raises NotFound."""
+    if not name:
+        return None
+    with tenant_scope(space.tenant_id):
+        session = Session.objects.filter(space=space, external_id=name).first()
+    if session is None:
+        raise NotFound("There is no such session.", field="session")
+    return session.id
+
+
+class SearchView(QuestionView):
+    """Find what matters now."""
+
+    @extend_schema(request=SearchSerializer, responses={200: dict[str, Any]})
+    def post(self, request: Request) -> Response:
+        from memoryhub.recall.services import search
+
+        asked = self.question(request, SearchSerializer(data=self.body(request)))
+        return self.answer(search, asked)
+
+
+class ContextView(QuestionView):
+    """What to put in front of a model that is to answer."""
+
+    @extend_schema(request=ContextSerializer, responses={200: dict[str, Any]})
+    def post(self, request: Request) -> Response:
+        from memoryhub.recall.context import context
+
+        asked = self.question(request, ContextSerializer(data=self.body(request)))
+        return self.answer(context, asked)
 
 
 class SpacesView(HubView):

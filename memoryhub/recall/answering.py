@@ -7,7 +7,7 @@ an answer has a memory behind it, or says that nothing is known (E32).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,8 @@ from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of
 from memoryhub.recall.asking import NOBODY, Asker, Clock
 from memoryhub.recall.citations import Answered, Tokens, citations
-from memoryhub.recall.context import LEAST_TOKENS, MOST_TOKENS, line_of
+from memoryhub.recall.packing import LEAST_TOKENS, MOST_TOKENS
+from memoryhub.recall.prompting import line_of
 from memoryhub.recall.quoting import known, quote_of
 from memoryhub.recall.results import Item, SearchResult
 from memoryhub.recall.services import search
@@ -179,6 +180,8 @@ def _answered(
     explain: bool,
 ) -> Answered:
     shown: dict[str, Any] = {"memories": [_brief(item) for item in made.items]}
+    if found.explain is not None:
+        shown = asdict(found.explain) | shown
     return Answered(
         text=made.answer.text,
         quoted=made.answer.quoted,
@@ -193,7 +196,7 @@ def _answered(
         tokens=tokens,
         calls=calls,
         took_ms={**found.took_ms, **clock.took},
-        explain={**found.explain, **shown} if explain else {},
+        explain=shown if explain else {},
     )
 
 

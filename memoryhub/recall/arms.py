@@ -37,13 +37,14 @@ MOST_ASKED = 200
 class Visibility:
     """What may be seen: what is current at `now`, or was true at `as_of`.
 
-    `deep`: also what has faded (spec §11.6).
+    `deep`: also what has faded (spec §11.6). `everything`: only to explain what was left out.
     """
 
     now: datetime
     as_of: datetime | None = None
     include_past: bool = False
     deep: bool = False
+    everything: bool = False
 
     @property
     def at(self) -> datetime:
@@ -131,7 +132,7 @@ LEFT JOIN LATERAL (  -- a turn's page: the last of its session that begins no la
   SELECT visibility, last_recall_at, strength FROM notes_page
   WHERE session_id = t.session_id AND first_seq <= t.seq ORDER BY first_seq DESC LIMIT 1
 ) p ON true
-WHERE ((t.id IS NOT NULL AND t.state <> 'redacted'
+WHERE %(everything)s OR ((t.id IS NOT NULL AND t.state <> 'redacted'
         AND (%(as_of)s::timestamptz IS NULL OR t.occurred_at <= %(as_of)s))
     OR (n.id IS NOT NULL AND n.retired_at IS NULL
         AND (%(as_of)s::timestamptz IS NULL OR n.occurred_at <= %(as_of)s))
@@ -180,6 +181,7 @@ def candidates(
         "now": visibility.now,
         "include_past": visibility.include_past,
         "deep": visibility.deep,
+        "everything": visibility.everything,
         "linked_to": list(linked_to),
     }
     parts = {

@@ -97,7 +97,7 @@ class Ask:
 
     `model` names the vectors to compare with `vector`, which is None where words alone can be
     searched. `names` are entities the question names, as far as it was asked for them. `window`
-    is what was said before it in `session_id`.
+    is what was said before it in `session_id`. `version` is the space's policy's.
     """
 
     space: Space
@@ -110,9 +110,14 @@ class Ask:
     session_id: UUID | None = None
     names: tuple[str, ...] = ()
     window: tuple[Utterance, ...] = ()
+    version: str = ""
+    limit: int | None = None
 
     @property
     def k(self) -> int:
+        """How many memories to look for: as many as were asked for, else what the router wants."""
+        if self.limit is not None:
+            return self.limit
         recall = self.policy.recall
         return intents.wanted(self.asked.want, recall.k_min, recall.k_max)
 

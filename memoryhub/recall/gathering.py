@@ -1,48 +1,69 @@
-"""All channels of a question as one list: selected, each thing once, judged (spec §12.2 3-7)."""
+"""All channels of a question as one list: selected, each thing once, judged (spec §12.2 3-7).
+
+`search` and `context` both go this way; they differ in what they want of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from memoryhub.policies.schema import Channel
-from memoryhub.recall import channels, intents, judging
-from memoryhub.recall.asking import Ask
-from memoryhub.recall.channels.hits import Hit, fused
+from memoryhub.recall import channels as finding
+from memoryhub.recall import intents, joining, judging, ranking
+from memoryhub.recall.asking import Ask, Clock
+from memoryhub.recall.channels import notes
+from memoryhub.recall.channels.hits import Hit
 from memoryhub.recall.consulting import Consultant
-from memoryhub.recall.hydration import Found, hydrate, links_of
-from memoryhub.recall.results import Item
+from memoryhub.recall.hydration import Found, Links, Span, hydrate, links_of
+from memoryhub.recall.results import Dropped, Item, ItemKind
 from memoryhub.recall.rounds import Further
-from memoryhub.tenants.scope import tenant_scope
 
 # These are no findings to choose from: they are handed over as they are.
 ALWAYS: frozenset[Channel] = frozenset({"stm", "window", "core", "shelf"})
+# The channel to look in for a kind of memory, whatever the policy has on.
+_HOME: Mapping[ItemKind, Channel] = {
+    "fact": "facts",
+    "turn": "raw",
+    "note": "notes",
+    "page": "pages",
+    "episode": "episodes",
+}
+_GIVES: Mapping[Channel, ItemKind] = {
+    **{channel: kind for kind, channel in _HOME.items()},
+    "graph": "fact",
+    "shelf": "fact",
+    "stm": "turn",
+}
+# Candidates that are explained although they are not shown, and kept in the log.
+MOST_DROPPED = 50
 
 
-def gather(ask: Ask, consultant: Consultant, seen: Collection[UUID] = ()) -> judging.Judged:
-    """What bears on the question, best first. Opens its own scopes; the judge is asked outside.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where to look, and for how much: the `most` best, or K of each kind.
 
-    `seen` is in the context already. What a model judges is cut to K_max.
+    `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
+    `seen`: there already, by id.
     """
-    chosen = selected(ask)
-    with tenant_scope(ask.space.tenant_id):
-        first = [item for item in _read(ask, chosen) if not _there(item, seen)]
-    mode, rounds = ask.policy.judge.mode, ask.policy.recall.rounds
-    if mode == "off":
-        return judging.Judged(first, enough=bool(first))
-    known = {*seen, *(item.id for item in first)}
-    further = Further(ask, _one, tried=chosen, seen=known, last=rounds)
-    if mode == "rules":
-        return judging.by_floor(first, further.more, rounds)
-    offered = first[: ask.policy.recall.k_max]
-    return judging.by_engine(ask, consultant, offered, further.more, rounds)
+
+    channels: Sequence[Channel]
+    most: int
+    of_each: int | None = None
+    kinds: frozenset[ItemKind] | None = None
+    seen: frozenset[UUID] = frozenset()
 
 
-def _there(item: Item, seen: Collection[UUID]) -> bool:
-    """It is in the context by itself, or word by word."""
-    own = {source.turn_id for source in item.sources}
-    told = item.kind in ("page", "note") and bool(own) and own.issubset(seen)
-    return item.id in seen or told
+@dataclass
+class Look:
+    """What one look brought: `items` best first, each once. `counts` by channel, `links` the
+    turns of facts and notes that were looked up on the way."""
+
+    items: list[Item] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+    links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
 
 
 def selected(ask: Ask) -> list[Channel]:
@@ -53,43 +74,176 @@ def selected(ask: Ask) -> list[Channel]:
     return [channel for channel in recall.channels if channel not in ALWAYS]
 
 
-def _one(ask: Ask, channel: Channel) -> list[Item]:
-    return _read(ask, [channel])
+def channels_of(ask: Ask, kinds: Collection[ItemKind] | None) -> list[Channel]:
+    """The selected channels, or where such kinds are found; everything if policy has none on,
+    for an agent with tools of its own."""
+    chosen = selected(ask)
+    if kinds is not None:
+        own = [channel for channel in chosen if _GIVES[channel] in kinds]
+        given = {_GIVES[channel] for channel in own if _HOME[_GIVES[channel]] == channel}
+        chosen = own + [_HOME[kind] for kind in kinds if kind not in given]
+    return chosen or ["facts", "raw", "notes"]
 
 
-def _read(ask: Ask, chosen: Sequence[Channel]) -> list[Item]:
-    found = channels.find(ask, chosen)
-    hits = [hit for some in found.values() for hit in some]
-    if len(found) > 1:
-        fair = ask.policy.recall.select == "fused"
-        hits = fused(found, intents.weights(ask.asked) if fair else {})
-    return each_once(read(hits))
+def held_out(ask: Ask) -> list[Channel]:
+    """The channels the question names, the shelf and the latest exchanges too."""
+    if ask.policy.recall.select == "routed":
+        return selected(ask)
+    return [channel for channel in ask.policy.recall.channels if channel in _GIVES]
 
 
-def read(hits: Sequence[Hit]) -> list[Item]:
-    """Call inside the tenant's scope. In the order given."""
-    links = links_of(hit.id for hit in hits if hit.kind in ("fact", "note"))
-    return hydrate([_found(hit) for hit in hits], links)
+def precise(ask: Ask, chosen: Sequence[Channel]) -> list[Channel]:
+    """Of these the ones that answer in few words, and those the question's intent favours."""
+    favoured = {*ranking.KIND_OF, *intents.weights(ask.asked)}
+    return [channel for channel in chosen if channel in favoured] or ["facts", "raw", "notes"]
 
 
-def _found(hit: Hit) -> Found:
-    return Found(hit.kind, hit.id, hit.score, {}, hit.linked, hit.reason)
+def look(ask: Ask, wanted: Wanted, clock: Clock) -> Look:
+    """One look into all channels wanted. Call inside the tenant's scope."""
+    ask = ask if wanted.of_each else replace(ask, limit=wanted.most)
+    found, made = _found(ask, wanted, clock)
+    with clock.stage("hydrate"):
+        items, told = each_once(read(found, made.links))
+    made.dropped += told
+    kept = [item for item in items if not _there(item, wanted)]
+    made.items = kept
+    return made
 
 
-def each_once(items: Sequence[Item]) -> list[Item]:
+def _found(ask: Ask, wanted: Wanted, clock: Clock) -> tuple[list[Found], Look]:
+    recall = ask.policy.recall
+    if recall.select != "fused" or recall.whole:
+        with clock.stage("candidates"):
+            lists = finding.find(ask, wanted.channels)
+        weights = intents.weights(ask.asked) if recall.select == "fused" else {}
+        return joining.fused(lists, weights), Look(counts=_counts(lists))
+    result = ranking.ranked(ask, wanted.channels, wanted.most, wanted.of_each, clock)
+    with clock.stage("candidates"):
+        beside = [channel for channel in wanted.channels if channel not in ranking.KIND_OF]
+        lists = finding.find(ask, beside)
+        if wanted.of_each and "notes" in wanted.channels:
+            lists["linked"] = _linked(ask, result)
+    with clock.stage("rank"):
+        own = ranking.findings(result.order)
+        found = joining.joined(result.chosen, lists, _weights(ask), own)
+        dropped = ranking.dropped(result, own, MOST_DROPPED)
+    joined = {each.id for each in found}
+    dropped = [each for each in dropped if each.id not in joined]
+    return found, Look([], {**result.counts(), **_counts(lists)}, dropped, result.links)
+
+
+def _weights(ask: Ask) -> Mapping[str, float]:
+    return {k: v for k, v in intents.weights(ask.asked).items() if k not in ranking.KIND_OF}
+
+
+def _counts(lists: Mapping[str, Sequence[Hit]]) -> dict[str, int]:
+    return {channel: len(hits) for channel, hits in lists.items()}
+
+
+def _linked(ask: Ask, result: ranking.Ranked) -> list[Hit]:
+    """Notes linked to those chosen, with a budget of their own (A10)."""
+    known = [s.candidate for s in result.order if s.candidate.kind == "note"]
+    direct = [s.candidate.id for s in result.chosen if s.candidate.kind == "note"]
+    return notes.linked(ask, known, direct)
+
+
+def _there(item: Item, wanted: Wanted) -> bool:
+    """It is in the context by itself, or word by word; or nobody asked for such."""
+    own = {source.turn_id for source in item.sources}
+    told = item.kind in ("page", "note") and bool(own) and own.issubset(wanted.seen)
+    unwanted = wanted.kinds is not None and item.kind not in wanted.kinds
+    return item.id in wanted.seen or told or unwanted
+
+
+def judged(
+    ask: Ask, consultant: Consultant, first: Look, wanted: Wanted, clock: Clock
+) -> judging.Judged:
+    """What of it is shown. The judge is asked outside of any scope; opens its own for further
+    rounds. What a model judges is cut to K_max."""
+    mode, rounds = ask.policy.judge.mode, ask.policy.recall.rounds
+    if mode == "off" or (mode == "rules" and first.items):
+        return judging.Judged(first.items, enough=bool(first.items))
+
+    def find(deeper: Ask, channel: Channel) -> list[Item]:
+        further = look(deeper, replace(wanted, channels=[channel]), Clock())
+        return further.items
+
+    known = {*wanted.seen, *(item.id for item in first.items)}
+    further = Further(ask, find, tried=wanted.channels, seen=known, last=rounds, kinds=wanted.kinds)
+    with clock.stage("judge"):
+        if mode == "rules":
+            return judging.by_floor(first.items, further.more, rounds)
+        offered = first.items[: ask.policy.recall.k_max]
+        return judging.by_engine(ask, consultant, offered, further.more, rounds)
+
+
+def read(found: Sequence[Found], known: Links) -> list[Item]:
+    """Call inside the tenant's scope. In the order given. `known`: turns looked up already."""
+    rest = [e.id for e in found if e.kind in ("fact", "note") and e.id not in known]
+    return hydrate(found, {**known, **links_of(rest)})
+
+
+def as_items(hits: Sequence[Hit]) -> list[Item]:
+    """What a channel holds out, read. Call inside the tenant's scope."""
+    return read(
+        [Found(hit.kind, hit.id, hit.score, {}, hit.linked, hit.reason) for hit in hits], {}
+    )
+
+
+def each_once(items: Sequence[Item]) -> tuple[list[Item], list[Dropped]]:
     """Without turns that a fact or a page here shows as its own, nor notes on pages that are here.
 
-    Facts and pages stay: what is held true, and what was said around it (spec §12.2 step 5).
+    Facts and pages stay, and take the better place: what is held true, and what was said around
+    it (spec §12.2 step 5). (what stays, what gave way)
     """
-    shown = {
-        source.turn_id for item in items if item.kind in ("fact", "page") for source in item.sources
-    }
-    paged = {source.turn_id for item in items if item.kind == "page" for source in item.sources}
-    return [item for item in items if not _told(item, shown, paged)]
+    shown = _tellers(items, ("page", "fact"))
+    paged = _tellers(items, ("page",))
+    kept: dict[UUID, Item] = {}
+    told = []
+    for item in items:
+        teller = _teller(item, shown, paged)
+        if teller is None:
+            kept.setdefault(item.id, item)
+            continue
+        told.append(_duplicate(item, teller))
+        if teller.id not in kept:
+            kept[teller.id] = _lifted(teller, item)
+    return list(kept.values()), told
 
 
-def _told(item: Item, shown: Collection[UUID], paged: Collection[UUID]) -> bool:
+def _tellers(items: Sequence[Item], kinds: Collection[str]) -> dict[UUID, Item]:
+    """By turn, the best memory here that shows it."""
+    found: dict[UUID, Item] = {}
+    for item in items:
+        if item.kind in kinds:
+            for source in item.sources:
+                found.setdefault(source.turn_id, item)
+    return found
+
+
+def _teller(item: Item, shown: Mapping[UUID, Item], paged: Mapping[UUID, Item]) -> Item | None:
     if item.kind == "turn":
-        return item.id in shown
-    own = {source.turn_id for source in item.sources}
-    return item.kind == "note" and bool(own) and own.issubset(paged)
+        return shown.get(item.id)
+    own = [source.turn_id for source in item.sources]
+    if item.kind == "note" and own and all(turn in paged for turn in own):
+        return paged[own[0]]
+    return None
+
+
+def _lifted(item: Item, instead: Item) -> Item:
+    """At the place of what it stands for: the difference is shown as a part of its score."""
+    parts = {**item.parts, "source": instead.score - item.score}
+    return replace(item, score=instead.score, parts=parts)
+
+
+def _duplicate(item: Item, of: Item) -> Dropped:
+    return Dropped(
+        kind=item.kind,
+        id=item.id,
+        text=item.text[:120],
+        why="duplicate",
+        score=item.score,
+        parts=item.parts,
+        of=of.id,
+        found=item.found,
+    )

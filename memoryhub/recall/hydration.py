@@ -14,11 +14,12 @@ from django.db.models import Q
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_by_id
-from memoryhub.recall.fusion import Scored
-from memoryhub.recall.results import Item, ItemKind, Source
+from memoryhub.recall.results import Finding, Item, ItemKind, Source
 from notes.models import Derivation, Episode, Fact, Note, Page
 
 Span = tuple[int, int]
+# Of these nothing is derived yet.
+UNREAD = (Turn.State.PENDING, Turn.State.FAILED)
 # By derived row, the turns it rests on, in spoken order, with the supporting characters.
 Links = Mapping[UUID, Mapping[UUID, Span | None]]
 
@@ -33,10 +34,7 @@ class Found:
     parts: Mapping[str, float] = field(default_factory=dict)
     linked: bool = False
     reason: str = ""
-
-
-def found(scored: Scored) -> Found:
-    return Found(scored.candidate.kind, scored.candidate.id, scored.score, scored.parts)
+    found: tuple[Finding, ...] = ()
 
 
 def links_of(derived: Iterable[UUID]) -> Links:
@@ -86,7 +84,8 @@ def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
             sources = [source_of(turn) for turn in spoken.get(each.id, ())] or sources
-            made.append(replace(_ITEMS[each.kind](row, each, sources), reason=each.reason))
+            item = _ITEMS[each.kind](row, each, sources)
+            made.append(replace(item, reason=each.reason, found=each.found))
     return made
 
 
@@ -116,6 +115,7 @@ def _turn_item(turn: Turn, found: Found, sources: Sequence[Source]) -> Item:
         speaker=turn.speaker,
         owner=turn.speaker,
         sources=(source_of(turn),),
+        unread=turn.state in UNREAD,
     )
 
 

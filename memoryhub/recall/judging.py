@@ -22,13 +22,16 @@ More = Callable[[Sequence[Item], int], Sequence[Item]]
 @dataclass
 class Judged:
     """`items` are those to show. `enough` is False when the last round still left something open,
-    `unverified` when the judge could not be asked."""
+    `unverified` when the judge could not be asked. `irrelevant` is what a judge set aside, `word`
+    what it said, as a sentence."""
 
     items: list[Item]
     enough: bool
     rounds: int = 1
     unverified: bool = False
     conflicts: list[Conflicting] = field(default_factory=list)
+    irrelevant: list[Item] = field(default_factory=list)
+    word: str = ""
 
 
 def satisfied(relevant: int, offered: int, enough: bool, density: float) -> bool:
@@ -42,7 +45,8 @@ def by_floor(first: Sequence[Item], more: More, rounds: int) -> Judged:
     while not items and number < rounds:
         number += 1
         items = list(more((), number))
-    return Judged(items, enough=bool(items), rounds=number)
+    word = f"nothing above the floor at first; {number} rounds" if number > 1 else ""
+    return Judged(items, enough=bool(items), rounds=number, word=word)
 
 
 def by_engine(
@@ -54,19 +58,30 @@ def by_engine(
     """
     offered, number = list(first), 1
     conflicts: list[Conflicting] = []
+    aside: dict[UUID, Item] = {}
     while True:
         judgement = consultant.judge(ask.asked.query, _entries(offered), ask.window)
         if judgement is None:
-            return Judged(offered, bool(offered), number, unverified=True, conflicts=conflicts)
+            word = "could not be asked: everything found is taken for relevant"
+            return Judged(offered, bool(offered), number, True, conflicts, [*aside.values()], word)
         kept, found = _read(judgement, offered)
         conflicts += found
+        taken = {item.id for item in kept}
+        aside |= {item.id: item for item in offered if item.id not in taken}
         density = ask.policy.judge.density
         enough = satisfied(len(kept), len(offered), judgement.enough, density)
         added = [] if enough or number == rounds else list(more(kept, number + 1))
         if not added:
-            return Judged(kept, judgement.enough and bool(kept), number, conflicts=conflicts)
+            word = _word(len(kept), len(offered), judgement.enough, number)
+            enough = judgement.enough and bool(kept)
+            return Judged(kept, enough, number, False, conflicts, [*aside.values()], word)
         number += 1
         offered = [*kept, *added]
+
+
+def _word(relevant: int, offered: int, enough: bool, rounds: int) -> str:
+    verdict = "enough" if enough else "not enough"
+    return f"{relevant} of {offered} relevant, {verdict}, round {rounds}"
 
 
 def _entries(items: Sequence[Item]) -> list[Entry]:

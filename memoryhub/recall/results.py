@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-Kind = Literal["fact", "turn", "note"]
+Kind = Literal["fact", "turn", "note", "page", "episode"]
 # What a context may hold besides.
 ItemKind = Literal["fact", "turn", "note", "page", "episode", "core"]
+# Why something that was considered is not shown.
+Why = Literal[
+    "below_floor",
+    "out_of_date",
+    "faded",
+    "duplicate",
+    "over_limit",
+    "no_room",
+    "irrelevant",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +37,35 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Arm:
+    """A memory's place, from 1, and score in one arm of a channel: by meaning, or by words."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """That a channel held out a memory: its place there from 1, its score there, and why.
+
+    `arms`: "dense" and "lexical", as far as the channel has them.
+    """
+
+    channel: str
+    rank: int
+    score: float
+    reason: str = ""
+    arms: Mapping[str, Arm] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
-    """One memory. `parts` says what each signal added to `score`.
+    """One memory. `parts` says what each signal added to `score`; they add up to it.
 
     For all but facts `valid_from` and `valid_to` are None and `status` is "active". `linked`:
     not found itself, but linked to a note that was. `summary`: of the chain a page belongs to,
-    or an episode's title. `reason`: what a channel of a context found it by.
+    or an episode's title. `reason`: what a channel of a context found it by. `unread`: a turn
+    that is not read yet, so that nothing is derived from it. `found`: by which channels.
     """
 
     kind: ItemKind
@@ -53,6 +86,8 @@ class Item:
     summary: str = ""
     reason: str = ""
     sources: Sequence[Source] = ()
+    unread: bool = False
+    found: Sequence[Finding] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +99,69 @@ class Conflicting:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something that was considered and is not shown. `of`: what is shown in its place.
+
+    `text` is cut to 120 characters. `score` is on the scale of the results' scores, where it has
+    one; `parts` add up to it. `detail` says more of the reason, as "superseded".
+    """
+
+    kind: ItemKind
+    id: UUID
+    text: str
+    why: Why
+    detail: str = ""
+    score: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    of: UUID | None = None
+    found: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteTaken:
+    """How the question was understood. `because` says in words why it went where it went.
+
+    `query` is the question as it was searched, `embedded` and `words` what the two arms looked
+    for, `wanted` how many memories it asks for.
+    """
+
+    query: str
+    mode: str
+    select: str
+    channels: Sequence[str]
+    because: str
+    intent: Sequence[str] = ()
+    wanted: int = 0
+    embedded: str = ""
+    words: str = ""
+    named: Sequence[str] = ()
+    speaker: str = ""
+    times: Sequence[str] = ()
+    asks_when: bool = False
+    predicates: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What was done to get there. `channels`: how many candidates each brought.
+
+    `judged`: the judge's word, "" where nobody was asked. The results' own part is in
+    `Item.parts` and `Item.found`.
+    """
+
+    route: RouteTaken
+    channels: Mapping[str, int] = field(default_factory=dict)
+    judged: str = ""
+    dropped: Sequence[Dropped] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
 
     `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
-    not be asked, so everything found is there. `took_ms` by stage. `explain` is filled on
-    request: the route taken and the floor's victims.
+    not be asked, so everything found is there. `tokens` of the items' texts, counted where a
+    budget was given. `took_ms` by stage. `explain` is there on request.
     """
 
     items: Sequence[Item]
@@ -79,5 +171,7 @@ class SearchResult:
     conflicts: Sequence[Conflicting] = ()
     pending_turns: int = 0
     query_truncated: bool = False
+    tokens: int | None = None
+    rounds: int = 1
     took_ms: Mapping[str, float] = field(default_factory=dict)
-    explain: Mapping[str, Any] = field(default_factory=dict)
+    explain: Explanation | None = None

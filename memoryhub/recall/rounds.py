@@ -10,7 +10,7 @@ from memoryhub.recall import intents
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.expanding import related
 from memoryhub.recall.hydration import hydrate, links_of
-from memoryhub.recall.results import Item
+from memoryhub.recall.results import Item, ItemKind
 from memoryhub.tenants.scope import tenant_scope
 
 # What a channel has to say, read; called inside the tenant's scope.
@@ -18,7 +18,8 @@ Find = Callable[[Ask, Channel], list[Item]]
 
 
 class Further:
-    """Keeps what was tried and seen. `last` is the number of the last round allowed."""
+    """Keeps what was tried and seen. `last` is the number of the last round allowed; of other
+    `kinds` nothing is shown."""
 
     def __init__(
         self,
@@ -28,8 +29,9 @@ class Further:
         tried: Collection[Channel],
         seen: Collection[UUID],
         last: int,
+        kinds: Collection[ItemKind] | None = None,
     ) -> None:
-        self._ask, self._find, self._last = ask, find, last
+        self._ask, self._find, self._last, self._kinds = ask, find, last, kinds
         self._tried, self._seen = list(dict.fromkeys(tried)), set(seen)
 
     def more(self, kept: Sequence[Item], number: int) -> list[Item]:
@@ -37,6 +39,7 @@ class Further:
         ask = self._ask.deep() if number == self._last else self._ask
         with tenant_scope(ask.space.tenant_id):
             items = self._related(ask, kept) or self._next(ask)
+        items = [item for item in items if self._kinds is None or item.kind in self._kinds]
         self._seen |= {item.id for item in items}
         return items
 

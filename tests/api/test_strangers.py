@@ -22,6 +22,7 @@ from memoryhub.tenants.services import create_key, create_tenant, ensure_space, 
 ROUTES: dict[str, dict[str, str | None]] = {
     "memories": {"POST": "write"},
     "search": {"POST": "read"},
+    "context": {"POST": "read"},
     "answer": {"POST": "read"},
     "spaces": {"GET": "read"},
     "facts": {"GET": "read"},
@@ -44,6 +45,7 @@ def victim(tenant: Tenant) -> dict[str, str]:
     return {
         "memories": "/api/v1/memories",
         "search": "/api/v1/search",
+        "context": "/api/v1/context",
         "answer": "/api/v1/answer",
         "spaces": "/api/v1/spaces",
         "facts": "/api/v1/spaces/ana/facts",
@@ -56,6 +58,7 @@ def victim(tenant: Tenant) -> dict[str, str]:
 BODIES = {
     "memories": {"subject": "ana", "messages": [{"content": "Hello there."}]},
     "search": {"subject": "ana", "query": "where does she live"},
+    "context": {"subject": "ana", "query": "where does she live"},
     "answer": {"subject": "ana", "question": "where does she live"},
 }
 

@@ -40,11 +40,17 @@ def test_every_route_with_a_key_says_which_scope_it_needs() -> None:
 
 
 def test_every_field_of_a_request_is_described() -> None:
-    from api.serializers import AddSerializer, MessageSerializer, SearchSerializer
+    from api.serializers import (
+        AddSerializer,
+        ContextSerializer,
+        MessageSerializer,
+        SearchSerializer,
+    )
 
     for heading, serializers in {
         "memories": (AddSerializer, MessageSerializer),
         "search": (SearchSerializer,),
+        "context": (ContextSerializer,),
     }.items():
         for name in (field for each in serializers for field in each().fields):
             assert f"`{name}`" in section(API, heading)
@@ -53,11 +59,23 @@ def test_every_field_of_a_request_is_described() -> None:
 def test_every_field_of_a_search_is_described() -> None:
     from dataclasses import fields
 
-    from memoryhub.recall.results import Item, SearchResult, Source
+    from memoryhub.recall.context import Context
+    from memoryhub.recall.results import (
+        Arm,
+        Dropped,
+        Explanation,
+        Finding,
+        Item,
+        RouteTaken,
+        SearchResult,
+        Source,
+    )
 
-    text = section(API, "search")
-    for shape in (SearchResult, Item, Source):
-        assert [f.name for f in fields(shape) if f"`{f.name}`" not in text] == []
+    shapes = (SearchResult, Item, Source, Explanation, RouteTaken, Finding, Arm, Dropped)
+    for heading, described in {"search": shapes, "context": (Context,)}.items():
+        text = section(API, heading)
+        for shape in described:
+            assert [f.name for f in fields(shape) if f"`{f.name}`" not in text] == []
 
 
 def test_every_decision_is_described() -> None:

@@ -14,8 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from memoryhub.recall import reinforcing
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels import FINDERS, episodes, facts, graph, notes, pages, raw, shelf, stm
-from memoryhub.recall.channels.hits import Hit, fused, places, reciprocal
+from memoryhub.recall.channels.hits import Hit, places, reciprocal
 from memoryhub.recall.context import context
+from memoryhub.recall.joining import fused
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Segment, SegmentPage
 from tests.recall.scene import Scene

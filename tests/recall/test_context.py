@@ -10,8 +10,10 @@ import pytest
 from memoryhub.errors import InvalidInput
 from memoryhub.recall import reinforcing
 from memoryhub.recall.channels import core
-from memoryhub.recall.context import ORDER, Context, context, line_of, pack
+from memoryhub.recall.context import Context, context
 from memoryhub.recall.gathering import each_once
+from memoryhub.recall.packing import pack
+from memoryhub.recall.prompting import ORDER, heading, line_of, words_for
 from memoryhub.recall.results import Item, ItemKind, Source
 from memoryhub.recall.services import KINDS, search
 from memoryhub.tenants.ids import new_id
@@ -58,9 +60,8 @@ def test_every_channel_has_its_section_in_order(scene: Scene) -> None:
     assert names == [name for name in ORDER if name in there]
     for name, row in there.items():
         assert row.id in [item.id for item in made.items(name)], name
-    assert [made.text.index(f"## {name}") for name in names] == sorted(
-        made.text.index(f"## {name}") for name in names
-    )
+    titles = [line for line in made.text.splitlines() if line.startswith("## ")]
+    assert titles == [heading(name, words_for([])) for name in names]
 
 
 def test_items_carry_times_validity_and_sources(scene: Scene) -> None:
@@ -147,8 +148,14 @@ def test_each_thing_once() -> None:
         Item("turn", s.turn_id, "text", 1.0, {}, START, sources=(s,)) for s in (a, b, c)
     )
     anchored, wider = item("note", b), item("note", b, c)
-    kept = each_once([told, on_page, other, anchored, wider, fact, page])
-    assert kept == [other, wider, fact, page]
+    kept, gone = each_once([told, on_page, other, anchored, wider, fact, page])
+    # What tells of it takes its place.
+    assert [each.id for each in kept] == [fact.id, page.id, other.id, wider.id]
+    assert [(each.id, each.of, each.why) for each in gone] == [
+        (told.id, fact.id, "duplicate"),
+        (on_page.id, page.id, "duplicate"),
+        (anchored.id, page.id, "duplicate"),
+    ]
     assert "(linked)" in line_of(item("note", linked=True))
 
 
@@ -198,7 +205,9 @@ def test_MB10_nothing_of_another_subject(scene: Scene) -> None:
         scene.space, "kayak", kinds=KINDS, explain=True, deep=True, include_past=True,
         now=scene.hub.now,
     )  # fmt: skip
-    assert list(found.items) == found.explain["candidates"] == []
+    assert found.explain is not None
+    assert list(found.items) == list(found.explain.dropped) == []
+    assert not any(found.explain.channels.values())
     wide = asked(scene, deep=True, include_past=True)
     assert wide.items() == []
 

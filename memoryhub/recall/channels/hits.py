@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from memoryhub.recall.results import ItemKind
+from memoryhub.recall.results import Arm, Finding, ItemKind
 
 Key = TypeVar("Key")
 # Of reciprocal rank fusion: how little it matters to be first rather than third.
@@ -26,6 +26,7 @@ class Hit:
     score: float
     reason: str
     linked: bool = False
+    arms: Mapping[str, Arm] = field(default_factory=dict)
 
 
 def share(score: float) -> float:
@@ -46,22 +47,20 @@ def reciprocal(ranks: Sequence[int | None]) -> float:
     return sum(1 / (RRF + rank) for rank in ranks if rank is not None) / best if ranks else 0.0
 
 
-def fused(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Hit]:
-    """The hits of all channels by weighted RRF, each once, best first; the best scores 1.
-
-    Of a memory that several channels hold out, the reason of the first is kept.
-    """
-    scores: dict[UUID, float] = {}
-    first: dict[UUID, Hit] = {}
+def findings(lists: Mapping[str, Sequence[Hit]]) -> dict[UUID, list[Finding]]:
+    """By memory, where it was found: a place in each channel that holds it out."""
+    found: dict[UUID, list[Finding]] = {}
     for channel, hits in lists.items():
         for place, hit in enumerate(hits, 1):
-            gain = weights.get(channel, 1.0) / (RRF + place)
-            scores[hit.id] = scores.get(hit.id, 0.0) + gain
-            first.setdefault(hit.id, hit)
-    best = max(scores.values(), default=1.0)
-    order = sorted(first, key=lambda at: -scores[at])
-    return [_scored(first[at], share(scores[at] / best)) for at in order]
+            held = found.setdefault(hit.id, [])
+            held.append(Finding(channel, place, hit.score, hit.reason, hit.arms))
+    return found
 
 
-def _scored(hit: Hit, score: float) -> Hit:
-    return Hit(hit.kind, hit.id, score, hit.reason, hit.linked)
+def gains(found: Sequence[Finding], weights: Mapping[str, float]) -> dict[str, float]:
+    """What each channel adds to a memory's score by weighted RRF."""
+    parts: dict[str, float] = {}
+    for each in found:
+        gain = weights.get(each.channel, 1.0) / (RRF + each.rank)
+        parts[each.channel] = parts.get(each.channel, 0.0) + gain
+    return parts

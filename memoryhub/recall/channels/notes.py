@@ -6,25 +6,34 @@ k direct ones (A10). They are scored against the question like the others, and a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from uuid import UUID
+
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels.hits import Hit, places, reciprocal, share
-from memoryhub.recall.channels.similar import alike, ranked, reason
+from memoryhub.recall.channels.similar import alike, arms_of, ranked, reason
 from memoryhub.recall.fusion import Candidate
 
 
 def find(ask: Ask) -> list[Hit]:
     """The best k, then at most `link_budget` that are linked to them."""
     known = alike(ask, "note")
+    arms = arms_of(known)
     direct = ranked(ask, known)[: ask.k]
-    found = [Hit("note", c.id, score, reason(c)) for c, score in direct]
+    found = [Hit("note", c.id, score, reason(c), arms=arms[c.id]) for c, score in direct]
+    return found + linked(ask, known, [hit.id for hit in found])
+
+
+def linked(ask: Ask, known: Sequence[Candidate], direct: Sequence[UUID]) -> list[Hit]:
+    """At most `link_budget` notes linked to these, beside all that are known, best first."""
     budget = ask.policy.recall.link_budget
-    if not found or budget == 0:
-        return found
-    linked = alike(ask, "note", linked_to=[hit.id for hit in found])
-    return found + _rescored(ask, known, linked)[:budget]
+    if not direct or budget == 0:
+        return []
+    far = alike(ask, "note", linked_to=direct)
+    return _rescored(ask, known, far)[:budget]
 
 
-def _rescored(ask: Ask, known: list[Candidate], linked: list[Candidate]) -> list[Hit]:
+def _rescored(ask: Ask, known: Sequence[Candidate], linked: list[Candidate]) -> list[Hit]:
     """Linked notes by the places they take among all, damped."""
     everyone = {c.id: c for c in (*known, *linked)}.values()
     near = places({c.id: c.dense for c in everyone})

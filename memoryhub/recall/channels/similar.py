@@ -10,7 +10,8 @@ from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels.hits import Hit, places, reciprocal, share
 from memoryhub.recall.fading import kept
 from memoryhub.recall.fusion import Candidate
-from memoryhub.recall.results import ItemKind
+from memoryhub.recall.results import Arm, ItemKind
+from memoryhub.recall.unread import unread
 
 # Below this cosine, and with fewer than this share of the question's words, it is no answer (E32).
 FLOOR, WORDS = 0.25, 0.3
@@ -30,6 +31,8 @@ def alike(
         per_arm=most,
         linked_to=linked_to,
     )
+    if kind == "turn":
+        found += unread(ask)
     # Of what is equally alike the newest first, and always in the same order.
     return sorted(found, key=lambda c: (c.occurred_at, c.id), reverse=True)
 
@@ -38,6 +41,20 @@ def bears(candidate: Candidate) -> bool:
     """Above the floor in one arm or the other."""
     near = candidate.dense is not None and candidate.dense / 2 >= FLOOR
     return near or candidate.lexical >= WORDS
+
+
+def arms_of(found: Sequence[Candidate]) -> dict[UUID, dict[str, Arm]]:
+    """The places each takes by meaning and by words."""
+    near = places({c.id: c.dense for c in found})
+    words = places({c.id: c.lexical or None for c in found})
+    made: dict[UUID, dict[str, Arm]] = {}
+    for c in found:
+        made[c.id] = {}
+        if c.dense is not None and c.id in near:
+            made[c.id]["dense"] = Arm(near[c.id], round(c.dense / 2, 4))
+        if c.id in words:
+            made[c.id]["lexical"] = Arm(words[c.id], round(c.lexical, 4))
+    return made
 
 
 def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
@@ -54,8 +71,10 @@ def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[Candidate, float]
 
 def hits(ask: Ask, kind: ItemKind, count: int) -> list[Hit]:
     """The `count` best of a kind."""
-    found = ranked(ask, alike(ask, kind, most=max(PER_ARM, count)))
-    return [Hit(kind, c.id, score, reason(c)) for c, score in found[:count]]
+    known = alike(ask, kind, most=max(PER_ARM, count))
+    arms = arms_of(known)
+    best = ranked(ask, known)[:count]
+    return [Hit(kind, c.id, score, reason(c), arms=arms[c.id]) for c, score in best]
 
 
 def reason(candidate: Candidate) -> str:

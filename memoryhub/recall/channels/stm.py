@@ -10,9 +10,9 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Turn
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels.hits import Hit
+from memoryhub.recall.hydration import UNREAD
 from notes.models import Page
 
-UNREAD = (Turn.State.PENDING, Turn.State.FAILED)
 # A dialogue imported at once is unread for a while: the newest of it is shown.
 MOST = 200
 

@@ -1,0 +1,163 @@
+"""What was said, is held true and was noted, as one ranked list (spec §12.2 steps 2, 3, 5).
+
+Their scores come from the same two arms, so they can be compared outright: one statement, one
+linear ranker, one floor (docs/explanation/recall.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from uuid import UUID
+
+from memoryhub.policies.schema import Channel
+from memoryhub.recall import fading
+from memoryhub.recall.arms import PER_ARM, candidates
+from memoryhub.recall.asking import Ask, Clock
+from memoryhub.recall.channels.hits import Hit
+from memoryhub.recall.channels.similar import arms_of, reason
+from memoryhub.recall.fusion import Candidate, Scored, fuse
+from memoryhub.recall.hydration import Links, Span, links_of
+from memoryhub.recall.results import Dropped, Finding, ItemKind
+from memoryhub.recall.selection import distinct, relevant
+from memoryhub.recall.unread import unread
+from notes.forgetting import hides
+
+# The channels whose findings are ranked together.
+KIND_OF: Mapping[Channel, ItemKind] = {"facts": "fact", "raw": "turn", "notes": "note"}
+_CHANNEL_OF = {kind: channel for channel, kind in KIND_OF.items()}
+# Where policy hides what has faded, so many more are looked at, lest they crowd out the rest.
+_CROWD = 3
+# Links are read of so many times what is wanted: some give way to one another.
+_SPARE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
+    candidate, ranked, and `links` the turns of those that were looked at."""
+
+    chosen: Sequence[Scored] = ()
+    order: Sequence[Scored] = ()
+    passed: Sequence[Scored] = ()
+    links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
+
+    def counts(self) -> dict[str, int]:
+        """Candidates by channel."""
+        counts: dict[str, int] = {}
+        for scored in self.order:
+            channel = _CHANNEL_OF[scored.candidate.kind]
+            counts[channel] = counts.get(channel, 0) + 1
+        return counts
+
+
+def ranked(
+    ask: Ask, channels: Sequence[Channel], most: int, per_kind: int | None, clock: Clock
+) -> Ranked:
+    """The `most` best, and of each kind at most `per_kind`. Call inside the tenant's scope."""
+    kinds = [KIND_OF[channel] for channel in channels if channel in KIND_OF]
+    if not kinds:
+        return Ranked()
+    with clock.stage("candidates"):
+        known = _candidates(ask, kinds, most)
+    with clock.stage("rank"):
+        order = fuse(ask.way, known, kept=partial(fading.kept, ask))
+        passed = relevant(order)
+        offered = _first_of_each(passed, per_kind) if per_kind else passed[: _SPARE * most]
+    with clock.stage("hydrate"):
+        ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
+        links = {**{at: {} for at in ids}, **links_of(ids)}
+    return Ranked(distinct(offered, links, most), order, passed, links)
+
+
+def _candidates(ask: Ask, kinds: Sequence[ItemKind], most: int) -> list[Candidate]:
+    crowd = _CROWD if hides(ask.policy.forget) else 1
+    known = candidates(
+        ask.space,
+        words=ask.way.words,
+        vector=ask.vector,
+        model=ask.model,
+        kinds=kinds,
+        visibility=ask.visibility,
+        per_arm=crowd * max(PER_ARM, most),
+    )
+    return known + unread(ask) if "turn" in kinds else known
+
+
+def _first_of_each(passed: Sequence[Scored], count: int) -> list[Scored]:
+    seen: dict[str, int] = {}
+    kept = []
+    for scored in passed:
+        kind = scored.candidate.kind
+        seen[kind] = seen.get(kind, 0) + 1
+        if seen[kind] <= count:
+            kept.append(scored)
+    return kept
+
+
+def findings(order: Sequence[Scored]) -> dict[UUID, Finding]:
+    """Each candidate's place in its own channel, by the ranker's score, and in both arms."""
+    found: dict[UUID, Finding] = {}
+    for kind, channel in _CHANNEL_OF.items():
+        own = [scored for scored in order if scored.candidate.kind == kind]
+        arms = arms_of([scored.candidate for scored in own])
+        for place, scored in enumerate(own, 1):
+            at = scored.candidate.id
+            why = reason(scored.candidate)
+            found[at] = Finding(channel, place, round(scored.score, 4), why, arms[at])
+    return found
+
+
+def hits(taken: Sequence[Scored]) -> list[Hit]:
+    """As hits of a channel, for their places."""
+    return [Hit(s.candidate.kind, s.candidate.id, 0.0, reason(s.candidate)) for s in taken]
+
+
+def dropped(result: Ranked, found: Mapping[UUID, Finding], most: int) -> list[Dropped]:
+    """The first `most` candidates that were not chosen, and why."""
+    shown = {scored.candidate.id for scored in result.chosen}
+    passed = {scored.candidate.id for scored in result.passed}
+    holder = _holders(result)
+    made: list[Dropped] = []
+    for scored in result.order:
+        if scored.candidate.id not in shown and len(made) < most:
+            made.append(_dropped(scored, passed, holder, result.links, found))
+    return made
+
+
+def _holders(result: Ranked) -> dict[UUID, UUID]:
+    """By turn, the first memory chosen that shows it."""
+    holder: dict[UUID, UUID] = {}
+    for scored in result.chosen:
+        for turn in _turns_of(scored, result.links):
+            holder.setdefault(turn, scored.candidate.id)
+    return holder
+
+
+def _turns_of(scored: Scored, links: Links) -> Sequence[UUID]:
+    own = scored.candidate
+    return [own.id] if own.kind == "turn" else list(links.get(own.id, ()))
+
+
+def _dropped(
+    scored: Scored,
+    passed: set[UUID],
+    holder: Mapping[UUID, UUID],
+    links: Links,
+    found: Mapping[UUID, Finding],
+) -> Dropped:
+    own = scored.candidate
+    turns = _turns_of(scored, links)
+    of = next((holder[turn] for turn in turns if turn in holder), None)
+    told = own.kind != "fact" and own.id in passed and turns and holder.keys() >= set(turns)
+    return Dropped(
+        kind=own.kind,
+        id=own.id,
+        text=own.text[:120],
+        why="below_floor" if own.id not in passed else "duplicate" if told else "over_limit",
+        score=scored.score,
+        parts=scored.parts,
+        of=of if told else None,
+        found=[found[own.id]] if own.id in found else [],
+    )

@@ -1,0 +1,88 @@
+"""Turns that are not indexed yet, by their words: what was just said is found at once (E11, C18).
+
+Where a model reads what is said, that takes a while, and only then is it indexed. A turn that is
+indexed but not read is a candidate like any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.recall.arms import MOST_ASKED, MOST_WORDS, ONE_MATCH
+from memoryhub.recall.asking import Ask
+from memoryhub.recall.fusion import Candidate
+from notes.lexemes import lexical_text
+from notes.models import IndexEntry
+
+# Of a dialogue imported at once the newest are looked at.
+MOST = 500
+# Of a longer text, its beginning.
+_CHARACTERS = 20_000
+
+# The same measure as arms.py takes of stored words: a turn's own counts for its window too.
+_LEXICAL = r"""
+WITH asked AS (
+  SELECT COALESCE(string_agg(
+    $$'$$ || replace(replace(lexeme, $$\$$, $$\\$$), $$'$$, $$''$$) || $$'$$, ' | '
+  ), '')::tsquery AS query
+  FROM (SELECT lexeme FROM unnest(to_tsvector('english', %(words)s))
+        ORDER BY positions[1], lexeme LIMIT %(most_asked)s) AS first
+),
+q AS (
+  SELECT query, (n / least(n, %(most_words)s) / %(one_match)s)::float AS scale
+  FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
+)
+SELECT said.place, ts_rank(to_tsvector('english', said.text), q.query) * q.scale
+FROM q, unnest(%(texts)s::text[]) WITH ORDINALITY AS said (text, place)
+WHERE to_tsvector('english', said.text) @@ q.query
+"""
+
+
+def unread(ask: Ask) -> list[Candidate]:
+    """Those that share a word with the question. Call inside the tenant's scope.
+
+    One statement where nothing waits, else two.
+    """
+    said = _waiting(ask)
+    if not said or not ask.way.words:
+        return []
+    values: dict[str, Any] = {
+        "words": ask.way.words,
+        "texts": [lexical_text(f"{t.occurred_at:%d %B %Y} {t.text[:_CHARACTERS]}") for t in said],
+        "most_asked": MOST_ASKED,
+        "most_words": MOST_WORDS,
+        "one_match": ONE_MATCH,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_LEXICAL, values)
+        return [_candidate(said[place - 1], lexical) for place, lexical in cursor.fetchall()]
+
+
+def _waiting(ask: Ask) -> list[Turn]:
+    indexed = IndexEntry.objects.filter(owner_id=OuterRef("id"), kind="turn")
+    rows = Turn.objects.filter(space=ask.space, state=Turn.State.PENDING)
+    if ask.visibility.as_of:
+        rows = rows.filter(occurred_at__lte=ask.visibility.as_of)
+    return list(rows.filter(~Exists(indexed)).order_by("-seq")[:MOST])
+
+
+def _candidate(turn: Turn, lexical: float) -> Candidate:
+    return Candidate(
+        kind="turn",
+        id=turn.id,
+        dense=None,
+        lexical=lexical,
+        speaker=turn.speaker,
+        owner=turn.speaker,
+        predicate="",
+        occurred_at=turn.occurred_at,
+        event_from=None,
+        event_to=None,
+        session=turn.session_id,
+        place=turn.ordinal,
+        text=turn.text[:500],
+    )
