@@ -206,7 +206,8 @@ def test_MB10_nothing_of_another_subject(scene: Scene) -> None:
         now=scene.hub.now,
     )  # fmt: skip
     assert found.explain is not None
-    assert list(found.items) == list(found.explain.dropped) == []
+    assert not found.items
+    assert not found.explain.dropped
     assert not any(found.explain.channels.values())
     wide = asked(scene, deep=True, include_past=True)
     assert wide.items() == []
