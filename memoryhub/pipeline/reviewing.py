@@ -16,7 +16,7 @@ from memoryhub.pipeline.erasing import Target
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.correcting import by_hand
+from notes.correcting import by_hand, supports
 from notes.models import Entity, Fact, Proposal
 from notes.recording import ChangeSet, Source
 from notes.workbench import Workbench, restore
@@ -123,7 +123,7 @@ def _replace(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
             confidence=max(new.confidence, 0.9),
         )
         return
-    _end(bench, changes, old, new, str(proposal.payload.get("op", "supersede")))
+    slot = _end(bench, changes, old, new, str(proposal.payload.get("op", "supersede")))
     same = old.predicate_key == new.predicate_key
     bench.edit(
         changes,
@@ -131,17 +131,22 @@ def _replace(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
         supersedes_id=old.id,
         confidence=max(new.confidence, 0.9),
         cardinality=old.cardinality if same else new.cardinality,
+        **slot,
     )
 
 
-def _end(bench: Workbench, changes: ChangeSet, old: Fact, new: Fact, op: str) -> None:
+def _end(bench: Workbench, changes: ChangeSet, old: Fact, new: Fact, op: str) -> dict[str, Any]:
+    """End the old claim; the slot on the shelf that it leaves to its successor, if it had one."""
+    slot = {"shelf": old.shelf, "shelved_at": old.shelved_at} if old.shelf else {}
+    off: dict[str, Any] = {"shelf": Fact.Shelf.NONE, "shelved_at": None}
     if op in _WITHDRAWS:
-        bench.edit(changes, old, status=Fact.Status.RETRACTED, retired_at=bench.now)
+        bench.edit(changes, old, status=Fact.Status.RETRACTED, retired_at=bench.now, **off)
     elif op == "augment":
-        bench.edit(changes, old, retired_at=bench.now)
+        bench.edit(changes, old, retired_at=bench.now, **off)
     else:
         until = max(new.valid_from, old.valid_from)
-        bench.edit(changes, old, valid_to=until, status=Fact.Status.SUPERSEDED)
+        bench.edit(changes, old, valid_to=until, status=Fact.Status.SUPERSEDED, **off)
+    return slot
 
 
 def _discard(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
@@ -185,11 +190,15 @@ def _apply(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
 def _apply_claim(bench: Workbench, changes: ChangeSet, old: Fact, proposal: Proposal) -> None:
     op = str(proposal.payload.get("op", "supersede"))
     new, sources = _candidate(bench, proposal)
-    _end(bench, changes, old, new, op)
+    slot = _end(bench, changes, old, new, op)
     if op in _NO_ROW:
         return
+    for name, value in slot.items():
+        setattr(new, name, value)
     if op == "augment":
         new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
+        new.mention_count = old.mention_count + 1
+        sources = [*supports(old.id), *sources]  # united, as where nobody has to be asked
     else:
         new.supersedes = old
     same = (old.owner, old.predicate_key) == (new.owner, new.predicate_key)

@@ -177,6 +177,31 @@ def test_E9_what_had_to_be_assumed_about_the_time_is_flagged(
     assert answer.json()["turns"][0]["time_flag"] == flag
 
 
+def test_E9_a_naive_time_is_of_the_space_and_a_missing_one_is_now(
+    api: APIClient, tenant: Tenant
+) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        space.timezone = "Asia/Tokyo"
+        space.save()
+    body = said(wait=True)
+    texts = {"I have a parrot.": "2026-01-01T12:00:00", "I have a boat.": "2199-01-01T00:00:00Z"}
+    body["messages"] = [{"content": text, "timestamp": at} for text, at in texts.items()]
+    body["messages"].append({"content": "I have a kite."})
+    before = timezone.now()
+    assert api.post(URL, body, format="json").status_code == 200
+    naive, future, missing = stored(tenant)
+    assert naive.occurred_at == datetime(2026, 1, 1, 3, tzinfo=UTC)
+    assert future.occurred_at == datetime(2199, 1, 1, tzinfo=UTC)
+    assert before <= missing.occurred_at <= timezone.now()
+
+
+def test_E11_what_is_not_read_yet_is_counted_and_served(api: APIClient) -> None:
+    api.post(URL, said("My zeppelin is moored in Faro."), format="json")
+    query = {"subject": "ana", "query": "zeppelin"}
+    assert api.post("/api/v1/search", query, format="json").json()["pending_turns"] == 1
+
+
 @pytest.mark.parametrize(
     "timestamp",
     [

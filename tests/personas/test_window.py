@@ -130,6 +130,28 @@ def test_MG2_a_full_window_is_flushed_of_whole_exchanges_and_folded(
         assert EvolutionEvent.objects.filter(kind="digest").count() == 2
 
 
+def test_MG2_the_model_folds_the_old_summary_and_exactly_what_leaves(hub: Hub) -> None:
+    hub.policy("memgpt", window__context_limit=1000)
+    pairs = [(role, f"{role}{n} {words(99)}") for n in range(5) for role in ("user", "assistant")]
+    session = said(hub, *pairs)
+    with tenant_scope(hub.tenant.id):
+        effective = policy_of(hub.space)
+    engine = LLMEngine(hub.model)
+    hub.model.script("fold_summary", {"text": "First."}, {"text": "Second."})
+    first = composed(session, effective, engine, hub.now)
+    more = [(role, f"{role}{n} {words(99)}") for n in range(5, 9) for role in ("user", "assistant")]
+    said(hub, *more)
+    second = composed(session, effective, engine, hub.now)
+    one, two = hub.model.calls("fold_summary")
+    left = [message["text"] for call in (one, two) for message in call["messages"]]
+    assert left == [text for _, text in [*pairs, *more]][: first.evicted + second.evicted]
+    assert (one["summary"], two["summary"]) == ("", "First.")
+    # Half of 1,000 and of 1,200 tokens, up to where an exchange begins.
+    assert (first.evicted, second.evicted) == (6, 6)
+    for seen, kept in ((first, 4), (second, 6)):
+        assert len([m for m in seen.messages if m.role != "system"]) == kept
+
+
 def queue(*parts: str, tokens: int = 100) -> list[Queued]:
     """ "u", "a" or "t"; "a>1" calls, "t<1" answers."""
     roles = {"u": "user", "a": "assistant", "t": "tool"}

@@ -12,7 +12,7 @@ from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.pipeline import reviewing
 from memoryhub.tenants.scope import tenant_scope
 from notes import correcting
-from notes.models import Entity, EvolutionEvent, Fact, Proposal, Receipt
+from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal, Receipt
 from notes.proposals import propose
 from notes.recording import values_of
 from tests.support.hand import Hand, Kind
@@ -129,6 +129,24 @@ def test_what_a_person_corrected_changes_only_on_a_persons_word(
     old.refresh_from_db()
     assert old.status == status
     assert Fact.objects.count() == facts
+
+
+def test_a_rewording_that_a_person_lets_pass_keeps_the_sources_and_the_slot(
+    hub: Hub, hand: Hand
+) -> None:
+    hand.claim("Ana lives in Porto", "Porto")
+    Fact.objects.update(pinned=True, shelf="user_kb", shelved_at=hub.now)
+    old = Fact.objects.get()
+    payload = {"op": "augment", **candidate(hand, "Ana lives in Porto by the river", "Porto", 3)}
+    proposal = propose(hand.space, "overwrite", "y", "more", hub.now, payload=payload, row=old)
+    reviewing.answer(proposal, "apply", "eva", hub.now)
+    old.refresh_from_db()
+    new = Fact.objects.get(retired_at=None)
+    assert (new.lineage, new.lineage_version) == (old.lineage, 2)
+    assert (new.valid_from, new.mention_count) == (old.valid_from, old.mention_count + 1)
+    assert (old.shelf, new.shelf, new.shelved_at) == ("", "user_kb", hub.now)
+    support = Derivation.objects.filter(child_id=new.id, role="support")
+    assert support.values("turn").distinct().count() == 2
 
 
 def test_the_values_of_other_rows_are_written_as_proposed(hub: Hub, hand: Hand) -> None:
