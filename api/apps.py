@@ -11,5 +11,10 @@ class APIConfig(AppConfig):
     def ready(self) -> None:
         from api.idempotency import forget_answers
         from memoryhub.pipeline.erasing import also_purge
+        from memoryhub.pipeline.sweeping import TASKS
+        from memoryhub.recall import keeping
 
         also_purge(forget_answers)
+        also_purge(keeping.forget)
+        if keeping.sweep not in TASKS:
+            TASKS.append(keeping.sweep)

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 
 from api.models import IdempotentRequest
 from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 HEADER = "Idempotency-Key"
@@ -65,7 +66,7 @@ def _hash(request: Request) -> str:
     return hmac.new(secret, body.encode(errors="surrogatepass"), "sha256").hexdigest()
 
 
-def forget_answers(tenant_id: UUID, since: datetime) -> int:
+def forget_answers(space: Space, since: datetime) -> int:
     """Drop what was answered from then on, for an erasure; the keys still count as used."""
-    kept = IdempotentRequest.objects.filter(tenant_id=tenant_id, created_at__gte=since)
+    kept = IdempotentRequest.objects.filter(tenant_id=space.tenant_id, created_at__gte=since)
     return kept.exclude(body=_FORGOTTEN).update(body=_FORGOTTEN)

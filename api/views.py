@@ -35,7 +35,6 @@ from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import ingest, retry_job, wait_for
-from memoryhub.recall.asking import Asker
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
@@ -145,6 +144,8 @@ class QuestionView(HubView):
 
     def question(self, request: Request, body: QuestionSerializer) -> Question:
         """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
+        from memoryhub.recall.asking import Asker
+
         body.is_valid(raise_exception=True)
         wanted = dict(body.validated_data)
         query = checked_text(wanted.pop("query"), field="query")

@@ -64,8 +64,8 @@ class Plan:
         return not any(self.counts.values())
 
 
-# What layers above keep of answers: called with the tenant and the oldest time concerned.
-Purge = Callable[[UUID, datetime], int]
+# What layers above keep of answers: called with the space and the oldest time concerned.
+Purge = Callable[[Space, datetime], int]
 _PURGES: list[Purge] = []
 
 
@@ -260,7 +260,7 @@ def _payloads(space: Space, oldest: datetime) -> dict[str, int]:
     jobs = Job.objects.filter(space=space).exclude(result={}, error="")
     jobs = jobs.filter(Q(finished_at__gte=oldest) | Q(finished_at=None))
     counts["jobs"] = jobs.update(result={}, error="")
-    counts["answers"] = sum(purge(space.tenant_id, oldest) for purge in _PURGES)
+    counts["answers"] = sum(purge(space, oldest) for purge in _PURGES)
     return counts
 
 
@@ -322,7 +322,7 @@ def _shared(space: Space) -> list[dict[str, Any]]:
 def _drop(space: Space, actor: str, now: datetime, reason: str) -> Receipt:
     counts, review = Counter(_whole(space)), _shared(space)
     counts["spaces"] = 1
-    counts["answers"] = sum(purge(space.tenant_id, space.created_at) for purge in _PURGES)
+    counts["answers"] = sum(purge(space, space.created_at) for purge in _PURGES)
     target = Target("subject")
     receipt = _receipt(space, target, actor, now, reason, counts, review)
     Space.objects.filter(id=space.id).delete()

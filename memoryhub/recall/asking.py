@@ -142,7 +142,8 @@ def prepare(
         raise InvalidInput("ask something: the query is empty", field="query")
     with clock.stage("route"):
         with tenant_scope(space.tenant_id):
-            policy = override.of(policy_of(space).policy)
+            effective = policy_of(space)
+            policy = override.of(effective.policy)
             model = override.vectors or _model_of(space)
             asked_of = _asked_of(space, policy, override.engine)
             consultant = Consultant(space, policy, asked_of, visibility.now)
@@ -167,6 +168,7 @@ def prepare(
         session_id=session_id,
         names=names,
         window=window,
+        version=effective.version,
     )
     return ask, consultant
 

@@ -18,7 +18,7 @@ from memoryhub.dialogues.queries import pending_count
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.policies.schema import Channel, Policy, Select
 from memoryhub.recall import channels as finding
-from memoryhub.recall import conflicts, explaining, gathering, packing, reinforcing
+from memoryhub.recall import conflicts, explaining, gathering, journal, packing, reinforcing
 from memoryhub.recall.arms import Visibility
 from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, prepare
 from memoryhub.recall.channels import core
@@ -148,7 +148,17 @@ def context(
         explain=told.explanation() if explain else None,
     )
     if reinforce:
-        reinforcing.recalled(space, asked, now)
+        options = {
+            "as_of": as_of.isoformat() if as_of else "",
+            "include_past": include_past,
+            "deep": deep,
+            "budget_tokens": budget_tokens,
+            "agent": agent,
+        }
+        done = journal.Outcome.of("context", query, options, result)
+        shown = [(section.name, section.items) for section in kept]
+        entry = journal.entry(told, done, shown, asked_by, now) if journal.is_on() else None
+        reinforcing.recalled(space, asked, now, entry)
     return result
 
 

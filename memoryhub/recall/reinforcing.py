@@ -18,6 +18,7 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 
+from memoryhub.recall import journal
 from memoryhub.recall.results import Item
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -32,12 +33,14 @@ _OURS = frozenset({"fact", "note", "episode"})
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """One answer: (kind, id) of what was in it, and the texts that were the hub's own."""
+    """One answer: (kind, id) of what was in it, the texts that were the hub's own, and what the
+    recall log is to say of it."""
 
     space: Space
     memories: tuple[tuple[str, UUID], ...]
     texts: tuple[str, ...]
     at: datetime
+    entry: journal.Entry | None = None
 
 
 class Buffer:
@@ -88,13 +91,15 @@ class Buffer:
 _buffer = Buffer()
 
 
-def recalled(space: Space, items: Iterable[Item], at: datetime) -> None:
+def recalled(
+    space: Space, items: Iterable[Item], at: datetime, entry: journal.Entry | None = None
+) -> None:
     """Leave word of what made it into an answer. Touches no database."""
     shown = [item for item in items if item.kind in _KINDS]
-    if shown:
+    if shown or entry:
         memories = tuple((item.kind, item.id) for item in shown)
         texts = tuple(item.text for item in shown if item.kind in _OURS)
-        _buffer.add(_Word(space, memories, texts, at))
+        _buffer.add(_Word(space, memories, texts, at, entry))
 
 
 def flush() -> int:
@@ -116,3 +121,5 @@ def _write(word: _Word) -> None:
             heat.visited(word.space, pages, word.at)
         if word.texts:
             echoes.remember(word.space, word.texts, word.at)
+        if word.entry:
+            journal.write(word.space, word.entry)

@@ -13,7 +13,7 @@ from memoryhub.dialogues.queries import pending_count
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel, Policy, Select
-from memoryhub.recall import conflicts, explaining, gathering, packing, reinforcing
+from memoryhub.recall import conflicts, explaining, gathering, journal, packing, reinforcing
 from memoryhub.recall.arms import Visibility
 from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, prepare
 from memoryhub.recall.gathering import Wanted
@@ -90,7 +90,17 @@ def search(
         explain=told.explanation() if explain else None,
     )
     if reinforce:
-        reinforcing.recalled(space, shown, now)
+        options = {
+            "limit": limit,
+            "kinds": list(kinds or ()),
+            "as_of": as_of.isoformat() if as_of else "",
+            "include_past": include_past,
+            "deep": deep,
+            "budget_tokens": budget_tokens,
+        }
+        done = journal.Outcome.of("search", query, options, result)
+        entry = journal.entry(told, done, [("", shown)], asked_by, now) if journal.is_on() else None
+        reinforcing.recalled(space, shown, now, entry)
     return result
 
 

@@ -1,0 +1,167 @@
+"""The recall log: what was asked, what was shown and why, for some days.
+
+An entry is made with the answer, out of what is at hand, and written down later with the counters
+(reinforcing.py): never in the request, and never twice for want of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Protocol, Self
+
+from django.conf import settings
+
+from memoryhub.recall.asking import Asker
+from memoryhub.recall.explaining import Told, route_of
+from memoryhub.recall.keeping import expired
+from memoryhub.recall.models import RecallLog, RecallLogItem
+from memoryhub.recall.results import Dropped, Finding, Item
+from memoryhub.tenants.models import Space
+from notes.models import Receipt
+
+# Of a longer question, its beginning.
+_QUERY = 2000
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is to be written: a row of RecallLog, and of RecallLogItem for each shown item."""
+
+    log: dict[str, Any]
+    items: list[dict[str, Any]]
+
+
+class Answered(Protocol):
+    """A search's result, or a context."""
+
+    @property
+    def took_ms(self) -> Mapping[str, float]: ...
+    @property
+    def insufficient(self) -> bool: ...
+    @property
+    def degraded(self) -> Sequence[str]: ...
+    @property
+    def pending_turns(self) -> int: ...
+    @property
+    def tokens(self) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What search and context have in common when they are done."""
+
+    form: str
+    query: str
+    options: Mapping[str, Any]
+    took_ms: Mapping[str, float]
+    insufficient: bool
+    degraded: Sequence[str]
+    pending_turns: int
+    tokens: int | None
+
+    @classmethod
+    def of(cls, form: str, query: str, options: Mapping[str, Any], answer: Answered) -> Self:
+        return cls(
+            form,
+            query,
+            options,
+            answer.took_ms,
+            answer.insufficient,
+            answer.degraded,
+            answer.pending_turns,
+            answer.tokens,
+        )
+
+
+def is_on() -> bool:
+    return bool(settings.RECALL_LOG_DAYS > 0)
+
+
+def entry(
+    told: Told,
+    done: Outcome,
+    sections: Sequence[tuple[str, Sequence[Item]]],
+    asked_by: Asker,
+    at: datetime,
+) -> Entry:
+    """Plain values, without the words of any memory. Touches no database."""
+    log = {
+        "form": done.form,
+        "asked_at": at,
+        "query": done.query.replace("\0", "").encode(errors="ignore").decode()[:_QUERY],
+        "via": asked_by.via[:20],
+        "asked_by": asked_by.name[:120],
+        "options": {name: value for name, value in done.options.items() if value},
+        "route": _route(told),
+        "channels": dict(told.first.counts),
+        "dropped": [_dropped(each) for each in told.dropped()],
+        "judged": told.judged.word[:200],
+        "shown": sum(len(items) for _, items in sections),
+        "tokens": done.tokens,
+        "took_ms": dict(done.took_ms),
+        "milliseconds": round(sum(done.took_ms.values()), 2),
+        "insufficient": done.insufficient,
+        "unverified": told.judged.unverified,
+        "degraded": list(done.degraded),
+        "pending_turns": done.pending_turns,
+        "rounds": told.judged.rounds,
+        "policy_version": told.ask.version,
+        "embedder": told.ask.model,
+    }
+    shown = [(name, item) for name, items in sections for item in items]
+    return Entry(log, [_item(place, *each) for place, each in enumerate(shown, 1)])
+
+
+def _route(told: Told) -> dict[str, Any]:
+    """The question once is enough: not again as the arms looked for it."""
+    taken = asdict(route_of(told.ask, told.channels))
+    return taken | {"query": taken["query"][:_QUERY], "embedded": "", "words": ""}
+
+
+def _item(place: int, section: str, item: Item) -> dict[str, Any]:
+    return {
+        "place": place,
+        "section": section,
+        "kind": item.kind,
+        "memory_id": item.id,
+        "score": round(item.score, _DIGITS),
+        "parts": {name: round(value, _DIGITS) for name, value in item.parts.items()},
+        "found": [_finding(each) for each in item.found],
+    }
+
+
+def _finding(found: Finding) -> dict[str, Any]:
+    """Without the reason, which may hold words of a memory."""
+    return {
+        "channel": found.channel,
+        "rank": found.rank,
+        "score": found.score,
+        "arms": {name: [arm.rank, arm.score] for name, arm in found.arms.items()},
+    }
+
+
+def _dropped(dropped: Dropped) -> dict[str, Any]:
+    return {
+        "kind": dropped.kind,
+        "id": str(dropped.id),
+        "why": dropped.why,
+        "detail": dropped.detail,
+        "score": None if dropped.score is None else round(dropped.score, _DIGITS),
+        "of": str(dropped.of) if dropped.of else None,
+        "found": [[each.channel, each.rank] for each in dropped.found],
+    }
+
+
+def write(space: Space, made: Entry) -> None:
+    """Call inside the tenant's scope. What tells of something erased meanwhile is not written."""
+    if Receipt.objects.filter(created_at__gte=made.log["asked_at"]).exists():
+        return
+    places = {"tenant_id": space.tenant_id, "space": space}
+    log = RecallLog.objects.create(**places, **made.log)
+    RecallLogItem.objects.bulk_create(
+        RecallLogItem(**places, log=log, **item) for item in made.items
+    )
+    expired(made.log["asked_at"]).delete()
