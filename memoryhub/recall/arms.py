@@ -22,6 +22,7 @@ from memoryhub.recall import narrowing
 from memoryhub.recall.fusion import Candidate
 from memoryhub.recall.results import ItemKind
 from memoryhub.tenants.models import Space
+from notes import approximate
 from notes.queries import current_sql
 
 PER_ARM = 60
@@ -59,10 +60,13 @@ dense AS (
     SELECT e.owner_id FROM notes_indexentry e
     WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = k.kind
       AND e.model = %(model)s AND e.embedding IS NOT NULL
-    ORDER BY e.embedding <#> %(vector)s::halfvec LIMIT %(per_arm)s
+    ORDER BY {distance} LIMIT %(per_arm)s
   ) near
 ),
 """
+# The exact one is not what an approximate index of the space orders by: it is never taken for it.
+_EXACT = "e.embedding <#> %(vector)s::halfvec"
+_APPROXIMATE = "e.embedding::halfvec({size}) <#> %(vector)s::halfvec({size})"
 _NO_DENSE = "dense AS (SELECT ''::text AS kind, NULL::uuid AS owner_id WHERE false),"
 
 # Vectors of another model may be of another length: they are not even looked at.
@@ -184,12 +188,21 @@ def candidates(
         "everything": visibility.everything,
         "linked_to": list(linked_to),
     }
+    near = vector is not None and not linked_to
+    approximately = near and bool(model) and space.approximate_model == model
     parts = {
-        "dense": _NO_DENSE if vector is None or linked_to else _DENSE,
+        "dense": _dense(vector, approximately=approximately) if near else _NO_DENSE,
         "found": _LINKED if linked_to else _FOUND,
         "near": _NO_NEAR if vector is None else _NEAR,
         "current": _CURRENT,
     }
     with connection.cursor() as cursor:
+        if approximately:
+            cursor.execute(*approximate.statement())
         cursor.execute(_CANDIDATES.format(**parts), values)
         return [Candidate(*row) for row in cursor.fetchall()]
+
+
+def _dense(vector: NDArray[np.float32] | None, *, approximately: bool) -> str:
+    size = 0 if vector is None else len(vector)
+    return _DENSE.format(distance=_APPROXIMATE.format(size=size) if approximately else _EXACT)

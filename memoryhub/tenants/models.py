@@ -72,6 +72,8 @@ class Space(TenantModel):
     next_seq = models.BigIntegerField(default=1)
     # Whose vectors are searched; "": the embedder's in use (E17).
     embedding_model = models.CharField(max_length=80, blank=True)
+    # Whose vectors have an approximate index; "": none, search is exact (notes/approximate.py).
+    approximate_model = models.CharField(max_length=80, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(null=True, blank=True)
 

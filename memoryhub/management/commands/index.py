@@ -1,0 +1,77 @@
+"""`manage.py index build|drop|list`: approximate search for one large space."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from time import monotonic
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memoryhub.errors import MemoryHubError
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import find_tenant
+from notes import approximate
+
+
+class Command(BaseCommand):
+    help = "Makes, drops or lists approximate indexes, each of one large space."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("action", choices=["build", "drop", "list"])
+        parser.add_argument("tenant", nargs="?", default="", help="the tenant's slug")
+        parser.add_argument("subject", nargs="?", default="", help="whose space it is")
+        parser.add_argument(
+            "--least",
+            type=int,
+            default=approximate.LEAST,
+            help="refuse a space of fewer vectors",
+        )
+        parser.add_argument(
+            "--lost", action="store_true", help="drop those whose space has been erased"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.act(options)
+        except MemoryHubError as error:
+            raise CommandError(error.message) from error
+
+    def act(self, options: dict[str, Any]) -> None:
+        if options["action"] == "list":
+            self.list()
+        elif options["action"] == "drop" and options["lost"]:
+            self.stdout.write(f"{approximate.drop_lost()} dropped.")
+        else:
+            space = named(options["tenant"], options["subject"])
+            build = options["action"] == "build"
+            self.build(space, options["least"]) if build else self.drop(space)
+
+    def build(self, space: Space, least: int) -> None:
+        begun = monotonic()
+        count = approximate.build(space, least=least)
+        self.stdout.write(f"{count:,} vectors indexed in {monotonic() - begun:.0f} s.")
+
+    def drop(self, space: Space) -> None:
+        dropped = approximate.drop(space)
+        self.stdout.write("Dropped: search is exact." if dropped else "There was none.")
+
+    def list(self) -> None:
+        for each in approximate.listed():
+            of = f"space {each.space}" if each.space else "a space that is gone: drop --lost"
+            state = "" if each.valid else ", not finished: build it again"
+            self.stdout.write(f"{each.name}  {each.size / 1e6:.0f} MB, {of}{state}")
+
+
+def named(slug: str, subject: str) -> Space:
+    if not (slug and subject):
+        raise CommandError("Name the tenant and the subject.")
+    tenant = find_tenant(slug)
+    if tenant is None:
+        raise CommandError(f"There is no tenant {slug}.")
+    with tenant_scope(tenant.id):
+        space = Space.objects.filter(subject=subject).first()
+    if space is None:
+        raise CommandError(f"{slug} has no memories of {subject}.")
+    return space

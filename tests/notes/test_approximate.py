@@ -1,0 +1,160 @@
+"""An approximate index of one space: an operator's choice, right with it and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from memoryhub import models_in_use
+from memoryhub.recall.arms import Visibility, candidates
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant, ensure_space
+from notes import approximate
+from notes.indexing import Entry, write_entries
+from notes.models import IndexEntry, Note
+
+pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
+AT = datetime(2026, 5, 8, tzinfo=UTC)
+COUNT = 400
+
+
+@pytest.fixture
+def space() -> Iterator[Space]:
+    """A space of notes in twenty clusters."""
+    tenant = create_tenant("Large", "large")
+    with tenant_scope(tenant.id):
+        made = ensure_space(tenant.id, "ana")
+        fill(made)
+    yield made
+    approximate.drop(made)
+
+
+def fill(space: Space) -> None:
+    random, model = np.random.default_rng(3), models_in_use.embedder()
+    notes = Note.objects.bulk_create(
+        Note(tenant=space.tenant, space=space, content=f"note {n}", occurred_at=AT, created_at=AT)
+        for n in range(COUNT)
+    )
+    centres = random.standard_normal((20, model.dimension))
+    vectors = centres[np.arange(COUNT) % 20] + random.standard_normal((COUNT, model.dimension))
+    vectors *= 2 / np.linalg.norm(vectors, axis=1, keepdims=True)  # sums of two of length 1
+    entries = [Entry("note", n.id, 0, n.content, (), n.content, "") for n in notes]
+    write_entries(space, model.name, entries, vectors.astype(np.float32))
+
+
+def nearest(space: Space, vector: Any, most: int = 20) -> list[Any]:
+    with tenant_scope(space.tenant_id):
+        found = candidates(
+            space,
+            words="",
+            vector=vector,
+            model=space.embedding_model,
+            kinds=["note"],
+            visibility=Visibility(AT + timedelta(days=1)),
+            per_arm=most,
+        )
+    return [each.id for each in sorted(found, key=lambda c: -(c.dense or 0))]
+
+
+def test_it_finds_nearly_all_that_exact_search_finds(space: Space) -> None:
+    random = np.random.default_rng(5)
+    asked = random.standard_normal((10, models_in_use.embedder().dimension)).astype(np.float32)
+    exact = [nearest(space, vector) for vector in asked]
+    call_command("index", "build", "large", "ana", least=100)
+    space.approximate_model = stored(space)
+    found = [nearest(space, vector) for vector in asked]
+    same = [len(set(a) & set(b)) / len(a) for a, b in zip(exact, found, strict=True)]
+    assert len(exact[0]) == 20
+    assert sum(same) / len(same) >= 0.95
+
+
+def test_search_uses_it_where_it_is_and_never_otherwise(space: Space) -> None:
+    approximate.build(space, least=1)
+    assert approximate.name_of(space) in plan(space)
+    space.approximate_model = ""  # exact search would not take it, were it still there
+    assert approximate.name_of(space) not in plan(space)
+
+
+def plan(space: Space) -> str:
+    """How the candidates' statement is carried out, were sorting forbidden."""
+    vector = np.ones(models_in_use.embedder().dimension, np.float32)
+    with tenant_scope(space.tenant_id), connection.cursor() as cursor:
+        with CaptureQueriesContext(connection) as asked:
+            nearest(space, vector)
+        cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute(f"EXPLAIN {asked.captured_queries[-1]['sql']}")
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+def test_what_is_erased_is_not_found_any_more(space: Space) -> None:
+    approximate.build(space, least=1)
+    vector = np.ones(models_in_use.embedder().dimension, np.float32)
+    best, *others = nearest(space, vector)
+    with tenant_scope(space.tenant_id):
+        IndexEntry.objects.filter(owner_id=best).delete()
+        Note.objects.filter(id=best).delete()
+    assert nearest(space, vector)[: len(others)] == others
+
+
+def test_indexes_are_listed_and_those_of_erased_spaces_dropped(
+    space: Space, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("index", "build", "large", "ana", least=100)
+    call_command("index", "list")
+    assert f"{approximate.name_of(space)}  " in (told := capsys.readouterr().out)
+    assert f"{COUNT} vectors indexed" in told
+    with tenant_scope(space.tenant_id):
+        IndexEntry.objects.all().delete()
+        Note.objects.all().delete()
+        Space.objects.filter(id=space.id).delete()
+    call_command("index", "list")
+    assert "a space that is gone" in capsys.readouterr().out
+    call_command("index", "drop", lost=True)
+    assert approximate.listed() == []
+
+
+def test_dropping_it_brings_exact_search_back(space: Space) -> None:
+    approximate.build(space, least=1)
+    call_command("index", "drop", "large", "ana")
+    assert approximate.listed() == []
+    assert stored(space) == ""
+    assert not approximate.drop(space)
+
+
+@pytest.mark.parametrize(
+    ("names", "complaint"),
+    [
+        (("large", "ana"), "below 50,000"),
+        (("large", "nobody"), "no memories of nobody"),
+        (("nowhere", "ana"), "no tenant nowhere"),
+        (("large",), "Name the tenant and the subject"),
+    ],
+)
+def test_what_can_t_be_built_is_refused(
+    space: Space, names: tuple[str, ...], complaint: str
+) -> None:
+    with pytest.raises(CommandError, match=complaint):
+        call_command("index", "build", *names)
+    assert approximate.listed() == []
+    assert stored(space) == ""
+
+
+def test_only_the_owner_makes_one(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approximate, "connections", {"owner": connection})
+    with pytest.raises(CommandError, match="only the database's owner"):
+        call_command("index", "build", "large", "ana", least=1)
+    assert stored(space) == ""
+
+
+def stored(space: Space) -> str:
+    with tenant_scope(space.tenant_id):
+        return str(Space.objects.values_list("approximate_model", flat=True).get(id=space.id))
