@@ -9,7 +9,7 @@ DEV := $(VENV)/installed-dev
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test lint types format bench lock reset
+.PHONY: help run test lint types format bench bench-data lock reset
 .DELETE_ON_ERROR:
 
 help:
@@ -17,7 +17,8 @@ help:
 	@echo "make test    check the code and run all tests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
-	@echo "make bench DATA=locomo.json   measure reading and recall;  make lock  renew the lock"
+	@echo "make bench   measure search among a million memories;  with DATA=locomo.json also recall"
+	@echo "make lock    renew the lock"
 
 run: $(RUN)
 	@exec $(BIN)/python manage.py hub
@@ -41,7 +42,10 @@ format: $(DEV)
 	find templates -name '*.html' -exec $(BIN)/djade --target-version 5.2 {} +
 
 bench: $(DEV)
-	@test -n "$(DATA)" || { echo "Name a file in LoCoMo's format: make bench DATA=path/to/locomo.json"; exit 2; }
+	$(BIN)/python -m benchmarks.scale $(BENCH)
+	@test -z "$(DATA)" || $(MAKE) --no-print-directory bench-data DATA="$(DATA)"
+
+bench-data: $(DEV)
 	$(BIN)/python benchmarks/local_engine.py dates "$(DATA)"
 	$(BIN)/python benchmarks/local_engine.py facts "$(DATA)"
 	$(BIN)/python manage.py migrate --database owner --verbosity 0

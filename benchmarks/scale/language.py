@@ -49,6 +49,7 @@ class Language:
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
         self.words = np.array(vocabulary())
+        self._ranks = {str(word): rank for rank, word in enumerate(self.words)}
         ranks = np.arange(len(self.words))
         self._often = _cumulated(1 / (ranks + 2.7))
         # A topic's own words: none of the most frequent, few of the rarest.
@@ -75,18 +76,23 @@ class Language:
             facts.append(" ".join(["Ana", *first[:8]]))
         return Session(topic, said, answered, facts)
 
-    def question(self, kind: str, topics: Sequence[int]) -> str:
-        """`kind`: topic, off, rare or frequent. `topics` are those the space talks about."""
-        if kind == "rare":
-            return f"What was that about {self._word(6_000, 14_000)}?"
+    def question(self, kind: str, said: Sequence[str]) -> str:
+        """`kind`: topic, off, rare or frequent. `said` is what was said in the space."""
         if kind == "frequent":
             words = [self._word(60, 300) for _ in range(4)]
             return f"What about the {' '.join(words)}?"
-        off = kind == "off"
-        topic = self.random.integers(USED_TOPICS, TOPICS) if off else self.random.choice(topics)
-        drawn = np.searchsorted(self._within, self.random.random(3))
-        words = [*(str(word) for word in self.topics[topic][drawn]), self._word(100, 2_000)]
-        return f"What did Ana say about the {' and '.join(words[:2])} {' '.join(words[2:])}?"
+        if kind == "off":
+            topic = self.random.integers(USED_TOPICS, TOPICS)
+            drawn = np.searchsorted(self._within, self.random.random(3))
+            first, *others = map(str, self.topics[topic][drawn])
+            return f"What did Ana say about the {first} and {' '.join(others)}?"
+        own = sorted(set(str(self.random.choice(said)).split()), key=self._rank, reverse=True)
+        if kind == "rare":
+            return f"What was that about {own[0]}?"
+        return f"What did Ana say about the {' and '.join(own[1:3])} {' '.join(own[3:5])}?"
+
+    def _rank(self, word: str) -> int:
+        return self._ranks.get(word, len(self._ranks))
 
     def _word(self, first: int, last: int) -> str:
         return str(self.words[self.random.integers(first, last)])

@@ -19,7 +19,7 @@ from memoryhub.engines.types import Embedder
 # How often each kind of question is asked, of ten.
 KINDS = {"topic": 4, "off": 2, "rare": 2, "frequent": 2}
 WARM_UP, PARALLEL = 8, 4
-STAGES = ("route", "embed", "candidates", "rank", "hydrate")
+STAGES = ("route", "embed", "candidates", "rank", "hydrate", "judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ def spent(times: Sequence[float]) -> Spent:
     return Spent(float(p50), float(p95), float(p99), len(times))
 
 
-def questions(language: Language, topics: Sequence[int], count: int) -> list[tuple[str, str]]:
-    """(kind, question), the kinds in turn."""
+def questions(language: Language, said: Sequence[str], count: int) -> list[tuple[str, str]]:
+    """(kind, question), the kinds in turn; `said`: some of what was said in the space."""
     kinds = [kind for kind, often in KINDS.items() for _ in range(often)]
     return [
-        (kinds[at % len(kinds)], language.question(kinds[at % len(kinds)], topics))
-        for at in range(count)
+        (kind, language.question(kind, said))
+        for kind in (kinds[at % len(kinds)] for at in range(count))
     ]
 
 
@@ -55,6 +55,7 @@ def searched(port: int, subject: str, asked: Sequence[tuple[str, str]]) -> dict[
     alone = [client.post("search", body) for body in bodies]
     times = [answer.milliseconds for answer in alone]
     return {
+        "answered": sum(bool(answer.body["items"]) for answer in alone),
         "alone": asdict(spent(times)),
         "parallel": asdict(spent(_together(port, bodies))),
         "kinds": {
@@ -62,7 +63,6 @@ def searched(port: int, subject: str, asked: Sequence[tuple[str, str]]) -> dict[
             for kind in KINDS
         },
         "stages": {stage: asdict(spent(_stage(alone, stage))) for stage in STAGES},
-        "found": sum(bool(answer.body["items"]) for answer in alone),
     }
 
 
@@ -114,7 +114,13 @@ def bare(
                     "SELECT set_config('memoryhub.tenant', %s, true)", [str(place["tenant"])]
                 )
                 for kind in ("turn", "fact", "note"):
-                    values = {**place, "kind": kind, "model": embedder.name, "vector": vector}
+                    values = {
+                        "tenant": place["tenant"],
+                        "space": place["space"],
+                        "kind": kind,
+                        "model": embedder.name,
+                        "vector": vector,
+                    }
                     connection.execute(_NEAREST, values).fetchall()
 
         return call

@@ -13,12 +13,26 @@ def table(figures: Mapping[str, Any]) -> str:
     spaces = figures["spaces"]
     lines = [f"Search in one space, {figures['memories']:,} memories in all, milliseconds"]
     lines += _aligned([_HEAD, *(_row(subject, found) for subject, found in spaces.items())])
-    lines += ["", "p50 by stage, and p50 / p95 by kind of question"]
     first = next(iter(spaces.values()))
-    head = ("memories", *first["stages"], *first["kinds"])
-    return "\n".join(
-        lines + _aligned([head, *(_parts(subject, found) for subject, found in spaces.items())])
-    )
+    head = ("memories", *first["stages"], *first["kinds"], "answered")
+    lines += ["", "p50 by stage, and p50 / p95 by kind of question"]
+    lines += _aligned([head, *(_parts(subject, found) for subject, found in spaces.items())])
+    if "approximate" in figures:
+        lines += ["", *_approximate(figures["approximate"])]
+    return "\n".join(lines)
+
+
+def _approximate(found: Mapping[str, Any]) -> list[str]:
+    recall = ", ".join(f"{kind} {share:.3f}" for kind, share in found["recall"].items())
+    exact, near = (found["statements"][name]["p50"] for name in ("exact", "approximate"))
+    alone = found["searched"]["alone"]
+    return [
+        f"Approximate index of the largest space: {found['vectors']:,} vectors, "
+        f"{found['build_seconds']:.0f} s, {found['megabytes']} MB",
+        f"recall of the vectors' candidates against exact: {recall}",
+        f"their statements: {exact:.1f} ms exact, {near:.1f} ms approximate; "
+        f"search over HTTP p50 {alone['p50']:.1f}, p95 {alone['p95']:.1f} ms",
+    ]
 
 
 def _row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
@@ -31,7 +45,7 @@ def _row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
 def _parts(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     stages = (f"{each['p50']:.1f}" for each in found["stages"].values())
     kinds = (f"{each['p50']:.0f} / {each['p95']:.0f}" for each in found["kinds"].values())
-    return (subject, *stages, *kinds)
+    return (subject, *stages, *kinds, f"{found['answered']} of {found['alone']['of']}")
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -13,8 +13,8 @@ import psycopg
 from django.conf import settings
 from django.core.management import call_command
 
-from benchmarks.scale import measuring, report
-from benchmarks.scale.language import USED_TOPICS, Language
+from benchmarks.scale import approximate, measuring, report
+from benchmarks.scale.language import Language
 from benchmarks.scale.loading import load, sizes
 from benchmarks.scale.serving import hub
 from memoryhub import models_in_use
@@ -31,6 +31,11 @@ _HELD = "SELECT count(*) FROM notes_indexentry WHERE kind IN ('turn', 'fact', 'n
 _PLACES = """
 SELECT s.subject, s.tenant_id, s.id FROM tenants_space s JOIN tenants_tenant t ON t.id = s.tenant_id
 WHERE t.slug = 'demo' AND s.subject = ANY(%s)
+"""
+# Sentences of some length, so that a question can be made of their words.
+_SAID = """
+SELECT text FROM dialogues_turn WHERE space_id = %s AND length(text) > 60
+ORDER BY md5(text) LIMIT 300
 """
 
 
@@ -51,14 +56,17 @@ def run(memories: int, count: int, out: Path | None, *, measure: bool) -> None:
         return
     with hub() as port, psycopg.connect(postgres.dsn("app"), autocommit=True) as app:
         say(f"the hub answers, with {held:,} memories")
-        asked = measuring.questions(language, range(USED_TOPICS), count)
-        figures = {
-            "memories": held,
-            "spaces": {
-                subject: _measured(app, port, embedder, subject, place, asked)
-                for subject, place in places.items()
-            },
-        }
+        found = {}
+        for subject, place in places.items():
+            asked = measuring.questions(language, place["said"], count)
+            found[subject] = _measured(app, port, embedder, subject, place, asked)
+            say(f"searched {subject}")
+        figures: dict[str, Any] = {"memories": held, "spaces": found}
+        if "100k" in places:
+            say("building an approximate index of the largest space")
+            figures["approximate"] = approximate.measured(
+                app, port, embedder, places["100k"], asked
+            )
     say("measured")
     print(report.table(figures))
     if out:
@@ -83,13 +91,14 @@ def _count(owner: Connection) -> int:
 
 
 def _places(owner: Connection) -> dict[str, dict[str, Any]]:
-    """Tenant and space of each subject that is measured, the smallest first."""
+    """Of each subject that is measured, the smallest first: tenant, space, some that was said."""
     found = {subject: ids for subject, *ids in owner.execute(_PLACES, [list(MEASURED)]).fetchall()}
-    return {
-        subject: dict(zip(("tenant", "space"), found[subject], strict=True))
-        for subject in MEASURED
-        if subject in found
-    }
+    places = {}
+    for subject in (each for each in MEASURED if each in found):
+        tenant, space = found[subject]
+        said = [text for (text,) in owner.execute(_SAID, [space]).fetchall()]
+        places[subject] = {"tenant": tenant, "space": space, "said": said}
+    return places
 
 
 def _measured(
