@@ -54,7 +54,7 @@ def run(memories: int, count: int, out: Path | None, *, measure: bool) -> None:
         places = _places(owner)
     if not measure:
         return
-    with hub() as port, psycopg.connect(postgres.dsn("app"), autocommit=True) as app:
+    with hub() as port, _as_the_hub(postgres) as app:
         say(f"the hub answers, with {held:,} memories")
         found = {}
         for subject, place in places.items():
@@ -71,6 +71,16 @@ def run(memories: int, count: int, out: Path | None, *, measure: bool) -> None:
     print(report.table(figures))
     if out:
         out.write_text(json.dumps(figures, indent=1))
+
+
+def _as_the_hub(postgres: EmbeddedPostgres) -> Connection:
+    """Values in the statement, nothing prepared: a plan for any value suits none."""
+    return psycopg.connect(
+        postgres.dsn("app"),
+        autocommit=True,
+        cursor_factory=psycopg.ClientCursor,
+        prepare_threshold=None,
+    )
 
 
 def _loaded(
