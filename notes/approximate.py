@@ -37,8 +37,10 @@ SEARCHED: Mapping[str, str] = {
 
 
 class NotOwner(MemoryHubError):
+    """Only whoever owns the table may."""
+
     status = 403
-    code = "not_owner"
+    code = "forbidden"
 
 
 @dataclass(frozen=True, slots=True)
