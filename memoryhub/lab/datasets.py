@@ -1,27 +1,39 @@
-"""Public dialogue sets with the questions asked about them: LoCoMo's and MemoryBank's formats."""
+"""Public dialogue sets with the questions asked about them: LoCoMo, LongMemEval, MemoryBank."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from memoryhub.dialogues.formats import Conversation, read_dialogues
 from memoryhub.errors import InvalidInput
+from memoryhub.lab import longmemeval
+from memoryhub.lab.categories import ADVERSARIAL, OF_FORMAT, Category
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`category` is LoCoMo's number (0 where a set has none); `evidence` may be empty."""
+    """`category` is the set's number (0 where it has none); `evidence` may be empty.
+
+    `expected` is "" where the set names no answer. `unanswerable`: nothing was said about it.
+    `asked_at`: when it is asked, where the set says so.
+    """
 
     text: str
     category: int = 0
     evidence: frozenset[str] = frozenset()
+    expected: str = ""
+    unanswerable: bool = False
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +52,60 @@ class Dialogue:
         return sum(len(session.messages) for session in self.conversation.sessions)
 
 
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A file as read. `sha256` is that of its bytes: two reports with the same one compare."""
+
+    name: str
+    form: str
+    sha256: str
+    dialogues: Sequence[Dialogue]
+
+    @property
+    def categories(self) -> tuple[Category, ...]:
+        return OF_FORMAT.get(self.form, ())
+
+
 def load(path: Path) -> list[Dialogue]:
+    """The dialogues of a file. Raises as `read` does."""
+    return list(read(path).dialogues)
+
+
+def read(path: Path) -> Dataset:
     """Read `path`, telling the format by its shape. Raises InvalidInput for any other."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        raw = path.read_bytes()
+        data = json.loads(raw)
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} can't be read as JSON: {error}", field="path") from error
+    form = _form(data)
+    if not form:
+        raise InvalidInput(
+            f"{path} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format", field="path"
+        )
+    try:
+        dialogues = _READERS[form](path, data)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidInput(
+            f"{path} is not in the format {form} ({reason})", field="path"
+        ) from error
+    return Dataset(path.name, form, hashlib.sha256(raw).hexdigest(), dialogues)
+
+
+def counts(questions: Iterable[Question]) -> dict[int, int]:
+    """Questions by category number, in order."""
+    return dict(sorted(Counter(question.category for question in questions).items()))
+
+
+def _form(data: Any) -> str:
     if isinstance(data, list) and _all_have("conversation", data):
-        asked = [_locomo_questions(row) for row in data]
-        form = "locomo"
-    elif isinstance(data, dict) and _all_have("history", data.values()):
-        probing = _probing_questions(path)
-        asked = [[Question(text) for text in probing.get(name, [])] for name in data]
-        form = "memorybank"
-    else:
-        raise InvalidInput(f"{path} is neither LoCoMo's nor MemoryBank's format", field="path")
-    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, form), asked, strict=True)]
+        return "locomo"
+    if isinstance(data, list) and _all_have("haystack_sessions", data):
+        return "longmemeval"
+    if isinstance(data, dict) and _all_have("history", data.values()):
+        return "memorybank"
+    return ""
 
 
 def _all_have(key: str, rows: Collection[Any]) -> bool:
@@ -69,11 +119,45 @@ def evidence_refs(written: Any) -> frozenset[str]:
     return frozenset(f"D{int(s)}:{int(t)}" for pairs in found for s, t in pairs)
 
 
-def _locomo_questions(row: Mapping[str, Any]) -> list[Question]:
-    return [
-        Question(str(qa["question"]), int(qa["category"]), evidence_refs(qa.get("evidence")))
-        for qa in row.get("qa", [])
-    ]
+def _locomo(path: Path, data: Sequence[Mapping[str, Any]]) -> list[Dialogue]:
+    asked = [[_locomo_question(qa) for qa in row.get("qa", [])] for row in data]
+    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "locomo"), asked, strict=True)]
+
+
+def _locomo_question(qa: Mapping[str, Any]) -> Question:
+    category = int(qa["category"])
+    trap = category == ADVERSARIAL
+    return Question(
+        text=str(qa["question"]),
+        category=category,
+        evidence=evidence_refs(qa.get("evidence")),
+        # Some adversarial questions come with the answer they are to lure into.
+        expected="" if trap else str(qa.get("answer", "")),
+        unanswerable=trap,
+    )
+
+
+def _longmemeval(path: Path, data: Sequence[Mapping[str, Any]]) -> list[Dialogue]:
+    return [_longmemeval_dialogue(row) for row in data]
+
+
+def _longmemeval_dialogue(row: Mapping[str, Any]) -> Dialogue:
+    conversation, evidence = longmemeval.conversation(row)
+    question = Question(
+        text=str(row["question"]),
+        category=longmemeval.category(row),
+        evidence=evidence,
+        expected=str(row.get("answer", "")),
+        unanswerable=longmemeval.unanswerable(row),
+        asked_at=longmemeval.time(row.get("question_date")),
+    )
+    return Dialogue(conversation, [question])
+
+
+def _memorybank(path: Path, data: Mapping[str, Any]) -> list[Dialogue]:
+    probing = _probing_questions(path)
+    asked = [[Question(text) for text in probing.get(name, [])] for name in data]
+    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "memorybank"), asked, strict=True)]
 
 
 def _probing_questions(path: Path) -> dict[str, list[str]]:
@@ -87,3 +171,10 @@ def _probing_questions(path: Path) -> dict[str, list[str]]:
         if line.strip():
             questions |= json.loads(line)
     return questions
+
+
+_READERS: Mapping[str, Callable[[Path, Any], list[Dialogue]]] = {
+    "locomo": _locomo,
+    "longmemeval": _longmemeval,
+    "memorybank": _memorybank,
+}

@@ -5,29 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.apps import apps
 from django.db.models import Count, Q, QuerySet, Sum
-from django.utils import timezone
 
-from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall
 from memoryhub.lab.datasets import Dialogue
+from memoryhub.lab.replaying import cut, replay
 from memoryhub.lab.throwaway import throwaway_tenant
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.runner import drain
-from memoryhub.pipeline.services import IngestRequest, ingest
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Derived, EvolutionEvent, Fact, Proposal
 
 Progress = Callable[[str], None]
-# Waited for after a session, on the replay's clock: retries, closed days, sweeps.
-AFTER = timedelta(days=1)
 _BY: dict[str, str] = {"fact": "status", "episode": "kind", "segment": "tier", "page": "tier"}
 
 
@@ -78,41 +72,20 @@ def derive(
                 Tenant.objects.filter(id=tenant.id).update(engine=engine)
             set_policy(tenant.id, actor="lab", preset=preset)
             start = time.perf_counter()
-            space, turns = _replay(tenant, dialogue, most_turns)
+            told = cut(dialogue, most_turns)
+            space = replay(tenant, told)
             report.seconds += time.perf_counter() - start
-            report.turns += turns
+            report.turns += told.turn_count
             with tenant_scope(tenant.id):
-                report.add(_counts(space))
+                report.add(counts_of(space))
                 report.add_calls(_calls(space))
                 report.facts += _told(space)
-                report.errors += _errors(space)
-            progress(f"{dialogue.name}: {turns} turns")
+                report.errors += errors_of(space)
+            progress(f"{dialogue.name}: {told.turn_count} turns")
     return report
 
 
-def _replay(tenant: Tenant, dialogue: Dialogue, most: int | None) -> tuple[Space, int]:
-    left = dialogue.turn_count if most is None else min(most, dialogue.turn_count)
-    done = 0
-    for session in dialogue.conversation.sessions:
-        messages = session.messages[: left - done]
-        if not messages:
-            break
-        now = _end(messages)
-        request = IngestRequest(dialogue.name, messages, session.name)
-        space = ingest(tenant.id, request, now).space
-        drain(tenant.id, space.id, now + AFTER)
-        done += len(messages)
-    return space, done
-
-
-def _end(messages: Sequence[Message]) -> datetime:
-    """The last message's time; the present where none is given."""
-    times = [m.timestamp for m in messages if m.timestamp is not None]
-    aware = [at if at.tzinfo else at.replace(tzinfo=UTC) for at in times]
-    return max(aware, default=timezone.now())
-
-
-def _counts(space: Space) -> dict[str, int]:
+def counts_of(space: Space) -> dict[str, int]:
     """Rows by table and by what tells them apart, and what must be nought."""
     counts: dict[str, int] = {}
     for model in apps.get_models():
@@ -167,7 +140,7 @@ def _told(space: Space) -> list[dict[str, str]]:
     ]
 
 
-def _errors(space: Space) -> list[str]:
+def errors_of(space: Space) -> list[str]:
     """What failed on the way, model calls and jobs, whether or not another try went well."""
     calls = ModelCall.objects.filter(space=space, status=ModelCall.Status.FAILED)
     jobs = Job.objects.filter(space=space).exclude(error="")

@@ -1,44 +1,87 @@
-"""A tenant for one measurement: loaded through the real write path, gone afterwards."""
+"""Tenants for one measurement: loaded through the real write path, gone afterwards.
+
+Whoever uses one holds its lock, which ends with the process. So what a killed process left
+behind can be told from what another one is using, and the next measurement sweeps it away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
 from memoryhub.dialogues.services import append_turns
+from memoryhub.errors import Conflict
 from memoryhub.lab.datasets import Dialogue
+from memoryhub.lab.locks import LOCKS
 from memoryhub.models_in_use import embedder
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
 from memoryhub.tenants.models import Space, Tenant, TenantModel
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_tenant, ensure_space
+from memoryhub.tenants.services import create_tenant, ensure_space, find_tenant
 from notes.indexing import embed_entries, turn_entries, write_entries
 
 
 @contextmanager
 def throwaway_tenant() -> Iterator[Tenant]:
     """A tenant that is deleted with all its rows, whatever happens meanwhile."""
-    name = f"lab-{uuid4().hex[:12]}"
-    tenant = create_tenant(name, name)
+    slug = new_slug()
+    with kept_tenant(slug) as tenant:
+        try:
+            yield tenant
+        finally:
+            delete(tenant.id)
+
+
+@contextmanager
+def kept_tenant(slug: str) -> Iterator[Tenant]:
+    """The tenant of this slug, made if need be; deleted by whoever wants it no more.
+
+    Raises Conflict when another process is using it.
+    """
+    if not LOCKS.take(slug):
+        raise Conflict(f"another process is using {slug}")
     try:
-        yield tenant
+        yield find_tenant(slug) or create_tenant(slug, slug)
     finally:
-        _delete(tenant)
+        LOCKS.give(slug)
 
 
-def _delete(tenant: Tenant) -> None:
+def new_slug() -> str:
+    """With two hyphens: no tenant of a person has such a slug unless somebody means it to."""
+    return f"lab--{uuid4().hex[:12]}"
+
+
+def sweep(keep: Collection[str] = ()) -> list[str]:
+    """Delete what killed processes left behind. Returns the slugs of those that are gone."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, slug FROM memoryhub_lab_tenants()")
+        left = [(at, slug) for at, slug in cursor.fetchall() if slug not in keep]
+    return [slug for at, slug in left if _swept(at, slug)]
+
+
+def _swept(tenant_id: UUID, slug: str) -> bool:
+    if not LOCKS.take(slug):
+        return False
+    try:
+        delete(tenant_id)
+    finally:
+        LOCKS.give(slug)
+    return True
+
+
+def delete(tenant_id: UUID) -> None:
     """By table: foreign keys are checked at commit, so the order does not matter."""
     tables = [m._meta.db_table for m in apps.get_models() if issubclass(m, TenantModel)]
-    with tenant_scope(tenant.id), connection.cursor() as cursor:
+    with tenant_scope(tenant_id), connection.cursor() as cursor:
         for table in tables:
             quoted = connection.ops.quote_name(table)
-            cursor.execute(f"DELETE FROM {quoted} WHERE tenant_id = %s", [tenant.id])  # noqa: S608  # our own table names
-        Tenant.objects.filter(id=tenant.id).delete()
+            cursor.execute(f"DELETE FROM {quoted} WHERE tenant_id = %s", [tenant_id])  # noqa: S608  # our own table names
+        Tenant.objects.filter(id=tenant_id).delete()
 
 
 def load_derived(tenant: Tenant, dialogue: Dialogue) -> Space:

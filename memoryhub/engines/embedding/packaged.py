@@ -93,6 +93,12 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
     return [len(ids) for ids in token_ids(texts)]
 
 
+def token_spans(text: str) -> list[tuple[int, int]]:
+    """The characters [start, end) of each MiniLM token of a text, in order."""
+    spans = _tokenizer().encode(_encodable(text), add_special_tokens=False).offsets
+    return [(int(start), int(end)) for start, end in spans]
+
+
 def _encodable(text: str) -> str:
     # A lone surrogate (half an emoji cut out of JSON) has no UTF-8 form.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,69 +1,168 @@
-"""`manage.py lab recall PATH`: evidence recall and latency on a public dialogue set."""
+"""`manage.py lab …`: measuring the hub on public dialogue sets, in throw-away tenants."""
 
 from __future__ import annotations
 
 import json
+import signal
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.errors import MemoryHubError
-from memoryhub.lab.datasets import Dialogue, load
+from memoryhub.lab.datasets import load, read
 from memoryhub.lab.deriving import derive
+from memoryhub.lab.models import LabRun
 from memoryhub.lab.recall import measure
+from memoryhub.lab.run_tables import run_lines
+from memoryhub.lab.running import Options, go_on, start
+from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.tables import derived_lines_of, lines_of
+from memoryhub.lab.throwaway import sweep
 from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.services import create_tenant, find_tenant
+
+DATA = "a LoCoMo, LongMemEval or MemoryBank JSON file"
+# Who owns runs of a hub without a demo.
+OWNER, DEMO = "lab", "demo"
 
 
 class Command(BaseCommand):
-    help = "Measure the hub on LoCoMo or MemoryBank data, in throw-away tenants."
+    help = "Measure the hub on LoCoMo, LongMemEval or MemoryBank data, in throw-away tenants."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         recall = actions.add_parser("recall", help="evidence recall, nDCG, tokens and latency")
-        recall.add_argument("path", type=Path, help="a LoCoMo or MemoryBank JSON file")
-        recall.add_argument("--limit-conversations", type=int, metavar="N")
-        recall.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+        recall.add_argument("path", type=Path, help=DATA)
         recall.add_argument(
             "--turns-only", action="store_true", help="index turns only, derive no facts: faster"
         )
+        _common(recall)
 
         made = actions.add_parser("derive", help="what the write path makes of a dialogue")
-        made.add_argument("path", type=Path, help="a LoCoMo or MemoryBank JSON file")
+        made.add_argument("path", type=Path, help=DATA)
         made.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
         made.add_argument("--preset", default="balanced")
-        made.add_argument("--limit-conversations", type=int, metavar="N")
         made.add_argument("--turns", type=int, metavar="N", help="of each conversation, at most")
-        made.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+        _common(made)
+
+        _run_arguments(actions.add_parser("run", help="presets side by side on the same questions"))
+        actions.add_parser("sweep", help="delete what measurements that were killed left behind")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            dialogues = load(options["path"])[: options["limit_conversations"]]
-            if options["action"] == "recall":
-                report = self._recall(dialogues, options)
-                lines = lines_of(report)
-            else:
-                report = self._derive(dialogues, options)
-                lines = derived_lines_of(report)
+            report = getattr(self, f"_{options['action']}")(options)
         except MemoryHubError as error:
             raise CommandError(error.message) from error
-        for line in lines:
-            self.stdout.write(line)
-        if options["json"]:
-            options["json"].write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        if report is not None and options.get("json"):
+            text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+            options["json"].write_text(text, encoding="utf-8")
 
-    def _recall(self, dialogues: Sequence[Dialogue], options: dict[str, Any]) -> dict[str, Any]:
-        derive = not options["turns_only"]
-        return measure(dialogues, derive=derive, progress=self.stderr.write).as_dict()
+    def _recall(self, options: dict[str, Any]) -> dict[str, Any]:
+        dialogues = load(options["path"])[: options["limit_conversations"]]
+        derives = not options["turns_only"]
+        report = measure(dialogues, derive=derives, progress=self.stderr.write).as_dict()
+        self._print(lines_of(report))
+        return report
 
-    def _derive(self, dialogues: Sequence[Dialogue], options: dict[str, Any]) -> dict[str, Any]:
-        return derive(
-            dialogues,
+    def _derive(self, options: dict[str, Any]) -> dict[str, Any]:
+        report = derive(
+            load(options["path"])[: options["limit_conversations"]],
             engine=options["engine"],
             preset=options["preset"],
             most_turns=options["turns"],
             progress=self.stderr.write,
         ).as_dict()
+        self._print(derived_lines_of(report))
+        return report
+
+    def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
+        owner = _owner(options["tenant"])
+        dataset = read(options["data"])
+        try:
+            with _interruptible():
+                if options["resume"]:
+                    run = go_on(owner, options["resume"], dataset, self.stderr.write)
+                else:
+                    run = start(owner, _options(options), dataset, self.stderr.write)
+        except KeyboardInterrupt:
+            raise CommandError(
+                "Interrupted. What was answered is kept: go on with --resume and the run's id."
+            ) from None
+        if run.state != LabRun.State.DONE or run.report is None:
+            raise CommandError(f"{run.error}: go on with --resume {run.id}")
+        report: dict[str, Any] = run.report
+        self._print(run_lines(report))
+        return report
+
+    def _sweep(self, options: dict[str, Any]) -> None:
+        self.stdout.write(f"{len(sweep())} swept away")
+
+    def _print(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.stdout.write(line)
+
+
+def _common(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit-conversations", type=_number, metavar="N")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
+
+
+def _run_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, required=True, help=DATA)
+    parser.add_argument("--presets", type=_names, default=tuple(SYSTEMS), metavar="A,B,C")
+    parser.add_argument("--questions", type=_number, metavar="N", help="in all; default: every one")
+    parser.add_argument("--categories", type=_numbers, default=(), metavar="1,2")
+    parser.add_argument("--seed", type=int, default=0, help="which questions are drawn")
+    parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
+    parser.add_argument("--judge", choices=("off", "llm"), default="off")
+    parser.add_argument("--budget-tokens", type=_number, default=2000, metavar="N")
+    parser.add_argument("--turns", type=_number, metavar="N", help="of each conversation, at most")
+    parser.add_argument("--resume", default="", metavar="ID", help="go on with a run")
+    parser.add_argument("--tenant", default="", help=f"who owns the run (default: {DEMO})")
+    _common(parser)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    return Options(**{name: given[name] for name in Options.__dataclass_fields__})
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in _names(text))
+
+
+def _owner(slug: str) -> Tenant:
+    """The tenant named; unless one is, the demo's or the lab's own."""
+    if slug:
+        if (tenant := find_tenant(slug)) is None:
+            raise CommandError(f"There is no tenant {slug}.")
+        return tenant
+    return find_tenant(DEMO) or find_tenant(OWNER) or create_tenant("Lab", OWNER)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """A request to end is an interruption like Ctrl-C: what is done is kept, and said so."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,53 @@
+"""Who is at work: advisory locks of this process, which end with it however it ends.
+
+They are held on a connection of their own, so that no transaction and no error lets go of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.utils import Error
+
+
+class Locks:
+    """By name. A process holds a lock at most once: what is its own is not free to it either."""
+
+    def __init__(self) -> None:
+        self._connection: BaseDatabaseWrapper | None = None
+        self._held: set[str] = set()
+
+    def take(self, name: str) -> bool:
+        """False when somebody has it, this process included."""
+        if name in self._held:
+            return False
+        if self._connection is None:
+            self._connection = connection.copy()
+        with self._connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_key(name)])
+            (taken,) = cursor.fetchone()
+        if taken:
+            self._held.add(name)
+        return bool(taken)
+
+    def give(self, name: str) -> None:
+        """Let go of it. The last one closes the connection."""
+        if name not in self._held or self._connection is None:
+            return
+        self._held.discard(name)
+        with suppress(Error), self._connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_key(name)])
+        if not self._held:
+            self._connection.close()
+            self._connection = None
+
+
+def _key(name: str) -> int:
+    digest = hashlib.sha256(f"memoryhub.lab:{name}".encode()).digest()
+    return int.from_bytes(digest[:8], signed=True)
+
+
+LOCKS = Locks()

@@ -1,0 +1,33 @@
+"""The hub's own way: the context that its API hands out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memoryhub.lab.readers.base import Handed, Place
+from memoryhub.recall.context import MOST_TOKENS, Context, context
+from memoryhub.recall.results import Item
+
+_FINDINGS = ("facts", "notes", "episodes", "pages", "raw")
+_ALWAYS = ("shelf", "core", "window", "stm")
+
+
+class HubReader:
+    """What was found comes first, by score; then what is there whatever is asked.
+
+    With `whole` everything is handed over in its order, however much it is (BL1).
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._space = place.space
+        self._budget = MOST_TOKENS if place.options.get("whole") else place.budget
+
+    def recall(self, question: str, now: datetime) -> Handed:
+        found = context(self._space, question, budget_tokens=self._budget, now=now, reinforce=False)
+        return Handed(ranked(found), found.tokens, found.insufficient, found.degraded)
+
+
+def ranked(found: Context) -> list[Item]:
+    """A context in the order of its worth; equals as they stood."""
+    findings = sorted(found.items(*_FINDINGS), key=lambda item: -item.score)
+    return [*findings, *found.items(*_ALWAYS)]

@@ -1,0 +1,184 @@
+"""What can be laid side by side: the hub's presets, and the papers' baselines (spec §9, §13)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memoryhub.errors import InvalidInput
+from memoryhub.lab.readers.agent import AgentReader
+from memoryhub.lab.readers.base import Place, Reader
+from memoryhub.lab.readers.chunks import ChunkReader
+from memoryhub.lab.readers.gists import GistReader
+from memoryhub.lab.readers.hub import HubReader
+from memoryhub.lab.readers.thoughts import ThoughtReader
+from memoryhub.policies.composing import composed
+from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.switches import SWITCHES, value_of
+
+# Switches that only reading looks at: systems that differ in these alone share a derivation.
+_READING = ("route.", "judge.", "recall.")
+_CHUNKS = re.compile(r"rag-(\d{2,5})x(\d{1,3})")
+
+READERS: Mapping[str, Callable[[Place], Reader]] = {
+    "hub": HubReader,
+    "chunks": ChunkReader,
+    "thoughts": ThoughtReader,
+    "gists": GistReader,
+    "agent": AgentReader,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A preset, changed by `overrides`, and how it is read."""
+
+    name: str
+    title: str
+    what: str
+    paper: str
+    preset: str
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    reader: str = "hub"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def policy(self) -> Policy:
+        return composed(self.preset, dict(self.overrides))
+
+    @property
+    def switches(self) -> dict[str, Any]:
+        """Every switch by its dotted name."""
+        policy = self.policy
+        return {name: value_of(policy, name) for name in SWITCHES}
+
+    @property
+    def signature(self) -> str:
+        """Names what it writes: the same for systems whose write side is the same."""
+        written = {n: v for n, v in self.switches.items() if not n.startswith(_READING)}
+        return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()[:16]
+
+    def reading(self, place: Place) -> Reader:
+        return READERS[self.reader](place)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "what": self.what,
+            "paper": self.paper,
+            "signature": self.signature,
+            "reader": self.reader,
+            "options": dict(self.options),
+            "policy": self.switches,
+        }
+
+
+def _preset(name: str, called: str = "", **of: Any) -> System:
+    preset = PRESETS[name]
+    return System(called or name, preset.title, preset.summary, preset.paper, name, **of)
+
+
+def _rag(name: str, size: int, k: int) -> System:
+    return System(
+        name,
+        f"RAG, {size} tokens, k={k}",
+        f"Cuts the dialogue every {size} tokens and hands over the {k} chunks most alike.",
+        "Mem0 (Chhikara et al., 2025), as a baseline",
+        "rag",
+        reader="chunks",
+        options={"size": size, "k": k},
+    )
+
+
+_ALL = (
+    _preset("full_context", options={"whole": True}),
+    _rag("rag", 500, 2),
+    _preset("rag", "rag_turns"),
+    _preset("memorybank"),
+    replace(
+        _preset("memorybank", "memorybank_keeps", overrides={"forget.mode": "off"}),
+        title="MemoryBank that forgets nothing",
+        what="MemoryBank as its published code runs unless told otherwise: nothing fades.",
+    ),
+    _preset("memgpt", reader="agent", options={"k": 10}),
+    _preset("amem"),
+    _preset("mem0"),
+    _preset("mem0g"),
+    _preset("ama"),
+    _preset("memoryos"),
+    _preset("balanced"),
+    System(
+        "readagent",
+        "ReadAgent",
+        "A gist of every page is always read; the pages it names are looked up.",
+        "ReadAgent (Lee et al., 2024)",
+        "full_context",
+        {"episodes.topic": True},
+        reader="gists",
+        options={"look_up": 5},
+    ),
+    System(
+        "tim",
+        "Think-in-Memory",
+        "Thoughts are kept in buckets by hashing; of the question's bucket the nearest are read.",
+        "TiM (Liu et al., 2023)",
+        "mem0",
+        reader="thoughts",
+        options={"k": 10, "bits": 3},
+    ),
+    System(
+        "observations",
+        "LoCoMo's observations",
+        "What each speaker says of themselves, kept session by session and never compared; the "
+        "nearest are read with the summary of the last session.",
+        "LoCoMo (Maharana et al., 2024)",
+        "full_context",
+        {"facts.enabled": True, "facts.resolution": "append_only", "episodes.session": True},
+        reader="thoughts",
+        options={"k": 10, "summary": True},
+    ),
+    System(
+        "nemori",
+        "Nemori-style episodes",
+        "Episodes cut where the subject changes, and facts; the ten best of each, ranked together.",
+        "Nemori (Nan et al., 2025)",
+        "ama",
+        {
+            "route.mode": "off",
+            "judge.mode": "off",
+            "recall.rounds": 1,
+            "recall.select": "fused",
+            "recall.channels": ["episodes", "facts"],
+            "recall.k_min": 10,
+        },
+    ),
+)
+SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
+
+
+def system_named(name: str) -> System:
+    """By name, or "rag-<tokens>x<k>". Raises InvalidInput that names those there are."""
+    if name in SYSTEMS:
+        return SYSTEMS[name]
+    if sized := _CHUNKS.fullmatch(name):
+        size, k = map(int, sized.groups())
+        if size and k:
+            return _rag(name, size, k)
+    known = ", ".join(SYSTEMS)
+    raise InvalidInput(
+        f"there is no preset {name!r}; there are: {known}, rag-<tokens>x<k>", field="presets"
+    )
+
+
+def systems_named(names: Iterable[str]) -> list[System]:
+    """Each once, in the order given."""
+    found = [system_named(name) for name in dict.fromkeys(names)]
+    if not found:
+        raise InvalidInput("name at least one preset", field="presets")
+    return found

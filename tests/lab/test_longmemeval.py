@@ -1,0 +1,82 @@
+"""LongMemEval's published format, as a small file of our own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoryhub.errors import InvalidInput
+from memoryhub.lab.datasets import counts, load, read
+from tests.lab.test_datasets import written
+
+
+def row(**given: Any) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "question_id": "q1",
+        "question_type": "multi-session",
+        "question": "How many boats do I own?",
+        "answer": 2,
+        "question_date": "2026/06/10 (Wed) 18:00",
+        "haystack_session_ids": ["late", "early"],
+        "haystack_dates": ["2026/06/03 (Wed) 13:05", "2026/05/08 (Fri) 09:30"],
+        "haystack_sessions": [
+            [
+                {"role": "user", "content": "I bought a second boat.", "has_answer": True},
+                {"role": "assistant", "content": "How nice."},
+            ],
+            [
+                {"role": "user", "content": " "},
+                {"role": "user", "content": "I bought a boat.", "has_answer": True},
+                {"role": "assistant", "content": "Congratulations!", "has_answer": False},
+            ],
+        ],
+        "answer_session_ids": ["late", "early"],
+    }
+    return known | given
+
+
+def test_sessions_come_in_the_order_of_their_dates_with_ids_by_place(tmp_path: Path) -> None:
+    (dialogue,) = load(written(tmp_path, "s.json", [row()]))
+    first, second = dialogue.conversation.sessions
+    assert [first.name, second.name] == ["001-early", "002-late"]
+    assert [m.external_id for m in first.messages] == ["D1:2", "D1:3"]
+    assert first.messages[0].timestamp == datetime(2026, 5, 8, 9, 30, 2, tzinfo=UTC)
+    assert [m.role for m in second.messages] == ["user", "assistant"]
+
+
+def test_evidence_is_the_turns_that_hold_the_answer(tmp_path: Path) -> None:
+    (dialogue,) = load(written(tmp_path, "s.json", [row()]))
+    (question,) = dialogue.questions
+    assert question.evidence == {"D1:2", "D2:1"}
+    assert (question.expected, question.category, question.unanswerable) == ("2", 4, False)
+    assert question.asked_at == datetime(2026, 6, 10, 18, tzinfo=UTC)
+
+
+def test_an_id_that_ends_in_abs_has_no_answer(tmp_path: Path) -> None:
+    (dialogue,) = load(written(tmp_path, "s.json", [row(question_id="q1_abs")]))
+    assert dialogue.questions[0].unanswerable
+
+
+def test_the_set_is_told_by_its_shape_and_counted_by_type(tmp_path: Path) -> None:
+    rows = [row(), row(question_id="q2", question_type="knowledge-update")]
+    data = read(written(tmp_path, "longmemeval_s.json", rows))
+    assert (data.form, data.name, len(data.sha256)) == ("longmemeval", "longmemeval_s.json", 64)
+    assert counts(q for d in data.dialogues for q in d.questions) == {4: 1, 6: 1}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"question_type": "riddle"},
+        {"haystack_dates": ["2026/06/03 (Wed) 13:05"]},
+        {"haystack_dates": ["yesterday", "today"]},
+        {"haystack_sessions": [[{"role": "user"}], []]},
+        {"haystack_sessions": 7},
+    ],
+)
+def test_what_is_not_as_published_is_refused(tmp_path: Path, broken: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="longmemeval"):
+        load(written(tmp_path, "s.json", [row(**broken)]))

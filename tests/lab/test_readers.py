@@ -1,0 +1,169 @@
+"""The papers' baselines, each on a small world of its own."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoryhub.engines.embedding.packaged import count_tokens, token_spans
+from memoryhub.lab.readers.base import Handed, Place
+from memoryhub.lab.readers.chunks import chunked, vector_of
+from memoryhub.lab.readers.thoughts import buckets, planes
+from memoryhub.lab.systems import SYSTEMS, System, system_named
+from memoryhub.models_in_use import engine_named
+from memoryhub.policies.services import set_policy
+from memoryhub.recall.context import line_of
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Episode
+from tests.support.hub import Hub, TableEmbedder
+
+TALK = (
+    "I bought a red boat in Lisbon.",
+    "My sister Maria lives in Porto.",
+    "Today I baked a lemon cake.",
+    "My cat is called Tom.",
+)
+
+
+def place(hub: Hub, system: System, budget: int = 2000) -> Place:
+    set_policy(hub.tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides))
+    engine = engine_named("llm")
+    return Place(hub.space, engine, hub.embedder, budget, hub.now, system.options)
+
+
+def recall(hub: Hub, name: str, question: str) -> Handed:
+    system = system_named(name)
+    return system.reading(place(hub, system)).recall(question, hub.now)
+
+
+def lived(hub: Hub, system: str, *texts: str) -> None:
+    known = system_named(system)
+    set_policy(hub.tenant.id, actor="lab", preset=known.preset, overrides=dict(known.overrides))
+    for number, text in enumerate(texts, 1):
+        hub.say(text, session=f"s{number}", external_id=f"D{number}:1")
+        hub.drain()
+
+
+def refs(handed: Handed) -> list[list[str]]:
+    return [[source.external_id for source in item.sources] for item in handed.items]
+
+
+@given(
+    st.lists(st.text("abc de. ", min_size=1, max_size=60), min_size=1, max_size=8),
+    st.integers(1, 20),
+)
+def test_BL2_there_are_as_many_chunks_as_the_tokens_take(lines: list[str], size: int) -> None:
+    text = "\n".join(lines)
+    made = chunked(lines, size)
+    assert len(made) == ceil(len(token_spans(text)) / size)
+    if made:
+        start = text.index(made[0].text)
+        assert text[start:] == "".join(chunk.text for chunk in made)
+        assert all(0 < count <= size + 1 for count in count_tokens([c.text for c in made]))
+
+
+def test_BL2_a_line_that_is_cut_belongs_to_both_chunks() -> None:
+    first, second = chunked(["one two three", "four five six"], 4)
+    assert (first.text, first.lines) == ("one two three\nfour ", (0, 1))
+    assert (second.text, second.lines) == ("five six", (1,))
+
+
+def test_BL2_rag_hands_over_the_k_chunks_most_alike(hub: Hub) -> None:
+    hub.embedder.table = {"boat": (1, 0), "sister": (0, 1), "cake": (0.6, 0.8), "cat": (-1, 0)}
+    lived(hub, "rag", *TALK)
+    one = recall(hub, "rag-20x1", "Which boat?")
+    two = recall(hub, "rag-20x2", "Which boat?")
+    assert len(one.items) == 1
+    assert "D1:1" in refs(one)[0]
+    assert [item.id == one.items[0].id for item in two.items] == [False, False]
+    assert one.items[0].text == two.items[0].text
+    assert two.tokens == sum(count_tokens([line_of(item) for item in two.items]))
+
+
+def test_BL2_a_chunk_longer_than_the_embedder_reads_is_the_mean_of_its_parts() -> None:
+    embedder = TableEmbedder(table={"boat": (1, 0), "cake": (0, 1)}, max_tokens=2)
+    (vector,) = vector_of(["boat boat cake cake"], embedder)
+    assert vector[:2] == pytest.approx([np.sqrt(0.5), np.sqrt(0.5)])
+
+
+def test_BL1_full_context_holds_every_turn_once_in_order_with_its_date(hub: Hub) -> None:
+    lived(hub, "full_context", *TALK)
+    handed = recall(hub, "full_context", "Where does Maria live?")
+    assert refs(handed) == [["D1:1"], ["D2:1"], ["D3:1"], ["D4:1"]]
+    lines = [line_of(item) for item in handed.items]
+    assert all("2026-05-12" in line for line in lines)
+    assert [text in line for text, line in zip(TALK, lines, strict=True)] == [True] * 4
+
+
+def test_BL1_full_context_knows_no_budget(hub: Hub) -> None:
+    system = SYSTEMS["full_context"]
+    long = ["word " * 400 + str(number) for number in range(8)]
+    lived(hub, "full_context", *long)
+    reader = system.reading(place(hub, system, budget=200))
+    assert len(reader.recall("word?", hub.now).items) == 8
+
+
+def test_think_in_memory_looks_in_the_question_s_bucket_only() -> None:
+    directions = planes(2, 2, seed=0)
+    vectors = np.asarray([[1, 0], [0.99, 0.14], [-1, 0]], np.float32)
+    near, close, far = buckets(vectors, directions)
+    assert near == close != far
+    assert (buckets(vectors, planes(0, 2, 0)) == 0).all()
+    assert (planes(3, 8, 0) == planes(3, 8, 0)).all()
+
+
+def test_observations_are_kept_beside_each_other_and_read_with_the_last_summary(hub: Hub) -> None:
+    hub.model.allow("digest", construct={"facts": []})
+    lived(hub, "observations", *TALK[:1])
+    with tenant_scope(hub.tenant.id):
+        assert Episode.objects.filter(kind="session").count() == 1
+    handed = recall(hub, "observations", "Which boat?")
+    assert [item.kind for item in handed.items] == ["episode"]
+    assert handed.items[0].text == "They talked."
+
+
+def test_readagent_reads_every_gist_and_looks_up_the_pages_it_names(hub: Hub) -> None:
+    hub.embedder.table = {"boat": (1, 0), "sea": (1, 0), "kitchen": (0, 1)}
+    hub.model.allow(episode_gate={"open": True, "cause": "subject"})
+    gists = iter(["They spoke of the sea.", "They spoke of the kitchen.", "They spoke of pets."])
+    hub.model.allow(episode_write=lambda data: {"title": "Talk", "text": next(gists)})
+    lived(hub, "readagent", *TALK)
+    hub.model.script("judge", _names_the_first)
+    handed = recall(hub, "readagent", "Which boat?")
+    looked_up = [item for item in handed.items if item.kind == "page"]
+    assert "boat" in looked_up[0].text
+    assert looked_up[0].sources[0].external_id == "D1:1"
+    told = [item.text for item in handed.items if item.kind == "episode"]
+    assert "They spoke of the sea." not in told
+    assert "They spoke of the kitchen." in told
+
+
+def _names_the_first(data: dict[str, Any]) -> dict[str, Any]:
+    named = [data["entries"][0]["handle"]]
+    return {"relevant": named, "conflicts": [], "enough": True}
+
+
+def test_memgpt_searches_what_was_said_and_keeps_its_queue(hub: Hub) -> None:
+    hub.model.allow("fold_summary")
+    lived(hub, "memgpt", *TALK)
+    handed = recall(hub, "memgpt", "Who lives in Porto?")
+    assert ["D2:1"] in refs(handed)
+    assert ["D4:1"] in refs(handed)  # the last session is its queue
+
+
+def test_systems_that_write_alike_share_a_signature() -> None:
+    by_name = {name: system.signature for name, system in SYSTEMS.items()}
+    assert by_name["mem0"] == by_name["tim"]
+    assert by_name["ama"] == by_name["nemori"]
+    assert by_name["rag"] == by_name["rag_turns"] == by_name["full_context"]
+    assert len({by_name[n] for n in ("mem0", "mem0g", "amem", "balanced", "memoryos")}) == 5
+
+
+def test_a_chunk_size_can_be_named() -> None:
+    system = system_named("rag-2048x10")
+    assert dict(system.options) == {"size": 2048, "k": 10}
