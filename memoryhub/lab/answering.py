@@ -11,7 +11,7 @@ from memoryhub.errors import EngineError
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.lab.readers.base import Place
 from memoryhub.recall.answering import compose
-from memoryhub.recall.context import MOST_TOKENS
+from memoryhub.recall.packing import MOST_TOKENS
 from memoryhub.recall.results import Item
 
 

@@ -21,7 +21,6 @@ from memoryhub.lab.measuring import summed
 from memoryhub.lab.models import LabOutcome
 from memoryhub.lab.readers.base import Handed, Place, Reader
 from memoryhub.lab.scoring import refusal, scores
-from memoryhub.recall.context import line_of
 from memoryhub.recall.results import Item
 
 
@@ -84,12 +83,13 @@ def _shown(question: Question, handed: Handed) -> dict[str, Any]:
 
 
 def places(evidence: frozenset[str], items: Sequence[Item]) -> dict[str, tuple[int, int]]:
-    """For each turn of the evidence that an item shows: the item's place, and the tokens up to it.
+    """For each turn of the evidence that an item shows: the item's place, from 1, and the tokens
+    of the texts up to it.
 
     What sums turns up, an episode or the summary so far, shows none of them.
     """
     found: dict[str, tuple[int, int]] = {}
-    sizes = count_tokens([line_of(item) for item in items])
+    sizes = count_tokens([item.text for item in items])
     total = 0
     for place, (item, size) in enumerate(zip(items, sizes, strict=True), 1):
         total += size

@@ -89,7 +89,7 @@ class LabOutcome(LabRunModel):
     """One question put to one system.
 
     `places`: for each turn of the evidence that was handed over, the place of the first item
-    that shows it, from 1, and the tokens of the items up to it. `tokens` are those of the whole
+    that shows it, from 1, and the tokens of the texts up to it. `tokens` are those of the whole
     context. `calls` by purpose: {"calls", "failed", "prompt_tokens", "completion_tokens",
     "milliseconds", "money"}. `scores` are f1, bleu1, rouge_l, or refusal where there is nothing
     to say. `graded` is the judge's word; None where it was not asked.

@@ -108,6 +108,7 @@ def start(owner: Tenant, options: Options, dataset: Dataset, progress: Progress)
         total=plan.total,
     )
     progress(f"run {run.id}: {plan.total} answers wanted")
+    models_in_use.embedder().embed(["loaded before anything is timed"])
     return _carried_out(run, plan, progress)
 
 

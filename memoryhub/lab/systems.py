@@ -130,7 +130,7 @@ _ALL = (
         "TiM (Liu et al., 2023)",
         "mem0",
         reader="thoughts",
-        options={"k": 10, "bits": 3},
+        options={"k": 10, "buckets": 8},
     ),
     System(
         "observations",

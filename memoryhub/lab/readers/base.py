@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import uuid4
 
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.recall.context import line_of
+from memoryhub.recall.prompting import line_of
 from memoryhub.recall.results import Item, ItemKind, Source
 from memoryhub.tenants.models import Space
 
@@ -47,8 +47,9 @@ class Reader(Protocol):
 
 
 def handed(items: Sequence[Item]) -> Handed:
-    """Everything as lines."""
-    return Handed(items, sum(count_tokens([line_of(i) for i in items])), not items)
+    """Everything as dated lines, without the references that only the hub's own context has."""
+    lines = [line_of(replace(item, sources=())) for item in items]
+    return Handed(items, sum(count_tokens(lines)), not items)
 
 
 def made_up(

@@ -33,7 +33,7 @@ def chunked(lines: Sequence[str], size: int) -> list[Chunk]:
     text = "\n".join(lines)
     spans = token_spans(text)
     starts = [spans[at][0] for at in range(0, len(spans), size)]
-    ends = [*starts[1:], len(text)]
+    ends = [*starts[1:], len(text)] if starts else []
     return [Chunk(text[a:b], _touched(lines, a, b)) for a, b in zip(starts, ends, strict=True)]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from memoryhub.lab.readers.base import Handed, Place
-from memoryhub.recall.context import MOST_TOKENS, Context, context
+from memoryhub.recall.context import Context, context
+from memoryhub.recall.packing import MOST_TOKENS
 from memoryhub.recall.results import Item
 
 _FINDINGS = ("facts", "notes", "episodes", "pages", "raw")

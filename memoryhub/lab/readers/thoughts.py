@@ -20,30 +20,35 @@ from notes.queries import is_current
 Vectors = NDArray[np.float32]
 
 
-def buckets(vectors: Vectors, planes: Vectors) -> NDArray[np.int64]:
-    """Locality-sensitive hashing: which side of each plane a vector is on, as one number."""
-    sides = (vectors @ planes.T) >= 0
-    return sides.astype(np.int64) @ (1 << np.arange(len(planes), dtype=np.int64))
+def buckets(vectors: Vectors, directions: Vectors) -> NDArray[np.int64]:
+    """Locality-sensitive hashing, argmax [xR; -xR]: of all directions and their opposites the one
+    that a vector points to most. Without directions there is one bucket."""
+    if not len(directions):
+        return np.zeros(len(vectors), np.int64)
+    along = vectors @ directions.T
+    found: NDArray[np.int64] = np.argmax(np.concatenate([along, -along], axis=1), axis=1)
+    return found
 
 
-def planes(bits: int, dimension: int, seed: int) -> Vectors:
-    """Random directions, the same for the same seed."""
-    made = np.random.default_rng(seed).standard_normal((bits, dimension))
+def directions(number: int, dimension: int, seed: int) -> Vectors:
+    """Random ones for so many buckets, two a direction; the same for the same seed."""
+    made = np.random.default_rng(seed).standard_normal((number // 2, dimension))
     return made.astype(np.float32)
 
 
 class ThoughtReader:
-    """The `k` facts most alike. Options: `bits` looks in the question's bucket only (TiM);
-    `summary` adds that of the last session (LoCoMo)."""
+    """The `k` facts most alike. Options: of so many `buckets` only the question's is looked at
+    (TiM); `summary` adds that of the last session (LoCoMo)."""
 
     def __init__(self, place: Place) -> None:
         self._space, self._embedder = place.space, place.embedder
-        self._k, self._bits = int(place.options["k"]), int(place.options.get("bits", 0))
-        self._planes = planes(self._bits, place.embedder.dimension, 0)
+        self._k = int(place.options["k"])
+        number = int(place.options.get("buckets", 0))
+        self._directions = directions(number, place.embedder.dimension, seed=0)
         with tenant_scope(place.space.tenant_id):
             self._ids, self._vectors = self._held(place.now)
             self._summary = _last_summary(place) if place.options.get("summary") else []
-        self._buckets = buckets(self._vectors, self._planes)
+        self._buckets = buckets(self._vectors, self._directions)
 
     def _held(self, now: datetime) -> tuple[list[UUID], Vectors]:
         """Current facts and their vectors."""
@@ -64,7 +69,7 @@ class ThoughtReader:
     def recall(self, question: str, now: datetime) -> Handed:
         asked = self._embedder.embed([question])
         near = self._vectors @ asked.reshape(-1)
-        mine = self._buckets == buckets(asked, self._planes)[0]
+        mine = self._buckets == buckets(asked, self._directions)[0]
         places = [at for at in range(len(self._ids)) if mine[at]]
         best = sorted(places, key=lambda at: (-near[at], at))[: self._k]
         with tenant_scope(self._space.tenant_id):
