@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.dialogues.queries import turns_between
+from memoryhub.dialogues.queries import turns_around
 from memoryhub.tenants.models import Space
 from notes import graph, indexing, registry
 from notes.dating import event_words
@@ -208,19 +208,10 @@ def _named_anew(found: Trace, purged: set[Key]) -> None:
 def _windows(found: Trace) -> None:
     if not found.turns:
         return
-    near = indexing.BEFORE + indexing.AFTER
-    seqs = sorted(turn.seq for turn in found.turns)
-    around = [
-        turn
-        for first, last in _stretches(seqs, 2 * near)
-        for turn in turns_between(found.space.id, first - near, last + near)
-    ]
-    for turn in around:
-        if turn.id in found.erased:
-            turn.text = ""
-    held = IndexEntry.objects.filter(
-        kind="turn", owner_id__in=[turn.id for turn in around], space=found.space
-    )
+    touched = {turn.id for turn in turns_around(found.erased, indexing.BEFORE)} - found.erased
+    around = turns_around(touched | found.erased, indexing.BEFORE)
+    around = [turn for turn in around if turn.id not in found.erased]
+    held = IndexEntry.objects.filter(kind="turn", owner_id__in=touched, space=found.space)
     zone = ZoneInfo(found.space.timezone)
     for model in set(held.values_list("model", flat=True)):
         own = set(held.filter(model=model).values_list("owner_id", flat=True))
@@ -232,17 +223,6 @@ def _windows(found: Trace) -> None:
             time_words=event_words(list(own), zone),
         )
         indexing.write_entries(found.space, model, entries, None)
-
-
-def _stretches(seqs: Sequence[int], gap: int) -> list[tuple[int, int]]:
-    """Runs of numbers no further than `gap` apart, as (first, last)."""
-    runs: list[tuple[int, int]] = []
-    for seq in seqs:
-        if runs and seq - runs[-1][1] <= gap:
-            runs[-1] = (runs[-1][0], seq)
-        else:
-            runs.append((seq, seq))
-    return runs
 
 
 def _proposals(found: Trace) -> int:

@@ -182,8 +182,13 @@ def _relate(graph: Graph, told: Told, stamp: str) -> None:
 
 
 def entries(graph: Graph) -> list[indexing.Entry]:
-    """Index entries of what is new: entities by their name, relations as they would be asked."""
-    return [*entity_entries(graph.made.values()), *relation_entries(graph.relations)]
+    """Index entries of what is new: entities by their name, relations as they would be asked.
+
+    An entity that had been taken back, and is spoken of again, lost its entry then.
+    """
+    back = [entity for entity in graph.known.values() if entity.retired_at]
+    entities = {entity.id: entity for entity in [*graph.made.values(), *back]}
+    return [*entity_entries(entities.values()), *relation_entries(graph.relations)]
 
 
 def entity_entries(entities: Iterable[Entity]) -> list[indexing.Entry]:

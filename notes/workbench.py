@@ -237,8 +237,21 @@ class Workbench:
         ]
 
     def _forget_entries(self) -> None:
-        """What was never to be is not found; undone again, it is embedded again."""
-        IndexEntry.objects.filter(space=self.space, owner_id__in=self._retired()).delete()
+        """What was never to be is not found, nor is a page that is back in the short-term queue;
+        undone again, it is embedded again."""
+        gone = [*self._retired(), *self._unsearched()]
+        IndexEntry.objects.filter(space=self.space, owner_id__in=gone).delete()
+
+    def _unsearched(self) -> set[UUID]:
+        """Changed rows that are held, and as they are now make no entry."""
+        zone = ZoneInfo(self.space.timezone)
+        found: set[UUID] = set()
+        for kind, ids in self._ids().items():
+            if registry.kind_of(kind).entries is not None:
+                rows = [self.rows[kind, i] for i in ids if self._differs(kind, i)]
+                made = {entry.owner_id for entry in registry.entries_of(kind, rows, zone)}
+                found |= {row.pk for row in rows} - made
+        return found
 
     def entries(self, model: str) -> list[indexing.Entry]:
         """Entries of changed rows whose present text is not the one embedded (I9)."""

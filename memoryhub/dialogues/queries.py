@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import Turn
@@ -20,6 +21,34 @@ def turns_before(turn: Turn, count: int) -> list[Turn]:
     said = Turn.objects.filter(session_id=turn.session_id, ordinal__lt=turn.ordinal)
     rows = said.order_by("-ordinal")[:count]
     return list(reversed(rows))
+
+
+_AROUND = """
+WITH ranked AS (
+  SELECT id, session_id, row_number() OVER (PARTITION BY session_id ORDER BY ordinal) AS place,
+         id = ANY(%(ids)s) AS is_asked
+  FROM dialogues_turn
+  WHERE session_id IN (SELECT session_id FROM dialogues_turn WHERE id = ANY(%(ids)s))
+    AND (state <> 'redacted' OR id = ANY(%(ids)s))
+)
+SELECT DISTINCT near.id FROM ranked asked JOIN ranked near
+  ON near.session_id = asked.session_id
+  AND near.place BETWEEN asked.place - %(near)s AND asked.place + %(near)s
+WHERE asked.is_asked
+"""
+
+
+def turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
+    """These turns and up to `near` of their sessions' on either side, session by session in order.
+
+    What was erased is passed over, unless it is asked for. Two statements.
+    """
+    if not ids:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_AROUND, {"ids": list(ids), "near": near})
+        found = [row for (row,) in cursor.fetchall()]
+    return list(Turn.objects.filter(id__in=found).order_by("session_id", "ordinal"))
 
 
 def turns_by_id(ids: Iterable[UUID]) -> dict[UUID, Turn]:

@@ -210,13 +210,10 @@ def _fact(batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: d
 def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:
     """Also the turn before anew: its window now has a right-hand neighbour."""
     zone = ZoneInfo(batch.space.timezone)
-    turns = [*batch.before[-(indexing.BEFORE + indexing.AFTER) :], *batch.turns]
-    return [
-        *indexing.turn_entries(
-            turns,
-            batch.space.speakers,
-            time_words=batch.event_words | _event_words(pages, zone),
-            only=indexing.touched(turns, {turn.id for turn in batch.own_words}),
-            zone=zone,
-        ),
-    ]
+    return indexing.turn_entries(
+        batch.around,
+        batch.space.speakers,
+        time_words=batch.event_words | _event_words(pages, zone),
+        only=indexing.touched(batch.around, {turn.id for turn in batch.own_words}),
+        zone=zone,
+    )

@@ -8,7 +8,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.queries import turns_before, turns_between
+from memoryhub.dialogues.queries import turns_around, turns_before, turns_between
 from memoryhub.engines.types import Exchange, Utterance
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.models import Job
@@ -28,13 +28,14 @@ WINDOW_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`turns` are to be derived; `before` (oldest first) is context only."""
+    """`turns` are to be derived; `before` (oldest first) and `around` are context only."""
 
     job: Job
     tenant: Tenant
     space: Space
     turns: list[Turn]
     before: list[Turn]
+    around: list[Turn]  # the turns with their neighbours, for what they are found by
     pages: list[Page]
     noted: set[object]  # ids of pages that have a note
     policy: Policy
@@ -122,6 +123,7 @@ def _batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> Batch:
     effective = policy_of(space)
     near = max(effective.policy.derive.context_turns, BEFORE + AFTER)
     before = turns_before(turns[0], near) if turns else []
+    around = turns_around([turn.id for turn in turns], BEFORE + AFTER)
     pages = _pages(turns)
     return Batch(
         job=job,
@@ -129,11 +131,12 @@ def _batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> Batch:
         space=space,
         turns=turns,
         before=[turn for turn in before if turn.state != Turn.State.REDACTED],
+        around=around,
         pages=pages,
         noted=_noted(pages),
         policy=effective.policy,
         policy_version=effective.version,
-        event_words=event_words([turn.id for turn in before], ZoneInfo(space.timezone)),
+        event_words=event_words([turn.id for turn in [*before, *around]], ZoneInfo(space.timezone)),
         summary=rolling_text(space),
         echoes=echoes(space, [*before, *turns]) if turns else {},
         absorbed=absorbed,

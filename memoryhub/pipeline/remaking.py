@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.queries import turns_between
+from memoryhub.dialogues.queries import turns_around
 from memoryhub.tenants.models import Space
 from notes import indexing, registry
 from notes.dating import event_words
@@ -28,9 +27,7 @@ def entries_of(
 def _turn_entries(space: Space, ids: set[UUID], zone: ZoneInfo) -> Sequence[indexing.Entry]:
     if not ids:
         return []
-    seqs = list(Turn.objects.filter(id__in=ids).values_list("seq", flat=True))
-    near = indexing.BEFORE + indexing.AFTER
-    turns = list(turns_between(space.id, min(seqs) - near, max(seqs) + near))
+    turns = turns_around(ids, indexing.BEFORE)
     return indexing.turn_entries(
         turns, space.speakers, only=ids, zone=zone, time_words=event_words(list(ids), zone)
     )
