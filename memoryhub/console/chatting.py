@@ -16,13 +16,13 @@ from memoryhub.console.wishes import asks_to_forget, noted
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_by_id
-from memoryhub.engines.types import Answer, Quote, TimeSpan
+from memoryhub.engines.types import Answer
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import accounting
-from memoryhub.models_in_use import engine_for
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
-from memoryhub.policies.services import policy_of
+from memoryhub.recall.answering import compose
+from memoryhub.recall.citations import Citation, citations
 from memoryhub.recall.results import Item
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space
@@ -37,25 +37,29 @@ CANDIDATES = 4 * RECALLED
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """`reply` is None when answering failed, and `trouble` says why. `used`: places in recalled.
-    `steps` are those of an agent with tools."""
+    """`reply` is None when answering failed, and `trouble` says why. `citations`: what the reply
+    rests on. `degraded`: the model failed, and the rules answered. `steps` are those of an agent
+    with tools."""
 
     turn: Turn
     reply: Turn | None
     quoted: bool
     recalled: list[Item]
-    used: tuple[int, ...]
+    citations: Sequence[Citation]
     job: Job | None
     trouble: str = ""
+    degraded: bool = False
     steps: Sequence[Step] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer with what was recalled for it and the steps taken."""
+    """An answer with what was recalled for it, what of that it rests on, and the steps taken."""
 
     answer: Answer
     recalled: list[Item]
+    citations: Sequence[Citation] = ()
+    degraded: bool = False
     steps: Sequence[Step] = ()
 
 
@@ -79,9 +83,15 @@ def say(request: ConsoleRequest, space: Space, text: str, now: datetime) -> Said
         theirs = _store(space, reply, session).turns[0]
     except MemoryHubError as error:
         return Said(turn, None, False, [], (), mine.job, error.message)
-    answer = found.answer
     return Said(
-        turn, theirs, answer.quoted, found.recalled, answer.used, mine.job, steps=found.steps
+        turn,
+        theirs,
+        found.answer.quoted,
+        found.recalled,
+        found.citations,
+        mine.job,
+        degraded=found.degraded,
+        steps=found.steps,
     )
 
 
@@ -93,8 +103,9 @@ def _respond(
     recalled = _recall(space, turn, session)
     if is_acting(request.tenant, space):
         acted = act(request.tenant, space, turn, recalled, now)
-        return Response(Answer(acted.text, quoted=False), recalled, acted.steps)
-    return Response(_answer(request, space, turn.text, recalled), recalled)
+        return Response(Answer(acted.text, quoted=False), recalled, steps=acted.steps)
+    made = compose(space, turn.text, recalled, at=now, now=now)
+    return Response(made.answer, recalled, citations(made.answer, made.items), made.failed)
 
 
 def _store(space: Space, message: Message, session: str) -> Ingested:
@@ -129,18 +140,3 @@ def _tells(item: Item, asked: Turn, session: str, known: dict[UUID, Turn]) -> bo
 def _is_news(turn: Turn) -> bool:
     """Not a reply put together from memories, which would be an echo, and no wish to forget."""
     return not turn.metadata.get("quoted") and turn.speech_act != "forget"
-
-
-def _answer(request: ConsoleRequest, space: Space, text: str, recalled: list[Item]) -> Answer:
-    quotes = [_quote(item) for item in recalled]
-    with tenant_scope(space.tenant_id):
-        policy = policy_of(space).policy
-    engine = engine_for(request.tenant, policy)
-    return engine.answer(text, quotes, subject=space.name or space.subject)
-
-
-def _quote(item: Item) -> Quote:
-    event = None
-    if item.event_from and item.event_to:
-        event = TimeSpan(item.event_from, item.event_to, "day", item.event_text, 0)
-    return Quote(item.text, item.occurred_at, event, item.speaker if item.kind == "turn" else "")

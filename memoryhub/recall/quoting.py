@@ -63,6 +63,7 @@ def quote_of(item: Item, known: Known, zone: tzinfo) -> Quote:
             event=events[0] if events else None,
             speaker=item.speaker,
             until=known.over.get(item.id),
+            bearing=_bearing(item),
         )
     fact = known.facts.get(item.id)
     return Quote(
@@ -73,6 +74,7 @@ def quote_of(item: Item, known: Known, zone: tzinfo) -> Quote:
         predicate=fact.predicate_key if fact else "",
         object=(fact.o or fact.c) if fact else "",
         until=item.valid_to,
+        bearing=_bearing(item),
     )
 
 
@@ -82,3 +84,11 @@ def _event(item: Item, fact: Fact | None, zone: tzinfo) -> TimeSpan | None:
     known = cast("Granularity", fact.event_granularity if fact else "") or "day"
     start, end = item.event_from.astimezone(zone), item.event_to.astimezone(zone)
     return TimeSpan(start, end, known, item.event_text, max(0, item.text.find(item.event_text)))
+
+
+def _bearing(item: Item) -> float | None:
+    """The score without what the question's naming somebody adds for their own words; None where
+    the policy did not have turns, facts and notes ranked together."""
+    if "dense" not in item.parts and "lexical" not in item.parts:
+        return None
+    return item.score - item.parts.get("speaker", 0.0)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from memoryhub import models_in_use
 from memoryhub.console import chatting
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Answer, Quote
@@ -36,7 +37,7 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: World) -> list[Item]:
         return SearchResult(found[:limit], insufficient=not found)
 
     monkeypatch.setattr(chatting, "search", search)
-    monkeypatch.setattr(chatting, "engine_for", lambda tenant, policy: Parrot())
+    monkeypatch.setattr(models_in_use, "engine_for", lambda tenant, policy: Parrot())
     return found
 
 
@@ -129,13 +130,34 @@ def test_a_wish_to_forget_is_not_quoted_later(
     assert "Please forget" not in page
 
 
-def test_an_engine_that_fails_loses_nothing(
+def test_a_reply_names_what_it_rests_on(browser: Client, world: World, memory: list[Item]) -> None:
+    memory.append(item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
+    page = say(browser, world, "Bees?")
+    answered = page.partition("Answered from")[2].partition("Recalled")[0]
+    assert reverse("space-fact", args=[world.space.id, world.fact.id]) in answered
+    assert "D1:1" in answered
+
+
+def test_E16_a_model_that_fails_leaves_the_answer_to_the_rules(
     browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object) -> Parrot:
         raise EngineError("the endpoint is closed")
 
-    monkeypatch.setattr(chatting, "engine_for", broken)
+    memory.append(item(world.turn))
+    monkeypatch.setattr(models_in_use, "engine_for", broken)
+    page = say(browser, world, "Who keeps bees?")
+    assert "Answered by rules instead" in page
+    assert "quoted from memory" in page
+
+
+def test_a_search_that_fails_loses_nothing(
+    browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object, **options: object) -> SearchResult:
+        raise EngineError("the endpoint is closed")
+
+    monkeypatch.setattr(chatting, "search", broken)
     page = say(browser, world, "I bought a third hive.")
     assert "could not be answered: the endpoint is closed" in page
     with tenant_scope(world.tenant.id):

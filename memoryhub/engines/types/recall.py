@@ -25,6 +25,7 @@ class Quote:
     predicate: str = ""
     object: str = ""
     until: datetime | None = None
+    bearing: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
