@@ -11,7 +11,7 @@ from memoryhub.engines import registry
 from memoryhub.engines.registry import EmbedderName, EngineSettings
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.policies.schema import Policy
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Space, Tenant
 
 PROBED = "models.json"  # in the data folder
 
@@ -55,3 +55,19 @@ def embedder_of(model: str) -> Embedder | None:
     if model in ("", current.name):
         return current
     return registry.embedder_named(model, engine_settings())
+
+
+def embedder_for(space: Space) -> Embedder:
+    """The one by whose vectors the space is searched, for what is written to it.
+
+    So that what is said while another one's vectors are made is found as ever (E17). Where it is
+    gone, the one in use: what it embeds is found by its words until the space has changed over.
+    """
+    return embedder_of(space.embedding_model) or embedder()
+
+
+def known_embedders() -> list[str]:
+    """Names of those that can be made without being named: the one in use, the packaged one."""
+    current = embedder().name
+    packaged = registry.get_embedder(EngineSettings()).name
+    return list(dict.fromkeys([current, packaged]))

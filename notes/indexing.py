@@ -258,7 +258,8 @@ def embed_entries(entries: Sequence[Entry], embedder: Embedder) -> Vectors:
     return own + unit
 
 
-# Rows whose text no longer has as many chunks go in the same statement.
+# In the same statement go rows whose text no longer has as many chunks, and other models' rows
+# of a text that has changed: a vector is that of the present text, or there is none (I9).
 _UPSERT = """
 WITH given AS (
   SELECT * FROM unnest(
@@ -268,8 +269,12 @@ WITH given AS (
 ), gone AS (
   DELETE FROM notes_indexentry e
   USING (SELECT kind, owner_id, max(chunk) AS last FROM given GROUP BY kind, owner_id) kept
-  WHERE e.owner_id = kept.owner_id AND e.kind = kept.kind AND e.model = %(model)s
-    AND e.chunk > kept.last
+  WHERE e.owner_id = kept.owner_id AND e.kind = kept.kind AND e.chunk > kept.last
+    AND (e.model = %(model)s OR NOT %(beside)s)
+), outdated AS (
+  DELETE FROM notes_indexentry e USING given g
+  WHERE e.owner_id = g.owner_id AND e.kind = g.kind AND e.chunk = g.chunk
+    AND e.model <> %(model)s AND e.text_hash <> g.hash AND NOT %(beside)s
 )
 INSERT INTO notes_indexentry AS e (id, tenant_id, space_id, model, kind, owner_id, chunk,
                                    embedding, words, window_words, text_hash)
@@ -294,18 +299,17 @@ def write_entries(
     """Store or replace the entries in one statement. Call inside the tenant's scope.
 
     Without vectors (the embedder is down) they are found by their words until they get one (E18).
-    While the space is searched by another model's vectors, those of texts that changed go, and
-    the memory is found by its words; `beside` leaves them all, for what is but made again (E17).
+    Another model's vectors of texts that changed go; `beside` leaves them all, for what is but
+    made again (E17).
     """
     if not entries:
         return
     _adopt(space, model_name)
-    if space.embedding_model != model_name and not beside:
-        _outdate(space, entries)
     columns: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
         "model": model_name,
+        "beside": beside,
         "id": [new_id() for _ in entries],
         "kind": [entry.kind for entry in entries],
         "owner": [entry.owner_id for entry in entries],
@@ -325,12 +329,6 @@ UPDATE tenants_space SET embedding_model = COALESCE((
   SELECT model FROM notes_indexentry WHERE tenant_id = %s AND space_id = %s LIMIT 1), %s)
 WHERE id = %s AND embedding_model = '' RETURNING embedding_model
 """
-_OUTDATE = """
-DELETE FROM notes_indexentry e
-USING unnest(%(kind)s::text[], %(owner)s::uuid[]) AS given(kind, owner_id)
-WHERE e.owner_id = given.owner_id AND e.kind = given.kind AND e.model = %(model)s
-  AND NOT e.text_hash = ANY(%(hash)s)
-"""
 
 
 def _adopt(space: Space, model_name: str) -> None:
@@ -344,19 +342,6 @@ def _adopt(space: Space, model_name: str) -> None:
         space.refresh_from_db(fields=["embedding_model"])
     else:
         space.embedding_model = adopted[0]
-
-
-def _outdate(space: Space, entries: Sequence[Entry]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _OUTDATE,
-            {
-                "kind": [entry.kind for entry in entries],
-                "owner": [entry.owner_id for entry in entries],
-                "hash": [entry.text_hash for entry in entries],
-                "model": space.embedding_model,
-            },
-        )
 
 
 def literal(vector: NDArray[np.float32]) -> str:

@@ -15,7 +15,7 @@ import structlog
 from django.db import IntegrityError, transaction
 
 from memoryhub.errors import Conflict, EngineError
-from memoryhub.models_in_use import embedder
+from memoryhub.models_in_use import embedder_for
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
@@ -47,7 +47,7 @@ def undo(
 
 def finish(bench: Workbench) -> list[EvolutionEvent] | None:
     """Embed and write a plan; the events made. None when the rows have changed meanwhile."""
-    model = embedder()
+    model = embedder_for(bench.space)
     with tenant_scope(bench.space.tenant_id):
         entries = bench.entries(model.name)
     try:

@@ -24,7 +24,7 @@ from memoryhub.engines.types import (
     Wanted,
 )
 from memoryhub.errors import EngineError
-from memoryhub.models_in_use import embedder, engine_for
+from memoryhub.models_in_use import embedder_for, engine_for
 from memoryhub.pipeline.claiming import FactDraft
 from memoryhub.pipeline.reading import Batch, Window, exchange
 from notes import indexing
@@ -63,7 +63,7 @@ class Draft:
 
 def draft(batch: Batch, now: datetime) -> Draft:
     """Read the batch with the engine, and embed its turns."""
-    engine, model = engine_for(batch.tenant, batch.policy), embedder()
+    engine, model = engine_for(batch.tenant, batch.policy), embedder_for(batch.space)
     stamp = f"{engine.name}/{engine.version}"
     pages = _pages(batch, engine, stamp, now)
     entries = _entries(batch, pages)

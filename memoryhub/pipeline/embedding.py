@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from memoryhub.models_in_use import embedder
+from memoryhub.models_in_use import embedder_for
 from memoryhub.pipeline import queue, reembedding
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.remaking import entries_of
@@ -22,12 +22,13 @@ def run(job: Job, now: datetime) -> None:
 
     Raises EngineError, LeaseLost.
     """
-    if "to" in job.payload:
+    if "migration" in job.payload:
         reembedding.run(job, now)
         return
-    model = embedder()
     with tenant_scope(job.tenant_id):
         space = Space.objects.get(id=job.space_id)
+    model = embedder_for(space)
+    with tenant_scope(job.tenant_id):
         entries = _waiting(space, model.name)
     vectors = indexing.embed_entries(entries, model) if entries else None
     with tenant_scope(job.tenant_id):

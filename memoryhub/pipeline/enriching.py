@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from memoryhub.models_in_use import embedder, engine_for
+from memoryhub.models_in_use import embedder_for, engine_for
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.associating import Prepared, Setting, apply, compared, described, write
 from memoryhub.pipeline.claiming import StaleRead
@@ -63,7 +63,8 @@ def _read(job: Job) -> tuple[Setting, list[Note], dict[UUID, Sequence[Source]]]:
         notes = list(rows.order_by("occurred_at", "id"))
         sources = support_of(note.id for note in notes)
     engine = engine_for(tenant, effective.policy)
-    setting = Setting(space, effective.policy, effective.version, job, engine, embedder())
+    model = embedder_for(space)
+    setting = Setting(space, effective.policy, effective.version, job, engine, model)
     return setting, notes, sources
 
 

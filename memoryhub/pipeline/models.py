@@ -81,3 +81,52 @@ class Job(SpaceModel):
 
     def __str__(self) -> str:
         return f"{self.step} of turns {self.first_seq} to {self.last_seq}"
+
+
+class EmbeddingMigration(SpaceModel):
+    """A space's way from one embedder's vectors to another's (E17), with what came of it.
+
+    `configured`: the embedder in use when it began, so that a hub that is told to use another one
+    begins by itself once and not again. `flips`: it changes over with the last vector, without
+    waiting for a person. `done` of `total` memories are embedded, in `seconds` of work;
+    `failures` are attempts that failed, `error` what the last one said. `comparison`: how alike
+    both find, in figures only.
+    """
+
+    class State(models.TextChoices):
+        FILLING = "filling", "Being filled"
+        PAUSED = "paused", "Paused"
+        FILLED = "filled", "Filled: to be compared"
+        LIVE = "live", "Cut over"
+        BACK = "back", "Rolled back"
+        CANCELLED = "cancelled", "Cancelled"
+        DONE = "done", "Done"
+
+    old = models.CharField(max_length=80)
+    new = models.CharField(max_length=80)
+    configured = models.CharField(max_length=80)
+    state = models.CharField(max_length=10, choices=State, default=State.FILLING)
+    flips = models.BooleanField(default=False)
+    total = models.IntegerField(default=0)
+    done = models.IntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    failures = models.IntegerField(default=0)
+    error = models.TextField(blank=True)
+    comparison = models.JSONField(default=dict, blank=True)
+    actor = models.CharField(max_length=120)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["space"],
+                condition=Q(state__in=["filling", "paused", "filled"]),
+                name="one_migration_a_space",
+            )
+        ]
+        indexes = [models.Index(fields=["space", "-created_at"], name="migration_recent")]
+
+    def __str__(self) -> str:
+        return f"from {self.old} to {self.new}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.models_in_use import embedder, engine_for
+from memoryhub.models_in_use import embedder_for, engine_for
 from memoryhub.pipeline import chaining, promoting, queue, theming
 from memoryhub.pipeline.following import Derived
 from memoryhub.pipeline.models import Job
@@ -137,7 +137,7 @@ def _at_once(due: Derived) -> bool:
 def read(job: Job) -> Work:
     """Call inside the tenant's scope."""
     space = Space.objects.get(id=job.space_id)
-    effective, model = policy_of(space), embedder()
+    effective, model = policy_of(space), embedder_for(space)
     policy = effective.policy
     waiting = _waiting(space)
     unchained = _unchained(space, waiting) if policy.chain.enabled else []

@@ -17,7 +17,7 @@ from uuid import UUID
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Engine, Knowledge, KnowledgeItem, Passage, TraitAssessment
-from memoryhub.models_in_use import embedder, engine_for
+from memoryhub.models_in_use import embedder_for, engine_for
 from memoryhub.pipeline import claiming, queue
 from memoryhub.pipeline.claiming import FactDraft, StaleRead
 from memoryhub.pipeline.following import Derived
@@ -175,7 +175,8 @@ def ask(reading: Reading, now: datetime) -> Made:
     drafts = [item.draft for item in items if item.known is None]
     prepared = None
     if drafts:
-        prepared = claiming.prepare(reading.space, reading.policy, drafts, engine, embedder(), now)
+        model = embedder_for(reading.space)
+        prepared = claiming.prepare(reading.space, reading.policy, drafts, engine, model, now)
     return Made(items, prepared, judged, dropped)
 
 

@@ -1,50 +1,79 @@
-"""From one embedder to another: vectors of both side by side, then one cutover a space (E17).
+"""Filling the vectors of another embedder beside those a space is searched by (E17).
 
-While the new one's are made, searches go on with the old one's alone, and find what they found.
-When every memory has its new vectors, the space's `embedding_model` changes, in the transaction
-that wrote the last of them. The old vectors go a little later: a search may be under way.
+Jobs of the space's own queue, a few hundred memories each, so that dialogue comes first and a
+worker that dies loses no more than one of them. Searches compare one model's vectors at a time:
+the old one's until the space changes over, in the transaction that wrote the last new one. What
+people decide about a migration is in `migrating`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from datetime import datetime, timedelta
+from time import perf_counter
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import structlog
 from django.db import connection
+from django.db.models import F
 
-from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError
-from memoryhub.models_in_use import embedder
+from memoryhub.models_in_use import embedder, embedder_of
 from memoryhub.pipeline import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.models import EmbeddingMigration, Job
 from memoryhub.pipeline.remaking import entries_of
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
-from notes.models import IndexEntry
 
 log = structlog.get_logger()
+State = EmbeddingMigration.State
+OPEN = (State.FILLING, State.PAUSED, State.FILLED)
 BATCH = 200  # memories a job
-# How long a search may be under way with the old model's vectors.
+# How long something may be under way that was read before the space changed over.
 AFTERWARDS = timedelta(minutes=1)
 _FIRST = ("", UUID(int=0))
 Place = tuple[str, UUID]
 
 
-def start(space: Space, now: datetime) -> Job | None:
-    """Plan the way to the embedder in use, unless the space is there or on its way.
+def start(space: Space, now: datetime) -> EmbeddingMigration | None:
+    """Begin to change over to the embedder in use, once; keep what is filled complete.
 
-    Call inside the tenant's scope. Raises EngineError when there is no embedder.
+    None when there is nothing to do: the space is there, on its way, or was there and a person
+    decided otherwise. Call inside the tenant's scope. Raises EngineError without an embedder.
     """
     model = embedder().name
-    if space.embedding_model in ("", model) or _under_way(space):
+    last = EmbeddingMigration.objects.filter(space=space).first()
+    if last is not None and last.state in OPEN:
+        if last.state != State.PAUSED and not under_way(last):
+            plan(last, now)
         return None
-    return _plan(space, {"to": model, "began": now.isoformat()}, now)
+    if space.embedding_model in ("", model):
+        return None
+    if EmbeddingMigration.objects.filter(space=space, configured=model).exists():
+        return None
+    return begin(space, model, "the hub", now, flips=True)
+
+
+def begin(space: Space, new: str, actor: str, now: datetime, *, flips: bool) -> EmbeddingMigration:
+    """Write the migration down and plan its first job. Call inside the tenant's scope."""
+    migration = EmbeddingMigration.objects.create(
+        tenant_id=space.tenant_id,
+        space=space,
+        old=space.embedding_model,
+        new=new,
+        configured=embedder().name,
+        flips=flips,
+        total=missing(space, new),
+        actor=actor[:120],
+        created_at=now,
+        changed_at=now,
+    )
+    plan(migration, now)
+    return migration
 
 
 def sweep(space: Space, policy: Policy, now: datetime) -> datetime | None:
@@ -57,105 +86,190 @@ def sweep(space: Space, policy: Policy, now: datetime) -> datetime | None:
     return None
 
 
-def force(space: Space, now: datetime) -> Job | None:
-    """Search by the embedder in use at once: what it has not seen yet is found by its words.
-
-    Call inside the tenant's scope. What is missing is made afterwards.
-    """
-    old, model = space.embedding_model, embedder().name
-    if old in ("", model):
-        return None
-    _cut_over(space, model)
-    return _plan(space, {"to": model, "began": now.isoformat(), "left": old}, now)
+def jobs_of(migration: EmbeddingMigration) -> Any:
+    return Job.objects.filter(
+        space_id=migration.space_id, step=Job.Step.EMBED, payload__migration=str(migration.id)
+    )
 
 
-def _under_way(space: Space) -> bool:
-    jobs = Job.objects.filter(space=space, step=Job.Step.EMBED, state__in=queue.UNFINISHED)
-    return bool(jobs.filter(payload__has_key="to").exists())
+def under_way(migration: EmbeddingMigration) -> bool:
+    return bool(jobs_of(migration).filter(state__in=queue.UNFINISHED).exists())
 
 
-def _plan(space: Space, payload: dict[str, str], due: datetime) -> Job:
-    """`payload`: `to` and `began`; `kind` and `after`, the last memory done; `drop`: instead,
-    whose vectors to remove."""
-    place = payload.get("after", "") or payload.get("drop", "")
-    key = f"{payload['to']}:{payload['began']}:{place}"[-100:]
-    return queue.enqueue_step(space, Job.Step.EMBED, "D", key, due, payload=dict(payload))
+def plan(migration: EmbeddingMigration, due: datetime, **payload: Any) -> None:
+    """`payload`: `kind` and `after`, the last memory done; `made`, how many this round has
+    embedded; `to`, where it is not the new one that is filled."""
+    space = Space(id=migration.space_id, tenant_id=migration.tenant_id)
+    planned = jobs_of(migration).count()
+    whole = {"migration": str(migration.id)} | payload
+    queue.plan_step(space, Job.Step.EMBED, "D", f"{migration.id}:{planned}", due, payload=whole)
 
 
 def run(job: Job, now: datetime) -> None:
-    """The next memories of the job's space. Raises EngineError, LeaseLost.
-
-    When yet another embedder is in use by now, the way ends here and another one begins.
-    """
-    model, payload = embedder(), dict(job.payload)
+    """Embed the next memories for the job's migration. Raises EngineError, LeaseLost."""
     with tenant_scope(job.tenant_id):
+        migration = EmbeddingMigration.objects.filter(id=job.payload["migration"]).first()
         space = Space.objects.get(id=job.space_id)
-        if "drop" in payload or payload["to"] != model.name:
+        if migration is None or not _wanted(migration, space, job, now):
             queue.hold(job)
-            _tidy(space, payload, model, now)
             queue.finish(job, {"embedded": 0}, now)
             return
-        last, entries = _next(space, payload)
-    vectors = indexing.embed_entries(entries, model) if entries else None
+        to = job.payload.get("to", migration.new)
+        last, entries = _next(space, to, job.payload)
+    began = perf_counter()
+    vectors = _embedded(migration, to, entries, now) if entries else None
     with tenant_scope(job.tenant_id):
         queue.hold(job)
         space = Space.objects.select_for_update().get(id=job.space_id)
-        indexing.write_entries(space, model.name, entries, vectors, beside=True)
+        indexing.write_entries(space, to, entries, vectors, beside=True)
         queue.finish(job, {"embedded": len(entries)}, now)
-        _go_on(space, payload, last, now)
+        _count(migration, len({(e.kind, e.owner_id) for e in entries}), began, now)
+        _go_on(migration, space, job.payload, last, len(entries), now)
 
 
-def _tidy(space: Space, payload: dict[str, str], model: Embedder, now: datetime) -> None:
-    """Remove vectors nobody searches any more; or see whether there is another way to go."""
-    if "drop" in payload and payload["drop"] != space.embedding_model:
-        rows = IndexEntry.objects.filter(space=space, model=payload["drop"])
-        rows.delete()
-    elif payload["to"] != model.name and space.embedding_model != model.name:
-        _plan(space, {"to": model.name, "began": now.isoformat()}, now)
+def _wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datetime) -> bool:
+    """Not while it is paused, nor once it was called off; afterwards only what came late."""
+    if "to" in job.payload:
+        return bool(job.payload["to"] == space.embedding_model)
+    if migration.state not in (State.FILLING, State.FILLED):
+        return False
+    if not _moot(migration):
+        return True
+    migration.state, migration.changed_at = State.CANCELLED, now
+    migration.save(update_fields=["state", "changed_at"])
+    dropped(space, migration.new)
+    return False
 
 
-def _go_on(space: Space, payload: dict[str, str], last: Place | None, now: datetime) -> None:
-    """From the last memory done, or, when there is none left, cut over."""
+def _moot(migration: EmbeddingMigration) -> bool:
+    """It began because the hub was told to use the new embedder, and is told to use the old one
+    again by now."""
+    told = migration.flips and migration.configured == migration.new
+    return told and embedder().name == migration.old
+
+
+def _embedded(
+    migration: EmbeddingMigration, to: str, entries: list[indexing.Entry], now: datetime
+) -> indexing.Vectors:
+    """Nothing is open. What fails is counted and told, and the job tried again."""
+    try:
+        model = embedder_of(to)
+        if model is None:
+            raise EngineError(f"the embedder {to} is gone", code="embedder_gone")
+        return indexing.embed_entries(entries, model)
+    except EngineError as error:
+        with tenant_scope(migration.tenant_id):
+            rows = EmbeddingMigration.objects.filter(id=migration.id)
+            rows.update(failures=F("failures") + 1, error=str(error)[:2000], changed_at=now)
+        raise
+
+
+def _count(migration: EmbeddingMigration, made: int, began: float, now: datetime) -> None:
+    EmbeddingMigration.objects.filter(id=migration.id).update(
+        done=F("done") + made,
+        seconds=F("seconds") + (perf_counter() - began),
+        error="",
+        changed_at=now,
+    )
+
+
+def _go_on(
+    migration: EmbeddingMigration,
+    space: Space,
+    payload: dict[str, Any],
+    last: Place | None,
+    made: int,
+    now: datetime,
+) -> None:
+    """From the last memory done; another round when this one was long, for what was said
+    meanwhile; and when there is none left, it is filled."""
+    kept = {"to": payload["to"]} if "to" in payload else {}
+    made += payload.get("made", 0)
     if last is not None:
-        _plan(space, payload | {"kind": last[0], "after": str(last[1])}, now)
+        plan(migration, now, kind=last[0], after=str(last[1]), made=made, **kept)
+    elif "after" in payload and made:
+        plan(migration, now, **kept)
+    elif not kept:
+        _filled(migration, space, now)
+
+
+def _filled(migration: EmbeddingMigration, space: Space, now: datetime) -> None:
+    """Change over, or wait for a person to compare. Read anew: a person may have decided since."""
+    row = EmbeddingMigration.objects.select_for_update().get(id=migration.id)
+    if row.state not in (State.FILLING, State.FILLED):
         return
-    old = payload.get("left") or space.embedding_model
-    _cut_over(space, payload["to"])
-    _plan(space, {"to": payload["to"], "began": payload["began"], "drop": old}, now + AFTERWARDS)
+    if row.flips:
+        flip(row, space, row.new, State.LIVE, now)
+        return
+    row.state, row.total, row.changed_at = State.FILLED, max(row.total, row.done), now
+    row.save(update_fields=["state", "total", "changed_at"])
 
 
-def _cut_over(space: Space, model: str) -> None:
-    Space.objects.filter(id=space.id).update(embedding_model=model)
-    space.embedding_model = model
+def flip(row: EmbeddingMigration, space: Space, to: str, state: str, now: datetime) -> None:
+    """Search by `to` from the end of this transaction on. Call with the space locked.
+
+    A little later what was under way meanwhile is embedded as well.
+    """
+    Space.objects.filter(id=space.id).update(embedding_model=to)
+    space.embedding_model = to
+    row.state, row.changed_at = state, now
+    row.save(update_fields=["state", "changed_at"])
+    plan(row, now + AFTERWARDS, to=to)
 
 
-# What has no entry of the new model, or one that waits for its vector.
+# What has no entry of the model, or one that waits for its vector.
 _MISSING = """
-SELECT DISTINCT e.kind, e.owner_id FROM notes_indexentry e
+FROM notes_indexentry e
 WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.model <> %(model)s
-  AND (e.kind, e.owner_id) > (%(kind)s, %(after)s)
   AND NOT EXISTS (SELECT 1 FROM notes_indexentry n WHERE n.owner_id = e.owner_id
     AND n.kind = e.kind AND n.model = %(model)s AND n.embedding IS NOT NULL)
+"""
+_COUNT = f"SELECT count(DISTINCT (e.kind, e.owner_id)) {_MISSING}"
+_PAGE = f"""
+SELECT DISTINCT e.kind, e.owner_id {_MISSING} AND (e.kind, e.owner_id) > (%(kind)s, %(after)s)
 ORDER BY e.kind, e.owner_id LIMIT %(batch)s
 """
 
 
-def _next(space: Space, payload: dict[str, str]) -> tuple[Place | None, list[indexing.Entry]]:
+def missing(space: Space, model: str) -> int:
+    """How many memories have no vector of this model. Call inside the tenant's scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, _places(space, model))
+        return int(cursor.fetchone()[0])
+
+
+def _places(space: Space, model: str) -> dict[str, Any]:
+    held = {"model": model, "held": space.embedding_model}
+    return {"tenant": space.tenant_id, "space": space.id} | held
+
+
+def _next(
+    space: Space, model: str, payload: dict[str, Any]
+) -> tuple[Place | None, list[indexing.Entry]]:
     """(the last of the next memories, None when they are the last; their entries, made anew)."""
     place = (payload["kind"], UUID(payload["after"])) if "after" in payload else _FIRST
-    values: dict[str, Any] = {
-        "tenant": space.tenant_id,
-        "space": space.id,
-        "model": payload["to"],
-        "kind": place[0],
-        "after": place[1],
-        "batch": BATCH,
-    }
+    values = {"kind": place[0], "after": place[1], "batch": BATCH} | _places(space, model)
     with connection.cursor() as cursor:
-        cursor.execute(_MISSING, values)
+        cursor.execute(_PAGE, values)
         found = [(str(kind), owner) for kind, owner in cursor.fetchall()]
     owners: dict[str, set[UUID]] = defaultdict(set)
     for kind, owner in found:
         owners[kind].add(owner)
     last = found[-1] if len(found) == BATCH else None
     return last, entries_of(space, owners, ZoneInfo(space.timezone))
+
+
+# Only what the model that is searched has as well: nothing stops being found.
+_DROP = """
+DELETE FROM notes_indexentry o
+WHERE o.tenant_id = %(tenant)s AND o.space_id = %(space)s AND o.model = %(model)s
+  AND EXISTS (SELECT 1 FROM notes_indexentry n WHERE n.owner_id = o.owner_id
+    AND n.kind = o.kind AND n.model = %(held)s)
+"""
+
+
+def dropped(space: Space, model: str) -> int:
+    """Remove the vectors of a model that the space is not searched by. How many went."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DROP, _places(space, model))
+        return int(cursor.rowcount)

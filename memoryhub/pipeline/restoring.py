@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from memoryhub.models_in_use import embedder
+from memoryhub.models_in_use import embedder_for
 from memoryhub.pipeline import promoting, queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.services import policy_of
@@ -48,6 +48,7 @@ def settle(space_id: UUID, tenant_id: UUID, key: str, now: datetime) -> None:
 
 def plan_embedding(space: Space, key: str, now: datetime) -> None:
     """Call inside the tenant's scope, after a write that may have found the embedder down."""
-    waiting = IndexEntry.objects.filter(space=space, model=embedder().name, embedding=None)
+    model = embedder_for(space).name
+    waiting = IndexEntry.objects.filter(space=space, model=model, embedding=None)
     if waiting.exists():
         queue.enqueue_step(space, Job.Step.EMBED, "D", key, now)

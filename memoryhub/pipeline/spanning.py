@@ -14,7 +14,7 @@ import structlog
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine, Passage, Utterance
 from memoryhub.errors import EngineError
-from memoryhub.models_in_use import embedder, engine_for
+from memoryhub.models_in_use import embedder_for, engine_for
 from memoryhub.pipeline import queue
 from memoryhub.pipeline.claiming import StaleRead
 from memoryhub.pipeline.models import Job
@@ -72,7 +72,7 @@ def setting(job: Job, now: datetime) -> Setting:
         space = Space.objects.get(id=job.space_id)
         effective = policy_of(space)
         engine = engine_for(Tenant.objects.get(id=job.tenant_id), effective.policy)
-    return Setting(job, space, effective, engine, embedder(), now)
+    return Setting(job, space, effective, engine, embedder_for(space), now)
 
 
 def reread(once: Callable[[], T]) -> T:

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import Q, QuerySet
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.models_in_use import embedder
+from memoryhub.models_in_use import embedder_for
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -59,7 +59,7 @@ class SpaceMemory:
         archive.insert(
             self.space,
             text,
-            embedder(),
+            embedder_for(self.space),
             author=self.agent,
             now=self.now,
             tags=tags,
@@ -78,7 +78,9 @@ class SpaceMemory:
         since = self._days(start, start)[0] if start else None
         until = self._days(end, end)[1] if end else None
         wanted = archive.Wanted(query, tags, tag_mode, since, until)
-        found = archive.search(self.space, wanted, embedder(), page=page, size=PAGE_SIZE)
+        found = archive.search(
+            self.space, wanted, embedder_for(self.space), page=page, size=PAGE_SIZE
+        )
         return Found([_passage(note) for note in found.notes], found.total, page)
 
     def _said(self) -> QuerySet[Turn]:

@@ -1,42 +1,114 @@
-"""`manage.py reembed TENANT`: vectors of the embedder in use for what another one has embedded."""
+"""`manage.py reembed TENANT`: another embedder's vectors, filled, compared, cut over, undone."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memoryhub.errors import EngineError
-from memoryhub.pipeline import reembedding
-from memoryhub.pipeline.tasks import ring
+from memoryhub.errors import Conflict, EngineError, MemoryHubError, NotFound
+from memoryhub.models_in_use import embedder
+from memoryhub.pipeline import migrating
+from memoryhub.pipeline.models import EmbeddingMigration
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import find_tenant
 
+ACTOR = "manage.py reembed"
+DECISIONS: dict[str, tuple[Callable[..., object], str]] = {
+    "pause": (migrating.pause, "fill no further"),
+    "resume": (migrating.resume, "go on after a pause or a failure"),
+    "cancel": (migrating.cancel, "call it off and remove the new vectors"),
+    "cut-over": (migrating.cut_over, "search by the new vectors"),
+    "roll-back": (migrating.roll_back, "search by the old vectors again"),
+    "drop": (migrating.drop, "remove the vectors that are not searched any more"),
+}
+
 
 class Command(BaseCommand):
-    help = "Have the embedder in use embed what another one did, space by space, by the workers."
+    help = "Have another embedder embed what a tenant's spaces hold, by the workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("tenant", help="the tenant's slug")
-        parser.add_argument(
+        parser.add_argument("--space", help="only the space of this subject")
+        parser.add_argument("--to", help="the embedder's name (default: the one in use)")
+        doing = parser.add_mutually_exclusive_group()
+        doing.add_argument("--hold", action="store_true", help="wait to be compared and cut over")
+        doing.add_argument(
             "--force",
             action="store_true",
             help="search by the new vectors at once, and by words where there are none yet",
         )
+        doing.add_argument("--status", action="store_true", help="say how far the spaces are")
+        for name, (_, meaning) in DECISIONS.items():
+            doing.add_argument(f"--{name}", action="store_true", help=meaning)
 
     def handle(self, *args: Any, **options: Any) -> None:
         tenant = find_tenant(options["tenant"])
         if tenant is None:
             raise CommandError(f"There is no tenant {options['tenant']}.")
-        begin = reembedding.force if options["force"] else reembedding.start
+        with tenant_scope(tenant.id):
+            rows = Space.objects.all()
+            spaces = list(rows.filter(subject=options["space"]) if options["space"] else rows)
+        if options["space"] and not spaces:
+            raise CommandError(f"There is no space {options['space']}.")
+        if options["status"]:
+            self._tell(spaces)
+            return
+        chosen = next((n for n in DECISIONS if options[n.replace("-", "_")]), "")
+        done = self._decide(spaces, chosen) if chosen else self._begin(spaces, options)
+        self.stdout.write(done)
+
+    def _begin(self, spaces: list[Space], options: dict[str, Any]) -> str:
+        begun, now = 0, timezone.now()
         try:
-            with tenant_scope(tenant.id):
-                begun = [s for s in Space.objects.all() if begin(s, timezone.now()) is not None]
+            to = options["to"] or embedder().name
         except EngineError as error:
             raise CommandError(error.message) from error
-        for space in begun:
-            ring(tenant.id, space.id)
-        self.stdout.write(f"{len(begun)} spaces are being embedded anew.")
+        for space in spaces:
+            try:
+                made = migrating.begin(space, to, ACTOR, now, flips=not options["hold"])
+            except Conflict as error:
+                if options["force"] and error.code == "under_way":
+                    made = self._last(space)
+                else:
+                    continue  # nothing is embedded, or it is there already
+            except MemoryHubError as error:
+                raise CommandError(error.message) from error
+            if options["force"]:
+                migrating.force(made, now)
+            begun += 1
+        return f"{begun} spaces are being embedded anew."
+
+    def _decide(self, spaces: list[Space], chosen: str) -> str:
+        done = 0
+        for space in spaces:
+            try:
+                DECISIONS[chosen][0](self._last(space), timezone.now())
+            except NotFound:
+                continue
+            except Conflict as error:
+                self.stderr.write(f"{space.subject}: {error.message}")
+            else:
+                done += 1
+        return f"{chosen}: {done} spaces."
+
+    def _last(self, space: Space) -> EmbeddingMigration:
+        with tenant_scope(space.tenant_id):
+            return migrating.of_space(space)
+
+    def _tell(self, spaces: list[Space]) -> None:
+        for space in spaces:
+            try:
+                last = self._last(space)
+            except NotFound:
+                self.stdout.write(f"{space.subject}: {space.embedding_model or 'nothing yet'}")
+                continue
+            failed = f", {last.failures} failed attempts: {last.error}" if last.error else ""
+            self.stdout.write(
+                f"{space.subject}: {last.old} to {last.new}, {last.get_state_display().lower()}, "
+                f"{last.done} of {max(last.total, last.done)} embedded{failed}"
+            )

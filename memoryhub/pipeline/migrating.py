@@ -1,0 +1,203 @@
+"""What people decide about an embedding migration: one function a decision (E17).
+
+They open their own scopes, lock the migration, and raise Conflict where it is in another state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError, connection, transaction
+
+from memoryhub.errors import Conflict, EngineError, InvalidInput, NotFound
+from memoryhub.models_in_use import embedder_of
+from memoryhub.pipeline import reembedding
+from memoryhub.pipeline.models import EmbeddingMigration
+from memoryhub.pipeline.services import ring_on_commit
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+
+State = EmbeddingMigration.State
+
+
+def begin(
+    space: Space, new: str, actor: str, now: datetime, *, flips: bool = False
+) -> EmbeddingMigration:
+    """Have the vectors of another embedder made beside those there are.
+
+    `flips`: change over with the last one; else the migration waits to be compared and cut over.
+    Raises InvalidInput for an embedder there is none of, Conflict while another one is under way.
+    """
+    with tenant_scope(space.tenant_id):
+        space.refresh_from_db(fields=["embedding_model"])
+        if not space.embedding_model:
+            raise Conflict("nothing is embedded here yet", code="nothing_embedded")
+        if new == space.embedding_model:
+            raise Conflict(f"it is searched by {new} already", code="there_already")
+        if _made(new) is None:
+            raise InvalidInput(f"there is no embedder {new!r} here", field="to")
+        try:
+            with transaction.atomic():
+                made = reembedding.begin(space, new, actor, now, flips=flips)
+        except IntegrityError as error:
+            raise Conflict("a migration of this space is under way", code="under_way") from error
+        ring_on_commit(space.tenant_id, space.id)
+    return made
+
+
+def pause(migration: EmbeddingMigration, now: datetime) -> None:
+    """No further memory is embedded until it is resumed; turns are read and found as ever."""
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, (State.FILLING, State.FILLED))
+        _to(row, State.PAUSED, now)
+
+
+def resume(migration: EmbeddingMigration, now: datetime) -> None:
+    """Go on where it stopped: after a pause, or after its job was given up."""
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, (State.PAUSED, State.FILLING))
+        if row.state == State.FILLING and reembedding.under_way(row) and not row.error:
+            raise Conflict("it is under way", code="under_way")
+        _to(row, State.FILLING, now)
+        _again(row, now)
+
+
+def cancel(migration: EmbeddingMigration, now: datetime) -> int:
+    """The new vectors go, the old ones never left. Returns how many went."""
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, reembedding.OPEN)
+        _to(row, State.CANCELLED, now)
+        return reembedding.dropped(_space(row), row.new)
+
+
+def cut_over(migration: EmbeddingMigration, now: datetime) -> None:
+    """Search by the new vectors as soon as the last one is written: at once, where none is
+    missing. In one transaction either way."""
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, (State.FILLED, State.FILLING))
+        row.flips = True
+        row.save(update_fields=["flips"])
+        space = _space(row)
+        if row.state == State.FILLED and not reembedding.missing(space, row.new):
+            reembedding.flip(row, space, row.new, State.LIVE, now)
+        else:
+            _to(row, State.FILLING, now)
+            _again(row, now)
+        ring_on_commit(row.tenant_id, row.space_id)
+
+
+def force(migration: EmbeddingMigration, now: datetime) -> None:
+    """Search by the new vectors at once: what has none yet is found by its words until it does."""
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, reembedding.OPEN)
+        space = _space(row)
+        reembedding.flip(row, space, row.new, State.LIVE, now)
+        reembedding.plan(row, now, to=row.new)
+        ring_on_commit(row.tenant_id, row.space_id)
+
+
+def roll_back(migration: EmbeddingMigration, now: datetime) -> None:
+    """Search by the old vectors again, at once. What came or changed since the cutover is found
+    by its words until it has a vector of the old embedder too.
+
+    Raises Conflict where the old vectors were dropped or the old embedder is gone.
+    """
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, (State.LIVE,))
+        space = _space(row)
+        if space.embedding_model != row.new:
+            raise Conflict("the space has moved on since", code="moved_on")
+        if _made(row.old) is None:
+            raise Conflict(f"the embedder {row.old} is gone", code="embedder_gone")
+        reembedding.flip(row, space, row.old, State.BACK, now)
+        reembedding.plan(row, now, to=row.old)
+        ring_on_commit(row.tenant_id, row.space_id)
+
+
+def drop(migration: EmbeddingMigration, now: datetime) -> int:
+    """The vectors that are not searched any more go; there is no way back then. How many went.
+
+    After a cutover these are the old ones, after a roll-back the new ones.
+    """
+    with tenant_scope(migration.tenant_id):
+        row = _locked(migration, (State.LIVE, State.BACK))
+        space = _space(row)
+        unused = row.old if row.state == State.LIVE else row.new
+        if space.embedding_model == unused:
+            raise Conflict("the space is searched by these vectors", code="in_use")
+        _to(row, State.DONE, now)
+        return reembedding.dropped(space, unused)
+
+
+def of_space(space: Space, migration_id: UUID | None = None) -> EmbeddingMigration:
+    """The space's last migration, or this one. Call inside the scope. Raises NotFound."""
+    rows = EmbeddingMigration.objects.filter(space=space)
+    found: EmbeddingMigration | None = (
+        rows.filter(id=migration_id) if migration_id else rows
+    ).first()
+    if found is None:
+        raise NotFound("there is no migration of this space")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Vectors of one model in a space: how many, of what length, in bytes."""
+
+    model: str
+    entries: int
+    vectors: int
+    dimension: int
+    size: int
+
+
+_STORED = """
+SELECT model, count(*), count(embedding), coalesce(max(vector_dims(embedding)), 0),
+       coalesce(sum(pg_column_size(embedding)), 0)
+FROM notes_indexentry WHERE tenant_id = %s AND space_id = %s GROUP BY model ORDER BY model
+"""
+
+
+def stored(space: Space) -> list[Stored]:
+    """Call inside the tenant's scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STORED, [space.tenant_id, space.id])
+        return [Stored(name, *(int(n) for n in counts)) for name, *counts in cursor.fetchall()]
+
+
+def _locked(migration: EmbeddingMigration, states: Collection[str]) -> EmbeddingMigration:
+    row: EmbeddingMigration = EmbeddingMigration.objects.select_for_update().get(id=migration.id)
+    if row.state not in states:
+        raise Conflict(
+            f"the migration is in another state: {row.get_state_display().lower()}",
+            code="migration_state",
+        )
+    return row
+
+
+def _space(row: EmbeddingMigration) -> Space:
+    space: Space = Space.objects.select_for_update().get(id=row.space_id)
+    return space
+
+
+def _to(row: EmbeddingMigration, state: str, now: datetime) -> None:
+    row.state, row.changed_at = state, now
+    row.save(update_fields=["state", "changed_at"])
+
+
+def _again(row: EmbeddingMigration, now: datetime) -> None:
+    """A job due now; one that waits to be tried again need not wait any longer."""
+    waiting = reembedding.jobs_of(row).filter(state__in=("queued", "retry"))
+    if not waiting.update(state="queued", tries=0, run_after=now):
+        reembedding.plan(row, now)
+    ring_on_commit(row.tenant_id, row.space_id)
+
+
+def _made(name: str) -> object | None:
+    try:
+        return embedder_of(name)
+    except EngineError:
+        return None
