@@ -12,7 +12,7 @@ from memoryhub import models_in_use
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
-from memoryhub.pipeline import drafting, embedding, reading, runner, spanning
+from memoryhub.pipeline import reading, runner
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import IngestRequest, ingest, ingest_and_wait, run_space
 from memoryhub.recall.services import search
@@ -215,7 +215,7 @@ def test_E4_a_very_long_text_is_read_in_windows(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        drafting, "embedder", BagOfWords
+        models_in_use, "embedder", BagOfWords
     )  # the real one takes a while over so many chunks
     filler = "The weather was calm that day and nothing else happened there. " * 2_500
     text = f"{filler}I moved to Braga."[-150_000:]
@@ -251,9 +251,7 @@ def test_E18_without_an_embedder_rows_are_kept_and_embedded_later(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(drafting, "embedder", Down)
-        broken.setattr(embedding, "embedder", Down)
-        broken.setattr(spanning, "embedder", Down)
+        broken.setattr(models_in_use, "embedder", Down)
         job = talk(tenant, "Ana: I live in Porto.")
     with tenant_scope(tenant.id):
         assert IndexEntry.objects.filter(embedding=None).count() == IndexEntry.objects.count() > 0
