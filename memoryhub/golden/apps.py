@@ -9,9 +9,9 @@ class GoldenConfig(AppConfig):
     verbose_name = "Golden questions"
 
     def ready(self) -> None:
+        from memoryhub.golden import stepping
         from memoryhub.golden.erasing import trace_questions
         from memoryhub.golden.models import GoldenQuestion
-        from memoryhub.golden.replaying import run_job
         from memoryhub.pipeline.erasing import also_trace
         from memoryhub.pipeline.models import Job
         from memoryhub.pipeline.steps import STEPS
@@ -19,4 +19,4 @@ class GoldenConfig(AppConfig):
 
         register(GoldenQuestion, texts=("text", "tags"))
         also_trace(trace_questions)
-        STEPS[Job.Step.REPLAY] = run_job
+        STEPS[Job.Step.REPLAY] = stepping.run

@@ -22,9 +22,11 @@ def make_live(run: ReplayRun, actor: str, now: datetime) -> None:
     with tenant_scope(run.tenant_id):
         row = _undecided(run)
         if row.state != ReplayRun.State.DONE:
-            raise Conflict("the replay is not done yet", code="replay_running")
+            raise Conflict("the replay is not done yet", code="replay_state")
         if row.embedder:
-            raise Conflict("vectors go live on the page of the embedding migration", code="vectors")
+            raise Conflict(
+                "vectors go live on the page of the embedding migration", code="replay_state"
+            )
         if row.overrides is not None:
             set_policy(
                 row.tenant_id,
@@ -46,14 +48,14 @@ def drop(run: ReplayRun, actor: str, now: datetime) -> None:
     with tenant_scope(run.tenant_id):
         row = _undecided(run)
         if row.state == ReplayRun.State.RUNNING:
-            raise Conflict("the replay is not done yet", code="replay_running")
+            raise Conflict("the replay is not done yet", code="replay_state")
         _decide(row, Decision.DROPPED, actor, now)
 
 
 def _undecided(run: ReplayRun) -> ReplayRun:
     row: ReplayRun = ReplayRun.objects.select_for_update(of=("self",)).get(id=run.id)
     if row.decision:
-        raise Conflict(f"this was decided by {row.decided_by}", code="decided")
+        raise Conflict(f"this was decided by {row.decided_by}", code="replay_state")
     return row
 
 

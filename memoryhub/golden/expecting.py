@@ -113,15 +113,16 @@ def summary(outcomes: Sequence[Outcome]) -> Summary:
         nearness=sum(o.nearness for o in outcomes) / count,
         insufficient=sum(o.insufficient for o in outcomes),
         degraded=sum(bool(o.degraded) for o in outcomes),
-        p50=_share_below(took, 0.5),
-        p95=_share_below(took, 0.95),
+        p50=share_below(took, 0.5),
+        p95=share_below(took, 0.95),
         tokens=sum(o.tokens for o in outcomes),
         calls=sum(o.calls for o in outcomes),
         handed=sum(o.handed for o in outcomes) / count,
     )
 
 
-def _share_below(sorted_values: Sequence[float], share: float) -> float:
+def share_below(sorted_values: Sequence[float], share: float) -> float:
+    """The value that this share of them does not exceed; 0.0 of none."""
     if not sorted_values:
         return 0.0
     return sorted_values[max(0, ceil(share * len(sorted_values)) - 1)]

@@ -69,7 +69,7 @@ def start(
         )
         run.current, run.candidate = candidate.described(tenant, space)
         if run.current == run.candidate:
-            raise Conflict("the candidate is what is in force already", code="unchanged")
+            raise Conflict("the candidate is what is in force already", code="no_change")
         run.save(force_insert=True)
         for space_id in dict.fromkeys(q.space_id for q in questions):
             _plan(run, Space(id=space_id, tenant_id=tenant.id), 0, now)
@@ -174,12 +174,17 @@ class _Replay:
         )
 
     def _ranks(self, question: GoldenQuestion, result: SearchResult) -> Iterable[int | None]:
-        facts = [item.id for item in result.items if item.kind == "fact"]
-        with tenant_scope(self.space.tenant_id):
-            known = Fact.objects.filter(id__in=facts).values_list("id", "lineage")
-            lineages = {str(fact): str(lineage) for fact, lineage in known}
+        lineages = lineages_of(self.space, result)
         for stored in question.expected:
             yield rank_of(Expectation.of(stored), result.items, lineages)
+
+
+def lineages_of(space: Space, result: SearchResult) -> dict[str, str]:
+    """Of the facts among the results. Opens its own scope."""
+    facts = [item.id for item in result.items if item.kind == "fact"]
+    with tenant_scope(space.tenant_id):
+        known = Fact.objects.filter(id__in=facts).values_list("id", "lineage")
+        return {str(fact): str(lineage) for fact, lineage in known}
 
 
 def _spent() -> tuple[int, int]:
@@ -232,7 +237,7 @@ def cancel(run: ReplayRun, now: datetime) -> None:
     """No further question is asked. Call inside the scope. Raises Conflict when it is over."""
     open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
     if open_runs.update(state=ReplayRun.State.CANCELLED, finished_at=now) != 1:
-        raise Conflict("this replay is over", code="replay_over")
+        raise Conflict("this replay is over", code="replay_state")
 
 
 def outcomes(run: ReplayRun) -> dict[UUID, dict[str, Outcome]]:

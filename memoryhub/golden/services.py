@@ -106,7 +106,7 @@ def remove_question(space: Space, question_id: UUID, actor: str, now: datetime) 
 def _standing(bench: Workbench, question_id: UUID) -> GoldenQuestion:
     row: GoldenQuestion = bench.row("goldenquestion", question_id)
     if row.retired_at:
-        raise Conflict("this question was taken away", code="retired")
+        raise Conflict("this question was taken away", code="not_held")
     return row
 
 

@@ -34,9 +34,9 @@ def begin(
     with tenant_scope(space.tenant_id):
         space.refresh_from_db(fields=["embedding_model"])
         if not space.embedding_model:
-            raise Conflict("nothing is embedded here yet", code="nothing_embedded")
+            raise Conflict("nothing is embedded here yet", code="migration_state")
         if new == space.embedding_model:
-            raise Conflict(f"it is searched by {new} already", code="there_already")
+            raise Conflict(f"it is searched by {new} already", code="no_change")
         if _made(new) is None:
             raise InvalidInput(f"there is no embedder {new!r} here", field="to")
         try:
@@ -109,7 +109,7 @@ def roll_back(migration: EmbeddingMigration, now: datetime) -> None:
         row = _locked(migration, (State.LIVE,))
         space = _space(row)
         if space.embedding_model != row.new:
-            raise Conflict("the space has moved on since", code="moved_on")
+            raise Conflict("the space has moved on since", code="migration_state")
         if _made(row.old) is None:
             raise Conflict(f"the embedder {row.old} is gone", code="embedder_gone")
         reembedding.flip(row, space, row.old, State.BACK, now)
@@ -127,7 +127,7 @@ def drop(migration: EmbeddingMigration, now: datetime) -> int:
         space = _space(row)
         unused = row.old if row.state == State.LIVE else row.new
         if space.embedding_model == unused:
-            raise Conflict("the space is searched by these vectors", code="in_use")
+            raise Conflict("the space is searched by these vectors", code="migration_state")
         _to(row, State.DONE, now)
         return reembedding.dropped(space, unused)
 
