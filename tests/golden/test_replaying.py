@@ -22,7 +22,8 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Fact, Note
 from tests.recall.scene import Scene
 
-FACTS_ONLY = Candidate(overrides={"recall.channels": ["facts"]})
+# One round: in a second one a judge that is not content looks elsewhere.
+FACTS_ONLY = Candidate(overrides={"recall.channels": ["facts"], "recall.rounds": 1})
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_it_says_what_got_worse_and_what_did_not(scene: Scene, asked: list[Golde
     assert told(scene, run) == {"kayak": "same", "tent rain": "worse", "hemp rope": "worse"}
     assert (run.state, run.finished_at) == ("done", scene.hub.now)
     assert run.current["switches"]["recall.channels"] != ["facts"]
-    assert run.candidate["switches"] == {"recall.channels": ["facts"]}
+    assert run.candidate["switches"] == {"recall.channels": ["facts"], "recall.rounds": 1}
     with tenant_scope(scene.hub.tenant.id):
         assert replaying.progress(run) == (6, 6)
 
@@ -220,7 +221,7 @@ def test_the_tenants_candidate_reaches_a_space_through_its_own_word(
     set_policy(
         scene.hub.tenant.id,
         actor="ida",
-        overrides={"recall.channels": ["raw", "notes", "facts"]},
+        overrides={"recall.channels": ["raw", "notes", "facts"], "recall.rounds": 2},
         space=scene.space,
     )
     run = start(scene, FACTS_ONLY)
