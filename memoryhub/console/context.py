@@ -31,6 +31,7 @@ PLACES = (
     Place("Jobs", "jobs", "jobs"),
     Place("Policy", "policy", "policy", spare=True),
     Place("Lab", "lab", "golden", ("replay",), spare=True),
+    Place("Recall log", "search", "recalls", spare=True),
     Place("Usage", "usage", "usage", spare=True),
     Place("API keys", "key", "keys", admin=True, spare=True),
 )

@@ -14,6 +14,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.services import set_policy
+from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.models import ApiKey, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
@@ -31,6 +32,7 @@ from tests.support.factories import (
     make_note,
     make_proposal,
     make_question,
+    make_recall,
     make_receipt,
     make_replay,
     make_segment,
@@ -61,12 +63,13 @@ class World:
     episode: Episode
     question: GoldenQuestion
     run: ReplayRun
+    recall: RecallLog
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
-        names += ("block", "episode", "question", "run")
+        names += ("block", "episode", "question", "run", "recall")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -95,10 +98,11 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         episode = make_episode(space, "Nora keeps bees.", turn, answer, title="Bees")
         question = make_question(space, "Where are the bees?", fact, tags=["bees"])
         replay = make_replay(question)
+        recall = make_recall(space, "Where are the bees?", fact, turn)
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block, episode, question, replay)
+    return World(tenant, make_member(tenant), *rows, block, episode, question, replay, recall)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.support.factories import make_member, make_proposal
 OPEN = {"sign-in", "sign-out"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
-OWN |= {"policy", "policy-change", "usage"}
+OWN |= {"policy", "policy-change", "usage", "recalls"}
 OWN |= {"review", "receipts"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
@@ -80,6 +80,8 @@ DECIDED = {
     "policy-return": (ADMIN, "post"),
     "space-policy": (VIEWER, "get"),
     "space-policy-change": (ADMIN, "post"),
+    "recalls": (VIEWER, "get"),
+    "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),
     "usage-call": (VIEWER, "get"),
     "keys": (ADMIN, "get"),

@@ -34,6 +34,7 @@ from tests.support.factories import (
     make_note,
     make_proposal,
     make_question,
+    make_recall,
     make_receipt,
     make_replay,
     make_segment,
@@ -51,7 +52,7 @@ PARAMETERS: tuple[str, ...] = (
     "job_id",
     "key_id",
 )
-PARAMETERS += ("version_id", "call_id")
+PARAMETERS += ("version_id", "call_id", "recall_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
 PARAMETERS += ("block_id", "episode_id", "question_id", "run_id")
 # Actions, and addresses that only lead to another page.
@@ -142,13 +143,42 @@ def hostile(db: None, evil: str) -> World:
         replay = make_replay(
             question, actor=evil, tag=evil, current=settings, candidate=settings, preset=evil[:20]
         )
+        recall = make_recall(
+            space,
+            evil,
+            fact,
+            turn,
+            note,
+            episode,
+            via=evil[:20],
+            asked_by=evil,
+            judged=evil,
+            degraded=[evil],
+            channels={evil: 1},
+            took_ms={evil: 1.0},
+            options={evil: evil},
+            policy_version=evil[:40],
+            embedder=evil,
+            route={"because": evil, "query": f"{evil}?", "named": [evil], "times": [evil]},
+            dropped=[
+                {
+                    "kind": "fact",
+                    "id": str(newer.id),
+                    "why": evil,
+                    "detail": evil,
+                    "score": 1.0,
+                    "of": str(fact.id),
+                    "found": [],
+                }
+            ],
+        )
     key, _ = create_key(tenant, evil, ["read"], space=space)
     version = set_policy(
         tenant.id, actor=evil, reason=evil, overrides={"llm.model.answer": evil}, space=space
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block, episode, question, replay)
+    return World(tenant, make_member(tenant), *rows, block, episode, question, replay, recall)
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:
@@ -167,7 +197,7 @@ def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:
 def address(world: World, name: str) -> str:
     pattern = next(p for p in urlpatterns if p.name == name)
     ids = world.ids()
-    wanted = [ids[key] for key in PARAMETERS if key in str(pattern.pattern)]
+    wanted = [ids[key] for key in PARAMETERS if f":{key}>" in str(pattern.pattern)]
     return reverse(name, args=wanted)
 
 

@@ -48,10 +48,11 @@ QUERIES = {
     "space-episode": 9,
     "space-entities": 3,
     "space-history": 4,
-    "space-fact": 9,
-    "space-note": 8,
+    "space-fact": 11,
+    "space-note": 10,
     "space-segment": 7,
     "jobs": 5,
+    "recalls": 3,
     "chat": 2,
     "keys": 1,
 }

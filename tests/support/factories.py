@@ -14,6 +14,7 @@ from memoryhub.dialogues.services import append_turns
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
+from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Membership, Space, Tenant, User
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
 from notes.models import (
@@ -181,6 +182,33 @@ def make_job(space: Space, state: str = "queued", **values: Any) -> Job:
         "created_at": MAY,
     } | values
     return Job.objects.create(tenant_id=space.tenant_id, space=space, state=state, **values)
+
+
+def make_recall(space: Space, query: str, *memories: Any, **values: Any) -> RecallLog:
+    """A search of this moment that showed these memories."""
+    values = {
+        "form": RecallLog.Form.SEARCH,
+        "asked_at": timezone.now(),
+        "route": {"because": "the question asks for a fact", "query": query},
+        "channels": {"facts": len(memories)},
+        "shown": len(memories),
+    } | values
+    log: RecallLog = RecallLog.objects.create(
+        tenant_id=space.tenant_id, space=space, query=query, **values
+    )
+    for place, memory in enumerate(memories, 1):
+        RecallLogItem.objects.create(
+            tenant_id=space.tenant_id,
+            space=space,
+            log=log,
+            place=place,
+            kind=memory._meta.model_name,
+            memory_id=memory.id,
+            score=1.5,
+            parts={"dense": 1.0, "lexical": 0.5},
+            found=[{"channel": "facts", "rank": place, "score": 1.5, "arms": {"dense": [1, 0.6]}}],
+        )
+    return log
 
 
 def make_call(

@@ -10,7 +10,7 @@ from django.utils import timezone
 from memoryhub.console import charts
 from memoryhub.console.access import tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
-from memoryhub.console.queries import memories, notes
+from memoryhub.console.queries import memories, notes, recalls
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views import correcting
@@ -47,6 +47,7 @@ def _fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpRespons
         start=start,
         intervals=intervals,
         standing=left,
+        recalled=recalls.shown_for(space, fact_id),
     )
 
 
@@ -72,6 +73,7 @@ def _note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpRespons
         sources=memories.sources_of("note", [found.id])[found.id],
         neighbours=notes.neighbours(found),
         changes=notes.life_of(found),
+        recalled=recalls.shown_for(space, note_id),
         standing=standing(found, found.occurred_at, policy_of(space).policy.forget, now),
     )
 

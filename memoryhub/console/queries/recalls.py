@@ -1,0 +1,164 @@
+"""What was asked of the spaces, what was shown and why: the recall log for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from memoryhub.console import explained
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.recall.hydration import Found, hydrate, links_of
+from memoryhub.recall.models import RecallLog, RecallLogItem
+from memoryhub.recall.prompting import block, handles_of, words_for
+from memoryhub.recall.results import Item
+from memoryhub.tenants.models import ApiKey, Space
+
+DAYS = Choice(
+    "days", "Days", (("all", "all kept"), ("1", "last one"), ("7", "last 7"), ("30", "last 30"))
+)
+FORM = Choice("form", "Asked as", (("all", "anything"), *RecallLog.Form.choices))
+OUTCOME = Choice(
+    "outcome",
+    "Outcome",
+    (
+        ("all", "any"),
+        ("insufficient", "not enough found"),
+        ("degraded", "degraded"),
+        ("pending", "turns unread"),
+        ("good", "none of these"),
+    ),
+)
+VIA = Choice(
+    "via",
+    "By",
+    (
+        ("all", "anyone"),
+        ("api", "API"),
+        ("chat", "chat"),
+        ("console", "console"),
+    ),
+)
+CHOICES = (DAYS, FORM, OUTCOME, VIA)
+_OUTCOMES = {
+    "insufficient": Q(insufficient=True),
+    "degraded": ~Q(degraded=[]),
+    "pending": Q(pending_turns__gt=0),
+    "good": Q(insufficient=False, degraded=[], pending_turns=0),
+}
+# Not read for a list.
+_HEAVY = ("route", "dropped", "took_ms", "options")
+# Of a memory's page, this many of the questions it was shown for.
+LATEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """One space's questions, or those that one memory was shown for."""
+
+    space: Space | None = None
+    memory: UUID | None = None
+
+
+def recalls(filters: Filters, narrowed: Narrowed, now: datetime) -> Page[RecallLog]:
+    """Newest first. Each row says in `asker` who asked."""
+    rows = _of(narrowed)
+    if filters["days"] != "all":
+        rows = rows.filter(asked_at__gte=now - timedelta(days=int(filters["days"])))
+    for name in ("form", "via"):
+        if filters[name] != "all":
+            rows = rows.filter(**{name: filters[name]})
+    if filters["outcome"] != "all":
+        rows = rows.filter(_OUTCOMES[filters["outcome"]])
+    rows = rows.filter(containing(filters.q, "query", "space__subject", "space__name", "asked_by"))
+    page = page_of(rows.select_related("space").defer(*_HEAVY), filters.page)
+    keys = _keys(page.rows)
+    return page.map(lambda log: (log, asker(log, keys)))
+
+
+def _of(narrowed: Narrowed) -> QuerySet[RecallLog]:
+    rows: QuerySet[RecallLog] = RecallLog.objects.all()
+    if narrowed.space is not None:
+        rows = rows.filter(space=narrowed.space)
+    if narrowed.memory is not None:
+        items = RecallLogItem.objects.filter(memory_id=narrowed.memory)
+        rows = rows.filter(id__in=items.values("log"))
+    return rows
+
+
+def shown_for(space: Space, memory: UUID) -> Page[RecallLog]:
+    """The latest questions that a memory was shown for, and how many there are."""
+    rows = _of(Narrowed(space, memory)).defer(*_HEAVY)
+    return page_of(rows, 1, LATEST)
+
+
+def recall_or_404(recall_id: UUID) -> RecallLog:
+    rows = RecallLog.objects.select_related("space")
+    found: RecallLog | None = rows.filter(id=recall_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def asker_of(log: RecallLog) -> str:
+    return asker(log, _keys([log]))
+
+
+def asker(log: RecallLog, keys: dict[str, str]) -> str:
+    """Who asked, in words: a key by its name. `keys`: names by id."""
+    if log.via == "api":
+        return f"API key {keys[log.asked_by]}" if log.asked_by in keys else "API"
+    return " ".join(part for part in (log.via, log.asked_by) if part) or "the hub"
+
+
+def _keys(logs: Iterable[RecallLog]) -> dict[str, str]:
+    ids = {log.asked_by for log in logs if log.via == "api" and _is_id(log.asked_by)}
+    rows = ApiKey.objects.filter(id__in=ids).values_list("id", "name") if ids else ()
+    return {str(at): name for at, name in rows}
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def told(log: RecallLog) -> dict[str, Any]:
+    """`shown`, `left` and, of a context, the `text` it would be with the words of today.
+
+    A query a kind. What is erased has no words any more.
+    """
+    rows = list(log.items.all())
+    memories = [(row.kind, row.memory_id) for row in rows]
+    known = _words([*memories, *((each["kind"], UUID(each["id"])) for each in log.dropped)])
+    shown = explained.of_log(rows, known)
+    return {
+        "shown": shown,
+        "left": explained.of_logged_dropped(log.dropped, known),
+        "text": packed(shown),
+        "core": sum(row.kind == "core" for row in rows),
+    }
+
+
+def packed(shown: Sequence[explained.Shown]) -> str:
+    """The block of a context, without core memory, whose words of that day nobody keeps."""
+    sections: dict[str, list[Item]] = {}
+    for row in shown:
+        if row.section and row.item:
+            sections.setdefault(row.section, []).append(row.item)
+    parts = list(sections.items())
+    words = words_for(item.text for _, items in parts for item in items)
+    return block(parts, handles_of(parts), words)
+
+
+def _words(memories: Sequence[tuple[str, UUID]]) -> dict[UUID, Item]:
+    found = [Found(kind, at, 0.0) for kind, at in dict.fromkeys(memories) if kind != "core"]  # type: ignore[arg-type]  # the kinds that were logged
+    links = links_of(each.id for each in found if each.kind in ("fact", "note"))
+    return {item.id: item for item in hydrate(found, links)}

@@ -1,0 +1,48 @@
+"""The recall log: what was asked, and each question with the way it took."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from memoryhub.console.access import tenant_page
+from memoryhub.console.listing import read_filters
+from memoryhub.console.queries import recalls as queries
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.tenants.models import Space
+
+
+@tenant_page()
+def recalls(request: ConsoleRequest) -> HttpResponse:
+    """`?space=` narrows it to one space, `?memory=` to what a memory was shown for."""
+    filters = read_filters(request.GET, queries.CHOICES)
+    space_id = _id(request.GET.get("space", ""))
+    space = Space.objects.filter(id=space_id).first() if space_id else None
+    narrowed = queries.Narrowed(space, _id(request.GET.get("memory", "")))
+    held = {"space": space.id if space else None, "memory": narrowed.memory}
+    context = {
+        "filters": filters,
+        "narrowed": narrowed,
+        "held": {name: value for name, value in held.items() if value},
+        "page": queries.recalls(filters, narrowed, timezone.now()),
+        "kept": settings.RECALL_LOG_DAYS,
+    }
+    return render(request, "recalls.html", context)
+
+
+@tenant_page()
+def recall(request: ConsoleRequest, recall_id: UUID) -> HttpResponse:
+    log = queries.recall_or_404(recall_id)
+    context = {"log": log, "space": log.space, "asker": queries.asker_of(log)}
+    return render(request, "recall.html", context | queries.told(log))
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
