@@ -74,6 +74,9 @@ MODEL_PRICES = env.parsed("MEMORYHUB_MODEL_PRICES", parse_prices)
 MODEL_CALLS_KEEP_TEXT = env.flag("MEMORYHUB_MODEL_CALLS_KEEP_TEXT", True)
 MODEL_BREAKER_FAILURES = env.integer("MEMORYHUB_MODEL_BREAKER_FAILURES", 5, least=1)
 
+# Dialogue sets that the console's lab may read: an operator puts them there.
+LAB_DATA = env.path("MEMORYHUB_LAB_DATA", DATA_DIR / "lab")
+
 # --- limits (spec E4) ---
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_MESSAGES = env.integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)

@@ -23,6 +23,9 @@ from memoryhub.lab.readers.base import Handed, Place, Reader
 from memoryhub.lab.scoring import refusal, scores
 from memoryhub.recall.results import Item
 
+MOST_SHOWN = 30  # items of a context that are kept to be read
+LONGEST_SHOWN = 500  # characters of each
+
 
 @dataclass(slots=True)
 class Tally:
@@ -75,6 +78,7 @@ def outcome_of(
 def _shown(question: Question, handed: Handed) -> dict[str, Any]:
     return {
         "places": places(question.evidence, handed.items),
+        "shown": shown(question.evidence, handed.items),
         "items": len(handed.items),
         "tokens": handed.tokens,
         "insufficient": handed.insufficient,
@@ -96,6 +100,17 @@ def places(evidence: frozenset[str], items: Sequence[Item]) -> dict[str, tuple[i
         for source in item.sources:
             if source.external_id in evidence:
                 found.setdefault(source.external_id, (place, total))
+    return found
+
+
+def shown(evidence: frozenset[str], items: Sequence[Item]) -> list[dict[str, Any]]:
+    """What a person reads of a context: its beginning, and wherever it shows evidence."""
+    found = []
+    for place, item in enumerate(items, 1):
+        met = sorted({s.external_id for s in item.sources if s.external_id in evidence})
+        if place <= MOST_SHOWN or met:
+            text = item.text.replace("\0", "")[:LONGEST_SHOWN]
+            found.append({"place": place, "kind": item.kind, "text": text, "evidence": met})
     return found
 
 

@@ -6,6 +6,7 @@ They are held on a connection of their own, so that no transaction and no error 
 from __future__ import annotations
 
 import hashlib
+import threading
 from contextlib import suppress
 
 from django.db import connection
@@ -19,13 +20,20 @@ class Locks:
     def __init__(self) -> None:
         self._connection: BaseDatabaseWrapper | None = None
         self._held: set[str] = set()
+        # A worker's threads share the connection.
+        self._turn = threading.Lock()
 
     def take(self, name: str) -> bool:
         """False when somebody has it, this process included."""
+        with self._turn:
+            return self._take(name)
+
+    def _take(self, name: str) -> bool:
         if name in self._held:
             return False
         if self._connection is None:
             self._connection = connection.copy()
+            self._connection.inc_thread_sharing()
         with self._connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [_key(name)])
             (taken,) = cursor.fetchone()
@@ -35,6 +43,10 @@ class Locks:
 
     def give(self, name: str) -> None:
         """Let go of it. The last one closes the connection."""
+        with self._turn:
+            self._give(name)
+
+    def _give(self, name: str) -> None:
         if name not in self._held or self._connection is None:
             return
         self._held.discard(name)

@@ -16,9 +16,14 @@ class LabRun(TenantModel):
 
     `settings`, `dataset`, `systems` and `environment` are the report's parts of the same names,
     known from the start. `report` is there once the run is done.
+
+    `file`: the name of its data in the lab's folder, for runs that a worker carries out; "" for
+    those of the command line, and for reports that were `imported`, which have no outcomes.
+    `stopping`: somebody asked it to end; it does so before its next question.
     """
 
     class State(models.TextChoices):
+        QUEUED = "queued", "Waiting"
         RUNNING = "running", "Running"
         DONE = "done", "Done"
         INTERRUPTED = "interrupted", "Interrupted"
@@ -35,6 +40,10 @@ class LabRun(TenantModel):
     done = models.IntegerField(default=0)
     stage = models.CharField(max_length=200, blank=True)
     error = models.TextField(blank=True)
+    file = models.CharField(max_length=200, blank=True)
+    actor = models.CharField(max_length=120, blank=True)
+    stopping = models.BooleanField(default=False)
+    imported = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -92,7 +101,9 @@ class LabOutcome(LabRunModel):
     that shows it, from 1, and the tokens of the texts up to it. `tokens` are those of the whole
     context. `calls` by purpose: {"calls", "failed", "prompt_tokens", "completion_tokens",
     "milliseconds", "money"}. `scores` are f1, bleu1, rouge_l, or refusal where there is nothing
-    to say. `graded` is the judge's word; None where it was not asked.
+    to say. `graded` is the judge's word; None where it was not asked. `shown` are the first items
+    handed over and those that show evidence, for people to read: {"place", "kind", "text",
+    "evidence"}, long texts cut.
     """
 
     system = models.CharField(max_length=40)
@@ -106,6 +117,7 @@ class LabOutcome(LabRunModel):
     evidence = ArrayField(models.CharField(max_length=40), default=list)
     places = models.JSONField(default=dict)
     items = models.IntegerField(default=0)
+    shown = models.JSONField(default=list)
     tokens = models.IntegerField(default=0)
     scores = models.JSONField(default=dict)
     graded = models.BooleanField(null=True, blank=True)

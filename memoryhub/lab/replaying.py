@@ -14,6 +14,7 @@ from memoryhub.lab.datasets import Dialogue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.runner import drain
 from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.pipeline.tasks import unheard
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
@@ -48,6 +49,13 @@ def replay(
 
 def _live(tenant: Tenant, space: Space, dialogue: Dialogue, session: NamedSession) -> None:
     now = end_of(session.messages)
+    with unheard():
+        _through(tenant, space, dialogue, session, now)
+
+
+def _through(
+    tenant: Tenant, space: Space, dialogue: Dialogue, session: NamedSession, now: datetime
+) -> None:
     ingest(tenant.id, IngestRequest(dialogue.name, session.messages, session.name), now)
     drain(tenant.id, space.id, now + AFTER)
     while _in_other_hands(tenant, space):

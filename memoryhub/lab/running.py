@@ -99,28 +99,40 @@ def start(owner: Tenant, options: Options, dataset: Dataset, progress: Progress)
     plan = planned(options, dataset)
     runs.note_dead(owner)
     _swept(sweep(), progress)
-    run = runs.begin(
-        owner,
-        settings=asdict(options),
-        dataset=described(dataset, plan),
-        systems=[system.as_dict() for system in plan.systems],
-        environment=environment(plan.engine, models_in_use.embedder(), plan.judge),
-        total=plan.total,
-    )
+    run = begun(owner, plan, dataset)
     progress(f"run {run.id}: {plan.total} answers wanted")
     models_in_use.embedder().embed(["loaded before anything is timed"])
     return _carried_out(run, plan, progress)
 
 
-def go_on(owner: Tenant, run_id: str, dataset: Dataset, progress: Progress) -> LabRun:
-    """Go on with a run of the same data. Raises NotFound, Conflict for one that is going on, and
-    InvalidInput for other data."""
+def begun(owner: Tenant, plan: Plan, dataset: Dataset, **more: Any) -> LabRun:
+    """The run's row, with everything that is known before the first question."""
+    return runs.begin(
+        owner,
+        settings=asdict(plan.options),
+        dataset=described(dataset, plan),
+        systems=[system.as_dict() for system in plan.systems],
+        environment=environment(plan.engine, models_in_use.embedder(), plan.judge),
+        total=plan.total,
+        **more,
+    )
+
+
+def go_on(
+    owner: Tenant, run_id: str, dataset: Dataset, progress: Progress, *, anew: bool = True
+) -> LabRun:
+    """Go on with a run of the same data; `anew`: also when somebody had stopped it.
+
+    Raises NotFound, Conflict for one that is going on, and InvalidInput for other data.
+    """
     run = runs.found(owner, run_id)
     if dataset.sha256 != run.dataset["sha256"]:
         raise InvalidInput("that run was of another file: its SHA-256 differs", field="data")
     if run.state == LabRun.State.DONE:
         return run
     plan = planned(Options.of(run.settings), dataset)
+    if anew:
+        runs.unstop(run)
     _swept(sweep(keep=runs.slugs(run)), progress)
     progress(f"run {run.id}: {run.done} of {run.total} answers are there")
     return _carried_out(run, plan, progress)
@@ -166,6 +178,9 @@ def _carried_out(run: LabRun, plan: Plan, progress: Progress) -> LabRun:
         except KeyboardInterrupt:
             runs.stop(run, LabRun.State.INTERRUPTED, "interrupted")
             raise
+        except runs.Stopped as asked:
+            runs.stop(run, LabRun.State.INTERRUPTED, asked.message)
+            return run
         except Exception as error:
             # Whatever went wrong is kept on the run and shown; the caller hears of it as well.
             runs.stop(run, LabRun.State.FAILED, f"{type(error).__name__}: {error}")
@@ -254,6 +269,7 @@ class _Group:
         def told(sessions: int) -> None:
             seconds = before + time.perf_counter() - began
             runs.derived(row, sessions=sessions, seconds=round(seconds, 2))
+            runs.wanted(self._run)
 
         space = replay(tenant, self._dialogue, done=row.sessions, told=told)
         if not row.finished:
@@ -291,6 +307,7 @@ class _Group:
         failed = in_a_row = 0
         for number in numbers:
             question = self._dialogue.questions[number]
+            runs.wanted(self._run)
             try:
                 outcome = outcome_of(place, reader, question, self._plan.judge)
             except EngineError as error:

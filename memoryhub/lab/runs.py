@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memoryhub.errors import NotFound
+from memoryhub.errors import MemoryHubError, NotFound
 from memoryhub.lab.locks import LOCKS
 from memoryhub.lab.models import LabDerivation, LabOutcome, LabRun
 from memoryhub.lab.reports import report_of
@@ -19,6 +19,12 @@ from memoryhub.tenants.scope import tenant_scope
 Answered = set[tuple[str, str, int]]
 
 
+class Stopped(MemoryHubError):
+    """Somebody asked that the run end."""
+
+    code = "run_stopped"
+
+
 def begin(
     owner: Tenant,
     *,
@@ -27,6 +33,7 @@ def begin(
     systems: Sequence[Mapping[str, Any]],
     environment: Mapping[str, Any],
     total: int,
+    **more: Any,
 ) -> LabRun:
     now = timezone.now()
     run = LabRun(
@@ -36,6 +43,7 @@ def begin(
         systems=[dict(system) for system in systems],
         environment=dict(environment),
         total=total,
+        **more,
         created_at=now,
         updated_at=now,
     )
@@ -47,14 +55,31 @@ def begin(
 def found(owner: Tenant, run_id: str) -> LabRun:
     """By its id, or the beginning of it. Raises NotFound, also for another tenant's."""
     with tenant_scope(owner.id):
-        rows = [run for run in LabRun.objects.all() if str(run.id).startswith(run_id.lower())]
-    if len(rows) != 1 or not run_id:
-        raise NotFound(f"there is no run {run_id!r} of {owner.slug}", field="resume")
-    return rows[0]
+        ids = LabRun.objects.filter(imported=False).values_list("id", flat=True)
+        named = [each for each in ids if str(each).startswith(run_id.lower())]
+        if len(named) != 1 or not run_id:
+            raise NotFound(f"there is no run {run_id!r} of {owner.slug}", field="resume")
+        run: LabRun = LabRun.objects.get(id=named[0])
+    return run
 
 
 def resume(run: LabRun) -> None:
+    """Say that it goes on. Raises Stopped when somebody asked meanwhile that it does not."""
+    wanted(run)
     _update(run, state=LabRun.State.RUNNING, error="", report=None, finished_at=None)
+
+
+def unstop(run: LabRun) -> None:
+    """What somebody asked earlier no longer holds."""
+    _update(run, stopping=False)
+
+
+def wanted(run: LabRun) -> None:
+    """Raises Stopped once somebody asked that it end."""
+    with tenant_scope(run.tenant_id):
+        row = LabRun.objects.filter(id=run.id, stopping=True).only("error").first()
+    if row is not None:
+        raise Stopped(row.error)
 
 
 def at(run: LabRun, stage: str) -> None:
@@ -120,7 +145,8 @@ def stop(run: LabRun, state: LabRun.State, error: str) -> None:
 def note_dead(owner: Tenant) -> None:
     """Runs whose process is gone say so: nobody had the time to."""
     with tenant_scope(owner.id):
-        running = list(LabRun.objects.filter(state=LabRun.State.RUNNING))
+        # A worker goes on with those of the console by itself.
+        running = list(LabRun.objects.filter(state=LabRun.State.RUNNING, file=""))
     for run in running:
         if LOCKS.take(lock_of(run.id)):
             LOCKS.give(lock_of(run.id))

@@ -20,6 +20,7 @@ from memoryhub.lab.datasets import Dialogue
 from memoryhub.lab.locks import LOCKS
 from memoryhub.models_in_use import embedder
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.pipeline.tasks import unheard
 from memoryhub.tenants.models import Space, Tenant, TenantModel
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space, find_tenant
@@ -46,7 +47,7 @@ def kept_tenant(slug: str) -> Iterator[Tenant]:
     if not LOCKS.take(slug):
         raise Conflict(f"another process is using {slug}")
     try:
-        yield find_tenant(slug) or create_tenant(slug, slug)
+        yield find_tenant(slug) or create_tenant(slug, slug, own_clock=True)
     finally:
         LOCKS.give(slug)
 
@@ -86,10 +87,11 @@ def delete(tenant_id: UUID) -> None:
 
 def load_derived(tenant: Tenant, dialogue: Dialogue) -> Space:
     """Through ingest and pipeline, so that facts and notes are found as well."""
-    for session in dialogue.conversation.sessions:
-        request = IngestRequest(dialogue.name, session.messages, session.name)
-        space = ingest(tenant.id, request).space
-    run_space(tenant.id, space.id)
+    with unheard():
+        for session in dialogue.conversation.sessions:
+            request = IngestRequest(dialogue.name, session.messages, session.name)
+            space = ingest(tenant.id, request).space
+        run_space(tenant.id, space.id)
     with tenant_scope(tenant.id):
         space.refresh_from_db()
     return space

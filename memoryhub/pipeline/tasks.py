@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from uuid import UUID
 
 import psycopg
@@ -13,6 +16,9 @@ from kombu.exceptions import KombuError
 from memoryhub.pipeline import queue, runner
 
 log = structlog.get_logger()
+# What else a sweep rings for: a layer above adds its own when its app is ready.
+ALSO_SWEPT: list[Callable[[], None]] = []
+_unheard: ContextVar[bool] = ContextVar("unheard", default=False)
 
 
 @shared_task
@@ -30,11 +36,25 @@ def sweep() -> None:
     for tenant_id, space_id in queue.due_spaces(timezone.now()):
         if not ring(tenant_id, space_id):
             runner.run_space(tenant_id, space_id)
+    for other in ALSO_SWEPT:
+        other()
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Nobody is rung for in here: the work is done by whoever plans it, on a clock of its own."""
+    token = _unheard.set(True)
+    try:
+        yield
+    finally:
+        _unheard.reset(token)
 
 
 def ring(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> bool:
     """Tell a worker, to come in `after` seconds. False when the broker is gone, which is only a
     delay: see `sweep`."""
+    if _unheard.get():
+        return True
     try:
         work.apply_async((str(tenant_id), str(space_id)), countdown=after or None)
     except (KombuError, OSError, psycopg.Error) as error:

@@ -41,6 +41,8 @@ class Tenant(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # Set once the demo's dialogues are all in: a hub never seeds twice.
     seeded_at = models.DateTimeField(null=True, blank=True)
+    # A replay's: whoever made it does its work, by the clock of what was said. Workers don't.
+    own_clock = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["name"]

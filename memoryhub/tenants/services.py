@@ -16,8 +16,11 @@ from memoryhub.tenants.scope import tenant_scope
 SUBJECT_LIMIT = 200
 
 
-def create_tenant(name: str, slug: str, *, engine: str = Tenant.Engine.LOCAL) -> Tenant:
-    tenant = Tenant(name=name, slug=slug, engine=engine)
+def create_tenant(
+    name: str, slug: str, *, engine: str = Tenant.Engine.LOCAL, own_clock: bool = False
+) -> Tenant:
+    """`own_clock`: workers leave it alone; whoever makes it runs its jobs."""
+    tenant = Tenant(name=name, slug=slug, engine=engine, own_clock=own_clock)
     with tenant_scope(tenant.id):
         tenant.save(force_insert=True)
     return tenant

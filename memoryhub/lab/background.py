@@ -1,0 +1,130 @@
+"""Runs that workers carry out: asked for in the console, one at a time.
+
+As with jobs the row is the truth and the broker a doorbell. Whoever carries out a run holds its
+lock, which ends with the process: a run whose worker died is gone on with at the next sweep.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import psycopg
+import structlog
+from django.db import connection, transaction
+from django.utils import timezone
+from kombu.exceptions import KombuError
+
+from memoryhub import models_in_use
+from memoryhub.errors import Conflict, MemoryHubError
+from memoryhub.lab import runs, shelf
+from memoryhub.lab.datasets import read
+from memoryhub.lab.locks import LOCKS
+from memoryhub.lab.models import LabRun
+from memoryhub.lab.running import Options, begun, go_on, planned
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+
+log = structlog.get_logger()
+# Two at once would take each other's time, and time is measured.
+ONE_AT_A_TIME = "background"
+State = LabRun.State
+
+
+def begin(owner: Tenant, options: Options, file: str, actor: str) -> LabRun:
+    """A run that waits for a worker. Opens its own scopes.
+
+    Raises InvalidInput for a file that is not on the shelf or can't be read, unknown presets or
+    no questions; EngineError without an endpoint.
+    """
+    dataset = read(shelf.path_of(file))
+    plan = planned(options, dataset)
+    run = begun(owner, plan, dataset, state=State.QUEUED, file=file, actor=actor[:120])
+    ring_on_commit(run)
+    return run
+
+
+def stop(run: LabRun, actor: str) -> None:
+    """It ends before its next question; what it has stays. Raises Conflict when it is over."""
+    error = f"stopped by {actor}"[:200]
+    with tenant_scope(run.tenant_id):
+        rows = LabRun.objects.filter(id=run.id)
+        waiting = rows.filter(state=State.QUEUED)
+        if waiting.update(state=State.INTERRUPTED, stopping=True, error=error):
+            return
+        if not rows.filter(state=State.RUNNING).update(stopping=True, error=error):
+            raise Conflict("this run is over", code="run_state")
+
+
+def resume(run: LabRun) -> None:
+    """Queue it again: nothing is asked twice. Raises Conflict unless it was broken off."""
+    if not run.file:
+        raise Conflict("it was begun on the command line: go on with it there", code="run_state")
+    shelf.path_of(run.file)
+    with tenant_scope(run.tenant_id):
+        rows = LabRun.objects.filter(id=run.id, state__in=(State.INTERRUPTED, State.FAILED))
+        now = timezone.now()
+        if not rows.update(state=State.QUEUED, stopping=False, error="", updated_at=now):
+            raise Conflict("only a run that was broken off can be resumed", code="run_state")
+        ring_on_commit(run)
+
+
+def ring_on_commit(run: LabRun) -> None:
+    transaction.on_commit(lambda: ring(run.tenant_id, run.id), robust=True)
+
+
+def ring(tenant_id: UUID, run_id: UUID) -> None:
+    """Tell a worker. Without a broker the run waits until there is one again."""
+    from memoryhub.lab.tasks import carry_out
+
+    try:
+        carry_out.apply_async((str(tenant_id), str(run_id)))
+    except (KombuError, OSError, psycopg.Error) as error:
+        log.warning("broker.unreachable", error=str(error))
+
+
+def waiting() -> list[tuple[UUID, UUID]]:
+    """(tenant, run) of every run that a worker is to carry out, the oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tenant_id, run_id FROM memoryhub_waiting_lab_runs()")
+        return list(cursor.fetchall())
+
+
+def ring_for_the_next() -> None:
+    """Of a sweep: what was not heard, and what a dead worker left."""
+    for tenant_id, run_id in waiting()[:1]:
+        if LOCKS.take(ONE_AT_A_TIME):
+            LOCKS.give(ONE_AT_A_TIME)
+            ring(tenant_id, run_id)
+
+
+def work(tenant_id: UUID, run_id: UUID) -> bool:
+    """Carry out the run to its end. False when another one is under way, or it is over."""
+    if not LOCKS.take(ONE_AT_A_TIME):
+        return False
+    try:
+        with tenant_scope(tenant_id):
+            tenant = Tenant.objects.get(id=tenant_id)
+            run: LabRun | None = LabRun.objects.filter(id=run_id).first()
+        if run is None or not run.file or run.state not in (State.QUEUED, State.RUNNING):
+            return False
+        _carried_out(tenant, run)
+        return True
+    finally:
+        LOCKS.give(ONE_AT_A_TIME)
+
+
+def _carried_out(tenant: Tenant, run: LabRun) -> None:
+    def told(line: str) -> None:
+        log.info("lab.run", run=str(run.id), at=line)
+
+    try:
+        dataset = read(shelf.path_of(run.file))
+        models_in_use.embedder().embed(["loaded before anything is timed"])
+        go_on(tenant, str(run.id), dataset, told, anew=False)
+    except Conflict as error:
+        told(error.message)  # somebody goes on with it on the command line
+    except Exception as error:
+        # Whatever went wrong is kept on the run and shown; only the process's end escapes.
+        if not isinstance(error, MemoryHubError):
+            log.exception("lab.run_failed", run=str(run.id))
+        runs.stop(run, State.FAILED, getattr(error, "message", f"{type(error).__name__}: {error}"))

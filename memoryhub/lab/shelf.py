@@ -1,0 +1,55 @@
+"""The folder from which the console takes dialogue sets: what an operator put there, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+
+from memoryhub.errors import InvalidInput
+
+# Larger ones are for the command line: the console reads a file before it begins.
+LARGEST = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """`size` in bytes."""
+
+    name: str
+    size: int
+    changed_at: datetime
+
+
+def folder() -> Path:
+    return Path(settings.LAB_DATA)
+
+
+def files() -> list[File]:
+    """JSON files in the folder itself, by name. None where there is no folder."""
+    try:
+        found = [each for each in folder().glob("*.json") if each.is_file()]
+        return sorted((_file(each) for each in found), key=lambda file: file.name)
+    except OSError:
+        return []
+
+
+def _file(path: Path) -> File:
+    told = path.stat()
+    return File(path.name, told.st_size, datetime.fromtimestamp(told.st_mtime, UTC))
+
+
+def path_of(name: str) -> Path:
+    """Where the file of this name is. Raises InvalidInput for anything that is not in the folder.
+
+    A name is compared with those there are, and never made into a path.
+    """
+    known = {file.name: file for file in files()}
+    if name not in known:
+        raise InvalidInput("there is no such file in the lab's folder", field="file")
+    if known[name].size > LARGEST:
+        limit = LARGEST // 1024**2
+        raise InvalidInput(f"files of more than {limit} MB take the command line", field="file")
+    return folder() / name
