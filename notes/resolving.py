@@ -233,7 +233,7 @@ def _denies(new: Claim, old: Claim) -> bool:
 
 def _single(new: C, held: Sequence[C], trusted: bool, correction: bool) -> Decision[C]:
     """Place one value of a single-valued predicate among the intervals already known (I4)."""
-    rivals = [c for c in _rivals(new, held) if c.cardinality == "single"]
+    rivals = [c for c in _rivals(new, held) if c.cardinality == "single" and not _is_empty(c)]
     before = max((c for c in rivals if c.valid_from <= new.valid_from), key=_start, default=None)
     after = min((c for c in rivals if c.valid_from > new.valid_from), key=_start, default=None)
     covers = before is not None and (before.valid_to is None or before.valid_to > new.valid_from)
@@ -256,6 +256,11 @@ def _replace(new: C, old: C, until: datetime | None) -> Decision[C]:
     if old.valid_from == new.valid_from:
         return Decision(Op.CORRECT, "said later of the same time", old, until)
     return Decision(Op.SUPERSEDE, "only one can be so at a time, and this is newer", old, until)
+
+
+def _is_empty(claim: Claim) -> bool:
+    """Ended the moment it began: it holds at no time, and stands in nobody's way."""
+    return claim.valid_to == claim.valid_from
 
 
 def _start(claim: Claim) -> datetime:

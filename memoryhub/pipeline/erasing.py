@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -29,7 +29,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import lock_space
 from notes import erasing, registry
 from notes.evidence import repeats
-from notes.models import Derivation, Fact, Page, Receipt
+from notes.models import Derivation, Fact, Page, Proposal, Receipt
 from notes.queries import is_past
 from notes.tracing import Trace, text_of, trace
 from personas.erasing import scrub
@@ -91,6 +91,7 @@ def plan(space: Space, target: Target) -> Plan:
     with tenant_scope(space.tenant_id):
         if target.kind == "subject":
             return Plan(_whole(space), review=_shared(space))
+        target = _with_wishes_alike(space, target)
         found = _traced(space, target)
         strict = _is_strict(space, target)
         counts = Counter(kind for kind, _ in found.gone)
@@ -127,6 +128,7 @@ def execute(
             _freeze(space, now)
         if target.kind == "subject":
             return _drop(space, actor, now, reason)
+        target = _with_wishes_alike(space, target)
         found = _traced(space, target)
         if not found.turns and not found.gone:
             return _receipt(space, target, actor, now, reason, Counter(), [], stored=False)
@@ -175,6 +177,19 @@ def _erase(
             erasing.unname(session)
     _follow_up(space, found, again, now)
     return counts, review
+
+
+def _with_wishes_alike(space: Space, target: Target) -> Target:
+    """With the other open wishes for the same claims: those are granted by the same erasure, which
+    deletes their proposals, so that nobody would look at their words again.
+    """
+    if not target.wishes:
+        return target
+    alike = Proposal.objects.filter(
+        space=space, kind="erase", state=Proposal.State.OPEN, row_id__in=target.ids
+    )
+    turns = (turn for turn_ids in alike.values_list("turn_ids", flat=True) for turn in turn_ids)
+    return replace(target, wishes=tuple(dict.fromkeys([*target.wishes, *turns])))
 
 
 def _traced(space: Space, target: Target) -> Trace:

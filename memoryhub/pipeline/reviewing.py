@@ -229,7 +229,7 @@ def grant_wishes(space: Space, now: datetime) -> int:
         open_ones = Proposal.objects.filter(
             space=space, kind=Kind.ERASE, state=Proposal.State.OPEN, payload__auto=True
         )
-        wishes = list(open_ones.order_by("created_at"))
+        wishes = list(open_ones.order_by("created_at", "id"))
     return sum(_grant(wish, now) for wish in wishes)
 
 

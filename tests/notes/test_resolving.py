@@ -169,6 +169,14 @@ def test_another_owners_claims_are_another_matter() -> None:
     assert decide(lives("Madrid", 3), [lives("Porto", owner="Rita")]).op is Op.ADD
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_I4_a_claim_ended_the_moment_it_began_hides_no_other(order: int) -> None:
+    held = [at(lives("Porto"), 0, 0), at(lives("Porto"), 0)][::order]
+    decision = decide(lives("Braga"), held)
+    assert decision.op is Op.CORRECT
+    assert decision.target == at(lives("Porto"), 0)
+
+
 def test_a_plan_pushes_nothing_out() -> None:
     plan = replace(lives("Madrid", 3), polarity="planned", cardinality="multi")
     assert decide(plan, [lives("Porto")]).op is Op.ADD

@@ -113,6 +113,7 @@ def supersession_ends(fact: Fact) -> bool:
 
 def intervals_do_not_overlap(facts: list[Fact]) -> None:
     single = [f for f in facts if f.cardinality == "single" and f.status != Fact.Status.RETRACTED]
+    single = [f for f in single if f.valid_to != f.valid_from]  # empty: they hold at no time
     single.sort(key=lambda fact: fact.valid_from)
     for earlier, later in pairwise(single):
         assert earlier.valid_to is not None

@@ -371,7 +371,8 @@ def test_AA7_E20_a_wish_that_means_nothing_known_can_be_erased_itself(hub: Hub) 
         assert places_of("Elm Street") == []
 
 
-def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: Hub) -> None:
+@pytest.mark.parametrize("words_first", [True, False])
+def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: Hub, words_first: bool) -> None:
     hub.policy("mem0", episodes__rolling=False, erase__on_request="auto")
     home = {"predicate": "address", "verb": "lives at", "object": "12 Elm Street"}
     told(hub, "I live at 12 Elm Street.", fact("Ana lives at 12 Elm Street.", **home))
@@ -384,7 +385,8 @@ def test_AA7_two_wishes_for_one_thing_are_both_granted(hub: Hub) -> None:
     hub.model.script("resolve", forget)
     acts = [{"handle": f"t{n}", "act": "forget"} for n in (1, 2)]
     hub.model.script("construct", {"facts": [], "speech_acts": acts})
-    hub.say("Forget my address.", "Forget that I live at 12 Elm Street.")
+    wishes = ["Forget that I live at 12 Elm Street.", "Forget my address."]
+    hub.say(*(wishes if words_first else wishes[::-1]))
     hub.drain()
     with tenant_scope(hub.tenant.id):
         assert not Job.objects.exclude(error="").exists()
