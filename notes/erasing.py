@@ -267,8 +267,9 @@ def redact(space: Space, turns: Sequence[Turn]) -> int:
     for turn in turns:
         turn.content_hash = salted("content", turn.id, turn.content_hash)
         turn.text, turn.speaker, turn.lang, turn.speech_act = "", "", "", ""
-        turn.metadata, turn.state = {}, Turn.State.REDACTED
-    columns = ["content_hash", "text", "speaker", "lang", "speech_act", "metadata", "state"]
+        turn.metadata, turn.terms, turn.state = {}, {}, Turn.State.REDACTED
+    own = ["speaker", "lang", "speech_act", "metadata", "terms"]
+    columns = ["content_hash", "text", "state", *own]
     Turn.objects.bulk_update(turns, columns, batch_size=500)
     left = Turn.objects.filter(space=space).exclude(speaker="")
     space.speakers = sorted(set(left.values_list("speaker", flat=True)))

@@ -231,7 +231,8 @@ class Resolver:
             new.cardinality = "multi" if is_rival else new.cardinality
             return
         if decision.until is not None:
-            new.valid_to, new.status = decision.until, Fact.Status.SUPERSEDED
+            ends = [decision.until, *([new.valid_to] if new.valid_to else [])]
+            new.valid_to, new.status = min(ends), Fact.Status.SUPERSEDED
         if old is None or not decision.mutates:
             return
         old = self._edit(old)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.db.models import Max
 
@@ -36,8 +37,11 @@ def append_turns(
     session_id: str = "",
     agent: str = "",
     channel: str = "",
+    terms: Mapping[str, Any] | None = None,
 ) -> Appended:
     """Store the messages that were not delivered before. Call inside the tenant's scope.
+
+    `terms`: what the sender lays down for what is read from them.
 
     Locks the space's row, so that `seq` has no gaps and duplicates are seen (X1, X2).
     """
@@ -46,7 +50,7 @@ def append_turns(
     lock_space(space)
     drafts = [
         # Messages without a time keep their order, and the same words stay two messages (E7).
-        _draft(space, message, agent, received + timedelta(microseconds=at))
+        _draft(space, message, agent, received + timedelta(microseconds=at), terms or {})
         for at, message in enumerate(messages)
     ]
     known = _delivered(space, session_id, drafts)
@@ -83,7 +87,9 @@ def _session(space: Space, external_id: str, new: list[Turn]) -> Session:
     )
 
 
-def _draft(space: Space, message: Message, agent: str, received: datetime) -> Turn:
+def _draft(
+    space: Space, message: Message, agent: str, received: datetime, terms: Mapping[str, Any]
+) -> Turn:
     occurred_at, flag = resolve_time(message.timestamp, space.timezone, received)
     return Turn(
         tenant_id=space.tenant_id,
@@ -93,6 +99,7 @@ def _draft(space: Space, message: Message, agent: str, received: datetime) -> Tu
         agent=agent,
         text=message.content,
         metadata=message.metadata,
+        terms=dict(terms),
         occurred_at=occurred_at,
         time_flag=flag,
         received_at=received,

@@ -32,6 +32,7 @@ from notes.dating import joined
 from notes.merging import key
 from notes.models import Derivation, Fact, Page
 from notes.recording import Source
+from notes.terms import under_terms
 from notes.trust import PEOPLE
 
 log = structlog.get_logger()
@@ -178,7 +179,7 @@ def _fact(batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: d
     planned = candidate.polarity == "planned"
     # Only what holds can push out another value; a plan is one of many until it comes true.
     cardinality = candidate.cardinality if candidate.polarity == "holds" else "multi"
-    return Fact(
+    fact = Fact(
         tenant_id=batch.space.tenant_id,
         space=batch.space,
         owner=candidate.owner[:120],
@@ -204,7 +205,9 @@ def _fact(batch: Batch, candidate: FactCandidate, turn: Turn, stamp: str, now: d
         recorded_at=now,
         confidence=candidate.confidence,
         engine=stamp,
+        metadata=turn.metadata,
     )
+    return under_terms(fact, turn.terms)
 
 
 def _entries(batch: Batch, pages: list[PageDraft]) -> list[indexing.Entry]:

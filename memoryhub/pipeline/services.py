@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -40,13 +41,17 @@ WAIT_CHARACTERS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """Messages about a subject. Without a session's name they join the last unnamed one."""
+    """Messages about a subject. Without a session's name they join the last unnamed one.
+
+    `terms`: what is laid down for what will be read from them (`notes.terms`).
+    """
 
     subject: str
     messages: Sequence[Message]
     session: str = ""
     agent: str = ""
     channel: str = ""
+    terms: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ def ingest(tenant_id: UUID, request: IngestRequest, now: datetime | None = None)
             session_id=request.session,
             agent=request.agent,
             channel=request.channel,
+            terms=request.terms,
         )
         if not appended.new:
             job = _earlier(space, appended.turns)

@@ -58,6 +58,8 @@ class Fact(Retained, Derived):
     )
     confidence = models.FloatField(default=1.0)
     mention_count = models.IntegerField(default=1)
+    # The sender's own, of the message it was first read from.
+    metadata = models.JSONField(default=dict, blank=True)
     # Always considered while shelved (MemoryOS' knowledge base, spec §11.4).
     shelf = models.CharField(max_length=8, choices=Shelf, blank=True, default=Shelf.NONE)
     shelved_at = models.DateTimeField(null=True, blank=True)
