@@ -59,7 +59,8 @@ def edit_text(
         _refuse_retired(old)
         if words == old.text:
             raise InvalidInput("that is what it says already", field="text")
-        new = _version(old, words, actor, now)
+        new = version_of(old, words, now)
+        new.corrected_by = actor
         shelving.succeed(old, new)
         bench.edit(changes, old, retired_at=now, shelf=old.shelf, shelved_at=old.shelved_at)
         bench.add(changes, new, supports(old.id))
@@ -69,13 +70,13 @@ def edit_text(
     return made[0]
 
 
-def _version(old: Fact, text: str, actor: str, now: datetime) -> Fact:
-    """A copy with other words. The old slots are gone: they were read from the old words."""
+def version_of(old: Fact, text: str, now: datetime) -> Fact:
+    """A copy with other words, not saved. The slots are gone: they were read from the old words."""
     new = copy(old)
     new.id, new.version, new.lineage_version = new_id(), 1, old.lineage_version + 1
     new.text, new.text_key = text, text_hash(f"{old.owner} {text}")
     new.pattern = new.s = new.v = new.o = new.o2 = new.c = ""
-    new.recorded_at, new.corrected_by, new.confidence = now, actor, 1.0
+    new.recorded_at, new.confidence = now, 1.0
     new._state = copy(old._state)
     new._state.adding = True
     return new
