@@ -17,7 +17,6 @@ from memoryhub.errors import NotFound
 from notes import episodes, graph, indexing
 from notes.models import (
     Chain,
-    Derived,
     Entity,
     Episode,
     Fact,
@@ -25,6 +24,7 @@ from notes.models import (
     Note,
     Page,
     Relation,
+    Revision,
     Segment,
     SegmentPage,
 )
@@ -32,15 +32,20 @@ from notes.paging import turns_of
 
 # The rows' index entries; None: the kind is not searched.
 MakeEntries = Callable[[Sequence[Any], ZoneInfo], list[indexing.Entry]]
+Follow = Callable[[Sequence[Revision]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """`texts`: the columns that hold words made from what was said."""
+    """`texts`: the columns that hold words made from what was said. `follow`: what is kept
+    beside the rows follows revisions that undoing wrote. `scrubbed`: an erasure puts the words
+    back to what they were, and never deletes the row."""
 
     model: type[Model]
     entries: MakeEntries | None
     texts: tuple[str, ...]
+    follow: Follow | None = None
+    scrubbed: bool = False
 
     @property
     def name(self) -> str:
@@ -49,16 +54,26 @@ class RowKind:
     @property
     def is_derived(self) -> bool:
         """It has a version and is retired; the others are records, made and removed."""
-        return issubclass(self.model, Derived)
+        return hasattr(self.model, "retired_at")
+
+    @property
+    def may_be_shared(self) -> bool:
+        """Rows of it may belong to no space but to the tenant."""
+        return bool(self.model._meta.get_field("space").null)
 
 
 _KINDS: dict[str, RowKind] = {}
 
 
 def register(
-    model: type[Model], *, entries: MakeEntries | None = None, texts: Iterable[str] = ()
+    model: type[Model],
+    *,
+    entries: MakeEntries | None = None,
+    texts: Iterable[str] = (),
+    follow: Follow | None = None,
+    scrubbed: bool = False,
 ) -> None:
-    kind = RowKind(model, entries, tuple(texts))
+    kind = RowKind(model, entries, tuple(texts), follow, scrubbed)
     _KINDS[kind.name] = kind
 
 

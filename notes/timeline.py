@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from django.db.models import Q
+
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -59,9 +61,20 @@ def as_of(space: Space, at: datetime) -> dict[Row, Values]:
     What was erased since is missing: of that, nothing is left to be told.
     """
     known = Revision.objects.filter(space=space, event__created_at__lte=at)
+    known = known.exclude(_is_shared())
     known = known.order_by("row_type", "row_id", "-version_after", "-id")
     latest = known.distinct("row_type", "row_id").values_list("row_type", "row_id", "after")
     return {(kind, row): after for kind, row, after in latest if after and is_held(kind, after)}
+
+
+def _is_shared() -> Q:
+    """Revisions of rows that belong to the tenant and to no space."""
+    found = Q(pk=None)
+    for kind in registry.kinds():
+        if kind.may_be_shared:
+            rows = kind.model._default_manager.filter(space=None)
+            found |= Q(row_type=kind.name, row_id__in=rows.values("pk"))
+    return found
 
 
 def is_held(kind: str, values: Values) -> bool:
@@ -86,11 +99,14 @@ def since(space: Space, at: datetime, now: datetime) -> list[RowChange]:
 
 
 def later_events(space: Space, to: datetime) -> list[EvolutionEvent]:
-    """Events after `to` whose effect still stands, newest first. Raises Conflict where one of
-    them can't be undone; `since` says from when on everything can.
+    """Events after `to` whose effect still stands, newest first, but for those of
+    `shared_events`. Raises Conflict where one of them can't be undone; `since` says from when on
+    everything can.
     """
     rows = EvolutionEvent.objects.filter(space=space, created_at__gt=to)
-    events = {event.id: event for event in rows.filter(revisions__isnull=False).distinct()}
+    shared = {event.id for event in shared_events(space, to)}
+    held = rows.filter(revisions__isnull=False).exclude(id__in=shared).distinct()
+    events = {event.id: event for event in held}
     erased = EvolutionEvent.Kind.ERASE
     net = standing_in(space).net({e.id for e in events.values() if e.kind != erased})
     found = sorted((events[e] for e in net), key=lambda e: (e.created_at, e.id), reverse=True)
@@ -102,6 +118,13 @@ def later_events(space: Space, to: datetime) -> list[EvolutionEvent]:
                 since=event.created_at.isoformat(),
             )
     return found
+
+
+def shared_events(space: Space, to: datetime) -> list[EvolutionEvent]:
+    """Changes after `to` of what other spaces see too, newest first: going back leaves them."""
+    changed = Revision.objects.filter(_is_shared(), space=space, event__created_at__gt=to)
+    rows = EvolutionEvent.objects.filter(id__in=changed.values("event_id"))
+    return list(rows.order_by("-created_at", "-id"))
 
 
 def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> Workbench:

@@ -88,8 +88,8 @@ def _by_derivation(found: Trace) -> None:
     names = _names(found.space)
     for key, row in rows.items():
         others = support[key] - found.erased
-        if key[0] == "page":
-            continue  # what is left of it stays: see _pages
+        if key[0] == "page" or registry.kind_of(key[0]).scrubbed:
+            continue  # what is left of it stays: see _pages, and personas.erasing
         if key[0] == "entity":
             found.entities[row.id] = row
         elif not others:

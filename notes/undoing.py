@@ -101,6 +101,12 @@ def standing_in(space: Space) -> Standing:
 def work_out(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) -> Workbench:
     """The chosen events undone, newest first, in memory. Raises Conflict for what can't be."""
     events = {e.id: e for e in EvolutionEvent.objects.filter(space=space, id__in=list(chosen))}
+    if elsewhere := set(chosen) - set(events):
+        raise Conflict(
+            "what it changed is shared, and was changed from another space since",
+            code="later_elsewhere",
+            later=[str(event) for event in elsewhere],
+        )
     for event in events.values():
         _refuse(event)
     revisions = list(Revision.objects.filter(event__in=events))

@@ -208,7 +208,18 @@ class Workbench:
                 made = []
         for changes in self.changes:
             changes.save()
+        self._follow()
         self._forget_entries()
+
+    def _follow(self) -> None:
+        """What layers above keep beside their rows."""
+        made: dict[str, list[Revision]] = defaultdict(list)
+        for changes in self.changes:
+            for revision in changes.revisions:
+                made[revision.row_type].append(revision)
+        for kind, revisions in made.items():
+            if follow := registry.kind_of(kind).follow:
+                follow(revisions)
 
     def _differs(self, kind: str, row_id: UUID) -> bool:
         row, first = self.rows[kind, row_id], self.first[kind, row_id]

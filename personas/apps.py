@@ -10,7 +10,9 @@ class PersonasConfig(AppConfig):
 
     def ready(self) -> None:
         from notes.registry import register
-        from personas.models import ProfileAttribute, Trait
+        from personas.blocks import follow
+        from personas.models import CoreBlock, ProfileAttribute, Trait
 
         register(Trait, texts=("rationale",))
         register(ProfileAttribute, texts=("value",))
+        register(CoreBlock, texts=("value", "label"), follow=follow, scrubbed=True)

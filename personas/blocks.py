@@ -3,21 +3,24 @@
 One service a mutation, used by tools, pages and requests alike. A writer names the version it
 read; another has been there meanwhile: Conflict with the current value (G7). What exceeds the
 limit, or matches nothing or too much, is refused with the numbers, and the block is unchanged
-(G5, G6). Call inside the tenant's scope.
+(G5, G6). Every edit is an event of the space it comes from, which can be undone (I6), beside the
+version that says who wrote what. Call inside the tenant's scope.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.models import Space
+from notes.models import EvolutionEvent, Revision
+from notes.recording import ChangeSet, Source, values_of
 from personas.models import BlockAttachment, BlockVersion, CoreBlock
 
 MAX_LABEL = 60
@@ -32,14 +35,17 @@ DEFAULTS = {
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Who writes. Agents may not touch read-only and generated blocks (C9). `space` and
-    `turn_id` say where from, so that an erasure finds it."""
+    `turn_id` say where from: the edit is in that space's history, and an erasure finds it.
+    `sources` are what a generated block rests on."""
 
     actor: str
     kind: Literal["agent", "person", "pipeline"]
     now: datetime
-    space: Space | None = None
+    space: Space
     turn_id: UUID | None = None
     reason: str = ""
+    sources: Sequence[Source] = ()
+    policy_version: str = ""
 
 
 def in_front_of(space: Space, agent: str = "") -> list[CoreBlock]:
@@ -98,7 +104,7 @@ def create(
     _check_length(block, value)
     block.value = value
     block.save(force_insert=True)
-    _record(block, writer)
+    _record(block, writer, None)
     return block
 
 
@@ -185,8 +191,7 @@ def rename(writer: Writer, block_id: UUID, label: str, version: int | None = Non
     block = _held(writer, block_id, version)
     if block.label != label:
         _check_free(block.tenant_id, block.space, block.agent, label)
-        block.label = label
-        _save(block, writer)
+        _save(block, writer, label=label)
     return block
 
 
@@ -197,16 +202,15 @@ def resize(
     block = _held(writer, block_id, version)
     if not max(1, len(block.value)) <= char_limit <= MAX_LIMIT:
         raise InvalidInput(f"from {max(1, len(block.value))} to {MAX_LIMIT}", field="char_limit")
-    block.char_limit = char_limit
-    _save(block, writer)
+    if block.char_limit != char_limit:
+        _save(block, writer, char_limit=char_limit)
     return block
 
 
 def delete(writer: Writer, block_id: UUID, version: int | None = None) -> CoreBlock:
     """Take it out of every agent's sight. Its versions stay."""
     block = _held(writer, block_id, version)
-    block.retired_at = writer.now
-    _save(block, writer)
+    _save(block, writer, retired_at=writer.now)
     return block
 
 
@@ -231,8 +235,7 @@ def _edited(
     value = change(block.value)
     _check_length(block, value)
     if value != block.value:
-        block.value = value
-        _save(block, writer)
+        _save(block, writer, value=value)
     return block
 
 
@@ -285,22 +288,56 @@ def _check_free(tenant_id: UUID, space: Space | None, agent: str, label: str) ->
         raise Conflict(f"there is a block {label!r} already", code="label_taken", field="label")
 
 
-def _save(block: CoreBlock, writer: Writer) -> None:
+def _save(block: CoreBlock, writer: Writer, **values: Any) -> None:
+    before = values_of(block)
+    for name, value in values.items():
+        setattr(block, name, value)
     block.version += 1
     block.updated_at = writer.now
     block.save()
-    _record(block, writer)
+    _record(block, writer, before)
 
 
-def _record(block: CoreBlock, writer: Writer) -> None:
-    BlockVersion.objects.create(
-        tenant_id=block.tenant_id,
-        block=block,
-        version=block.version,
-        value=block.value,
-        actor=writer.actor[:120],
-        reason=writer.reason[:500],
-        space=writer.space,
-        turn_id=writer.turn_id,
-        created_at=writer.now,
+_KINDS = {"pipeline": EvolutionEvent.Kind.REFRESH}
+
+
+def _record(block: CoreBlock, writer: Writer, before: dict[str, Any] | None) -> None:
+    """The version, and the event that it is part of."""
+    changes = ChangeSet(
+        writer.space,
+        _KINDS.get(writer.kind, EvolutionEvent.Kind.MANUAL),
+        writer.actor[:120],
+        writer.now,
+        writer.reason[:500],
+        trigger="block",
+        policy_version=writer.policy_version,
+    )
+    if before is None:
+        changes.created(block, writer.sources)
+    else:
+        changes.changed(block, before)
+        changes.supported(block, writer.sources)
+    changes.save()
+    _version(changes.revisions, writer.turn_id)
+
+
+def follow(revisions: Sequence[Revision]) -> None:
+    """The versions that undoing made."""
+    _version(revisions)
+
+
+def _version(revisions: Sequence[Revision], turn_id: UUID | None = None) -> None:
+    BlockVersion.objects.bulk_create(
+        BlockVersion(
+            tenant_id=revision.tenant_id,
+            block_id=revision.row_id,
+            version=revision.version_after,
+            value=(revision.after or {})["value"],
+            actor=revision.event.actor,
+            reason=revision.event.reason[:500],
+            space_id=revision.space_id,
+            turn_id=turn_id,
+            created_at=revision.event.created_at,
+        )
+        for revision in revisions
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from math import inf
 from typing import Any
 from uuid import UUID
 
@@ -12,10 +13,14 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
 from notes.evidence import gives_away
+from notes.models import Derivation, EvolutionEvent, Revision
+from notes.recording import ChangeSet, values_of
 from personas.models import BlockVersion, CoreBlock
 
 
-def scrub(space: Space, turns: Sequence[Turn], now: datetime) -> tuple[int, list[dict[str, Any]]]:
+def scrub(
+    space: Space, turns: Sequence[Turn], actor: str, now: datetime
+) -> tuple[int, list[dict[str, Any]]]:
     """(blocks changed, shared blocks for a person to look at). Call before the turns are redacted.
 
     A version is scrubbed when one of the turns led to it, or when it says what only they said.
@@ -23,12 +28,14 @@ def scrub(space: Space, turns: Sequence[Turn], now: datetime) -> tuple[int, list
     if not turns:
         return 0, []
     erased, review, changed = {turn.id: turn for turn in turns}, [], 0
+    changes = ChangeSet(space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
     for block in _blocks(space, set(erased)):
-        if not _scrub(block, erased, space, now):
+        if not _scrub(block, erased, changes):
             continue
         changed += 1
         if block.space_id is None:
             review.append({"block": str(block.id), "label": block.label})
+    changes.save()
     return changed, review
 
 
@@ -37,31 +44,61 @@ def _blocks(space: Space, turns: set[UUID]) -> list[CoreBlock]:
     return list(CoreBlock.objects.filter(reached).distinct())
 
 
-def _scrub(block: CoreBlock, erased: dict[UUID, Turn], space: Space, now: datetime) -> bool:
+def _scrub(block: CoreBlock, erased: dict[UUID, Turn], changes: ChangeSet) -> bool:
     versions = list(BlockVersion.objects.filter(block=block).order_by("version"))
-    told = [v for v in versions if v.turn_id in erased or _betrays(v.value, space, erased)]
-    shown = any(v.version == block.version for v in told) or _betrays(block.value, space, erased)
+    since = _made_since(block, set(erased))
+    told = [
+        v
+        for v in versions
+        if v.turn_id in erased or v.version >= since or _betrays(v.value, changes.space, erased)
+    ]
+    shown = any(v.version == block.version for v in told)
+    shown = shown or _betrays(block.value, changes.space, erased)
     if not told and not shown:
         return False
     kept = [v for v in versions if v not in told]
     for version in told:
         version.value, version.reason = "", ""
     BlockVersion.objects.bulk_update(told, ["value", "reason"])
+    _purge(block, {v.version for v in told})
     if shown:
-        block.value = "" if block.generated or not kept else kept[-1].value
-        block.version += 1
-        block.updated_at = now
-        block.save(update_fields=["value", "version", "updated_at"])
-        BlockVersion.objects.create(
-            tenant_id=block.tenant_id,
-            block=block,
-            version=block.version,
-            value=block.value,
-            actor="erasure",
-            space=space,
-            created_at=now,
-        )
+        _put_back(block, "" if block.generated or not kept else kept[-1].value, changes)
     return True
+
+
+def _made_since(block: CoreBlock, turns: Iterable[UUID]) -> float:
+    """The first version of a generated block that rests on one of the turns."""
+    rows = Derivation.objects.filter(child_id=block.id, turn__in=turns)
+    return min(rows.values_list("child_version", flat=True), default=inf)
+
+
+def _purge(block: CoreBlock, told: set[int]) -> None:
+    """The same words in the histories, of whatever space: those events can't be undone any more."""
+    rows = Revision.objects.filter(row_id=block.id)
+    after, before = rows.filter(version_after__in=told), rows.filter(version_before__in=told)
+    events = {*after.values_list("event_id", flat=True), *before.values_list("event_id", flat=True)}
+    EvolutionEvent.objects.filter(id__in=events).update(is_purged=True, reason="")
+    before.update(before=None)
+    after.update(before=None, after=None)
+
+
+def _put_back(block: CoreBlock, value: str, changes: ChangeSet) -> None:
+    was = values_of(block)
+    block.value = value
+    block.version += 1
+    block.updated_at = changes.at
+    block.save(update_fields=["value", "version", "updated_at"])
+    changes.changed(block, was)
+    changes.revisions[-1].before = None  # these words go
+    BlockVersion.objects.create(
+        tenant_id=block.tenant_id,
+        block=block,
+        version=block.version,
+        value=block.value,
+        actor="erasure",
+        space=changes.space,
+        created_at=changes.at,
+    )
 
 
 def _betrays(value: str, space: Space, erased: dict[UUID, Turn]) -> bool:

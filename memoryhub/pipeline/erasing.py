@@ -164,7 +164,7 @@ def _erase(
     space: Space, target: Target, found: Trace, actor: str, now: datetime
 ) -> tuple[Counter[str], list[dict[str, Any]]]:
     counts: Counter[str] = Counter()
-    blocks, review = scrub(space, found.turns, now)
+    blocks, review = scrub(space, found.turns, actor, now)
     counts["blocks"] = blocks
     counts["wishes"] = len(found.erased.intersection(target.wishes))
     oldest = _oldest(found, now)

@@ -259,7 +259,7 @@ def write(reading: Reading, made: Made, now: datetime) -> None:
     sensitive = reading.policy.traits.sensitive
     profiles.mirror(reading.space, changes, sensitive=sensitive)
     changes.save()
-    portrait.renew(reading.space, reading.policy, now)
+    portrait.renew(reading.space, reading.policy, reading.policy_version, now)
     queue.finish(reading.job, _result(reading, made, shelved, assessed), now)
     if reading.more:
         plan(reading.space, f"{reading.job.id}", now)
@@ -339,10 +339,11 @@ def follow(space: Space, policy: Policy, now: datetime, job: Job | None = None) 
         job_id=job.id if job else None,
         trigger="profile",
     )
+    version = policy_of(space).version
     if profiles.mirror(space, changes, sensitive=policy.traits.sensitive):
-        changes.event.policy_version = policy_of(space).version
+        changes.event.policy_version = version
         changes.save()
-        portrait.renew(space, policy, now)
+    portrait.renew(space, policy, version, now)
 
 
 def sweep(space: Space, policy: Policy, now: datetime) -> None:
@@ -350,5 +351,4 @@ def sweep(space: Space, policy: Policy, now: datetime) -> None:
     sweep, which opens its own scope; it wants no sweep of its own."""
     with tenant_scope(space.tenant_id):
         follow(space, policy, now)
-        portrait.renew(space, policy, now)
         plan_if_warm(space, policy, f"sweep:{now:%Y-%m-%dT%H}", now)

@@ -84,7 +84,7 @@ def test_MG9_of_two_writers_from_one_version_the_second_gets_the_current_value(
     other = make_space(space.tenant, "omar")
     shared = made(space, "one", shared=True)
     for value in ("two", "three"):
-        blocks.rethink(Writer("ida", "person", MAY), shared.id, value)
+        blocks.rethink(Writer("ida", "person", MAY, space), shared.id, value)
     for each in (space, other):
         blocks.attach(shared, each)
     seen = {each.id: blocks.labelled(each, "human").version for each in (space, other)}

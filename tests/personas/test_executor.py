@@ -261,8 +261,11 @@ def test_every_tool_is_offered_with_a_schema_a_model_can_read() -> None:
     assert "send_message" not in {t.name for t in tools.offered(without=["send_message"])}
 
 
-def test_no_edit_of_a_block_is_an_event_of_the_space(hub: Hub, box: Toolbox) -> None:
-    """Blocks keep their own versions, whose spaces may be several."""
+def test_an_agents_edit_is_an_event_of_the_space_by_that_agent(hub: Hub, box: Toolbox) -> None:
     take(hub, box, call("core_append", label="human", text="Ana."))
     with tenant_scope(hub.tenant.id):
-        assert not EvolutionEvent.objects.exists()
+        event = EvolutionEvent.objects.get(actor="helper")
+        revision = event.revisions.get()
+    assert (event.kind, event.reason) == ("manual", "by its own tool")
+    before, after = revision.before or {}, revision.after or {}
+    assert (before["value"], after["value"]) == ("", "Ana.")

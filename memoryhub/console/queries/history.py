@@ -37,12 +37,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What an action would do, or why it can't be done. `later` would be undone with it."""
+    """What an action would do, or why it can't be done. `later` would be undone with it;
+    `shared` stay, as other spaces see what they changed."""
 
     rows: list[Told] = field(default_factory=list)
     summary: str = ""
     later: list[EvolutionEvent] = field(default_factory=list)
     refused: str = ""
+    shared: list[EvolutionEvent] = field(default_factory=list)
 
 
 def event_or_404(space: Space, event_id: UUID) -> EvolutionEvent:
@@ -70,7 +72,8 @@ def roll_back_outlook(space: Space, to: datetime, actor: str, now: datetime) -> 
     except MemoryHubError as error:
         return Outlook(refused=error.message)
     changes = timeline.preview(bench)
-    return Outlook(told(space.id, changes), in_words(changes), bench.undone)
+    shared = timeline.shared_events(space, to)
+    return Outlook(told(space.id, changes), in_words(changes), bench.undone, shared=shared)
 
 
 def in_words(changes: list[RowChange]) -> str:

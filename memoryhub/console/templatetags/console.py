@@ -123,7 +123,9 @@ def at(values: dict[str, Any], name: str) -> Any:
 
 @register.filter
 def kind_words(kind: str) -> str:
-    return {"segmentpage": "place", "profileattribute": "profile"}.get(kind, kind)
+    return {"segmentpage": "place", "profileattribute": "profile", "coreblock": "block"}.get(
+        kind, kind
+    )
 
 
 @register.filter
