@@ -190,7 +190,7 @@ def test_I12_what_an_erased_turn_led_to_is_in_no_revision(hub: Hub) -> None:
     for event in (told, last):
         with tenant_scope(hub.tenant.id):
             event.refresh_from_db()
-        with pytest.raises(Conflict, match="erased"):
+        with pytest.raises(Conflict, match="eras"):
             undo(hub, event, cascade=True)
 
 
