@@ -35,7 +35,11 @@ Purpose = Literal[
     "repair",
 ]
 # A change of a prompt's text is a new file and a new number: calls and events name it.
-VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {"construct": 2, "answer": 2}
+VERSIONS: dict[Purpose, int] = dict.fromkeys(get_args(Purpose), 1) | {
+    "construct": 3,
+    "extract_facts": 2,
+    "answer": 2,
+}
 
 
 @cache

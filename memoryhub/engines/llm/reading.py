@@ -12,6 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from memoryhub.engines.llm.asking import is_instruction
+from memoryhub.engines.llm.attribution import (
+    as_key,
+    asserts,
+    may_be_about,
+    predicate,
+    sentences,
+)
 from memoryhub.engines.llm.prompting import match_text
 from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactReply
 from memoryhub.engines.llm.times import time_of
@@ -58,13 +65,17 @@ class Reading:
     def __post_init__(self) -> None:
         self.offered = {u.handle: u for e in self.exchanges for u in e.utterances}
         self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
+        shown = [*self.offered.values(), *(u for e in self.exchanges[:1] for u in e.history)]
+        summaries = [e.summary for e in self.exchanges[:1]]
+        self._heard = " ".join([*(f"{u.speaker} {u.text}" for u in shown), *summaries])
+        self._acts_said: Mapping[str, SpeechAct] = {}
 
     def constructions(self, reply: ConstructReply) -> list[Construction]:
         """One an exchange, in order."""
+        acts = self._acts_said = self._acts(reply)
         kept = self._facts(reply)
         entities = self._entities(reply)
         relations = self._relations(reply, entities, kept)
-        acts = self._acts(reply)
         said = self._said_of(reply)
         return [
             self._construction(at, kept, entities, relations, acts, said.get(at))
@@ -142,12 +153,13 @@ class Reading:
         if not (source and kind and polarity and text) or self._is_ours(text):
             return None
         owner = source.speaker if reply.owner.strip().lower() in _SELF else reply.owner.strip()
-        if not _may_claim(source, owner, kind):
-            return None
         span, found = _span(source, reply.quote)
+        if not (_may_claim(source, owner, kind) and self._is_said(source, span, found, owner)):
+            return None
         if not found and is_instruction("construct", reply.text):
             return None  # the model copied its own prompt
-        key = re.sub(r"\W+", "_", reply.predicate.strip().lower()).strip("_")[:64]
+        quote = reply.quote if found else ""
+        key = predicate(as_key(reply.predicate), reply.verb, f"{text} {quote}")
         return FactCandidate(
             text=text,
             owner=owner,
@@ -167,6 +179,19 @@ class Reading:
             correction=reply.correction and source.role == "user",
             sources=(span,),
         )
+
+    def _is_said(self, source: Utterance, span: SourceSpan, found: bool, owner: str) -> bool:
+        """Whether the words quoted say that something is so, and can be about this owner."""
+        said = sentences(source.text, span.start, span.end)
+        if not asserts(said, self._acts_said.get(source.handle)):
+            return False
+        if source.role != "user":
+            return True
+        exchange = self.exchanges[self._place[source.handle]]
+        speakers = [u.speaker for u in self.offered.values()]
+        people = [*exchange.participants, exchange.subject, *speakers]
+        words = " ".join(said)
+        return may_be_about(owner, source, words, people, self._heard, quoted=found)
 
     def _is_ours(self, text: str) -> bool:
         """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""

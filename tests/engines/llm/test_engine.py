@@ -89,8 +89,17 @@ def test_a_fact_has_owner_slots_and_source(server: OpenAIServer, engine: LLMEngi
 def test_only_a_state_has_one_value_whatever_predicate_a_model_hangs_an_event_on(
     server: OpenAIServer, engine: LLMEngine, predicate: str, kind: str, cardinality: str
 ) -> None:
-    found = one_fact(server, engine, predicate=predicate, kind=kind)
-    assert found.cardinality == cardinality
+    told = "Nora moved to Lisbon, works as a nurse and has a favourite colour."
+    found = one_fact(server, engine, text=told, predicate=predicate, kind=kind)
+    assert (found.predicate_key, found.cardinality) == (predicate, cardinality)
+
+
+@pytest.mark.parametrize("predicate", ["works_as", "works_at", "age", "favourite_race"])
+def test_a_predicate_the_words_do_not_speak_of_gives_way_to_the_verb(
+    server: OpenAIServer, engine: LLMEngine, predicate: str
+) -> None:
+    found = one_fact(server, engine, predicate=predicate, verb="Moved to", kind="state")
+    assert (found.predicate_key, found.cardinality) == ("moved_to", "multi")
 
 
 def test_dates_come_as_iso_and_become_intervals(server: OpenAIServer, engine: LLMEngine) -> None:
@@ -331,4 +340,4 @@ def test_a_summary_has_no_more_sentences_than_asked(
 
 
 def test_prompts_are_versioned_and_recorded(engine: LLMEngine) -> None:
-    assert engine.version == "small/construct.v2"
+    assert engine.version == "small/construct.v3"

@@ -1,0 +1,121 @@
+"""What a sentence can be evidence of: that something is so, and of whom. Pure.
+
+A small model reads a question as a claim, gives one speaker's words to the other, and hangs what
+happened on whatever predicate it was shown. Its words are held against the sentence it quotes:
+what that sentence can not say is refused (spec E13, E25, E26). Pronouns and names of predicates are
+known in English and Chinese; in other languages only names and question marks are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from memoryhub.engines.llm.prompting import match_text
+from memoryhub.engines.local.language import language_of
+from memoryhub.engines.types import SpeechAct, Utterance
+
+_SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$|[\"'”’)])|[。！？\n]+|$)", re.S)
+_ASKING = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
+# Acts in which nothing is said to be so, whatever else a message says (E20, E26).
+_NO_WORD = frozenset({"forget", "hypothetical"})
+
+_FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|我|咱|俺", re.I)
+_SECOND = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
+_OTHERS = re.compile(
+    r"\b(?:he|she|they|him|her|his|hers|their|them|we|us|our)\b|[他她]|我们|咱", re.I
+)
+_SHORTEST = 3  # letters of a name that stand for the whole of it: "Mel" for "Melanie"
+
+# By predicate, what a sentence must speak of; a key or its first word and "_".
+_EVIDENCE = {
+    "lives_in": r"\b(?:liv(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|resid\w+|home|settl\w+|relocat\w+"
+    r"|emigrat\w+|based|house|apartment|flat|stay\w*)\b|住|搬|定居|家",
+    "address": r"\d|\b(?:address|street|road|avenue|lane|square)\b|住|址|[路街号弄]",
+    "works_as": r"\bwork(?:s|ed|ing)?\b.{0,20}\bas\b|\b(?:job|career|profession|occupation"
+    r"|promot\w+|position|retire\w*|employ\w+|qualif\w+|train\w*|hired)\b|\b(?:is|was|am|be|becom\w+|became)"
+    r" (?:now )?(?:an?|the)\b|'m (?:now )?an?\b|工作|职|当|做|任|是",
+    "works_at": r"\bwork(?:s|ed|ing)?\b.{0,20}\b(?:at|for|in|with)\b|\b(?:job|employ\w+|hired"
+    r"|join\w*|start\w*|company|firm|resign\w*|retire\w*|quit|left|notice)\b|工作|上班|职|公司|单位",
+    "marital_status": r"\b(?:marri\w+|marry\w*|wed\w*|engag\w+|divorc\w+|separat\w+|single"
+    r"|widow\w*|husband|wife|spouse|fianc\w+|partner|split)\b|婚|单身|丈夫|妻子|老公|老婆",
+    "age": r"\d|\b(?:year|birthday|old|turn|born|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety)|岁|生日",
+    "favourite": r"\bfavou?rite|\bprefer|\b(?:best|most)\b|\b(?:like|love|adore|enjoy)|最|喜欢|爱",
+    "has_count": r"\d|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|many)\b"
+    r"|[一二两三四五六七八九十几个只]",
+}
+_PATTERNS = {key: re.compile(pattern, re.I) for key, pattern in _EVIDENCE.items()}
+
+
+def sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:
+    """The sentences of `text` that the characters from `start` to `end` are part of."""
+    last = len(text) if end is None else end
+    found = (match for match in _SENTENCE.finditer(text) if match[0].strip())
+    return [m[0].strip() for m in found if m.start() < last and m.end() > start]
+
+
+def asserts(said: Iterable[str], act: SpeechAct | None) -> bool:
+    """Whether the sentences, of a message that is this act as a whole, say that something is so."""
+    return act not in _NO_WORD and not all(_ASKING.search(sentence) for sentence in said)
+
+
+def may_be_about(
+    owner: str, source: Utterance, said: str, people: Iterable[str], heard: str, *, quoted: bool
+) -> bool:
+    """Whether `said`, words of `source`, can be about `owner`.
+
+    `people` are those who talk, `heard` all that the model was shown: an owner who is neither one
+    of them nor named there was invented. Without words `quoted`, `said` is the whole message,
+    which may speak to somebody and of the speaker as well.
+    """
+    known = [name for name in people if _is_called(owner, name)]
+    if not known and not _is_called(owner, source.speaker):
+        return _names(owner, [*people, heard])
+    if language_of(source.text) == "other":
+        return True
+    names = " ".join([owner, *known])
+    if _is_called(owner, source.speaker):
+        spoken_to = quoted and _SECOND.search(said) and not _FIRST.search(said)
+        return not spoken_to or _names(names, [said])
+    return bool(_SECOND.search(said) or _OTHERS.search(said)) or _names(names, [said])
+
+
+def predicate(key: str, verb: str, said: str) -> str:
+    """`key` where `said` speaks of what it means, else the verb as a key of its own.
+
+    `said` is the claim with the words it rests on. Free predicates are left as they are.
+    """
+    pattern = next((p for name, p in _PATTERNS.items() if _is_of(key, name)), None)
+    if pattern is None or pattern.search(said) or language_of(said) == "other":
+        return key
+    return as_key(verb)
+
+
+def as_key(words: str) -> str:
+    """("Moved to") → "moved_to"."""
+    return re.sub(r"\W+", "_", words.strip().lower()).strip("_")[:64]
+
+
+def _is_of(key: str, name: str) -> bool:
+    return key == name or (name in ("favourite", "has_count") and key.startswith(f"{name}_"))
+
+
+def _is_called(owner: str, name: str) -> bool:
+    """Whether two names are one person's: the same, or one the beginning of the other."""
+    short, long = sorted((match_text(owner), match_text(name)), key=len)
+    return bool(short) and (short == long or (len(short) >= _SHORTEST and long.startswith(short)))
+
+
+def _names(owner: str, texts: Iterable[str]) -> bool:
+    """Whether a word of the name, or its beginning, is said somewhere."""
+    said = match_text(" ".join(texts))
+    words = set(re.findall(r"\w+", said))
+    for part in re.findall(r"\w+", match_text(owner)):
+        if part in words or (not part.isascii() and part in said):
+            return True
+        if len(part) > _SHORTEST and any(
+            len(word) >= _SHORTEST and part.startswith(word) for word in words
+        ):
+            return True
+    return False

@@ -1,0 +1,113 @@
+"""What the sentence a model quotes can be evidence of: for whom, of what, and whether at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memoryhub.engines.llm.attribution import asserts, may_be_about, predicate, sentences
+from memoryhub.engines.types import Utterance
+
+AT = datetime(2026, 5, 10, tzinfo=UTC)
+TALK = "Nora: my sister Eva visits. Dr. Ruiz: and your mother?"
+
+
+def may(owner: str, said: str, *, speaker: str = "Nora", quoted: bool = True) -> bool:
+    source = Utterance("t1", speaker, "user", said, AT)
+    people = ["Nora", "Benjamin", "林小雨"]
+    return may_be_about(owner, source, said, people, TALK, quoted=quoted)
+
+
+def test_a_quotation_stands_in_its_sentence() -> None:
+    text = "Hi Ben! I ran 3.5 km. Did you swim? 我搬家了。你呢？"
+    at = text.index("ran")
+    assert sentences(text, at, at + 3) == ["I ran 3.5 km."]
+    at = text.index("搬家")
+    assert sentences(text, at, at + 2) == ["我搬家了。"]
+    assert sentences(text) == ["Hi Ben!", "I ran 3.5 km.", "Did you swim?", "我搬家了。", "你呢？"]
+    assert sentences("no end", 0, 2) == ["no end"]
+    assert sentences("   ") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "act", "is_word"),
+    [
+        (["I ran."], None, True),
+        (["I ran."], "question", True),
+        (["I ran.", "Did you?"], "question", True),
+        (["Did I run?"], None, False),
+        (["他说：“你跑步了吗？”"], "assertion", False),
+        (["I ran."], "hypothetical", False),
+        (["I ran."], "forget", False),
+        ([], None, False),
+    ],
+)
+def test_E26_only_what_is_said_to_be_so_counts(said: list[str], act: Any, is_word: bool) -> None:
+    assert asserts(said, act) is is_word
+
+
+@pytest.mark.parametrize(
+    ("owner", "said"),
+    [
+        ("Nora", "I painted the lake."),
+        ("Nora", "Painted the lake."),
+        ("Nora", "My garden beats your garden."),
+        ("Benjamin", "You painted the lake."),
+        ("Ben", "Benjamin painted the lake."),
+        ("Benjamin", "Ben painted the lake."),
+        ("Benjamin", "We painted the lake."),
+        ("Benjamin", "Ontem pintaste o lago com o teu primo."),
+        ("Eva", "She painted the lake."),
+        ("Nora's mother", "My mother painted the lake."),
+        ("Dr. Ruiz", "He painted the lake."),
+        ("林小雨", "你画了湖。"),
+        ("小雨", "小雨画了湖。"),
+    ],
+)
+def test_E25_whom_words_can_be_about(owner: str, said: str) -> None:
+    assert may(owner, said)
+
+
+@pytest.mark.parametrize(
+    ("owner", "said"),
+    [
+        ("Nora", "So cool you found such a group."),
+        ("Nora", "你画了湖。"),
+        ("Benjamin", "I painted the lake last year!"),
+        ("Benjamin", "Painted the lake."),
+        ("林小雨", "我画了湖。"),
+        ("Atlas", "I painted the lake."),
+        ("王明", "他画了湖。"),
+    ],
+)
+def test_E13_E25_whom_words_can_not_be_about(owner: str, said: str) -> None:
+    assert not may(owner, said)
+
+
+def test_E25_a_whole_message_may_speak_to_one_and_of_the_other() -> None:
+    assert may("Nora", "Thank you! Painted the lake.", quoted=False)
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "kept"),
+    [
+        ("works_as", "Nora is a nurse", True),
+        ("works_as", "Nora ran a race", False),
+        ("works_at", "Nora joined Harlow Freight", True),
+        ("works_as", "诺拉当护士", True),
+        ("lives_in", "诺拉跑步", False),
+        ("marital_status", "Nora is engaged", True),
+        ("age", "Nora turned thirty", True),
+        ("age", "Nora swims", False),
+        ("favourite_colour", "Nora likes blue best", True),
+        ("favourite_colour", "Nora painted blue", False),
+        ("has_count_dog", "Nora has two dogs", True),
+        ("works_as", "A Nora corre na praia com o cão", True),
+        ("painted", "Nora ran a race", True),
+        ("", "Nora ran a race", True),
+    ],
+)
+def test_a_predicate_is_one_the_words_speak_of(key: str, said: str, kept: bool) -> None:
+    assert predicate(key, "Did it", said) == (key if kept else "did_it")
