@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.authentication import key_of
 from api.serializers import AnswerSerializer
 from api.views import HubView, space_of
 from memoryhub.dialogues.messages import checked_text, in_zone
@@ -28,6 +29,7 @@ class AnswerView(HubView):
     @extend_schema(request=AnswerSerializer, responses={200: dict[str, Any]})
     def post(self, request: Request) -> Response:
         from memoryhub.recall.answering import answer  # loads the engines
+        from memoryhub.recall.asking import Asker
 
         body = AnswerSerializer(data=self.body(request))
         body.is_valid(raise_exception=True)
@@ -37,6 +39,7 @@ class AnswerView(HubView):
         session_id = _session(space, wanted.pop("session"))
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
+        wanted["asked_by"] = Asker("api", str(key_of(request).id))
         started = time.perf_counter()
         given = asdict(answer(space, question, session_id=session_id, **wanted))
         return Response(given | {"ms": round((time.perf_counter() - started) * 1000, 1)})

@@ -22,6 +22,7 @@ from memoryhub.inference.ledger import accounting
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
 from memoryhub.recall.answering import compose
+from memoryhub.recall.asking import Asker
 from memoryhub.recall.citations import Citation, citations
 from memoryhub.recall.results import Item
 from memoryhub.recall.services import search
@@ -100,7 +101,8 @@ def _respond(
 ) -> Response:
     if asks_to_forget(turn):
         return Response(noted(turn), [])
-    recalled = _recall(space, turn, session)
+    by = Asker("chat", request.user.get_username())
+    recalled = _recall(space, turn, session, by)
     if is_acting(request.tenant, space):
         acted = act(request.tenant, space, turn, recalled, now)
         return Response(Answer(acted.text, quoted=False), recalled, steps=acted.steps)
@@ -115,9 +117,9 @@ def _store(space: Space, message: Message, session: str) -> Ingested:
     )
 
 
-def _recall(space: Space, turn: Turn, session: str) -> list[Item]:
+def _recall(space: Space, turn: Turn, session: str, by: Asker) -> list[Item]:
     """What is remembered. This conversation stands on the page already, so of it only facts."""
-    found = search(space, turn.text, limit=CANDIDATES)
+    found = search(space, turn.text, limit=CANDIDATES, asked_by=by)
     with tenant_scope(space.tenant_id):
         known = turns_by_id(at for item in found.items for at in _sources(item))
     return [item for item in found.items if _tells(item, turn, session, known)][:RECALLED]

@@ -147,10 +147,14 @@ def changes(layers: Layers, preset: str, *, of_space: bool) -> list[Change]:
 
 
 def _compared(layers: Layers, preset: str, *, of_space: bool) -> list[Difference]:
+    return differences(layers.policy, candidate(layers, preset, of_space=of_space))
+
+
+def candidate(layers: Layers, preset: str, *, of_space: bool = True) -> Policy:
+    """What the policy would be with this preset applied: changes by hand taken back, most."""
     own = layers.own if of_space else layers.tenant
     kept = house_rules(own.overrides if own else {})
-    applied = _applied(layers, preset, of_space=of_space, overrides=kept)
-    return differences(layers.policy, applied)
+    return _applied(layers, preset, of_space=of_space, overrides=kept)
 
 
 def _change(each: Difference) -> Change:

@@ -197,6 +197,7 @@ def _answered(
         calls=calls,
         took_ms={**found.took_ms, **clock.took},
         explain=shown if explain else {},
+        recall_id=found.recall_id,
     )
 
 

@@ -71,6 +71,14 @@ class Override:
     engine: str | None = None
     vectors: str | None = None
 
+    def told(self) -> dict[str, Any]:
+        """What of it the recall log notes: a policy by its preset."""
+        return {
+            "policy": self.policy.preset if self.policy else "",
+            "channels": list(self.channels or ()),
+            "select": self.select or "",
+        }
+
     def of(self, own: Policy) -> Policy:
         """Raises InvalidInput for channels there are none of."""
         policy = self.policy or own

@@ -72,6 +72,7 @@ class Answered:
     calls: int = 0
     took_ms: Mapping[str, float] = field(default_factory=dict)
     explain: Mapping[str, Any] = field(default_factory=dict)
+    recall_id: UUID | None = None
 
 
 def citations(answer: Answer, items: Sequence[Item]) -> list[Citation]:

@@ -72,6 +72,7 @@ class Context:
     rounds: int = 1
     took_ms: dict[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
+    recall_id: UUID | None = None
 
     def items(self, *sections: str) -> list[Item]:
         """Those of the sections, or all."""
@@ -95,17 +96,20 @@ def context(
     asked_by: Asker = NOBODY,
     now: datetime | None = None,
     reinforce: bool = True,
+    inspect: bool = False,
 ) -> Context:
     """What of the space's memory to hand to a model that is to answer `query`.
 
     `policy`, or `channels` and `select` of it, answer this one question in place of the space's
     own. What made it into the text is remembered better for it, unless not to `reinforce`: then
-    nothing is left of the question. Raises
-    InvalidInput for an empty query or a budget out of bounds. Opens its own scopes.
+    nothing is left of the question. `inspect`: a person only looks; that is logged at once, and
+    reinforces nothing. Raises InvalidInput for an empty query or a budget out of bounds. Opens
+    its own scopes.
     """
     packing.check(budget_tokens)
     clock, now = Clock(), now or timezone.now()
     visibility = Visibility(now, as_of, include_past, deep)
+    override = Override(policy, channels, select)
     ask, consultant = prepare(
         space,
         query,
@@ -113,7 +117,7 @@ def context(
         clock,
         session_id=session_id,
         name_entities=True,
-        override=Override(policy, channels, select),
+        override=override,
     )
     chosen = gathering.selected(ask)
     with tenant_scope(space.tenant_id):
@@ -146,19 +150,21 @@ def context(
         rounds=judged.rounds,
         took_ms=clock.took,
         explain=told.explanation() if explain else None,
+        recall_id=journal.new_recall() if reinforce or inspect else None,
     )
-    if reinforce:
+    if reinforce or inspect:
         options = {
             "as_of": as_of.isoformat() if as_of else "",
             "include_past": include_past,
             "deep": deep,
             "budget_tokens": budget_tokens,
             "agent": agent,
+            **override.told(),
         }
         done = journal.Outcome.of("context", query, options, result)
         shown = [(section.name, section.items) for section in kept]
-        entry = journal.entry(told, done, shown, asked_by, now) if journal.is_on() else None
-        reinforcing.recalled(space, asked, now, entry)
+        entry = journal.entry(told, done, shown, asked_by, now)
+        reinforcing.left(space, asked, now, entry, inspected=inspect)
     return result
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Protocol, Self
+from uuid import UUID
 
 from django.conf import settings
 
@@ -18,6 +19,7 @@ from memoryhub.recall.explaining import Told, route_of
 from memoryhub.recall.keeping import expired
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.results import Dropped, Finding, Item
+from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.models import Receipt
 
@@ -47,6 +49,8 @@ class Answered(Protocol):
     def pending_turns(self) -> int: ...
     @property
     def tokens(self) -> int | None: ...
+    @property
+    def recall_id(self) -> UUID | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class Outcome:
     degraded: Sequence[str]
     pending_turns: int
     tokens: int | None
+    recall_id: UUID | None
 
     @classmethod
     def of(cls, form: str, query: str, options: Mapping[str, Any], answer: Answered) -> Self:
@@ -73,11 +78,13 @@ class Outcome:
             answer.degraded,
             answer.pending_turns,
             answer.tokens,
+            answer.recall_id,
         )
 
 
-def is_on() -> bool:
-    return bool(settings.RECALL_LOG_DAYS > 0)
+def new_recall() -> UUID | None:
+    """The id that the next entry will have, None where nothing is logged."""
+    return new_id() if settings.RECALL_LOG_DAYS > 0 else None
 
 
 def entry(
@@ -86,9 +93,15 @@ def entry(
     sections: Sequence[tuple[str, Sequence[Item]]],
     asked_by: Asker,
     at: datetime,
-) -> Entry:
-    """Plain values, without the words of any memory. Touches no database."""
+) -> Entry | None:
+    """Plain values, without the words of any memory; None for what has no `recall_id`.
+
+    Touches no database.
+    """
+    if done.recall_id is None:
+        return None
     log = {
+        "id": done.recall_id,
         "form": done.form,
         "asked_at": at,
         "query": done.query.replace("\0", "").encode(errors="ignore").decode()[:_QUERY],

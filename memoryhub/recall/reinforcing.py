@@ -102,6 +102,23 @@ def recalled(
         _buffer.add(_Word(space, memories, texts, at, entry))
 
 
+def left(
+    space: Space,
+    items: Iterable[Item],
+    at: datetime,
+    entry: journal.Entry | None,
+    *,
+    inspected: bool,
+) -> None:
+    """What a search leaves behind. Where a person only looked: the log's entry, at once, and
+    nothing is remembered better for it. Opens its own scope."""
+    if not inspected:
+        recalled(space, items, at, entry)
+    elif entry is not None:
+        with tenant_scope(space.tenant_id):
+            journal.write(space, entry)
+
+
 def flush() -> int:
     """Write down what this process's reads left. For tests, and for the end of a process."""
     return _buffer.flush()

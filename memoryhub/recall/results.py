@@ -161,7 +161,8 @@ class SearchResult:
 
     `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
     not be asked, so everything found is there. `tokens` of the items' texts, counted where a
-    budget was given. `took_ms` by stage. `explain` is there on request.
+    budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry in
+    the recall log, which is there some seconds later; None where nothing is logged.
     """
 
     items: Sequence[Item]
@@ -175,3 +176,4 @@ class SearchResult:
     rounds: int = 1
     took_ms: Mapping[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
+    recall_id: UUID | None = None

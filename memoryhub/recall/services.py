@@ -47,6 +47,7 @@ def search(
     asked_by: Asker = NOBODY,
     now: datetime | None = None,
     reinforce: bool = True,
+    inspect: bool = False,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
@@ -88,8 +89,9 @@ def search(
         rounds=judged.rounds,
         took_ms=clock.took,
         explain=told.explanation() if explain else None,
+        recall_id=journal.new_recall() if reinforce or inspect else None,
     )
-    if reinforce:
+    if reinforce or inspect:
         options = {
             "limit": limit,
             "kinds": list(kinds or ()),
@@ -97,10 +99,11 @@ def search(
             "include_past": include_past,
             "deep": deep,
             "budget_tokens": budget_tokens,
+            **override.told(),
         }
         done = journal.Outcome.of("search", query, options, result)
-        entry = journal.entry(told, done, [("", shown)], asked_by, now) if journal.is_on() else None
-        reinforcing.recalled(space, shown, now, entry)
+        entry = journal.entry(told, done, [("", shown)], asked_by, now)
+        reinforcing.left(space, shown, now, entry, inspected=inspect)
     return result
 
 

@@ -80,6 +80,7 @@ DECIDED = {
     "policy-return": (ADMIN, "post"),
     "space-policy": (VIEWER, "get"),
     "space-policy-change": (ADMIN, "post"),
+    "space-search": (VIEWER, "get"),
     "recalls": (VIEWER, "get"),
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),

@@ -51,6 +51,7 @@ QUERIES = {
     "space-fact": 11,
     "space-note": 10,
     "space-segment": 7,
+    "space-search": 5,
     "jobs": 5,
     "recalls": 3,
     "chat": 2,

@@ -10,15 +10,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from memoryhub.errors import EngineError
 from memoryhub.pipeline.erasing import Target, execute
 from memoryhub.policies.composing import composed
 from memoryhub.policies.presets import DEFAULT
 from memoryhub.recall import keeping, reinforcing
+from memoryhub.recall.answering import answer
 from memoryhub.recall.asking import Asker
 from memoryhub.recall.context import context
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
 from tests.recall.scene import Scene
 from tests.support.scan import places_of
 
@@ -105,6 +108,43 @@ def test_nothing_is_written_within_the_search(scene: Scene) -> None:
         search(scene.space, "kayak", now=scene.hub.now)
     words = [query["sql"].split()[0] for query in asked]
     assert not {"INSERT", "UPDATE", "DELETE"} & set(words)
+
+
+def test_an_answer_names_its_entry_in_the_log(scene: Scene, settings: Any) -> None:
+    furnished(scene)
+    found = search(scene.space, "kayak", now=scene.hub.now)
+    made = context(scene.space, "kayak", now=scene.hub.now)
+    scene.hub.model.script("answer", EngineError("down"))  # the rules answer instead
+    said = answer(scene.space, "kayak?", now=scene.hub.now)
+    assert {found.recall_id, made.recall_id, said.recall_id} == {log.id for log in logged(scene)}
+    settings.RECALL_LOG_DAYS = 0
+    assert search(scene.space, "kayak", now=scene.hub.now).recall_id is None
+    assert search(scene.space, "kayak", now=scene.hub.now, reinforce=False).recall_id is None
+
+
+@pytest.mark.parametrize("ask", [search, context])
+def test_a_look_is_logged_at_once_and_strengthens_nothing(scene: Scene, ask: Any) -> None:
+    there = furnished(scene)
+    policy = composed("rag", {})
+    found = ask(
+        scene.space,
+        "kayak",
+        policy=policy,
+        channels=["facts"],
+        select="fixed",
+        asked_by=Asker("console", "ida"),
+        now=scene.hub.now,
+        inspect=True,
+    )
+    with tenant_scope(scene.hub.tenant.id):
+        log = RecallLog.objects.get()
+        before = Fact.objects.get(id=there["fact"]).recall_count
+    assert (log.id, log.via, log.asked_by) == (found.recall_id, "console", "ida")
+    assert log.options["policy"] == "rag"
+    assert (log.options["channels"], log.options["select"]) == (["facts"], "fixed")
+    assert reinforcing.flush() == 0
+    with tenant_scope(scene.hub.tenant.id):
+        assert Fact.objects.get(id=there["fact"]).recall_count == before == 0
 
 
 @pytest.mark.parametrize("how", [{"reinforce": False}, {"off": True}])

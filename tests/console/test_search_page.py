@@ -1,0 +1,203 @@
+"""A space's search page: what is found and why, a second setting beside it, what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+from pytest_django import DjangoAssertNumQueries
+
+from memoryhub.errors import EngineError
+from memoryhub.policies.services import set_policy
+from memoryhub.recall import reinforcing
+from memoryhub.recall.models import RecallLog
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact
+from tests.recall.scene import Scene
+from tests.support.factories import make_member, make_space, make_tenant
+from tests.support.hub import Hub, TableEmbedder
+
+
+@pytest.fixture
+def scene(hub: Hub) -> Scene:
+    scene = Scene(hub)
+    scene.near(kayak=[1, 0], boat=[0.9, 0.44], far=[0, 1])
+    (turn,) = scene.say("my kayak leaks", read=True)
+    scene.fact("Ana has a kayak", turn)
+    scene.note("a boat is in the shed", turn)
+    return scene
+
+
+@pytest.fixture
+def reader(client: Client, scene: Scene) -> Client:
+    """Signed in as one who may only read."""
+    client.force_login(make_member(scene.hub.tenant, Membership.Role.VIEWER))
+    return client
+
+
+def asked(reader: Client, scene: Scene, status: int = 200, **query: Any) -> str:
+    answer = reader.get(reverse("space-search", args=[scene.space.id]), query)
+    assert answer.status_code == status
+    return str(answer.content.decode())
+
+
+def logs(scene: Scene) -> list[RecallLog]:
+    with tenant_scope(scene.hub.tenant.id):
+        return list(RecallLog.objects.order_by("id"))
+
+
+def part(page: str, label: str) -> str:
+    """What stands in the section of this name."""
+    start = page.partition(f'<section class="card" aria-label="{label}">')[2]
+    return start.partition("</section>")[0]
+
+
+def test_it_invites_to_ask_and_asks_nothing_by_itself(reader: Client, scene: Scene) -> None:
+    assert "What would an agent find?" in asked(reader, scene)
+    assert logs(scene) == []
+
+
+def test_a_result_tells_its_channels_score_and_sources_and_what_was_dropped(
+    reader: Client, scene: Scene
+) -> None:
+    page = asked(reader, scene, q="kayak?")
+    shown = part(page, "Shown: As it is set")
+    assert "Ana has a kayak" in shown
+    assert "facts #1" in shown
+    assert "meaning #1" in shown
+    assert 'class="tone-1"' in shown
+    assert "D1:1" in shown
+    left = part(page, "Not shown: As it is set")
+    assert "my kayak leaks" in left
+    assert "shown by another" in left
+    (log,) = logs(scene)
+    assert reverse("recall", args=[log.id]) in page
+    assert reader.get(reverse("recall", args=[log.id])).status_code == 200
+
+
+def test_looking_strengthens_nothing_and_says_who_looked(reader: Client, scene: Scene) -> None:
+    asked(reader, scene, q="kayak?")
+    assert reinforcing.flush() == 0
+    with tenant_scope(scene.hub.tenant.id):
+        assert Fact.objects.get().recall_count == 0
+    (log,) = logs(scene)
+    assert log.via == "console"
+    assert f"console {log.asked_by}" in reader.get(reverse("recalls")).content.decode()
+
+
+def test_a_context_shows_the_block_that_an_agent_is_handed(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", form="context", budget="500")
+    block = part(page, "The block: As it is set")
+    assert escape("<memory>") in block
+    assert "Ana has a kayak" in block
+    assert logs(scene)[0].options["budget_tokens"] == 500
+
+
+def test_a_preset_beside_it_says_what_only_it_shows(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", policy="rag")
+    own, rag = (part(page, f"Shown: {name}") for name in ("As it is set", "Preset rag"))
+    assert "Ana has a kayak" in own
+    assert "only here" in own
+    assert "my kayak leaks" in rag
+    assert "Ana has a kayak" not in rag
+    assert [log.options.get("policy") for log in logs(scene)] == [None, "rag"]
+
+
+def test_what_if_keeps_the_house_rules_and_changes_nothing(reader: Client, scene: Scene) -> None:
+    with tenant_scope(scene.hub.tenant.id):
+        set_policy(scene.hub.tenant.id, actor="ida", preset="mem0", overrides={})
+    before = asked(reader, scene, q="kayak?")
+    asked(reader, scene, q="kayak?", policy="rag", channels="notes")
+    assert part(asked(reader, scene, q="kayak?"), "Shown: As it is set") == part(
+        before, "Shown: As it is set"
+    )
+
+
+def test_options_narrow_and_stay_in_the_form(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", channels=["raw"], select="fixed", limit="3", past="on")
+    assert "my kayak leaks" in part(page, "Shown: As it is set")
+    assert "Ana has a kayak" not in part(page, "Shown: As it is set")
+    assert 'value="raw" checked' in page
+    assert '<option value="fixed" selected>' in page
+    assert 'value="3"' in page
+    (log,) = logs(scene)
+    assert (log.options["limit"], log.options["channels"]) == (3, ["raw"])
+    assert log.options["include_past"]
+
+
+def test_as_of_a_day_before_there_is_nothing(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", as_of="2020-01-01")
+    assert "not enough found" in page
+    assert "Nothing: no memory bears on the question." in page
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"limit": "0"}, "limit"),
+        ({"limit": "1000"}, "limit"),
+        ({"limit": "many"}, "limit"),
+        ({"limit": "9" * 40}, "limit"),
+        ({"form": "context", "budget": "1"}, "budget_tokens"),
+        ({"form": "context", "budget": "-5"}, "tokens"),
+        ({"as_of": "yesterday"}, "as of"),
+        ({"as_of": "2026-02-31"}, "as of"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_with_its_field(
+    reader: Client, scene: Scene, query: dict[str, str], field: str
+) -> None:
+    page = asked(reader, scene, 422, q="kayak?", **query)
+    assert f"Not asked: {field}" in page
+    assert 'value="kayak?"' in page
+    assert logs(scene) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"q": "\0"},
+        {"q": "x" * 5000},
+        {"q": "kayak", "policy": "nonsense", "channels": "nowhere", "select": "never"},
+        {"q": "kayak\0\ud800"},
+        {"q": "kayak", "as_of": "0001-01-01"},
+        {"q": "kayak", "as_of": "9999-12-31"},
+    ],
+)
+def test_odd_questions_are_no_trouble(reader: Client, scene: Scene, query: Any) -> None:
+    data = {name: text.encode("utf-8", "surrogatepass") for name, text in query.items()}
+    asked(reader, scene, **data)
+
+
+def test_a_broken_embedder_is_told(
+    reader: Client, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(self: TableEmbedder, texts: Sequence[str]) -> None:
+        raise EngineError("down")
+
+    monkeypatch.setattr(TableEmbedder, "embed", down)
+    assert "without dense" in asked(reader, scene, q="kayak?")
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_it_takes_as_many_statements_for_one_result_as_for_many(
+    reader: Client, scene: Scene, count: int, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for at in range(count):
+        (turn,) = scene.say(f"kayak number {at}")
+        scene.fact(f"Ana has {at} kayaks", turn)
+    with django_assert_max_num_queries(65):
+        asked(reader, scene, q="kayak?", form="context")
+
+
+def test_another_tenants_space_is_not_there(reader: Client) -> None:
+    other = make_tenant("Other")
+    with tenant_scope(other.id):
+        space = make_space(other)
+    answer = reader.get(reverse("space-search", args=[space.id]), {"q": "kayak"})
+    assert answer.status_code == 404
