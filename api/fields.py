@@ -37,7 +37,7 @@ class TimestampField(serializers.Field[datetime, Any, str, Any]):
 
     def to_internal_value(self, data: Any) -> datetime:
         try:
-            return checked_time(self._read(data), field=self.field_name or "")
+            return checked_time(self.read(data), field=self.field_name or "")
         except (ValueError, OverflowError, OSError, InvalidInput):
             self.fail("invalid")
 
@@ -45,7 +45,7 @@ class TimestampField(serializers.Field[datetime, Any, str, Any]):
         return value.isoformat()
 
     @staticmethod
-    def _read(data: Any) -> datetime:
+    def read(data: Any) -> datetime:
         """Raises ValueError, OverflowError or OSError."""
         if isinstance(data, str) and not _NUMBER.fullmatch(data):
             return _iso(data)

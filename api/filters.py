@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal
+from uuid import UUID
 
 from django.db.models import BooleanField, Func, JSONField, Lookup, Q, TextField, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
@@ -33,14 +34,16 @@ from django.utils.dateparse import parse_date, parse_datetime
 from memoryhub.dialogues.messages import checked_time, metadata_fault
 from memoryhub.errors import InvalidInput
 
-Kind = Literal["text", "time", "number", "flag", "list", "object"]
+Kind = Literal["id", "text", "time", "day", "number", "flag", "list", "object"]
 
 MOST_TESTS, MOST_LEVELS, MOST_CHOICES, MOST_CHARACTERS = 100, 10, 500, 1_000
 ANY = "*"
 _ORDER = ("gt", "gte", "lt", "lte")
 # By kind of field. "any" stands for "*": there is a value.
 OPERATORS: Mapping[Kind, tuple[str, ...]] = {
+    "id": ("eq", "ne", "in", "any"),
     "text": ("eq", "ne", "in", *_ORDER, "contains", "icontains", "any"),
+    "day": ("eq", "ne", "in", *_ORDER, "any"),
     "time": ("eq", "ne", "in", *_ORDER, "any"),
     "number": ("eq", "ne", "in", *_ORDER, "any"),
     "flag": ("eq", "ne"),
@@ -224,11 +227,13 @@ def _typed(value: object, kind: Kind, where: str, op: str = "eq") -> Any:
         return _moment(value, where)
     if kind in ("text", "list"):
         return _text(value, where)
+    if kind in ("id", "day"):
+        return _formed(value, kind, where)
     is_flag = isinstance(value, bool)
     if kind == "flag" and is_flag:
         return value
     if kind == "number" and isinstance(value, (int, float)) and not is_flag:
-        return value
+        return _storable(value, where)
     raise InvalidInput("true or false" if kind == "flag" else "a number", field=where)
 
 
@@ -240,6 +245,21 @@ def _text(value: object, where: str) -> str:
     if "\0" in value or not _encodable(value):
         raise InvalidInput("NULs and halves of characters are in no text", field=where)
     return value
+
+
+def _storable(value: float, where: str) -> float:
+    if not abs(value) < 2**63:
+        raise InvalidInput("a number that can be stored", field=where)
+    return value
+
+
+def _formed(value: object, kind: Literal["id", "day"], where: str) -> UUID | date:
+    text = _text(value, where)
+    try:
+        return UUID(text) if kind == "id" else date.fromisoformat(text)
+    except ValueError:
+        wanted = "an id" if kind == "id" else "a day, as 2026-05-12"
+        raise InvalidInput(wanted, field=where) from None
 
 
 def _encodable(value: str) -> bool:

@@ -8,22 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.authentication import key_of, tenant_of
+from api.authentication import key_of
 from api.idempotency import HEADER, once
-from api.pagination import page_of
-from api.resources import (
-    answer_resource,
-    fact_resource,
-    ingested_resource,
-    job_resource,
-    space_resource,
-)
+from api.resources import answer_resource, ingested_resource, job_resource
 from api.serializers import (
     AddSerializer,
     ContextSerializer,
@@ -32,14 +24,12 @@ from api.serializers import (
 )
 from memoryhub.dialogues.messages import checked_text, in_zone
 from memoryhub.dialogues.models import Session
-from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
+from memoryhub.errors import MemoryHubError, NotFound
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import ingest, retry_job, wait_for
+from memoryhub.pipeline.services import ingest, wait_for
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
-from notes.models import Fact
-from notes.queries import current
 
 _ENDED = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
 
@@ -193,86 +183,6 @@ class ContextView(QuestionView):
 
         asked = self.question(request, ContextSerializer(data=self.body(request)))
         return self.answer(context, asked)
-
-
-class SpacesView(HubView):
-    """The subjects that have memories."""
-
-    scopes: ClassVar = {"GET": "read"}
-
-    @extend_schema(responses={200: dict[str, Any]})
-    def get(self, request: Request) -> Response:
-        key = key_of(request)
-        with tenant_scope(key.tenant_id):
-            rows = Space.objects.order_by("subject")
-            rows = rows.filter(id=key.space_id) if key.space_id else rows
-            return Response(page_of(request, rows, space_resource))
-
-
-class FactsView(HubView):
-    """What is held true about a subject; `?status=all` also what was."""
-
-    scopes: ClassVar = {"GET": "read"}
-
-    @extend_schema(responses={200: dict[str, Any]})
-    def get(self, request: Request, subject: str) -> Response:
-        space = space_of(request, subject)
-        with tenant_scope(space.tenant_id):
-            rows = Fact.objects.filter(space=space).order_by("-asserted_at", "-id")
-            if request.query_params.get("status") != "all":
-                rows = current(rows, timezone.now())
-            return Response(page_of(request, rows, fact_resource))
-
-
-class JobsView(HubView):
-    """Work done and to be done; `?state=dead` what failed for good."""
-
-    scopes: ClassVar = {"GET": "read"}
-
-    @extend_schema(responses={200: dict[str, Any]})
-    def get(self, request: Request) -> Response:
-        key = key_of(request)
-        with tenant_scope(key.tenant_id):
-            rows = Job.objects.order_by("-created_at", "-first_seq")
-            rows = rows.filter(space_id=key.space_id) if key.space_id else rows
-            if state := request.query_params.get("state"):
-                rows = rows.filter(state=_known_state(state))
-            return Response(page_of(request, rows, job_resource))
-
-
-def _known_state(state: str) -> str:
-    if state not in Job.State.values:
-        raise InvalidInput(f"must be one of {', '.join(Job.State.values)}", field="state")
-    return state
-
-
-class JobView(HubView):
-    """One job, with its decisions once it is done."""
-
-    scopes: ClassVar = {"GET": "read"}
-
-    @extend_schema(responses={200: dict[str, Any]})
-    def get(self, request: Request, job_id: UUID) -> Response:
-        return Response(job_resource(_own_job(request, job_id)))
-
-
-class JobRetryView(HubView):
-    """Try a failed job again."""
-
-    scopes: ClassVar = {"POST": "write"}
-
-    @extend_schema(request=None, responses={202: dict[str, Any]})
-    def post(self, request: Request, job_id: UUID) -> Response:
-        job = _own_job(request, job_id)
-        with tenant_scope(job.tenant_id):
-            return Response(job_resource(retry_job(job.id)), status=202)
-
-
-def _own_job(request: Request, job_id: UUID) -> Job:
-    job = _job(tenant_of(request), job_id)
-    if key_of(request).space_id not in (None, job.space_id):
-        raise NotFound("There is no such job.")
-    return job
 
 
 class NotFoundView(HubView):

@@ -6,6 +6,7 @@ import argparse
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from django.core.management import BaseCommand, get_commands, load_command_class
 
@@ -27,7 +28,7 @@ def test_every_route_has_its_heading_and_path() -> None:
     for route in urlpatterns:
         text = section(API, str(route.name))
         if route.name != "not-found":
-            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(route.pattern)).replace("job_id", "id")
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(route.pattern)).replace("row_id", "id")
             assert f"/api/v1/{path}`" in text
 
 
@@ -76,6 +77,20 @@ def test_every_field_of_a_search_is_described() -> None:
         text = section(API, heading)
         for shape in described:
             assert [f.name for f in fields(shape) if f"`{f.name}`" not in text] == []
+
+
+def test_every_column_of_a_list_is_described() -> None:
+    shared = section(API, "Single rows")
+    for route in urlpatterns:
+        callback: Any = route.callback  # as_view() gives it these two attributes
+        resource = getattr(callback.view_class, "resource", None)
+        resource = callback.view_initkwargs.get("resource", resource)
+        single = "<uuid" in str(route.pattern) or route.name == "space"
+        if resource is not None and not single:
+            text = section(API, str(route.name)) + (
+                section(API, "job") if route.name == "jobs" else shared
+            )
+            assert [name for name in resource.columns if f"`{name}`" not in text] == []
 
 
 def test_every_decision_is_described() -> None:

@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.queries.counting import count_of
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.counting import count_of
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Episode
 

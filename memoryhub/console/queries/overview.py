@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
-from memoryhub.console.queries.counting import OPEN, count_of, planned, totals, with_counts
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.counting import OPEN, count_of, planned, totals, with_counts
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from notes.models import EvolutionEvent, Fact, Revision

@@ -13,9 +13,9 @@ from django.db.models import F, QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.queries.counting import with_counts
 from memoryhub.console.quoting import Piece, pieces
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.pipeline.counting import with_counts
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Fact, Note
 

@@ -9,8 +9,8 @@ from django.db.models import Count, Q
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.queries.counting import OPEN
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.pipeline.counting import OPEN
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import ApiKey, Space
 from notes.models import Fact

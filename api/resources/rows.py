@@ -9,7 +9,6 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import Ingested
 from memoryhub.tenants.models import Space
-from notes.models import Fact
 
 
 def answer_resource(answer: Any) -> dict[str, Any]:
@@ -58,26 +57,3 @@ def turn_resource(turn: Turn) -> dict[str, Any]:
 
 def space_resource(space: Space) -> dict[str, Any]:
     return {"id": str(space.id), "subject": space.subject}
-
-
-def fact_resource(fact: Fact) -> dict[str, Any]:
-    return {
-        "id": str(fact.id),
-        "lineage": str(fact.lineage),
-        "version": fact.version,
-        "text": fact.text,
-        "owner": fact.owner,
-        "speaker": fact.speaker,
-        "predicate": fact.predicate_key,
-        "kind": fact.kind,
-        "polarity": fact.polarity,
-        "status": fact.status,
-        "valid_from": fact.valid_from,
-        "valid_to": fact.valid_to,
-        "event_from": fact.event_from,
-        "event_to": fact.event_to,
-        "asserted_at": fact.asserted_at,
-        "confidence": fact.confidence,
-        "mention_count": fact.mention_count,
-        "engine": fact.engine,
-    }

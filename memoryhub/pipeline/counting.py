@@ -29,6 +29,9 @@ def count_of(rows: QuerySet[Any], key: str) -> Coalesce:
     return Coalesce(Subquery(grouped.annotate(n=Count("pk")).values("n")), 0)
 
 
+KINDS = ("turns", "facts", "notes", "segments", "episodes", "entities")
+
+
 def kinds(now: datetime) -> dict[str, QuerySet[Any]]:
     return {
         "turns": Turn.objects.all(),

@@ -1,0 +1,182 @@
+"""Lists by cursor with a total, single rows with an ETag, and `?fields=` for both."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.utils.encoders import JSONEncoder
+
+from api.columns import Column, Resource
+from api.narrowing import narrowed
+from memoryhub.errors import InvalidInput, NotFound
+
+MOST = 200
+USUAL = 50
+
+
+def listed(request: Request, resource: Resource, rows: QuerySet[Any]) -> dict[str, Any]:
+    """{"items", "total", "next"}: two queries. Raises InvalidInput that names the parameter."""
+    names, limit = wanted(request, resource), limit_of(request)
+    if (given := request.query_params.get("filter")) is not None:
+        rows = rows.filter(narrowed(given, resource))
+    order = _order(request, resource)
+    after = _after(request, resource, order)
+    columns = [name.lstrip("-") for name in order]
+    found = _values(
+        rows.filter(after).order_by(*_paths(resource, order)),
+        resource,
+        [*names, *columns],
+        limit + 1,
+    )
+    shown = [row[: len(names)] for row in found[:limit]]
+    more = len(found) > limit
+    return {
+        "items": [dict(zip(names, row, strict=True)) for row in shown],
+        "total": rows.count(),
+        "next": _cursor(order, found[limit - 1][len(names) :]) if more else None,
+    }
+
+
+def single(
+    request: Request, resource: Resource, rows: QuerySet[Any], row_id: UUID
+) -> dict[str, Any]:
+    """The row. Raises NotFound, InvalidInput."""
+    return shown_row(resource, rows, row_id, wanted(request, resource))
+
+
+def shown_row(
+    resource: Resource, rows: QuerySet[Any], row_id: UUID, names: Sequence[str] = ()
+) -> dict[str, Any]:
+    """One query. Raises NotFound."""
+    names = names or list(resource.columns)
+    found = _values(rows.filter(pk=row_id), resource, names, 1)
+    if not found:
+        raise NotFound(f"There is no such {resource.name}.")
+    return dict(zip(names, found[0], strict=True))
+
+
+def wanted(request: Request, resource: Resource) -> list[str]:
+    """The columns that `?fields=a,b` asks for, in their own order; all without it."""
+    given = request.query_params.get("fields")
+    if given is None:
+        return list(resource.columns)
+    asked = {name.strip() for name in given.split(",")}
+    if unknown := sorted(asked - set(resource.columns)):
+        known = ", ".join(resource.columns)
+        raise InvalidInput(f"there is no {unknown[0][:60]!r}; known: {known}", field="fields")
+    return [name for name in resource.columns if name in asked]
+
+
+def tag(version: object, shown: dict[str, Any]) -> str:
+    """An ETag: the row's version, and what is shown of it. `If-Match` compares the version."""
+    text = json.dumps(shown, sort_keys=True, cls=JSONEncoder)
+    return f'"{version}.{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
+
+
+def _values(
+    rows: QuerySet[Any], resource: Resource, names: Sequence[str], most: int
+) -> list[list[Any]]:
+    columns = [resource.columns[name] for name in names]
+    found = rows.values_list(*(resource.path(name) for name in names))[:most]
+    return [[_shown(c, v) for c, v in zip(columns, row, strict=True)] for row in found]
+
+
+def _shown(column: Column, value: Any) -> Any:
+    return column.empty if value is None else value
+
+
+def held(request: Request, resource: Resource) -> Q:
+    """Those a list shows: what is held, and with `?status=all` everything."""
+    status = request.query_params.get("status", "held")
+    if status not in ("held", "all"):
+        raise InvalidInput("held or all", field="status")
+    return resource.held(timezone.now()) if resource.held and status == "held" else Q()
+
+
+def limit_of(request: Request) -> int:
+    raw = request.query_params.get("limit", str(USUAL))
+    if not (raw.isascii() and raw.isdecimal() and len(raw) < 8 and 1 <= int(raw) <= MOST):
+        raise InvalidInput(f"a whole number from 1 to {MOST}", field="limit")
+    return int(raw)
+
+
+def _order(request: Request, resource: Resource) -> tuple[str, ...]:
+    """The resource's own order, or all of it turned round."""
+    given = request.query_params.get("reverse", "false")
+    if given not in ("true", "false"):
+        raise InvalidInput("true or false", field="reverse")
+    if given == "false":
+        return resource.order
+    return tuple(n[1:] if n.startswith("-") else f"-{n}" for n in resource.order)
+
+
+def _paths(resource: Resource, order: Sequence[str]) -> list[str]:
+    return [f"{'-' * n.startswith('-')}{resource.path(n.lstrip('-'))}" for n in order]
+
+
+def _cursor(order: Sequence[str], values: Sequence[Any]) -> str:
+    text = json.dumps([list(order), list(values)], cls=JSONEncoder, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _after(request: Request, resource: Resource, order: Sequence[str]) -> Q:
+    """What comes behind the cursor's row in this order."""
+    given = request.query_params.get("cursor")
+    if given is None:
+        return Q()
+    values = _read(given, resource, order)
+    behind, same = Q(pk__in=[]), Q()
+    for name, value in zip(order, values, strict=True):
+        path = resource.path(name.lstrip("-"))
+        way = "lt" if name.startswith("-") else "gt"
+        behind |= same & Q(**{f"{path}__{way}": value})
+        same &= Q(**{path: value})
+    # Said apart as well, so that an index on the first column is of use.
+    first, way = order[0].lstrip("-"), "lte" if order[0].startswith("-") else "gte"
+    return Q(**{f"{resource.path(first)}__{way}": values[0]}) & behind
+
+
+def _read(given: str, resource: Resource, order: Sequence[str]) -> list[Any]:
+    try:
+        text = base64.urlsafe_b64decode(given.encode("ascii") + b"=" * (-len(given) % 4))
+        columns, values = json.loads(text)
+        if columns != list(order) or len(values) != len(order):
+            raise ValueError("of another list")
+        return [_valued(resource, n.lstrip("-"), v) for n, v in zip(order, values, strict=True)]
+    except (ValueError, TypeError, RecursionError, ValidationError):
+        message = "take `next` of the page before, with the same order"
+        raise InvalidInput(message, field="cursor") from None
+
+
+def _valued(resource: Resource, name: str, value: Any) -> Any:
+    """The value as the database has it. Raises ValueError, TypeError or ValidationError."""
+    kind = resource.columns[name].kind
+    if kind == "number":
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError("no number")
+        if abs(value) >= 2**63:
+            raise ValueError("too large a number")
+        return int(value)
+    if not isinstance(value, str) or "\0" in value or len(value) > 400:
+        raise ValueError("no text")
+    value.encode()
+    if kind == "text":
+        return value
+    return UUID(value) if kind == "id" else _time(value)
+
+
+def _time(value: str) -> datetime:
+    found = datetime.fromisoformat(value)
+    if found.tzinfo is None:
+        raise ValueError("without a zone")
+    return found

@@ -1,0 +1,80 @@
+"""A row of every kind in one space, and the paths that lead to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse
+
+from api.urls import urlpatterns
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Relation
+from personas.models import ProfileAttribute
+from tests.support.factories import (
+    make_block,
+    make_entity,
+    make_episode,
+    make_event,
+    make_fact,
+    make_job,
+    make_link,
+    make_note,
+    make_proposal,
+    make_segment,
+    make_space,
+    make_trait,
+    make_turns,
+)
+
+TIMES = {"as-of": "?at=2030-01-01T00:00:00Z", "changes": "?since=2026-01-01T00:00:00Z"}
+
+
+def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
+    """By the name of their kind in the API. Needs no scope."""
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, subject)
+        (turn,) = make_turns(space, "I play chess in Porto.")
+        keys = {"tenant_id": tenant.id, "space": space}
+        fact = make_fact(space, "Ana plays chess in Porto", turn, predicate_key="plays")
+        notes = make_note(space, "Chess in Porto"), make_note(space, "Porto again")
+        porto, ana = make_entity(space, "Porto x"), make_entity(space, "Ana x")
+        relation = Relation.objects.create(fact=fact, src=ana, label="in", dst=porto, **keys)
+        attribute = ProfileAttribute.objects.create(
+            owner="ana", key="home_town", value="Porto", **keys
+        )
+        return {
+            "space": space,
+            "session": turn.session,
+            "turn": turn,
+            "job": make_job(space, "dead"),
+            "fact": fact,
+            "note": notes[0],
+            "link": make_link(*notes),
+            "entity": porto,
+            "relation": relation,
+            "segment": make_segment(space, "Porto"),
+            "episode": make_episode(space, "A day in Porto.", turn),
+            "trait": make_trait(space, "openness", "high", turn, rationale="Porto"),
+            "profile": attribute,
+            "block": make_block(space, "human", "Lives in Porto."),
+            "event": make_event(space, reason="Porto"),
+            "conflict": make_proposal(space, reason="Porto or Rome"),
+        }
+
+
+def path(name: str, rows: dict[str, Any], *, subject: str) -> str:
+    """The path of a route about these rows."""
+    wanted = parameters(name)
+    values: dict[str, Any] = {"subject": subject, "row_id": _row_of(name, rows)}
+    return reverse(f"api:{name}", kwargs={k: values[k] for k in wanted}) + TIMES.get(name, "")
+
+
+def parameters(name: str) -> list[str]:
+    route = next(each for each in urlpatterns if each.name == name)
+    return list(route.pattern.converters)
+
+
+def _row_of(name: str, rows: dict[str, Any]) -> Any:
+    kind = name if name in rows else name.split("-")[0]
+    return rows[kind].id if kind in rows else None
