@@ -22,10 +22,14 @@ def hub_version() -> str:
         return str(tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"])
 
 
-def environment(engine: Engine, embedder: Embedder, judge: Engine | None) -> dict[str, Any]:
+def environment(
+    writer: Engine, engine: Engine, embedder: Embedder, judge: Engine | None
+) -> dict[str, Any]:
+    """`writer` derived the memories, `engine` read them and answered, `judge` graded."""
     return {
         "memoryhub": hub_version(),
-        "engine": _engine(engine),
+        "engine": _engine(writer),
+        "answers": _engine(engine),
         "embedder": {
             "name": embedder.name,
             "dimension": embedder.dimension,

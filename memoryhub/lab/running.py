@@ -39,17 +39,24 @@ PATIENCE = 3
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is told. `questions` None: all; `categories` empty: all."""
+    """What a run is told. `questions` None: all; `categories` empty: all; `answers` empty: the
+    engine that derives reads and answers too."""
 
     presets: tuple[str, ...]
     questions: int | None = None
     categories: tuple[int, ...] = ()
     seed: int = 0
     engine: str = "local"
+    answers: str = ""
     judge: str = "off"
     budget_tokens: int = 2000
     limit_conversations: int | None = None
     turns: int | None = None
+
+    @property
+    def reader(self) -> str:
+        """The engine that reads and answers."""
+        return self.answers or self.engine
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Options:
@@ -66,7 +73,8 @@ class Plan:
     systems: Sequence[System]
     dialogues: Sequence[Dialogue]
     asked: Mapping[str, Sequence[int]]  # by dialogue, numbers of questions
-    engine: Engine
+    writer: Engine
+    engine: Engine  # reads and answers
     judge: Engine | None
 
     @property
@@ -77,7 +85,8 @@ class Plan:
 def planned(options: Options, dataset: Dataset) -> Plan:
     """Raises InvalidInput for unknown presets or no questions, EngineError without an endpoint."""
     systems = systems_named(options.presets)
-    engine = models_in_use.engine_named(options.engine)
+    writer = models_in_use.engine_named(options.engine)
+    engine = models_in_use.engine_named(options.reader)
     judge = models_in_use.engine_named("llm") if options.judge == "llm" else None
     dialogues = [cut(d, options.turns) for d in dataset.dialogues[: options.limit_conversations]]
     if len({dialogue.name for dialogue in dialogues}) < len(dialogues):
@@ -87,7 +96,7 @@ def planned(options: Options, dataset: Dataset) -> Plan:
         raise InvalidInput("there are no questions to ask", field="questions")
     asked = {name: [at for _, at in rows] for name, rows in grouped(pairs, _dialogue).items()}
     wanted = [dialogue for dialogue in dialogues if dialogue.name in asked]
-    return Plan(options, systems, wanted, asked, engine, judge)
+    return Plan(options, systems, wanted, asked, writer, engine, judge)
 
 
 def _dialogue(pair: tuple[str, int]) -> str:
@@ -112,7 +121,7 @@ def begun(owner: Tenant, plan: Plan, dataset: Dataset, **more: Any) -> LabRun:
         settings=asdict(plan.options),
         dataset=described(dataset, plan),
         systems=[system.as_dict() for system in plan.systems],
-        environment=environment(plan.engine, models_in_use.embedder(), plan.judge),
+        environment=environment(plan.writer, plan.engine, models_in_use.embedder(), plan.judge),
         total=plan.total,
         **more,
     )
@@ -294,6 +303,8 @@ class _Group:
         if not numbers:
             return 0
         set_policy(tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides))
+        with tenant_scope(tenant.id):
+            Tenant.objects.filter(id=tenant.id).update(engine=self._plan.options.reader)
         self._say(f"{self._dialogue.name}: {len(numbers)} questions to {system.name}")
         place = Place(
             space,

@@ -13,7 +13,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from memoryhub.engines import registry
+from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.llm.prompting import template
+from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import Conflict, EngineError, NotFound
 from memoryhub.lab import running, runs
 from memoryhub.lab.asking import outcome_of
@@ -299,6 +302,21 @@ def test_a_model_answers_and_judges_and_its_calls_are_counted_apart(
     first = outcomes(owner)[0]
     assert (first.answer, first.scores["f1"]) == ("A boat.", 1.0)
     assert [call["expected"] for call in hub.model.calls("grade")] == ["boat", "the mast"]
+
+
+def test_a_model_answers_from_what_the_local_engine_derived(
+    hub: Hub, owner: Tenant, data: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engines = {"local": LocalEngine(), "llm": LLMEngine(hub.model)}
+    monkeypatch.setattr(registry, "get_engine", lambda name, settings: engines[name])
+    hub.model.allow(answer=MODEL["answer"])  # any other purpose would fail
+    run = start(owner, Options(("mem0",), engine="local", answers="llm"), data, quiet)
+    assert run.report is not None
+    (system,) = run.report["systems"]
+    assert system["writing"]["calls"] == {}
+    assert system["calls"]["answer"]["calls"] == 2  # nothing was found for the third
+    made = run.report["environment"]
+    assert (made["engine"]["name"], made["answers"]["name"]) == ("local", "llm")
 
 
 def test_a_failed_call_is_no_answer_and_the_question_is_asked_again(

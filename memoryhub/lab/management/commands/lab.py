@@ -118,6 +118,12 @@ def _run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--categories", type=_numbers, default=(), metavar="1,2")
     parser.add_argument("--seed", type=int, default=0, help="which questions are drawn")
     parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
+    parser.add_argument(
+        "--answers",
+        choices=Tenant.Engine.values,
+        default="",
+        help="who reads and answers (default: the engine that derives)",
+    )
     parser.add_argument("--judge", choices=("off", "llm"), default="off")
     parser.add_argument("--budget-tokens", type=_number, default=2000, metavar="N")
     parser.add_argument("--turns", type=_number, metavar="N", help="of each conversation, at most")
