@@ -15,7 +15,7 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World
-from tests.support.factories import make_call, make_job, make_member
+from tests.support.factories import make_call, make_event, make_job, make_member
 
 
 def test_calls_are_summed_and_listed(browser: Client, world: World, settings: Any) -> None:
@@ -55,6 +55,17 @@ def test_words_of_a_call_are_for_admins(client: Client, world: World) -> None:
     page = client.get(address).content.decode()
     assert "the answer" not in page
     assert "1,200 asked" in page
+
+
+def test_E22_a_change_names_the_calls_it_was_made_with(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        job = make_job(world.space)
+        made = make_event(world.space, job_id=job.id)
+        mine = make_call(world.space, "construct", job=job)
+        other = make_call(world.space, "chain")
+    page = browser.get(reverse("space-event", args=[world.space.id, made.id])).content.decode()
+    assert reverse("usage-call", args=[mine.id]) in page
+    assert reverse("usage-call", args=[other.id]) not in page
 
 
 def test_E16_waiting_for_the_next_day_is_said_in_words(browser: Client, world: World) -> None:

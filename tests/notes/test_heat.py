@@ -60,7 +60,7 @@ def test_MO5_recency_after_mu() -> None:
     assert heat(0, 0, 1e7, WEIGHTS) == pytest.approx(0.3679, abs=1e-4)
 
 
-def test_MO5_a_visit_to_come_counts_as_now() -> None:
+def test_MO5_E29_a_visit_to_come_counts_as_now() -> None:
     assert decay(-5.0, 1e7) == 1.0
 
 

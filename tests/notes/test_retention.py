@@ -144,7 +144,7 @@ def test_MB6_a_dormant_page_that_is_recalled_is_active_again(space: Space) -> No
     assert sweep(space, later) == (0, 0)
 
 
-def test_MB7_a_future_recall_is_no_error(space: Space) -> None:
+def test_MB7_E29_a_future_recall_is_no_error(space: Space) -> None:
     note = make_note(space, "A note", last_recall_at=MAY + timedelta(days=10))
     standing = retention.standing(note, note.occurred_at, SAMPLE, MAY)
     assert standing.r == 1.0

@@ -39,7 +39,7 @@ def without_version(note: Note) -> dict[str, Any]:
     return {name: value for name, value in values_of(note).items() if name != "version"}
 
 
-def test_AM8_undo_restores_bit_for_bit_and_undoing_that_is_redo(hub: Hub, hand: Hand) -> None:
+def test_AM8_E23_undo_restores_bit_for_bit_and_undoing_that_is_redo(hub: Hub, hand: Hand) -> None:
     n5, n6 = hand.note("Rowing on the river"), hand.note("Paddling in spring")
     was, vectors = without_version(n6), vectors_of(n6.id)
     event = hand.evolve(n6, "kayak", link=n5)

@@ -175,6 +175,25 @@ def test_MG5_a_cut_never_separates_a_call_from_its_result() -> None:
     assert cut(queue("u", "a", "u", "a>1", "t<1", "a"), 0.7, 1, 10_000) == 2
 
 
+@pytest.mark.parametrize("lead", range(4))
+def test_MG5_a_flush_of_the_service_leaves_a_call_with_its_result(
+    hub: Hub, folder: Folder, lead: int
+) -> None:
+    """Wherever half of the window ends: before the call, in between, after the result."""
+    call, result = "let me look", "it is there"
+    session = said(hub, *[("user", words(100, f"before{n}")) for n in range(lead + 1)])
+    said(hub, ("assistant", f"{call} {words(150)}"), tool_calls=[{"id": "c1", "name": "look"}])
+    said(hub, ("assistant", "one moment"))
+    said(hub, ("tool", f"{result} {words(150)}"), tool_call_id="c1")
+    said(hub, *[("user", words(100, f"after{n}")) for n in range(6 - lead)])
+    seen = look(hub, session, folder)
+    assert seen.evicted > 0
+    shown = " ".join(message.content for message in seen.messages)
+    left = " ".join(folder.given[0][1])
+    assert (call in shown, call in left) == (result in shown, result in left)
+    assert (call in shown) is not (call in left)
+
+
 def test_MG6_a_flush_succeeds_without_any_assistant_message(hub: Hub, folder: Folder) -> None:
     session = said(hub, *[("user", words(200, f"n{n}")) for n in range(6)])
     seen = look(hub, session, folder)

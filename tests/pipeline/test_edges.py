@@ -7,13 +7,24 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from memoryhub.console.queries.history import calls_of
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
 from memoryhub.recall.context import context
 from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import Fact, IndexEntry, Link, Note, Receipt
+from notes import correcting
+from notes.models import (
+    Derivation,
+    EvolutionEvent,
+    Fact,
+    IndexEntry,
+    Link,
+    Note,
+    Receipt,
+    Revision,
+)
 from tests.support.claims import (
     current,
     fact,
@@ -170,6 +181,27 @@ def test_E26_what_is_asserted_beside_a_question_is_a_fact(hub: Hub) -> None:
         parts={"speech_acts": [{"handle": "t1", "act": "question"}]},
     )
     assert "Ana lives in Paris." in current(hub)
+
+
+def test_E22_a_memory_leads_to_its_turns_its_event_and_the_model_call(hub: Hub) -> None:
+    told(hub, "I live in Porto.", lives("Porto", quote="I live in Porto"))
+    (porto,) = facts(hub)
+    with tenant_scope(hub.tenant.id):
+        source = Derivation.objects.get(child_type="fact", child_id=porto.id)
+        assert source.turn.text[source.span_start : source.span_end] == "I live in Porto"
+        made = Revision.objects.get(row_id=porto.id).event
+        assert source.event_id == made.id
+        (call,) = calls_of(made)
+        assert (call.purpose, call.model) == ("construct", "scripted")
+        assert "I live in Porto." in str(call.input)
+        (unasked,) = correcting_of(hub, porto)
+        assert calls_of(unasked) == []
+
+
+def correcting_of(hub: Hub, row: Fact) -> list[EvolutionEvent]:
+    """A person's own change: nobody was asked."""
+    correcting.pin(hub.space, "fact", row.id, True, "operator", hub.now)
+    return list(EvolutionEvent.objects.filter(kind="manual"))
 
 
 def test_E28_a_link_runs_one_way_and_never_to_itself(hub: Hub) -> None:

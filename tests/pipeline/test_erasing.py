@@ -99,7 +99,7 @@ def texts(hub: Hub) -> set[str]:
         return set(Fact.objects.filter(retired_at=None).values_list("text", flat=True))
 
 
-def test_X6_nothing_of_an_erased_turn_is_left_in_any_column(reader: Hub) -> None:
+def test_X6_E21_nothing_of_an_erased_turn_is_left_in_any_column(reader: Hub) -> None:
     hub = reader
     hub.exchange("I like kayaking on the river.", "Nice.")
     hub.drain()
@@ -164,7 +164,7 @@ def state(hub: Hub) -> list[Any]:
         return [list(model.objects.order_by("id").values()) for model in EVERYTHING]
 
 
-def test_X6_a_second_erasure_counts_zero_and_changes_nothing(reader: Hub) -> None:
+def test_X6_E21_a_second_erasure_counts_zero_and_changes_nothing(reader: Hub) -> None:
     reader.exchange("I moved to Zanzibar.", "Great.")
     reader.drain()
     target = Target("turns", (turn(reader, "Zanzibar").id,))

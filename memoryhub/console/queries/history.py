@@ -14,12 +14,14 @@ from django.urls import reverse
 from memoryhub.console.queries.memories import FieldChange
 from memoryhub.console.wording import plural
 from memoryhub.errors import MemoryHubError
+from memoryhub.inference.models import ModelCall
 from memoryhub.tenants.models import Space
 from notes import timeline
 from notes.models import EvolutionEvent, Proposal, Receipt, Revision
 from notes.timeline import RowChange
 from notes.undoing import plan
 
+MOST_CALLS = 50
 WITH_PAGE = ("fact", "note", "segment")
 MOST_ROWS = 200
 
@@ -105,6 +107,14 @@ def _told(space_id: UUID, change: RowChange) -> Told:
 
 def revisions(event: EvolutionEvent) -> list[Revision]:
     return list(event.revisions.order_by("id"))
+
+
+def calls_of(event: EvolutionEvent) -> list[ModelCall]:
+    """What models were asked in the work that made the change, in order (spec E22)."""
+    if event.job_id is None:
+        return []
+    rows = ModelCall.objects.filter(space_id=event.space_id, job_id=event.job_id)
+    return list(rows.order_by("created_at", "id")[:MOST_CALLS])
 
 
 def receipt_or_404(receipt_id: UUID) -> Receipt:

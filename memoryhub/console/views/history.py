@@ -48,6 +48,7 @@ def event(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpRespon
                 event=found,
                 changes=changes,
                 outlook=queries.outlook(found, actor, now),
+                calls=queries.calls_of(found),
             )
     need(request, Membership.Role.EDITOR)
     try:
