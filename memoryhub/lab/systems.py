@@ -156,6 +156,7 @@ _ALL = (
             "recall.select": "fused",
             "recall.channels": ["episodes", "facts"],
             "recall.k_min": 10,
+            "recall.k_max": 10,
         },
     ),
 )

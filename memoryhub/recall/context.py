@@ -32,13 +32,6 @@ from notes.episodes import live, rolling_text
 from notes.models import Episode
 from personas.models import Window
 
-_SECTION_OF = {
-    "fact": "facts",
-    "note": "notes",
-    "episode": "episodes",
-    "page": "pages",
-    "turn": "raw",
-}
 # Shown whatever is asked: recall says nothing about their worth.
 _UNASKED = frozenset({"core", "window", "stm"})
 # Findings of one kind are at most K; all kinds together no more than this.
@@ -55,13 +48,14 @@ class Section:
 class Context:
     """`text` is the block to put into a prompt, `tokens` of it at most those asked for.
 
-    `handles`: what the block calls the memories. `left_out`: items there was no room for. The
-    other fields are those of a search.
+    `handles`: what the block calls the memories. `ranked`: those that were found, best
+    first. `left_out`: items there was no room for. The other fields are those of a search.
     """
 
     sections: Sequence[Section]
     text: str
     tokens: int
+    ranked: Sequence[UUID] = ()
     handles: Mapping[str, UUID] = field(default_factory=dict)
     left_out: int = 0
     insufficient: bool = False
@@ -124,24 +118,25 @@ def context(
         with clock.stage("always"):
             parts = _always(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)
-        wanted = Wanted(chosen, _MOST, of_each=ask.k, seen=there)
+        wanted = Wanted(chosen, _MOST, of_each=_of_each(ask), seen=there)
         first = gathering.look(ask, wanted, clock)
         pending = pending_count(space.id)
         clashing = conflicts.among([*parts.get("shelf", ()), *first.items], visibility.at)
         hidden = explaining.hidden(ask, chosen) if explain else []
     judged = gathering.judged(ask, consultant, first, wanted, clock)
-    for item in judged.items:
-        parts.setdefault(_SECTION_OF[item.kind], []).append(item)
     with clock.stage("pack"):
-        kept, text, handles = _packed(parts, budget_tokens)
+        packed, kept, text, handles = _packed(ask, parts, judged.items, budget_tokens)
+    first.dropped += [gathering.duplicate(item, of) for item, of in packed.told]
+    judged.items = _without(judged.items, packed.told)
     asked = [item for s in kept if s.name not in _UNASKED for item in s.items]
     told = explaining.Told(ask, chosen, first, judged, asked, hidden, _MOST)
     result = Context(
         sections=kept,
         text=text,
         tokens=count_tokens([text])[0],
+        ranked=[item.id for item in judged.items if item.id in handles],
         handles={handle: at for at, handle in handles.items()},
-        left_out=sum(map(len, parts.values())) - sum(len(section.items) for section in kept),
+        left_out=len(packed.left_out),
         insufficient=not judged.enough,
         degraded=consultant.degraded,
         unverified=judged.unverified,
@@ -218,22 +213,36 @@ def _window(ask: Ask) -> list[Item]:
     ]
 
 
+def _of_each(ask: Ask) -> int:
+    """Of each kind K memories, as the papers' systems have it; where all channels are ranked
+    together as many as K_max, since it is the budget that decides what of them is shown."""
+    recall = ask.policy.recall
+    return recall.k_max if recall.select == "fused" else ask.k
+
+
+def _without(items: Sequence[Item], told: Sequence[tuple[Item, Item]]) -> list[Item]:
+    gone = {item.id for item, _ in told}
+    return [item for item in items if item.id not in gone]
+
+
 def _packed(
-    parts: dict[str, list[Item]], budget: int
-) -> tuple[list[Section], str, dict[UUID, str]]:
-    """(sections with what fits, the block of text, the handle of each memory in it)."""
-    words = words_for(item.text for items in parts.values() for item in items)
+    ask: Ask, always: dict[str, list[Item]], found: Sequence[Item], budget: int
+) -> tuple[packing.Packed, list[Section], str, dict[UUID, str]]:
+    """(what fits, its sections, the block of text, the handle of each memory in it)."""
+    words = words_for(item.text for items in (*always.values(), found) for item in items)
     around, *titles = count_tokens(
         ["\n".join(frame(words)), *(heading(name, words) for name in ORDER)]
     )
     packed = packing.pack(
-        parts,
+        always,
+        found,
         budget - around - 1,
         count_tokens,
         heading=max(titles) + 1,
         line=lambda item: line_of(item, "f99", words),
+        whole=ask.policy.recall.whole,
     )
-    kept = [Section(name, packed[name]) for name in ORDER if packed.get(name)]
+    kept = [Section(name, packed.parts[name]) for name in ORDER if packed.parts.get(name)]
     told = [(section.name, section.items) for section in kept]
     handles = handles_of(told)
-    return kept, block(told, handles, words), handles
+    return packed, kept, block(told, handles, words), handles

@@ -45,7 +45,7 @@ class Wanted:
     """Where to look, and for how much: the `most` best, or K of each kind.
 
     `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
-    `seen`: there already, by id.
+    `seen`: there already, by id; a further round looks for something else.
     """
 
     channels: Sequence[Channel]
@@ -99,14 +99,18 @@ def precise(ask: Ask, chosen: Sequence[Channel]) -> list[Channel]:
 
 
 def look(ask: Ask, wanted: Wanted, clock: Clock) -> Look:
-    """One look into all channels wanted. Call inside the tenant's scope."""
+    """One look into all channels wanted. Call inside the tenant's scope.
+
+    A list shows each thing once; of a look for so many `of_each` whoever packs it sees to that.
+    """
     ask = ask if wanted.of_each else replace(ask, limit=wanted.most)
     found, made = _found(ask, wanted, clock)
     with clock.stage("hydrate"):
-        items, told = each_once(read(found, made.links))
-    made.dropped += told
-    kept = [item for item in items if not _there(item, wanted)]
-    made.items = kept
+        items = read(found, made.links)
+    if not wanted.of_each:
+        items, told = each_once(items)
+        made.dropped += told
+    made.items = [i for i in items if wanted.kinds is None or i.kind in wanted.kinds]
     return made
 
 
@@ -145,14 +149,6 @@ def _linked(ask: Ask, result: ranking.Ranked) -> list[Hit]:
     known = [s.candidate for s in result.order if s.candidate.kind == "note"]
     direct = [s.candidate.id for s in result.chosen if s.candidate.kind == "note"]
     return notes.linked(ask, known, direct)
-
-
-def _there(item: Item, wanted: Wanted) -> bool:
-    """It is in the context by itself, or word by word; or nobody asked for such."""
-    own = {source.turn_id for source in item.sources}
-    told = item.kind in ("page", "note") and bool(own) and own.issubset(wanted.seen)
-    unwanted = wanted.kinds is not None and item.kind not in wanted.kinds
-    return item.id in wanted.seen or told or unwanted
 
 
 def judged(
@@ -205,7 +201,7 @@ def each_once(items: Sequence[Item]) -> tuple[list[Item], list[Dropped]]:
         if teller is None:
             kept.setdefault(item.id, item)
             continue
-        told.append(_duplicate(item, teller))
+        told.append(duplicate(item, teller))
         if teller.id not in kept:
             kept[teller.id] = _lifted(teller, item)
     return list(kept.values()), told
@@ -236,7 +232,7 @@ def _lifted(item: Item, instead: Item) -> Item:
     return replace(item, score=instead.score, parts=parts)
 
 
-def _duplicate(item: Item, of: Item) -> Dropped:
+def duplicate(item: Item, of: Item) -> Dropped:
     return Dropped(
         kind=item.kind,
         id=item.id,

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
 from uuid import UUID
 
 from memoryhub.errors import InvalidInput
-from memoryhub.recall.prompting import ORDER, line_of
+from memoryhub.recall.prompting import line_of
 from memoryhub.recall.results import Item
 
 LEAST_TOKENS, MOST_TOKENS = 100, 1_000_000
+LATEST = ("stm", "window")
+_SECTION_OF = {
+    "fact": "facts",
+    "note": "notes",
+    "episode": "episodes",
+    "page": "pages",
+    "turn": "raw",
+}
+# How little it matters to be found first rather than fourth, beside what a memory costs.
+_HEAD = 3
+Parts = dict[str, list[Item]]
+
+
+def _any(item: Item) -> bool:
+    return True
+
+
+def _is_block(item: Item) -> bool:
+    """What an agent wrote itself; the profile and traits are of somebody."""
+    return not item.owner
+
+
+def _is_unread(item: Item) -> bool:
+    """Nothing is derived from it, so nothing else can tell it (E11)."""
+    return item.unread
+
+
 # What may be filled before the findings, each at most this share of the budget: findings would
 # else push out what nobody asked for but the model can't do without.
-FIRST = {"core": 0.25, "window": 0.5, "stm": 0.25}
-LATEST = ("stm", "window")
-Parts = dict[str, list[Item]]
+_FIRST: Sequence[tuple[str, Callable[[Item], bool], float]] = (
+    ("core", _is_block, 0.25),
+    ("window", _any, 0.5),
+    ("episodes", _any, 0.25),
+    ("stm", _is_unread, 0.25),
+    ("core", _any, 0.1),
+    ("shelf", _any, 0.05),
+    ("stm", _any, 0.1),
+)
 Count = Callable[[Sequence[str]], Sequence[int]]
 
 
@@ -38,48 +73,172 @@ def within(
     return kept, used
 
 
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`parts`: what fits, by section. `told`: what is not there because another memory that is
+    says it, with that one. `left_out`: what there was no room for."""
+
+    parts: Parts
+    told: Sequence[tuple[Item, Item]]
+    left_out: Sequence[Item]
+
+
 def pack(
-    parts: Parts,
+    always: Parts,
+    found: Sequence[Item],
     budget: int,
     count: Count,
     *,
     heading: int = 4,
     line: Callable[[Item], str] = line_of,
-) -> Parts:
-    """As much as fits: core and the latest turns up to their share, findings, then the rest.
+    whole: bool = False,
+) -> Packed:
+    """As much as fits: what is `always` there up to its share; what was `found`, best first, by
+    its worth for a token; the exchanges that found turns stand in; the rest of the former.
 
-    Of the latest turns the newest are kept, of everything else the first; the very latest may
-    take half of what there is. `heading`: tokens of a
-    section's heading, paid by the first of its items that is kept.
+    Of the latest turns the newest are kept, of everything else the first; the newest that is not
+    read yet, or of a window, may take half of what is left. What is always there and was found as
+    well stays in its section and has the worth of a finding. `whole`: found in the order of time,
+    of which the newest run is kept (BL1). `heading`: tokens of a section's heading, paid by the
+    first of its items that is kept.
     """
-    sizes = _sizes(parts, count, line)
-    left, kept, headed = budget, set[tuple[str, UUID]](), set[str]()
-    for name, items, most in _by_urgency(parts, budget):
-        room = min(left, most)
-        for item in items:
-            key = (name, item.id)
-            size = sizes[key] + (0 if name in headed else heading)
-            last_word = name in LATEST and name not in headed and size <= left // 2
-            if key not in kept and (size <= room or last_word):
-                kept.add(key)
-                headed.add(name)
-                room, left = room - size, left - size
-    return {
-        name: [item for item in items if (name, item.id) in kept] for name, items in parts.items()
+    bag = _Bag(always, found, budget, _sizes(always, found, count, line), heading)
+    for name, is_so, share in _FIRST:
+        bag.fill(filter(is_so, _urgent(name, always)), int(share * budget))
+    if whole:
+        bag.fill_run(list(reversed(found)))
+    else:
+        worthy = _by_worth(found, bag.sizes)
+        bag.fill(item for item in worthy if not bag.has_source_of(item))
+        bag.fill(worthy)
+        bag.widen()
+    for name in dict.fromkeys(name for name, _, _ in _FIRST):
+        bag.fill(_urgent(name, always))
+    return bag.packed()
+
+
+def _sizes(
+    always: Parts, found: Sequence[Item], count: Count, line: Callable[[Item], str]
+) -> dict[UUID, int]:
+    """Tokens of each line, its break included. What is there and was found is the finding."""
+    items = {item.id: item for items in (*always.values(), found) for item in items}
+    sizes = count([line(item) for item in items.values()])
+    return {at: size + 1 for at, size in zip(items, sizes, strict=True)}
+
+
+def _urgent(name: str, always: Parts) -> list[Item]:
+    """A section in the order to try it."""
+    items = always.get(name, [])
+    return items[::-1] if name in LATEST else items
+
+
+def _by_worth(found: Sequence[Item], sizes: Mapping[UUID, int]) -> list[Item]:
+    """What a finding is worth falls with its place; what it costs counts by its root, since a
+    longer memory says more too (docs/explanation/recall.md)."""
+    worth = {
+        item.id: 1 / ((_HEAD + place) * sqrt(sizes[item.id])) for place, item in enumerate(found, 1)
     }
+    return sorted(found, key=lambda item: -worth[item.id])
 
 
-def _sizes(parts: Parts, count: Count, line: Callable[[Item], str]) -> dict[tuple[str, UUID], int]:
-    """Tokens of each line, its break included."""
-    keyed = [((name, item.id), line(item)) for name, items in parts.items() for item in items]
-    sizes = count([text for _, text in keyed])
-    return {key: size + 1 for (key, _), size in zip(keyed, sizes, strict=True)}
+class _Bag:
+    """What is kept so far, and whose words are there already."""
+
+    def __init__(
+        self,
+        always: Parts,
+        found: Sequence[Item],
+        budget: int,
+        sizes: Mapping[UUID, int],
+        heading: int,
+    ) -> None:
+        self.sizes, self._heading, self._left = sizes, heading, budget
+        self._items = {item.id: item for items in (*always.values(), found) for item in items}
+        self._section = {item.id: _SECTION_OF.get(item.kind, "core") for item in found}
+        self._section |= {item.id: name for name, items in always.items() for item in items}
+        self._kept = dict[UUID, Item]()
+        self._told = dict[UUID, Item]()
+        self._headed = set[str]()
+        self._said = dict[UUID, Item]()
+
+    def fill(self, items: Iterable[Item], most: int | None = None) -> None:
+        """Each that fits; what is too long is passed over."""
+        room = self._left if most is None else min(self._left, most)
+        for item in items:
+            room -= self._take(self._items[item.id], room)
+
+    def fill_run(self, items: Iterable[Item]) -> None:
+        """Each until one does not fit: nothing is left out in between."""
+        for item in items:
+            if not self._take(item, self._left) and item.id not in self._kept:
+                return
+
+    def has_source_of(self, fact: Item) -> bool:
+        """Of a fact: every turn it was read from is there by now. It is no loss to wait."""
+        own = [source.turn_id for source in fact.sources]
+        return fact.kind == "fact" and bool(own) and self._said.keys() >= set(own)
+
+    def widen(self) -> None:
+        """Where there is room yet, exchanges in place of their turns and notes that were found."""
+        for page in [self._items[at] for at in self._told if self._items[at].kind == "page"]:
+            tellers = {t.id for t in map(self._said.get, _said_by(page)) if t}
+            said = [at for at in tellers if self._section[at] in ("raw", "notes")]
+            heading = 0 if "pages" in self._headed else self._heading
+            more = self.sizes[page.id] + heading - sum(self.sizes[at] for at in said)
+            if len(said) == len(tellers) and more <= self._left:
+                for at in said:
+                    del self._kept[at]
+                    self._told[at] = page
+                self._keep(page, more)
+
+    def _take(self, item: Item, room: int) -> int:
+        """The tokens it takes; 0 where it stays outside, or is there."""
+        if item.id in self._kept or self._is_told(item):
+            return 0
+        name = self._section[item.id]
+        headed = name in self._headed
+        size = self.sizes[item.id] + (0 if headed else self._heading)
+        last_word = self._is_last_word(item) and size <= self._left // 2
+        if size > room and not last_word:
+            return 0
+        self._keep(item, size)
+        return size
+
+    def _is_last_word(self, item: Item) -> bool:
+        """The newest of what is said in this conversation, or of what is not read yet."""
+        name = self._section[item.id]
+        return name not in self._headed and (name == "window" or (name == "stm" and item.unread))
+
+    def _keep(self, item: Item, size: int) -> None:
+        self._kept[item.id] = item
+        self._headed.add(self._section[item.id])
+        self._left -= size
+        self._said |= dict.fromkeys(_said_by(item), item)
+
+    def _is_told(self, item: Item) -> bool:
+        """Its words are there: of a turn all, of a note or a page half of them.
+
+        A fact is no teller: it says less than the turn it was read from, which is its evidence.
+        """
+        own = _said_by(item)
+        tellers = [self._said[turn] for turn in own if turn in self._said]
+        if not tellers or 2 * len(tellers) < len(own):
+            return False
+        self._told.setdefault(item.id, tellers[0])
+        return True
+
+    def packed(self) -> Packed:
+        parts: Parts = {}
+        for at in self._section:
+            if at in self._kept:
+                parts.setdefault(self._section[at], []).append(self._kept[at])
+        told = [(self._items[at], of) for at, of in self._told.items() if at not in self._kept]
+        gone = self._kept.keys() | self._told.keys()
+        return Packed(parts, told, [item for at, item in self._items.items() if at not in gone])
 
 
-def _by_urgency(parts: Parts, budget: int) -> Iterable[tuple[str, Sequence[Item], int]]:
-    """(section, items in the order to try them, most tokens)."""
-    newest = {name: list(reversed(parts.get(name, ()))) for name in LATEST}
-    for name, share in FIRST.items():
-        yield name, newest.get(name, parts.get(name, [])), int(share * budget)
-    for name in ORDER:
-        yield name, newest.get(name, parts.get(name, [])), budget
+def _said_by(item: Item) -> list[UUID]:
+    """The turns whose words it holds."""
+    if item.kind == "turn":
+        return [item.id]
+    return [source.turn_id for source in item.sources] if item.kind in ("note", "page") else []

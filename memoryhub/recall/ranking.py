@@ -55,7 +55,10 @@ class Ranked:
 def ranked(
     ask: Ask, channels: Sequence[Channel], most: int, per_kind: int | None, clock: Clock
 ) -> Ranked:
-    """The `most` best, and of each kind at most `per_kind`. Call inside the tenant's scope."""
+    """The `most` best, each thing once; or of each kind the best `per_kind`, as they are.
+
+    Call inside the tenant's scope.
+    """
     kinds = [KIND_OF[channel] for channel in channels if channel in KIND_OF]
     if not kinds:
         return Ranked()
@@ -68,7 +71,8 @@ def ranked(
     with clock.stage("hydrate"):
         ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **links_of(ids)}
-    return Ranked(distinct(offered, links, most), order, passed, links)
+    chosen = offered[:most] if per_kind else distinct(offered, links, most)
+    return Ranked(chosen, order, passed, links)
 
 
 def _candidates(ask: Ask, kinds: Sequence[ItemKind], most: int) -> list[Candidate]:

@@ -124,21 +124,145 @@ def source() -> Source:
     return Source(new_id(), "D1:1", "Ana", "text", START)
 
 
+def nine(texts: Any) -> list[int]:
+    """With its break, ten tokens each."""
+    return [9 for _ in texts]
+
+
+def said(number: int, **values: Any) -> list[Item]:
+    return [item("turn", **values) for _ in range(number)]
+
+
 def test_packing_keeps_the_newest_of_the_latest_and_the_best_of_the_rest() -> None:
-    facts, said = [item("fact") for _ in range(9)], [item("turn") for _ in range(9)]
-    packed = pack({"facts": facts, "stm": said}, 60, lambda texts: [9 for _ in texts])
-    assert packed["stm"] == said[-1:]
-    assert packed["facts"] == facts[:4]
+    facts, latest = [item("fact") for _ in range(9)], said(9, unread=True)
+    packed = pack({"stm": latest}, facts, 60, nine)
+    assert packed.parts == {"stm": latest[-1:], "facts": facts[:4]}
+    assert packed.left_out == [*latest[:-1], *facts[4:]]
 
 
 def test_packing_goes_on_behind_what_is_too_long() -> None:
     long, short = item("fact", owner="long"), item("fact")
-    sizes = {long.id: 500, short.id: 9}
+    sizes = {"long": 500, "": 9}
 
     def count(texts: Any) -> list[int]:
-        return [sizes[long.id], sizes[short.id]]
+        return [sizes[each.owner] for each in (long, short)]
 
-    assert pack({"facts": [long, short]}, 100, count)["facts"] == [short]
+    assert pack({}, [long, short], 100, count).parts["facts"] == [short]
+
+
+def test_findings_come_before_the_latest_exchanges_that_are_read() -> None:
+    facts, latest = [item("fact") for _ in range(9)], said(9)
+    packed = pack({"stm": latest}, facts, 124, nine)
+    # A tenth of the budget is too little for one of them with its heading.
+    assert packed.parts == {"facts": facts, "stm": latest[-2:]}
+
+
+def test_what_an_agent_wrote_has_more_room_than_traits() -> None:
+    blocks, traits = [item("core") for _ in range(9)], [item("core", owner="Ana")]
+    facts = [item("fact") for _ in range(99)]
+    packed = pack({"core": [*traits, *blocks]}, facts, 400, nine)
+    assert packed.parts["core"] == [*traits, *blocks]
+    tight = pack({"core": [*traits, *blocks]}, facts, 60, nine)
+    assert tight.parts["core"] == blocks[:1]
+    assert len(tight.parts["facts"]) == 4
+
+
+def test_what_is_short_goes_before_what_is_long_and_a_little_better() -> None:
+    long, short = item("turn", owner="long"), item("fact")
+
+    def count(texts: Any) -> list[int]:
+        return [99, 9]
+
+    assert pack({}, [long, short], 105, count).parts == {"facts": [short]}
+    assert pack({}, [long, short], 125, count).parts == {"facts": [short], "raw": [long]}
+
+
+def test_what_is_always_there_and_was_found_has_the_worth_of_a_finding() -> None:
+    shelf, facts = [item("fact") for _ in range(5)], [item("fact") for _ in range(99)]
+    latest = said(9)
+    found = [shelf[4], latest[0], *facts]
+    packed = pack({"shelf": shelf, "stm": latest}, found, 60, nine)
+    assert packed.parts["shelf"] == shelf[4:]
+    assert packed.parts["stm"] == latest[:1]
+
+
+def spoken(at: Source) -> Item:
+    return Item("turn", at.turn_id, "text", 1.0, {}, START, sources=(at,))
+
+
+def test_a_turn_is_not_lost_to_an_exchange_that_does_not_fit() -> None:
+    a, b = source(), source()
+    page, turn = item("page", a, b, owner="long"), spoken(a)
+
+    def count(texts: Any) -> list[int]:
+        return [200, 9]
+
+    packed = pack({}, [page, turn], 100, count)
+    assert packed.parts == {"raw": [turn]}
+    assert [(each.id, of.id) for each, of in packed.told] == [(page.id, turn.id)]
+
+
+def test_words_that_are_there_are_not_shown_again() -> None:
+    a, b, c, d = (source() for _ in range(4))
+    turn, fact, reply = spoken(a), item("fact", a), spoken(b)
+    note, wider = item("note", a), item("note", a, c, d)
+    packed = pack({}, [turn, fact, note, wider, spoken(c), reply], 1000, nine)
+    # A fact and the turn it was read from: the one says what holds, the other is its evidence.
+    assert packed.parts == {"raw": [turn, reply], "facts": [fact], "notes": [wider]}
+    assert [(each.kind, of.id) for each, of in packed.told] == [
+        ("note", turn.id),
+        ("turn", wider.id),
+    ]
+    assert packed.left_out == []
+
+
+def test_where_there_is_room_an_exchange_stands_for_its_turns() -> None:
+    a, b = source(), source()
+    turn, page, latest = spoken(a), item("page", a, b), spoken(source())
+    wide = pack({"stm": [latest]}, [turn, page, latest], 100, nine)
+    assert wide.parts == {"pages": [page], "stm": [latest]}
+    assert [(each.id, of.id) for each, of in wide.told] == [(turn.id, page.id)]
+    # Not for a turn that is there as one of the latest.
+    recent = pack({"stm": [turn]}, [turn, page], 100, nine)
+    assert recent.parts == {"stm": [turn]}
+
+
+def test_BL1_under_a_budget_the_whole_loses_its_oldest_turns_and_says_so() -> None:
+    turns = said(9)
+    packed = pack({}, turns, 54, nine, whole=True)
+    assert packed.parts == {"raw": turns[4:]}
+    assert packed.left_out == turns[:4]
+
+
+def test_BL1_of_the_whole_nothing_is_left_out_in_between() -> None:
+    old, long, new = said(1)[0], item("turn", owner="long"), said(1)[0]
+
+    def count(texts: Any) -> list[int]:
+        return [9, 99, 9]
+
+    packed = pack({}, [old, long, new], 60, count, whole=True)
+    assert packed.parts == {"raw": [new]}
+    assert packed.left_out == [old, long]
+
+
+def test_BL1_a_context_that_can_t_hold_everything_holds_the_newest(scene: Scene) -> None:
+    scene.hub.policy("full_context")
+    turns = scene.say(*(f"line {n} of what was said" for n in range(60)))
+    made = asked(scene, "line 7", budget_tokens=300)
+    kept = [each.id for each in made.items("raw")]
+    assert kept == [turn.id for turn in turns[-len(kept) :]]
+    assert made.left_out == 60 - len(kept) > 0
+    assert made.tokens <= 300
+
+
+def test_a_question_about_what_was_just_said_is_not_insufficient(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    (turn,) = scene.say("my kayak leaks")
+    made = asked(scene)
+    assert not made.insufficient
+    assert made.rounds == 1
+    assert made.ranked == [turn.id]
+    assert [each.id for each in made.items()] == [turn.id]
 
 
 def test_each_thing_once() -> None:

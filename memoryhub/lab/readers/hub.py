@@ -9,9 +9,6 @@ from memoryhub.recall.context import Context, context
 from memoryhub.recall.packing import MOST_TOKENS
 from memoryhub.recall.results import Item
 
-_FINDINGS = ("facts", "notes", "episodes", "pages", "raw")
-_ALWAYS = ("shelf", "core", "window", "stm")
-
 
 class HubReader:
     """What was found comes first, by score; then what is there whatever is asked.
@@ -29,6 +26,7 @@ class HubReader:
 
 
 def ranked(found: Context) -> list[Item]:
-    """A context in the order of its worth; equals as they stood."""
-    findings = sorted(found.items(*_FINDINGS), key=lambda item: -item.score)
-    return [*findings, *found.items(*_ALWAYS)]
+    """A context in the order of its worth: what was found, then what is there whatever is asked."""
+    items = {item.id: item for item in found.items()}
+    best = [items.pop(at) for at in found.ranked]
+    return [*best, *items.values()]
