@@ -150,6 +150,11 @@ STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns of a missing folder
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "memoryhub.console.packaged.PlotlyFinder",
+]
 WHITENOISE_USE_FINDERS = True
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"

@@ -53,3 +53,18 @@ def tenant_page(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]
         return tenant_view(role)(scoped)
 
     return decorate
+
+
+def operator_view(view: View[P]) -> Page:
+    """For the hub's operators alone, as admins of the tenant: what it does costs the whole hub.
+
+    The view runs without a scope, as those of `tenant_view`.
+    """
+
+    @wraps(view)
+    def checked(request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if not request.user.is_superuser:
+            raise PermissionDenied("Only an operator of the hub may do this.")
+        return view(request, *args, **kwargs)
+
+    return tenant_view(Membership.Role.ADMIN)(checked)

@@ -30,7 +30,7 @@ PLACES = (
     Place("Chat", "chat", "chat"),
     Place("Jobs", "jobs", "jobs"),
     Place("Policy", "policy", "policy", spare=True),
-    Place("Lab", "lab", "golden", ("replay",), spare=True),
+    Place("Lab", "lab", "lab", ("golden", "replay", "embedding"), spare=True),
     Place("Recall log", "search", "recalls", spare=True),
     Place("Usage", "usage", "usage", spare=True),
     Place("API keys", "key", "keys", admin=True, spare=True),
@@ -43,6 +43,7 @@ def console(request: HttpRequest) -> dict[str, Any]:
     theme = request.COOKIES.get("theme", "")
     return {
         "seat": seat,
+        "operates": bool(seat and seat.can_administer and request.user.is_superuser),
         "theme": theme if theme in THEMES else "",
         "places": places,
         "spare_places": [(place, here) for place, here in places if place.spare],

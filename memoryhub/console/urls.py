@@ -13,6 +13,7 @@ from memoryhub.console.views import (
     history,
     jobs,
     keys,
+    lab,
     memories,
     overview,
     personas,
@@ -62,6 +63,21 @@ urlpatterns = [
         "spaces/<uuid:space_id>/golden/<uuid:question_id>/",
         golden.one,
         name="space-golden-question",
+    ),
+    path("lab/", lab.runs, name="lab"),
+    path("lab/new", lab.new, name="lab-new"),
+    path("lab/import", lab.take_in, name="lab-import"),
+    path("lab/<uuid:lab_id>/", lab.run, name="lab-run"),
+    path("lab/<uuid:lab_id>/questions/", lab.questions, name="lab-questions"),
+    path("lab/<uuid:lab_id>/questions/<uuid:outcome_id>/", lab.question, name="lab-question"),
+    *(
+        path(f"lab/<uuid:lab_id>/{name}", view, name=f"lab-{name.removesuffix('.json')}")
+        for name, view in (
+            ("report.json", lab.report),
+            ("stop", lab.stop),
+            ("resume", lab.resume),
+            ("delete", lab.delete),
+        )
     ),
     path("golden/", golden.every, name="golden"),
     path("replays/", replays.replays, name="replays"),

@@ -30,6 +30,15 @@ def _amount(seconds: float) -> str:
     return plural(max(1, round(seconds / 60)), "minute")
 
 
+def duration(took: timedelta) -> str:
+    """ "12 s", "5 min", "2 h 10 min"."""
+    seconds = max(0, round(took.total_seconds()))
+    if seconds < 90:
+        return f"{seconds} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
 def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 

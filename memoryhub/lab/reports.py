@@ -17,7 +17,7 @@ GRADE = "grade"  # the purpose of the judge: its cost is the measurement's, not 
 
 def report_of(run: LabRun) -> dict[str, Any]:
     """As far as the run has come. Three statements; call inside the tenant's scope."""
-    outcomes = list(LabOutcome.objects.filter(run=run))
+    outcomes = list(LabOutcome.objects.filter(run=run).defer("shown"))
     derivations = list(LabDerivation.objects.filter(run=run))
     return report(run, outcomes, derivations)
 

@@ -272,12 +272,15 @@ class _Group:
             set_policy(
                 tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides)
             )
-        self._say(f"{self._dialogue.name}: deriving as {system.name} does")
+        doing = f"{self._dialogue.name}: deriving as {system.name} does"
+        self._say(doing)
+        every = len(self._dialogue.conversation.sessions)
         began, before = time.perf_counter(), row.seconds
 
         def told(sessions: int) -> None:
             seconds = before + time.perf_counter() - began
             runs.derived(row, sessions=sessions, seconds=round(seconds, 2))
+            runs.at(self._run, f"{doing}, {sessions} of {every} sessions")
             runs.wanted(self._run)
 
         space = replay(tenant, self._dialogue, done=row.sessions, told=told)

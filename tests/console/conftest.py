@@ -11,6 +11,7 @@ from pytest_django import Settings
 from memoryhub.dialogues.models import Turn
 from memoryhub.golden.models import GoldenQuestion, ReplayRun
 from memoryhub.inference.models import ModelCall
+from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.services import set_policy
@@ -28,6 +29,7 @@ from tests.support.factories import (
     make_event,
     make_fact,
     make_job,
+    make_lab_run,
     make_member,
     make_note,
     make_proposal,
@@ -64,12 +66,14 @@ class World:
     question: GoldenQuestion
     run: ReplayRun
     recall: RecallLog
+    lab: LabRun
+    outcome: LabOutcome
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
-        names += ("block", "episode", "question", "run", "recall")
+        names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
         return {f"{name}_id": str(getattr(self, name).id) for name in names}
 
 
@@ -99,10 +103,14 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         question = make_question(space, "Where are the bees?", fact, tags=["bees"])
         replay = make_replay(question)
         recall = make_recall(space, "Where are the bees?", fact, turn)
+        lab = make_lab_run(tenant)
+        last = (lab, LabOutcome.objects.get(run=lab, system="mem0"))
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block, episode, question, replay, recall)
+    return World(
+        tenant, make_member(tenant), *rows, block, episode, question, replay, recall, *last
+    )
 
 
 @pytest.fixture

@@ -20,6 +20,9 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "recalls"}
 OWN |= {"review", "receipts"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
+OWN |= {"lab", "lab-new", "lab-import"}
+# For admins who are operators of the hub as well.
+OPERATED = {"lab-new", "lab-resume"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
 # A new page fails here until somebody decides.
@@ -44,6 +47,16 @@ DECIDED = {
     "space-golden-new": (VIEWER, "get"),
     "space-golden-question": (VIEWER, "get"),
     "golden": (VIEWER, "get"),
+    "lab": (VIEWER, "get"),
+    "lab-new": (ADMIN, "get"),
+    "lab-import": (ADMIN, "post"),
+    "lab-run": (VIEWER, "get"),
+    "lab-questions": (VIEWER, "get"),
+    "lab-question": (VIEWER, "get"),
+    "lab-report": (VIEWER, "get"),
+    "lab-stop": (ADMIN, "post"),
+    "lab-resume": (ADMIN, "post"),
+    "lab-delete": (ADMIN, "post"),
     "replays": (VIEWER, "get"),
     "replay": (VIEWER, "get"),
     "replay-start": (EDITOR, "post"),
@@ -104,11 +117,16 @@ NESTED = [pytest.param(p, id=str(p.name)) for p in urlpatterns if len(p.pattern.
 FOREIGN = [pytest.param(p, id=str(p.name)) for p in urlpatterns if p.name not in OPEN | OWN]
 
 
+def operating(world: World, operates: bool) -> None:
+    User.objects.filter(id=world.admin.id).update(is_superuser=operates)
+
+
 @pytest.mark.parametrize("pattern", FOREIGN)
 def test_ids_of_another_tenant_do_not_exist(
     browser: Client, world: World, pattern: URLPattern
 ) -> None:
     other = make_world("Other")
+    operating(world, pattern.name in OPERATED)
     _, method = DECIDED[str(pattern.name)]
     assert getattr(browser, method)(address(pattern, other.ids())).status_code == 404
     # The same page of the own tenant does: the 404 above is not one for all.
@@ -135,12 +153,23 @@ def test_strangers_are_asked_to_sign_in(client: Client, world: World, pattern: U
 @pytest.mark.parametrize("pattern", GUARDED)
 @pytest.mark.parametrize("role", [VIEWER, EDITOR, ADMIN])
 def test_roles(client: Client, world: World, pattern: URLPattern, role: Membership.Role) -> None:
-    client.force_login(make_member(world.tenant, role))
+    operates = pattern.name in OPERATED
+    client.force_login(make_member(world.tenant, role, is_superuser=operates))
     least, method = DECIDED[str(pattern.name)]
     ranks = [VIEWER, EDITOR, ADMIN]
     form = {"tenant": str(world.tenant.id)}
     answer = getattr(client, method)(address(pattern, world.ids()), form)
     assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
+
+
+@pytest.mark.parametrize("name", sorted(OPERATED))
+def test_what_costs_the_whole_hub_is_for_its_operators(
+    client: Client, world: World, name: str
+) -> None:
+    pattern = next(p for p in urlpatterns if p.name == name)
+    client.force_login(make_member(world.tenant, ADMIN))
+    answer = getattr(client, DECIDED[name][1])(address(pattern, world.ids()))
+    assert answer.status_code == 403
 
 
 # Pages that also take what is sent, with the least role that may send it.

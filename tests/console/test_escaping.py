@@ -12,6 +12,7 @@ from django.utils.html import escape
 from memoryhub.console.urls import urlpatterns
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
+from memoryhub.lab.models import LabOutcome
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -29,6 +30,7 @@ from tests.support.factories import (
     make_event,
     make_fact,
     make_job,
+    make_lab_run,
     make_link,
     make_member,
     make_note,
@@ -54,12 +56,13 @@ PARAMETERS: tuple[str, ...] = (
 )
 PARAMETERS += ("version_id", "call_id", "recall_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
-PARAMETERS += ("block_id", "episode_id", "question_id", "run_id")
+PARAMETERS += ("block_id", "episode_id", "question_id", "run_id", "lab_id", "outcome_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
+NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 
@@ -143,6 +146,8 @@ def hostile(db: None, evil: str) -> World:
         replay = make_replay(
             question, actor=evil, tag=evil, current=settings, candidate=settings, preset=evil[:20]
         )
+        lab = make_lab_run(tenant, evil[:39], word=evil, actor=evil, error=evil)
+        last = (lab, LabOutcome.objects.get(run=lab))
         recall = make_recall(
             space,
             evil,
@@ -178,7 +183,17 @@ def hostile(db: None, evil: str) -> World:
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(tenant, make_member(tenant), *rows, block, episode, question, replay, recall)
+    return World(
+        tenant,
+        make_member(tenant, is_superuser=True),
+        *rows,
+        block,
+        episode,
+        question,
+        replay,
+        recall,
+        *last,
+    )
 
 
 def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:

@@ -13,6 +13,8 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.inference.models import ModelCall
+from memoryhub.lab.models import LabOutcome, LabRun
+from memoryhub.lab.reports import report_of
 from memoryhub.pipeline.models import Job
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Membership, Space, Tenant, User
@@ -272,6 +274,77 @@ def make_question(
     values = times | {"created_by": "ida", "expected": [stored], "names": [str(named.id)]} | values
     return GoldenQuestion.objects.create(
         tenant_id=space.tenant_id, space=space, text=text, **values
+    )
+
+
+def make_lab_run(tenant: Tenant, *names: str, **values: Any) -> LabRun:
+    """Done, with its report: one question to each system. `word` stands wherever data speaks."""
+    word, number = values.pop("word", "boats"), 0
+    names = names or ("mem0", "rag")
+    chosen = {"presets": list(names), "questions": 1, "categories": [], "seed": 3}
+    chosen |= {"engine": "local", "judge": "off", "budget_tokens": 2000}
+    others = {"A paper": f"{word} printed"}
+    used = {"conversations": [word], "turns": 5, "questions": {"4": 1}}
+    defaults = {
+        "state": "done",
+        "file": "boats.json",
+        "actor": "ida",
+        "settings": chosen | {"limit_conversations": None, "turns": None},
+        "environment": {
+            "memoryhub": "1",
+            "engine": {"name": "local", "version": "1", "model": word},
+            "embedder": {"name": "table", "dimension": 3, "max_tokens": 9},
+            "prompts": {"grade": "grade.v1"},
+            "judge": {"name": "llm", "version": "1", "model": word, "prompt": f"Grade {word}"},
+            "prices": {},
+        },
+        "dataset": {
+            "name": word,
+            "format": "locomo",
+            "sha256": 64 * "a",
+            "categories": [{"number": 4, "content": "single-hop", "others": others}],
+            "whole": {"conversations": 1, "turns": 5, "questions": {"4": 1}},
+            "used": used | {"with_evidence": 1, "with_answers": 1},
+        },
+        "systems": [_described(name, word) for name in names],
+        "total": len(names),
+        "done": len(names),
+        **dict.fromkeys(("created_at", "updated_at", "finished_at"), MAY),
+    }
+    run: LabRun = LabRun.objects.create(tenant=tenant, **(defaults | values))
+    for number, name in enumerate(names):
+        make_outcome(run, name, word=word, places={"D1:1": [1, 9]} if not number else {})
+    if run.state == "done":
+        run.report = report_of(run)
+        run.save(update_fields=["report"])
+    return run
+
+
+def _described(name: str, word: str) -> dict[str, Any]:
+    told = dict.fromkeys(("title", "what", "paper"), f"{name} of {word}")
+    return {"name": name, **told, "signature": "", "reader": "hub", "options": {}, "policy": {}}
+
+
+def make_outcome(run: LabRun, system: str, **values: Any) -> LabOutcome:
+    word = values.pop("word", "boats")
+    item = {"place": 1, "kind": "turn", "text": f"{word} was said", "evidence": ["D1:1"]}
+    defaults: dict[str, Any] = {
+        "dialogue": word,
+        "number": 0,
+        "category": 4,
+        "question": f"What of {word}?",
+        "expected": word,
+        "answer": f"{word}, it seems",
+        "evidence": ["D1:1"],
+        "places": {"D1:1": [1, 9]},
+        "shown": [item],
+        "items": 1,
+        "tokens": 9,
+        "scores": {"f1": 0.5, "bleu1": 0.25, "rouge_l": 0.4},
+        "created_at": MAY,
+    }
+    return LabOutcome.objects.create(
+        tenant_id=run.tenant_id, run=run, system=system, **(defaults | values)
     )
 
 

@@ -177,3 +177,33 @@ def step_words(step: Step) -> str:
 @register.filter
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
+
+
+@register.filter
+def as_json(given: Any) -> str:
+    """For an attribute that a script reads; escaped like any other text."""
+    return json.dumps(given, separators=(",", ":"))
+
+
+@register.filter
+def share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"
+
+
+@register.filter
+def lasted(run: Any) -> str:
+    """How long it took, or has taken."""
+    end = timezone.now() if run.state == "running" else run.finished_at or run.updated_at
+    return wording.duration(end - run.created_at)
+
+
+@register.filter
+def calls_in(rows: dict[str, dict[str, float]]) -> int:
+    """Of models, over all purposes."""
+    return sum(int(row.get("calls", 0)) for row in rows.values())
+
+
+@register.filter
+def at_number(values: dict[str, Any], number: int) -> Any:
+    """As `at`, for keys that are numbers in JSON; 0 where there is none."""
+    return values.get(str(number), 0)

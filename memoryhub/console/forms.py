@@ -1,0 +1,90 @@
+"""Forms of more than a few fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django import forms
+
+from memoryhub.lab.running import Options
+from memoryhub.lab.shelf import File
+from memoryhub.lab.systems import System
+from memoryhub.tenants.models import Tenant
+
+MOST_CONVERSATIONS, MOST_TURNS, MOST_TOKENS = 10_000, 100_000, 200_000
+
+
+class RunForm(forms.Form):
+    """What a run of the lab is told."""
+
+    file = forms.ChoiceField(label="Data")
+    presets = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label="Systems")
+    questions = forms.IntegerField(
+        min_value=1,
+        max_value=100_000,
+        required=False,
+        initial=50,
+        label="Questions",
+        help_text="In all, spread over categories and conversations. Empty: every one.",
+    )
+    limit_conversations = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_CONVERSATIONS,
+        required=False,
+        initial=1,
+        label="Conversations",
+        help_text="The first of them. Each is read once for all systems that write alike.",
+    )
+    turns = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_TURNS,
+        required=False,
+        label="Turns of each",
+        help_text="With the questions whose evidence is among them. Empty: all.",
+    )
+    categories = forms.CharField(
+        max_length=100,
+        required=False,
+        label="Categories",
+        help_text="Numbers, parted by commas. Empty: all.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        label="Seed",
+        help_text="The same seed draws the same questions.",
+    )
+    budget_tokens = forms.IntegerField(
+        min_value=50,
+        max_value=MOST_TOKENS,
+        initial=2000,
+        label="Tokens of a context",
+        help_text="Baselines hand over what their papers say.",
+    )
+    engine = forms.ChoiceField(choices=Tenant.Engine.choices, label="Engine")
+    judge = forms.ChoiceField(
+        choices=(("off", "Off"), ("llm", "A model grades each answer")), label="Judge"
+    )
+
+    def __init__(
+        self, *args: Any, files: Sequence[File], systems: Iterable[System], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].choices = [(f.name, f.name) for f in files]  # type: ignore[attr-defined]  # a ChoiceField
+        names = [(system.name, system.title) for system in systems]
+        self.fields["presets"].choices = names  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["presets"].initial = ["balanced", "mem0", "rag", "full_context"]
+
+    def clean_categories(self) -> tuple[int, ...]:
+        given = self.cleaned_data["categories"].replace("，", ",").split(",")
+        parts = [part.strip() for part in given if part.strip()]
+        if not all(part.isdecimal() and len(part) < 5 for part in parts):
+            raise forms.ValidationError("Numbers, parted by commas.")
+        return tuple(int(part) for part in parts)
+
+    def options(self) -> Options:
+        """Of a valid form."""
+        told = {n: v for n, v in self.cleaned_data.items() if n != "file"}
+        return Options(**{**told, "presets": tuple(told["presets"])})

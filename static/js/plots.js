@@ -1,0 +1,65 @@
+"use strict";
+
+// Draws what the server wrote into data-plot, in the colours of the theme, and again when it turns.
+
+const probe = document.createElement("i");
+probe.hidden = true;
+
+function colour(token) {
+  probe.style.color = `var(--${token})`;
+  return getComputedStyle(probe).color;
+}
+
+function tone(at) {
+  return colour(`plot-${(at % 10) + 1}`);
+}
+
+function toned(trace) {
+  const at = trace.meta.tone;
+  if (at === "scale") {
+    return { ...trace, colorscale: [[0, colour("raised")], [1, colour("plot-full")]] };
+  }
+  const shade = tone(at);
+  return {
+    ...trace,
+    line: { ...trace.line, color: shade },
+    marker: { ...trace.marker, color: shade },
+    hoverlabel: { bgcolor: colour("surface"), bordercolor: shade, font: { color: colour("text") } },
+  };
+}
+
+function axis(given) {
+  return {
+    automargin: true, fixedrange: true, zeroline: false,
+    gridcolor: colour("line"), linecolor: colour("line"), tickcolor: colour("line"),
+    ...given,
+    title: { ...given?.title, font: { color: colour("muted"), size: 12 }, standoff: 8 },
+  };
+}
+
+function layout(given) {
+  return {
+    ...given,
+    autosize: true,
+    margin: { l: 8, r: 8, t: 8, b: 8, pad: 4 },
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("text") },
+    legend: { ...given.legend, orientation: "h", y: -0.22, yanchor: "top", font: { size: 12 } },
+    xaxis: axis(given.xaxis), yaxis: axis(given.yaxis),
+  };
+}
+
+function draw(box) {
+  const figure = JSON.parse(box.dataset.plot);
+  const options = { responsive: true, displayModeBar: false };
+  Plotly.react(box, figure.data.map(toned), layout(figure.layout), options);
+}
+
+function drawAll() {
+  for (const box of document.querySelectorAll("[data-plot]")) draw(box);
+}
+
+document.body.append(probe);
+drawAll();
+new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
