@@ -28,6 +28,8 @@ WHY = {
     "irrelevant": "irrelevant, says the judge",
 }
 ARMS = {"dense": "meaning", "lexical": "words"}
+# In the order they come in; a log keeps none.
+_STAGES = ("route", "embed", "always", "candidates", "rank", "hydrate", "judge", "pack", "answer")
 _TONES = {
     "dense": 1,
     "facts": 1,
@@ -111,8 +113,8 @@ def of_sections(sections: Iterable[tuple[str, Sequence[Item]]]) -> list[Shown]:
             kind=item.kind,
             memory_id=item.id,
             score=item.score,
-            parts=item.parts,
-            bar=bar(item.parts, most),
+            parts=_by_size(item.parts),
+            bar=bar(_by_size(item.parts), most),
             found=[_place(each) for each in item.found],
             item=item,
             **_page(item.kind, item.id, item),
@@ -149,8 +151,8 @@ def of_log(rows: Sequence[RecallLogItem], known: Mapping[UUID, Item]) -> list[Sh
             kind=row.kind,
             memory_id=row.memory_id,
             score=row.score,
-            parts=row.parts,
-            bar=bar(row.parts, most),
+            parts=_by_size(row.parts),
+            bar=bar(_by_size(row.parts), most),
             found=[_logged_place(each) for each in row.found],
             item=known.get(row.memory_id),
             **_page(row.kind, row.memory_id, known.get(row.memory_id)),
@@ -194,6 +196,16 @@ def _place(found: Finding) -> Place:
 def _logged_place(found: Mapping[str, Any]) -> Place:
     arms = [(ARMS.get(name, name), rank, score) for name, (rank, score) in found["arms"].items()]
     return Place(found["channel"], found["rank"], found["score"], "", arms)
+
+
+def stages(took_ms: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Milliseconds by stage, the first stage first."""
+    known = {name: at for at, name in enumerate(_STAGES)}
+    return sorted(took_ms.items(), key=lambda pair: (known.get(pair[0], len(known)), pair[0]))
+
+
+def _by_size(parts: Mapping[str, float]) -> dict[str, float]:
+    return dict(sorted(parts.items(), key=lambda part: -part[1]))
 
 
 def _most(parts: Iterable[Mapping[str, float]]) -> float:

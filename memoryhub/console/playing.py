@@ -113,6 +113,10 @@ class Column:
     elsewhere: Mapping[UUID, int] = field(default_factory=dict)
 
     @property
+    def took(self) -> list[tuple[str, float]]:
+        return explained.stages(self.told.took_ms)
+
+    @property
     def milliseconds(self) -> float:
         return sum(self.told.took_ms.values())
 

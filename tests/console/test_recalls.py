@@ -69,7 +69,7 @@ def test_a_question_shows_its_way_its_results_and_what_was_left(
                 {**left, "id": str(other.id), "why": "below_floor"},
                 {**left, "id": gone, "why": "duplicate", "of": str(world.fact.id)},
             ],
-            took_ms={"route": 1.5, "candidates": 3.0},
+            took_ms={"pack": 2.0, "route": 1.5, "candidates": 3.0},
             milliseconds=4.5,
             tokens=120,
             options={"budget_tokens": 500},
@@ -90,6 +90,26 @@ def test_a_question_shows_its_way_its_results_and_what_was_left(
     ):
         assert words in shown
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in shown
+    stages = [shown.index(f"{stage} ") for stage in ("route 1.5", "candidates 3.0", "pack 2.0")]
+    assert stages == sorted(stages)
+
+
+def test_of_many_things_left_out_the_first_are_in_sight(browser: Client, world: World) -> None:
+    left = {"kind": "fact", "detail": "", "score": 0.2, "of": None, "found": [], "why": "faded"}
+    with tenant_scope(world.tenant.id):
+        facts = [make_fact(world.space, f"Bee number {n}.", world.turn) for n in range(13)]
+        dropped = [{**left, "id": str(fact.id)} for fact in facts]
+        log = make_recall(world.space, "Any bees?", dropped=dropped)
+    shown = page(browser, log)
+    assert "<summary>3 more</summary>" in shown
+    assert shown.index("Bee number 9.") < shown.index("3 more") < shown.index("Bee number 10.")
+
+
+def test_core_memory_is_counted_and_no_words_of_it_are_kept(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        log = make_recall(world.space, "bees?", world.fact, world.turn, form="context")
+        log.items.filter(place=1).update(section="core", kind="core")
+    assert "Before these stood 1 part of core memory" in page(browser, log)
 
 
 @pytest.mark.parametrize("count", [1, 12])

@@ -131,11 +131,13 @@ def _is_id(text: str) -> bool:
 
 
 def told(log: RecallLog) -> dict[str, Any]:
-    """`shown`, `left` and, of a context, the `text` it would be with the words of today.
+    """`shown`, `left` and, of a context, the `text` it would be with the words of today, and how
+    many parts of `core` memory stood before, of which no words are kept.
 
     A query a kind. What is erased has no words any more.
     """
-    rows = list(log.items.all())
+    every = list(log.items.all())
+    rows = [row for row in every if row.kind != "core"]
     memories = [(row.kind, row.memory_id) for row in rows]
     known = _words([*memories, *((each["kind"], UUID(each["id"])) for each in log.dropped)])
     shown = explained.of_log(rows, known)
@@ -143,12 +145,13 @@ def told(log: RecallLog) -> dict[str, Any]:
         "shown": shown,
         "left": explained.of_logged_dropped(log.dropped, known),
         "text": packed(shown),
-        "core": sum(row.kind == "core" for row in rows),
+        "took": explained.stages(log.took_ms),
+        "core": len(every) - len(rows),
     }
 
 
 def packed(shown: Sequence[explained.Shown]) -> str:
-    """The block of a context, without core memory, whose words of that day nobody keeps."""
+    """The block of a context, as far as its memories have words."""
     sections: dict[str, list[Item]] = {}
     for row in shown:
         if row.section and row.item:
@@ -159,6 +162,6 @@ def packed(shown: Sequence[explained.Shown]) -> str:
 
 
 def _words(memories: Sequence[tuple[str, UUID]]) -> dict[UUID, Item]:
-    found = [Found(kind, at, 0.0) for kind, at in dict.fromkeys(memories) if kind != "core"]  # type: ignore[arg-type]  # the kinds that were logged
+    found = [Found(kind, at, 0.0) for kind, at in dict.fromkeys(memories)]  # type: ignore[arg-type]  # the kinds that were logged
     links = links_of(each.id for each in found if each.kind in ("fact", "note"))
     return {item.id: item for item in hydrate(found, links)}
