@@ -48,14 +48,29 @@ class Writer:
     policy_version: str = ""
 
 
-def in_front_of(space: Space, agent: str = "") -> list[CoreBlock]:
-    """The blocks of a space and the shared ones attached to it: any agent's, and this agent's."""
+def in_front_of(space: Space, agent: str = "", as_of: datetime | None = None) -> list[CoreBlock]:
+    """The blocks of a space and the shared ones attached to it: any agent's, and this agent's.
+
+    `as_of`: those there were then, with what they said then.
+    """
     mine = Q(agent="") | Q(agent=agent)
     attached = BlockAttachment.objects.filter(mine, space=space).values("block_id")
+    held = Q(retired_at=None) | (Q(retired_at__gt=as_of) if as_of else Q(pk=None))
     rows = CoreBlock.objects.filter(
-        (Q(space=space) & mine) | Q(id__in=attached, space=None), retired_at=None
-    )
-    return list(rows.order_by("label", "id"))
+        held, (Q(space=space) & mine) | Q(id__in=attached, space=None)
+    ).order_by("label", "id")
+    return list(rows) if as_of is None else _as_they_were(list(rows), as_of)
+
+
+def _as_they_were(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
+    """The rows, not to be saved, with the words of their versions then."""
+    known = BlockVersion.objects.filter(block__in=held, created_at__lte=at)
+    latest = {v.block_id: v for v in known.order_by("block", "-version").distinct("block")}
+    for block in held:
+        if version := latest.get(block.id):
+            block.value, block.version = version.value, version.version
+            block.updated_at = version.created_at
+    return [block for block in held if block.id in latest]
 
 
 def labelled(space: Space, label: str, agent: str = "") -> CoreBlock:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError, NotFound
+from memoryhub.recall.context import context
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
@@ -28,7 +32,8 @@ def agent(space: Space) -> Writer:
 
 
 def made(space: Space, value: str = "", *, shared: bool = False, **values: object) -> CoreBlock:
-    person = Writer("ida", "person", MAY, space)
+    at: Any = values.pop("at", MAY)
+    person = Writer("ida", "person", at, space)
     given = {"tenant_id": space.tenant_id, "space": None if shared else space} | values
     return blocks.create(person, str(given.pop("label", "human")), value, **given)  # type: ignore[arg-type]  # test values
 
@@ -110,6 +115,24 @@ def test_shared_blocks_are_seen_where_they_are_attached_and_nowhere_else(space: 
     assert blocks.in_front_of(space) == [mine]
     with pytest.raises(InvalidInput):
         blocks.attach(mine, other)
+
+
+def test_a_context_of_the_past_has_the_words_of_then(space: Space, agent: Writer) -> None:
+    def shown(at: datetime) -> list[tuple[str, datetime]]:
+        made = context(
+            space, "Who is she?", as_of=at, now=later + timedelta(days=9), reinforce=False
+        )
+        return [(item.text, item.occurred_at) for item in made.items("core")]
+
+    block, gone = made(space, "Nora."), made(space, "Rye.", label="shopping")
+    later = MAY + timedelta(days=2)
+    hers = replace(agent, now=later)
+    blocks.append(hers, block.id, "Keeps bees.")
+    blocks.delete(hers, gone.id)
+    made(space, "New.", label="late", at=later)
+    assert shown(MAY - timedelta(days=1)) == []
+    assert shown(MAY + timedelta(days=1)) == [("human: Nora.", MAY), ("shopping: Rye.", MAY)]
+    assert [text for text, _ in shown(later)] == ["human: Nora.\nKeeps bees.", "late: New."]
 
 
 def test_an_agents_own_block_comes_before_any_agents(space: Space) -> None:

@@ -92,8 +92,21 @@ class Reading:
             if fact and counted[place] < MOST_FACTS:
                 kept[index] = fact
                 counted[place] += 1
-        self.rejected += len(reply.facts) - len(kept)
+        self.rejected += len(reply.facts) - len(kept) - self._echoed(reply, kept)
         return kept
+
+    def _echoed(self, reply: ConstructReply, kept: dict[int, FactCandidate]) -> int:
+        """How often the assistant repeats a person's claim: support, and none of its own (E27)."""
+        told = {match_text(kept[place].text): place for place in reversed(kept)}
+        echoes = 0
+        for index, each in enumerate(reply.facts):
+            place, source = told.get(match_text(each.text)), self._source(each)
+            if index in kept or place is None or source is None or source.role != "assistant":
+                continue
+            span = _span(source, each.quote)[0]
+            kept[place] = replace(kept[place], sources=(*kept[place].sources, span))
+            echoes += 1
+        return echoes
 
     def _construction(
         self,

@@ -16,8 +16,9 @@ def read(ask: Ask, agent: str = "") -> list[Item]:
     at = ask.visibility.at
     held = Trait.objects.filter(space=ask.space, retired_at=None, valid_from__lte=at)
     traits = [t for t in held.order_by("owner", "key") if t.valid_to is None or t.valid_to > at]
+    shown = blocks.in_front_of(ask.space, agent, ask.visibility.as_of)
     return [
-        *(_block(block) for block in blocks.in_front_of(ask.space, agent) if block.value.strip()),
+        *(_block(block) for block in shown if block.value.strip()),
         *(_attribute(ask, each) for each in profiles.attributes(ask.space, at)),
         *(_trait(trait) for trait in traits),
     ]
