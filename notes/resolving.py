@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from memoryhub.dialogues.messages import match_text
-from notes.wording import differs_in_a_word, speaks_of, stems
+from notes.wording import differs_in_a_word, names
 
 
 class Op(StrEnum):
@@ -206,15 +206,44 @@ def _denied_claims(new: C, held: Sequence[C]) -> list[C]:
     """What a denial is about: by predicate and object, or by its words without a predicate."""
     if new.predicate_key:
         rivals = (c for c in _rivals(new, held) if c.valid_to is None and _denies(new, c))
-        return list(rivals)[:1]
-    thing = stems(new.text, new.owner)
+        return list(rivals)[:1] or left_with(new, None, held)[:1]
     return [
         claim
         for claim in held
         if claim.owner == new.owner
         and claim.valid_to is None
         and claim.polarity == "holds"
-        and speaks_of(thing, claim.text)
+        and names(new.text, new.owner, claim.text)
+    ]
+
+
+_JOB = ("works_as", "works_at")
+
+
+def reached(new: Claim) -> tuple[str, ...]:
+    """Predicates of the claims it may change: a job left without saying which is both."""
+    if _leaves_a_job(new):
+        return _JOB
+    return (new.predicate_key,) if new.predicate_key else ()
+
+
+def _leaves_a_job(new: Claim) -> bool:
+    return new.polarity == "ended" and new.predicate_key in _JOB and not value(new)
+
+
+def left_with(new: C, target: C | None, held: Sequence[C]) -> list[C]:
+    """With a job that is left without saying which, both what one was and where end."""
+    if not _leaves_a_job(new):
+        return []
+    return [
+        claim
+        for claim in held
+        if claim is not target
+        and claim.owner == new.owner
+        and claim.predicate_key in _JOB
+        and claim.polarity == "holds"
+        and claim.valid_to is None
+        and claim.valid_from <= new.valid_from
     ]
 
 

@@ -16,7 +16,7 @@ from notes import shelving
 from notes.judging import Contradiction, under
 from notes.models import Derivation, Fact
 from notes.recording import ChangeSet, Source, values_of
-from notes.resolving import Decision, Op, decide, value
+from notes.resolving import Decision, Op, decide, left_with, may_change, reached, value
 from notes.wording import stems
 
 # A Fact is a Claim, but mypy can't match a type variable's protocol with Django's fields.
@@ -47,7 +47,8 @@ def held_claims(
     the same verb. `near` are further rows wanted, by id.
     """
     wanted = Q(text_key__in={fact.text_key for fact in candidates}) | Q(id__in=near)
-    keys = {(fact.owner, fact.predicate_key) for fact in candidates if fact.predicate_key}
+    claims: list[tuple[str, Any]] = [(fact.owner, fact) for fact in candidates]
+    keys = {(owner, key) for owner, claim in claims for key in reached(claim)}
     if keys:
         wanted |= Q(
             owner__in={owner for owner, _ in keys}, predicate_key__in={key for _, key in keys}
@@ -170,10 +171,23 @@ class Resolver:
         if decision.op is Op.SAME and decision.target is not None:
             self._corroborate(decision.target, sources)
             return decision
+        self._leave(decision, new, sources, trusted)
         self._apply(decision, new, sources, trusted)
         if decision.inserts:
             self._insert(new, sources)
         return decision
+
+    def _leave(
+        self, decision: Resolved, new: Fact, sources: Sequence[Source], trusted: bool
+    ) -> None:
+        """What ends with the claim that a denial is about, each under the same guards."""
+        if decision.op is not Op.END:
+            return
+        claim: Any = new
+        for other in left_with(claim, decision.target, list(self.held)):
+            also = self._guarded(Decision(Op.END, "left with it", other), new, sources)
+            if also.op is Op.END and may_change(claim, other, trusted):
+                self._apply(also, new, sources, trusted)
 
     def hold_back(self, new: Fact, sources: Sequence[Source], reason: str) -> Resolved:
         """Quarantine: neither stored nor returned, until a person says so (X11)."""

@@ -49,6 +49,17 @@ def _tokens(text: str) -> list[str]:
     return _TOKEN.findall(match_text(text))
 
 
+_NAMED_HAN = 3  # characters in a row that name a thing: fewer stand in other words too
+
+
+def names(new: str, owner: str, held: str) -> bool:
+    """Whether what a text denies is said by one that is held, in the same words."""
+    said = "".join(_HAN.findall(_ENDING_HAN.sub("", new.replace(owner, ""))))
+    if said and (len(said) < _NAMED_HAN or said not in held):
+        return False
+    return speaks_of(stems(new, owner), held)
+
+
 def speaks_of(thing: frozenset[str], text: str) -> bool:
     """Whether a text has every word of a thing that has ended."""
     return bool(thing) and thing <= stems(text)

@@ -85,3 +85,59 @@ def test_AA7_E20_an_address_to_be_forgotten_is_found_by_its_predicate(tenant: Te
     with tenant_scope(tenant.id):
         address = Fact.objects.get(predicate_key="address")
     assert (asked.kind, asked.row_id) == ("erase", address.id)
+
+
+# Chinese
+
+
+def test_a_job_left_ends_what_one_was_and_where(tenant: Tenant) -> None:
+    talk(tenant, "我是护士。", "我在白鹭医院上班。", "我住在泉州。", "我辞职了。")
+    assert [status_of(tenant, words) for words in ("护士", "白鹭医院")] == ["superseded"] * 2
+    assert status_of(tenant, "泉州") == "active"
+
+
+def test_an_employer_is_ended_where_no_role_is_held(tenant: Tenant) -> None:
+    talk(tenant, "I work at Dove Parcels.", "I quit my job.")
+    assert status_of(tenant, "Dove Parcels") == "superseded"
+
+
+@pytest.mark.parametrize(
+    ("left", "status"),
+    [("我搬走了。", "superseded"), ("我从福州搬走了。", "active"), ("我想搬走。", "active")],
+)
+def test_moving_away_ends_the_home_it_means(tenant: Tenant, left: str, status: str) -> None:
+    talk(tenant, "我住在泉州。", left)
+    assert status_of(tenant, "泉州") == status
+
+
+def test_a_divorce_takes_the_place_of_a_marriage(tenant: Tenant) -> None:
+    talk(tenant, "我结婚了。", "我离婚了。")
+    assert status_of(tenant, "结婚") == "superseded"
+
+
+@pytest.mark.parametrize("wish", ["我想辞职。", "我还没辞职。", "我差点辞职。", "我打算辞职。"])
+def test_a_wish_to_leave_ends_nothing(tenant: Tenant, wish: str) -> None:
+    talk(tenant, "我是护士。", "我在白鹭医院上班。", wish)
+    assert status_of(tenant, "护士") == status_of(tenant, "白鹭医院") == "active"
+    assert proposed(tenant) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "ended", "words"),
+    [
+        ("我每天抽一包烟。", "我戒烟了。", "一包烟"),
+        ("我有一辆红色的自行车。", "我把自行车卖掉了。", "红色"),
+        ("我交了男朋友。", "我和小李分手了。", "男朋友"),
+    ],
+)
+def test_what_may_be_many_is_reviewed(tenant: Tenant, held: str, ended: str, words: str) -> None:
+    talk(tenant, held, ended)
+    assert status_of(tenant, words) == "active"
+    (asked,) = proposed(tenant)
+    assert asked.kind == "conflict"
+
+
+@pytest.mark.parametrize("near_miss", ["我想戒烟。", "我还没戒烟。", "我戒烟失败了。"])
+def test_a_habit_not_given_up_yet_is_not_asked_about(tenant: Tenant, near_miss: str) -> None:
+    talk(tenant, "我每天抽一包烟。", near_miss)
+    assert proposed(tenant) == []

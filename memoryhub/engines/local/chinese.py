@@ -172,15 +172,17 @@ def _correction(
 
 
 def _by_predicate(run: Sequence[Clause]) -> list[list[Clause]]:
-    """One group per predicate of the table: a move and a new job are two facts."""
+    """One group per predicate of the table: a move and a new job are two facts, and so are the
+    home that was left and the new one."""
     groups: list[list[Clause]] = []
-    keys: set[str] = set()
+    keys: set[tuple[str, bool]] = set()
     for clause in run:
         key = _predicate(clause, groups[-1] if groups else ()).key
-        if not groups or (key and keys and key not in keys):
+        told = (key, polarity_of(clause.text, clause.text) == "ended")
+        if not groups or (key and keys and told not in keys):
             groups.append([])
         groups[-1].append(clause)
-        keys |= {key} - {""}
+        keys |= {told} if key else set()
     return groups
 
 
@@ -239,7 +241,9 @@ def _fact(
     event = _event(utterance, start, end)
     verb, rest = _verb(clauses[0].words)
     head = first[: len(first) - len(rest)] if rest else first
-    said = value or _third_person(rest, speaker)
+    polarity = _polarity(first, head, event, utterance.at)
+    whichever = key and polarity == "ended" and not value  # "辞掉了工作" names none
+    said = "" if whichever else value or _third_person(rest, speaker)
     return FactCandidate(
         text=(owner if subjectless else "") + "，".join(wordings) + "。",
         owner=owner,
@@ -252,7 +256,7 @@ def _fact(
         predicate_key=key,
         cardinality="single" if is_single(key) else "multi",
         kind=kind_of(first, head, key, event is not None),
-        polarity=_polarity(first, head, event, utterance.at),
+        polarity=polarity,
         event=event,
         confidence=_CONFIDENCE,
         correction=is_correction(sentence),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import rjieba
 
+from memoryhub.engines.local.chinese_endings import after, has_ended, left, of_others
 from memoryhub.engines.types import FactKind, Polarity, SpeechAct
 
 _FORGET = re.compile(
@@ -97,13 +98,14 @@ def is_correction(text: str) -> bool:
 
 
 _ENDED = re.compile(
-    r"^.{0,6}(?:以前|曾经|过去|原来)(?!的)|不再|再也不|已经不|现在不|早就不|(?:戒|辞|退|卖)(?:掉|了|职)|离职|失业|分手|不(?:喜欢|爱|养|住|去|吃|喝|学|玩)(?!得).{0,8}了$"
+    r"^.{0,6}(?:以前|曾经|过去|原来)(?!的)|不再|再也不|已经不|现在不|早就不"
+    r"|不(?:喜欢|爱|养|住|去|吃|喝|学|玩|弹|抽|打|跑|当|做|是|画|骑|开|教|在)(?!得|到|过|好|下).{0,10}了$"
 )
 _DENIED = re.compile(
     r"(?:不(?!仅|但|只|过|错|同|少|久|断|禁|得不|由|管|论|知不觉|好意思)|没(?!错|关系|问题)|从未|从不|未曾)"
 )
 _PLANNED = re.compile(
-    r"打算|计划|准备|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养)|决定|要(?:去|搬|参加|开始|结婚)"
+    r"打算|计划|准备|考虑|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养|戒|辞|卖|退|离|分)|决定|要(?:去|搬|参加|开始|结婚)"
     r"|即将|快要"
 )
 _COMING = re.compile(r"(?<!一)下(?:个?月|周|个?星期)|明(?:天|年|晚)|(?<!前)后天")
@@ -116,7 +118,8 @@ def polarity_of(clause: str, head: str) -> Polarity:
     """What a clause says of its predicate; `head` is its part up to the main verb."""
     if _PLANNED.search(head) and not re.search(r"了(?!解)", clause):
         return "planned"
-    if _ENDED.search(clause):
+    over = has_ended(clause) or left(clause) is not None
+    if _ENDED.search(clause) or (over and not _stated(after(clause)).key):
         return "ended"
     if _DENIED.search(head):
         return "denied"
@@ -179,9 +182,24 @@ _FAVOURITE = re.compile(
 )
 _MARRIED = re.compile(rf"(?P<state>{'|'.join(_MARITAL)})(?!证|纪念|典礼|礼|照|戒指|请|率|多久)")
 
+# A wish, a fear or a near miss says nothing of the state one is in; a plan and a denial do.
+_NOT_MARRIED = re.compile(
+    r"想(?!到)|考虑|犹豫|怕|担心|差点|差一点|险些|希望|期待|催|劝|逼|没想过|商量|讨论|闹|如果|别人"
+)
+
 
 def classify(clause: str) -> Predicate:
-    """The predicate a clause states and its value; both empty when the table has none."""
+    """The predicate a clause states and its value; both empty when the table has none.
+
+    What it goes on to say after an ending ("辞职去了报社上班") says more than the ending.
+    """
+    new, ended = _stated(after(clause)), left(clause)
+    if ended and not new.key:
+        return Predicate(*ended)
+    return new if new.key else _stated(clause)
+
+
+def _stated(clause: str) -> Predicate:
     for rule in (_favourite, _age, _name, _home, _role, _employer, _marital):
         found = rule(clause)
         if found:
@@ -217,7 +235,7 @@ def _home(clause: str) -> Predicate | None:
 
 def _role(clause: str) -> Predicate | None:
     match = _JOB.search(clause)
-    if not match and re.search(r"辞了?职|离职|失业|辞了?工作|(?:丢|没)了工作", clause):
+    if not match and re.search(r"辞了?职|离职|退休", clause) and _PLANNED.search(clause):
         return Predicate("works_as", "")
     return Predicate("works_as", match["role"]) if match else None
 
@@ -234,7 +252,10 @@ def _employer(clause: str) -> Predicate | None:
 
 def _marital(clause: str) -> Predicate | None:
     match = _MARRIED.search(clause)
-    return Predicate("marital_status", _MARITAL[match["state"]]) if match else None
+    before = clause[: match.start()] if match else ""
+    if not match or _NOT_MARRIED.search(before) or of_others(before):
+        return None
+    return Predicate("marital_status", _MARITAL[match["state"]])
 
 
 def is_single(key: str) -> bool:

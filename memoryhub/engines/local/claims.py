@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from memoryhub.engines.local.chinese_endings import may_end
+from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.predicates import predicate_words, question_predicates
 from memoryhub.engines.local.wordlists import words
 from memoryhub.engines.types import Candidate, Comparison, HeldClaim, NamePair, Verdict
@@ -31,14 +33,14 @@ class Deciding:
     def resolve(self, comparison: Comparison) -> list[Verdict]:
         """Suspicions (`sure` False), and what wishes to forget are about."""
         held = {claim.handle: claim for claim in comparison.held}
-        texts = {h: c.text for h, c in held.items()}
-        texts |= {c.handle: c.text for c in comparison.candidates}
+        known: dict[str, HeldClaim | Candidate] = {**held}
+        known |= {c.handle: c for c in comparison.candidates}
         found: list[Verdict] = []
         for candidate in comparison.candidates:
             if candidate.is_wish:
                 found += _meant(candidate, [held[h] for h in candidate.offered if h in held])
             else:
-                found += _suspected(candidate, [(h, texts[h]) for h in candidate.offered])
+                found += _suspected(candidate, [(h, known[h]) for h in candidate.offered])
         return found
 
     def merge_check(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
@@ -46,11 +48,21 @@ class Deciding:
         return {p.handle: False for p in pairs if not _one_within_other(p.left, p.right)}
 
 
-def _suspected(candidate: Candidate, offered: Iterable[tuple[str, str]]) -> list[Verdict]:
-    for handle, text in offered:
-        if _opposite(candidate.text, text):
+def _suspected(
+    candidate: Candidate, offered: Iterable[tuple[str, HeldClaim | Candidate]]
+) -> list[Verdict]:
+    for handle, claim in offered:
+        if _opposite(candidate.text, claim.text):
             return [Verdict(candidate.handle, "contradict", handle, sure=False)]
+        if _ended(candidate, claim):
+            return [Verdict(candidate.handle, "deny", handle, sure=False)]
     return []
+
+
+def _ended(candidate: Candidate, claim: HeldClaim | Candidate) -> bool:
+    """A Chinese ending that may be about a claim it does not name by its predicate."""
+    over = candidate.polarity == "ended" and claim.polarity == "holds"
+    return over and language_of(candidate.text) == "zh" and may_end(candidate.text, claim.text)
 
 
 def _opposite(new: str, old: str) -> bool:

@@ -51,8 +51,14 @@ def _placed(fact: FactCandidate) -> FactCandidate:
         return replace(fact, predicate_key="works_as", cardinality="single", o="teacher")
     left = re.search(r"\b(?:notice|job|position) (?:at|with) [A-Z]", fact.text)
     if fact.polarity != "ended" or not left:
-        return fact
+        return replace(fact, o="") if _left_whichever(fact) else fact
     return replace(fact, predicate_key="works_at", cardinality="single", o=_named_firm(fact))
+
+
+def _left_whichever(fact: FactCandidate) -> bool:
+    """ "quit their job" ends whatever job was held."""
+    named = re.fullmatch(r"(?:their|the|a) (?:\w+ )?(?:job|position|post)", fact.o)
+    return fact.polarity == "ended" and fact.predicate_key == "works_as" and bool(named)
 
 
 def _role(fact: FactCandidate) -> tuple[str, str] | None:

@@ -79,6 +79,11 @@ def test_leaving_an_employer_ends_it(text: str) -> None:
     assert found.polarity == "ended"
 
 
+def test_a_job_left_without_saying_which_is_whichever_was_held() -> None:
+    found = fact("I quit my job.")
+    assert (found.predicate_key, found.polarity, value(found)) == ("works_as", "ended", "")
+
+
 # Habits and belongings
 
 
