@@ -65,7 +65,7 @@ def in_front_of(space: Space, agent: str = "", as_of: datetime | None = None) ->
 def _as_they_were(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
     """The rows, not to be saved, with the words of their versions then."""
     known = BlockVersion.objects.filter(block__in=held, created_at__lte=at)
-    latest = {v.block_id: v for v in known.order_by("block", "-version").distinct("block")}
+    latest = {v.block_id: v for v in known.order_by("block_id", "-version").distinct("block_id")}
     for block in held:
         if version := latest.get(block.id):
             block.value, block.version = version.value, version.version
