@@ -9,25 +9,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
-from uuid import UUID
 
+from memoryhub.dialogues.messages import match_text
 from memoryhub.recall.results import Conflicting, Item
-from notes.models import Fact
-from notes.queries import current
 
 
 def among(items: Iterable[Item], at: datetime) -> list[Conflicting]:
-    """Call inside the tenant's scope."""
-    ids = [item.id for item in items if item.kind == "fact"]
-    if len(ids) < 2:
-        return []
-    rows = Fact.objects.filter(id__in=ids, cardinality="single", polarity="holds")
-    held = current(rows.exclude(predicate_key=""), at)
-    matters: dict[tuple[str, str], dict[UUID, str]] = defaultdict(dict)
-    for fact in held.order_by("asserted_at", "id"):
-        matters[fact.owner, fact.predicate_key][fact.id] = fact.text_key
+    """Those that hold at `at` and say different things of one matter."""
+    matters: dict[str, list[Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: (item.occurred_at, item.id)):
+        if item.matter and _holds(item, at):
+            matters[item.matter].append(item)
     return [
-        Conflicting(tuple(facts), f"{owner}: {predicate}")
-        for (owner, predicate), facts in matters.items()
-        if len(set(facts.values())) > 1
+        Conflicting(tuple(dict.fromkeys(item.id for item in told)), matter)
+        for matter, told in matters.items()
+        if len({match_text(item.text) for item in told}) > 1
     ]
+
+
+def _holds(item: Item, at: datetime) -> bool:
+    begun = item.valid_from is None or item.valid_from <= at
+    return begun and (item.valid_to is None or item.valid_to > at)

@@ -15,6 +15,7 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_by_id
 from memoryhub.recall.results import Finding, Item, ItemKind, Source
+from notes.intervals import counts, is_single
 from notes.models import Derivation, Episode, Fact, Note, Page
 
 Span = tuple[int, int]
@@ -136,6 +137,7 @@ def _fact_item(fact: Fact, found: Found, sources: Sequence[Source]) -> Item:
         valid_to=fact.valid_to,
         status=fact.status,
         sources=sources,
+        matter=f"{fact.owner}: {fact.predicate_key}" if counts(fact) and is_single(fact) else "",
     )
 
 

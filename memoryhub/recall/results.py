@@ -66,6 +66,7 @@ class Item:
     not found itself, but linked to a note that was. `summary`: of the chain a page belongs to,
     or an episode's title. `reason`: what a channel of a context found it by. `unread`: a turn
     that is not read yet, so that nothing is derived from it. `found`: by which channels.
+    `matter`: what a fact that is held is about, where only one such can hold at a time.
     """
 
     kind: ItemKind
@@ -88,6 +89,7 @@ class Item:
     sources: Sequence[Source] = ()
     unread: bool = False
     found: Sequence[Finding] = ()
+    matter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
     if outer == tenant_id and connection.in_atomic_block:
         yield  # already there, in the transaction that set it
         return
+    is_within = connection.in_atomic_block
     with transaction.atomic():
         _set("memoryhub.tenant", tenant_id)
         token = _tenant.set(tenant_id)
@@ -35,17 +36,20 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
             yield
         finally:
             _tenant.reset(token)
-        # After an error the savepoint's rollback restores the setting by itself.
-        _set("memoryhub.tenant", outer)
+        # The setting ends with its transaction, and a savepoint's rollback restores it by itself.
+        if is_within:
+            _set("memoryhub.tenant", outer)
 
 
 @contextmanager
 def user_scope(user_id: int) -> Iterator[None]:
     """Run a transaction in which a person's own memberships and tenants can be read."""
+    is_within = connection.in_atomic_block
     with transaction.atomic():
         _set("memoryhub.user", user_id)
         yield
-        _set("memoryhub.user", None)
+        if is_within:
+            _set("memoryhub.user", None)
 
 
 def _set(name: str, value: object) -> None:
