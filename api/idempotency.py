@@ -5,27 +5,32 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
 from rest_framework.request import Request
+from rest_framework.utils.encoders import JSONEncoder
 
 from api.models import IdempotentRequest
-from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 HEADER = "Idempotency-Key"
+Answer = dict[str, Any]
 # Of an answer that told of something erased since.
-_FORGOTTEN: dict[str, Any] = {"turns": [], "job_id": None}
+_FORGOTTEN: Answer = {"turns": [], "job_id": None}
+# `status` of a request that is being worked on, and how long that may take: a hub that was
+# stopped in the middle must not keep its key for ever.
+_UNDER_WAY, _LONGEST = 102, timedelta(minutes=5)
 
 
 def once(
-    tenant_id: UUID, request: Request, route: str, write: Callable[[], dict[str, Any]]
-) -> tuple[dict[str, Any], bool]:
+    tenant_id: UUID, request: Request, route: str, write: Callable[[], Answer]
+) -> tuple[Answer, bool]:
     """(what `write` returned, whether it had run before). One transaction with the write.
 
     A second request with the key waits for the first one's end. Raises Conflict when the key
@@ -35,22 +40,87 @@ def once(
     with tenant_scope(tenant_id):
         if not key:
             return write(), False
-        record, fresh = IdempotentRequest.objects.get_or_create(
-            tenant_id=tenant_id,
-            route=route,
-            key=key,
-            defaults={"request_hash": _hash(request), "status": 0, "body": {}},
-        )
+        record, fresh = _record(tenant_id, request, route, key, status=0)
         if fresh:
             record.body = write()
             # Not before what it tells of came in, or an erasure would pass it over.
             record.created_at = timezone.now()
             record.save(update_fields=["body", "created_at"])
-        elif record.request_hash != _hash(request):
-            raise Conflict(
-                f"This {HEADER} was used with another body.", code="idempotency_key_reused"
-            )
         return dict(record.body), not fresh
+
+
+def once_apart(
+    tenant_id: UUID,
+    request: Request,
+    route: str,
+    write: Callable[[], Answer],
+    *,
+    keeps: bool = False,
+) -> tuple[Answer, bool]:
+    """The same for a write with transactions of its own, which may take as long as models do.
+
+    A second request meanwhile is refused: Conflict. A write that fails leaves the key free.
+    `keeps`: its answer tells nothing that could be erased.
+    """
+    key = _key(request)
+    if not key:
+        return write(), False
+    with tenant_scope(tenant_id):
+        record, fresh = _record(tenant_id, request, route, key, status=_UNDER_WAY)
+        if not fresh and record.status == _UNDER_WAY:
+            _take_over(record)
+            fresh = True
+    if not fresh:
+        return _earlier(record), True
+    try:
+        answer = write()
+    except BaseException:
+        with tenant_scope(tenant_id):
+            IdempotentRequest.objects.filter(id=record.id).delete()
+        raise
+    told: Answer = json.loads(json.dumps(answer, cls=JSONEncoder))
+    with tenant_scope(tenant_id):
+        rows = IdempotentRequest.objects.filter(id=record.id)
+        # Erased in the meantime: nothing of it is kept.
+        (rows if keeps else rows.filter(body={})).update(body=told, created_at=timezone.now())
+        rows.update(status=200)
+    return told, False
+
+
+def _record(
+    tenant_id: UUID, request: Request, route: str, key: str, *, status: int
+) -> tuple[IdempotentRequest, bool]:
+    record, fresh = IdempotentRequest.objects.get_or_create(
+        tenant_id=tenant_id,
+        route=route,
+        key=key,
+        defaults={"request_hash": _hash(request), "status": status, "body": {}},
+    )
+    if not fresh and record.request_hash != _hash(request):
+        raise Conflict(f"This {HEADER} was used with another body.", code="idempotency_key_reused")
+    return record, fresh
+
+
+def _take_over(record: IdempotentRequest) -> None:
+    """Go on with what nobody works on any more. Raises Conflict."""
+    now = timezone.now()
+    stale = IdempotentRequest.objects.filter(
+        id=record.id, status=_UNDER_WAY, created_at__lt=now - _LONGEST
+    )
+    if stale.update(created_at=now) != 1:
+        raise Conflict(
+            f"The request with this {HEADER} is still being worked on.", code="request_under_way"
+        )
+
+
+def _earlier(record: IdempotentRequest) -> Answer:
+    if record.body == _FORGOTTEN:
+        raise MemoryHubError(
+            "This was done, and what it told of has been erased since.",
+            code="answer_erased",
+            status=410,
+        )
+    return dict(record.body)
 
 
 def _key(request: Request) -> str:
@@ -61,7 +131,7 @@ def _key(request: Request) -> str:
 
 
 def _hash(request: Request) -> str:
-    body = json.dumps(request.data, sort_keys=True, ensure_ascii=False)
+    body = json.dumps([request.path, request.data], sort_keys=True, ensure_ascii=False)
     secret = settings.SECRET_KEY.encode()
     return hmac.new(secret, body.encode(errors="surrogatepass"), "sha256").hexdigest()
 

@@ -10,7 +10,22 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api import views
 from api.answering import AnswerView
 from api.columns import Resource
-from api.resources import blocks, facts, history, jobs, personas, spaces
+from api.resources import (
+    block_writes,
+    blocks,
+    erasing,
+    fact_writes,
+    facts,
+    history,
+    history_writes,
+    jobs,
+    note_writes,
+    persona_writes,
+    personas,
+    policies,
+    review,
+    spaces,
+)
 from api.resources.abstractions import EPISODES, SEGMENTS
 from api.resources.associations import ENTITIES, LINKS, NOTES, RELATIONS
 from api.resources.base import ListView, RowView, TenantRowView
@@ -41,6 +56,14 @@ def _of(resource: Resource, plural: str, name: str) -> list[URLPattern]:
     ]
 
 
+def _deeds(plural: str, name: str, **views: Any) -> list[URLPattern]:
+    """What can be done to a row, by its verb."""
+    return [
+        _space(f"{plural}/<uuid:row_id>/{verb}", view, f"{name}-{verb}")
+        for verb, view in views.items()
+    ]
+
+
 urlpatterns = [
     path("memories", views.MemoriesView.as_view(), name="memories"),
     path("search", views.SearchView.as_view(), name="search"),
@@ -57,7 +80,24 @@ urlpatterns = [
     _space("facts", facts.FactsView, "facts"),
     _space("facts/<uuid:row_id>", RowView, "fact", resource=FACTS),
     _space("facts/<uuid:row_id>/versions", facts.FactVersionsView, "fact-versions"),
+    *_deeds(
+        "facts",
+        "fact",
+        correct=fact_writes.CorrectFactView,
+        end=fact_writes.EndFactView,
+        retract=fact_writes.RetractFactView,
+        forget=fact_writes.ForgetFactView,
+        restore=fact_writes.RestoreFactView,
+        pin=fact_writes.PinFactView,
+    ),
     *_of(NOTES, "notes", "note"),
+    *_deeds(
+        "notes",
+        "note",
+        describe=note_writes.DescribeNoteView,
+        pin=note_writes.PinNoteView,
+        delete=note_writes.DeleteNoteView,
+    ),
     *_of(LINKS, "links", "link"),
     *_of(ENTITIES, "entities", "entity"),
     *_of(RELATIONS, "relations", "relation"),
@@ -65,15 +105,34 @@ urlpatterns = [
     *_of(EPISODES, "episodes", "episode"),
     _space("traits", personas.TraitsView, "traits"),
     _space("traits/<uuid:row_id>", personas.TraitView, "trait"),
+    _space("traits/set", persona_writes.SetTraitView, "trait-set"),
     _space("profile", ListView, "profile", resource=PROFILE),
+    _space("profile/set", persona_writes.SetAttributeView, "profile-set"),
     _space("blocks", blocks.BlocksView, "blocks"),
+    _space("blocks/new", block_writes.NewBlockView, "block-new"),
     _space("blocks/<uuid:row_id>", blocks.BlockView, "block"),
     _space("blocks/<uuid:row_id>/versions", blocks.BlockVersionsView, "block-versions"),
+    *_deeds(
+        "blocks",
+        "block",
+        revise=block_writes.ReviseBlockView,
+        delete=block_writes.DeleteBlockView,
+        attach=block_writes.AttachBlockView,
+        detach=block_writes.DetachBlockView,
+    ),
+    _space("tools", block_writes.ToolsView, "tools"),
     *_of(EVENTS, "events", "event"),
+    *_deeds("events", "event", undo=history_writes.UndoView),
+    _space("roll-back", history_writes.RollBackView, "roll-back"),
     _space("history", ListView, "history", resource=HISTORY),
     _space("as-of", history.AsOfView, "as-of"),
     _space("changes", history.ChangesView, "changes"),
     *_of(CONFLICTS, "conflicts", "conflict"),
+    *_deeds("conflicts", "conflict", decide=review.DecideView),
+    _space("erase", erasing.EraseView, "erase"),
+    path("receipts", erasing.ReceiptsView.as_view(), name="receipts"),
+    path("receipts/<uuid:row_id>", erasing.ReceiptView.as_view(), name="receipt"),
+    _space("policy", policies.SpacePolicyView, "policy"),
     path("spaces", spaces.SpacesView.as_view(), name="spaces"),
     # Last of them: a subject may have slashes in its name.
     path("spaces/<path:subject>", spaces.SpaceView.as_view(), name="space"),

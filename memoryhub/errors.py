@@ -55,6 +55,13 @@ class Conflict(MemoryHubError):
     code = "conflict"
 
 
+class Outdated(MemoryHubError):
+    """What is to be written was changed since its writer read it; `version` is what it is now."""
+
+    status = 412
+    code = "precondition_failed"
+
+
 class EngineError(MemoryHubError):
     """A model or embedder failed. `permanent` decides whether a job retries."""
 

@@ -18,7 +18,7 @@ from memoryhub.dialogues.messages import checked_text
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.models import Space
 from notes import shelving
-from notes.correcting import by_hand, supports, version_of
+from notes.correcting import Read, by_hand, supports, version_of
 from notes.models import EvolutionEvent, Fact
 from notes.recording import ChangeSet
 from notes.workbench import Workbench
@@ -63,17 +63,23 @@ def amend(
 
 
 def remove(
-    space: Space, fact_ids: Collection[UUID], actor: str, now: datetime, *, reason: str = ""
+    space: Space,
+    fact_ids: Collection[UUID],
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    read: Read | None = None,
 ) -> EvolutionEvent:
     """Hold these facts no longer, in one event. What they had ended stays ended; said again, they
-    are new. It can be undone; an erasure can't."""
+    are new. It can be undone; an erasure can't. Raises Outdated where one is not as `read`."""
 
     def work(bench: Workbench, changes: ChangeSet) -> None:
         bench.load({("fact", fact_id) for fact_id in fact_ids})
         for fact_id in fact_ids:
             bench.retire(changes, _held(bench, fact_id))
 
-    return by_hand(space, actor, now, reason or "deleted", work)
+    return by_hand(space, actor, now, reason or "deleted", work, read)
 
 
 def _held(bench: Workbench, fact_id: UUID) -> Fact:

@@ -7,14 +7,14 @@ They raise NotFound, InvalidInput, and Conflict where another memory stands in t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from memoryhub.dialogues.messages import checked_text, text_hash
-from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.errors import Conflict, InvalidInput, Outdated
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -28,13 +28,27 @@ from notes.workbench import Workbench
 
 Status = Fact.Status
 Work = Callable[[Workbench, ChangeSet], None]
+# A row that is to be in the version its writer has read; None: in whichever it is.
+Read = tuple[str, UUID, int | None]
 
 
-def by_hand(space: Space, actor: str, now: datetime, reason: str, work: Work) -> EvolutionEvent:
-    """Run `work` on rows in memory, refuse what breaks I4, embed, and write it as one event."""
+def by_hand(
+    space: Space,
+    actor: str,
+    now: datetime,
+    reason: str,
+    work: Work,
+    read: Read | None = None,
+) -> EvolutionEvent:
+    """Run `work` on rows in memory, refuse what breaks I4, embed, and write it as one event.
+
+    Raises Outdated when the row is not as it was `read`.
+    """
     for _ in range(TRIES):
         with tenant_scope(space.tenant_id):
             bench = Workbench(space, actor, now)
+            if read is not None:
+                _refuse_changed(bench, *read)
             work(bench, bench.by_hand(reason))
             if rivals := bench.rivals():
                 raise Conflict(
@@ -47,8 +61,21 @@ def by_hand(space: Space, actor: str, now: datetime, reason: str, work: Work) ->
     raise Conflict("these memories are being changed: try again", code="busy")
 
 
+def _refuse_changed(bench: Workbench, kind: str, row_id: UUID, version: int | None) -> None:
+    held = bench.row(kind, row_id).version
+    if version is not None and version != held:
+        raise Outdated(f"it is in version {held} by now, not in {version}", version=held)
+
+
 def edit_text(
-    space: Space, fact_id: UUID, text: str, actor: str, now: datetime, *, reason: str = ""
+    space: Space,
+    fact_id: UUID,
+    text: str,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    version: int | None = None,
 ) -> Fact:
     """The same claim in better words: a new version of it, with the same supports."""
     words = checked_text(text, field="text").strip()
@@ -66,7 +93,7 @@ def edit_text(
         bench.add(changes, new, supports(old.id))
         made[:] = [new]
 
-    by_hand(space, actor, now, reason or "put in other words", work)
+    by_hand(space, actor, now, reason or "put in other words", work, ("fact", fact_id, version))
     return made[0]
 
 
@@ -95,7 +122,13 @@ def _refuse_retired(fact: Fact) -> None:
 
 
 def never_true(
-    space: Space, fact_id: UUID, actor: str, now: datetime, *, reason: str = ""
+    space: Space,
+    fact_id: UUID,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    version: int | None = None,
 ) -> EvolutionEvent:
     """It was never so (E19): no time brings it back, and what it had closed holds again."""
 
@@ -112,7 +145,7 @@ def never_true(
             shelved_at=None,
         )
 
-    return by_hand(space, actor, now, reason or "was never true", work)
+    return by_hand(space, actor, now, reason or "was never true", work, ("fact", fact_id, version))
 
 
 def reopen(bench: Workbench, changes: ChangeSet, gone: Fact) -> None:
@@ -144,6 +177,7 @@ def ended(
     *,
     at: datetime | None = None,
     reason: str = "",
+    version: int | None = None,
 ) -> EvolutionEvent:
     """It is no longer so: it held until `at`, or until now."""
     until = at or now
@@ -163,11 +197,17 @@ def ended(
             shelved_at=None,
         )
 
-    return by_hand(space, actor, now, reason or "no longer true", work)
+    return by_hand(space, actor, now, reason or "no longer true", work, ("fact", fact_id, version))
 
 
 def restore(
-    space: Space, fact_id: UUID, actor: str, now: datetime, *, reason: str = ""
+    space: Space,
+    fact_id: UUID,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    version: int | None = None,
 ) -> EvolutionEvent:
     """It is so after all, and still: whatever had withdrawn, ended or retired it."""
 
@@ -178,11 +218,19 @@ def restore(
             raise Conflict("this holds already", code="already_held")
         bench.edit(changes, fact, corrected_by=actor, **values)
 
-    return by_hand(space, actor, now, reason or "restored", work)
+    return by_hand(space, actor, now, reason or "restored", work, ("fact", fact_id, version))
 
 
 def pin(
-    space: Space, row_type: str, row_id: UUID, pinned: bool, actor: str, now: datetime
+    space: Space,
+    row_type: str,
+    row_id: UUID,
+    pinned: bool,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    version: int | None = None,
 ) -> EvolutionEvent:
     """What is pinned does not fade, and the pipeline does not change it."""
 
@@ -194,11 +242,47 @@ def pin(
             raise Conflict(f"this is {'' if pinned else 'not '}pinned already", code="no_change")
         bench.edit(changes, row, pinned=pinned)
 
-    return by_hand(space, actor, now, "pinned" if pinned else "no longer pinned", work)
+    why = reason or ("pinned" if pinned else "no longer pinned")
+    return by_hand(space, actor, now, why, work, (row_type, row_id, version))
+
+
+def describe_note(
+    space: Space,
+    note_id: UUID,
+    actor: str,
+    now: datetime,
+    *,
+    context: str | None = None,
+    keywords: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    category: str | None = None,
+    reason: str = "",
+    version: int | None = None,
+) -> EvolutionEvent:
+    """Other descriptors; None leaves one as it is. What a note says never changes."""
+    given = {"context": context, "keywords": keywords, "tags": tags, "category": category}
+    values = {name: value for name, value in given.items() if value is not None}
+
+    def work(bench: Workbench, changes: ChangeSet) -> None:
+        note = bench.row("note", note_id)
+        if note.retired_at:
+            raise Conflict("this note is not held any more", code="not_held")
+        if all(getattr(note, name) == value for name, value in values.items()):
+            raise Conflict("it is described like this already", code="no_change")
+        bench.edit(changes, note, corrected_by=actor, **values)
+
+    why = reason or "described by hand"
+    return by_hand(space, actor, now, why, work, ("note", note_id, version))
 
 
 def delete_note(
-    space: Space, note_id: UUID, actor: str, now: datetime, *, reason: str = ""
+    space: Space,
+    note_id: UUID,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    version: int | None = None,
 ) -> EvolutionEvent:
     """Take a note out, with its links. It can be undone; erasing it can't."""
 
@@ -208,4 +292,4 @@ def delete_note(
             raise Conflict("this note is not held any more", code="not_held")
         bench.retire(changes, note)
 
-    return by_hand(space, actor, now, reason or "deleted", work)
+    return by_hand(space, actor, now, reason or "deleted", work, ("note", note_id, version))

@@ -222,6 +222,30 @@ def resize(
     return block
 
 
+def revise(
+    writer: Writer,
+    block_id: UUID,
+    version: int | None = None,
+    *,
+    value: str | None = None,
+    label: str | None = None,
+    char_limit: int | None = None,
+) -> CoreBlock:
+    """Text, label and limit at once; None leaves one as it is. A larger limit comes first, a
+    smaller one last, so that the new text fits."""
+    block = _held(writer, block_id, version)
+    grows = char_limit is not None and char_limit > block.char_limit
+    if grows and char_limit is not None:
+        block = resize(writer, block_id, char_limit)
+    if value is not None:
+        block = rethink(writer, block_id, value)
+    if label is not None:
+        block = rename(writer, block_id, label)
+    if char_limit is not None and not grows:
+        block = resize(writer, block_id, char_limit)
+    return block
+
+
 def delete(writer: Writer, block_id: UUID, version: int | None = None) -> CoreBlock:
     """Take it out of every agent's sight. Its versions stay."""
     block = _held(writer, block_id, version)

@@ -103,6 +103,16 @@ def run_turn(
     return turned
 
 
+def perform(box: Toolbox, tool: str, arguments: str) -> tuple[Step, Turned]:
+    """One call of a tool by an agent that runs elsewhere, and what it said or how long it rests.
+
+    `arguments` are JSON as a model gives them. Raises nothing that is the call's own fault: that
+    is a failed step, to be shown to the agent.
+    """
+    turned = Turned()
+    return _done(AgentStep(tool=tool, arguments=arguments), box, turned), turned
+
+
 def _goes_on(step: Step) -> bool:
     asked = isinstance(step.arguments, dict) and bool(step.arguments.get("heartbeat"))
     return asked or step.tool in LOOKING

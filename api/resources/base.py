@@ -121,8 +121,11 @@ class TenantRowView(ResourceView):
 
     def get(self, request: Request, row_id: UUID) -> Response:
         with tenant_scope(tenant_of(request)):
-            shown = single(request, self.resource, seen(request, self.resource), row_id)
+            shown = single(request, self.resource, self.rows(request), row_id)
         return tagged(request, self.resource, shown)
+
+    def rows(self, request: Request) -> QuerySet[Any]:
+        return seen(request, self.resource)
 
     def answers(self) -> dict[str, Any]:
         return self.resource.schema()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 
 from api.columns import ID, LIST, OBJECT, TEXT, TIME, Resource
-from memoryhub.pipeline.reviewing import ANSWERS
-from memoryhub.tenants.models import Space
+from api.fields import NameField
+from api.listing import shown_row
+from api.permissions import HasScope
+from api.resources.writing import Deed, WriteView
+from memoryhub.errors import NotFound
+from memoryhub.pipeline.reviewing import ANSWERS, answer
+from memoryhub.tenants.models import ApiKey, Space
+from memoryhub.tenants.scope import tenant_scope
 from notes.models import Proposal
 
 
@@ -39,3 +47,30 @@ CONFLICTS = Resource(
     held=lambda now: Q(state=Proposal.State.OPEN),
     more=_answers,
 )
+
+
+class DecideSerializer(serializers.Serializer[Any]):
+    answer = NameField(max_length=20)
+
+
+class DecideView(WriteView):
+    """Carry out one of the answers to a conflict. To erase takes a key with the scope admin."""
+
+    serializer_class = DecideSerializer
+    example: ClassVar = {"answer": "keep"}
+
+    def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        with tenant_scope(deed.space.tenant_id):
+            rows = Proposal.objects.filter(space=deed.space, id=ids["row_id"])
+            proposal = rows.first()
+        if proposal is None:
+            raise NotFound("There is no such conflict.")
+        said = deed.given["answer"]
+        if said == "erase" and ApiKey.Scope.ADMIN not in deed.key.scopes:
+            raise PermissionDenied(HasScope.message)
+        answer(proposal, said, deed.actor, deed.now)
+        with tenant_scope(deed.space.tenant_id):
+            return {"conflict": shown_row(CONFLICTS, CONFLICTS.rows(), proposal.id)}
+
+    def answers(self) -> dict[str, Any]:
+        return {"type": "object", "properties": {"conflict": CONFLICTS.schema()}}

@@ -20,6 +20,7 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 class KeyRow:
     """What authentication needs of a key, read before any tenant is in scope."""
 
+    prefix: str
     id: UUID
     tenant_id: UUID
     space_id: UUID | None
@@ -28,6 +29,11 @@ class KeyRow:
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+
+    @property
+    def actor(self) -> str:
+        """How histories name it: as the page of keys shows it."""
+        return f"key mh_{self.prefix}_…"
 
 
 def new_key() -> tuple[str, str, str]:
@@ -62,4 +68,4 @@ def _read(prefix: str) -> KeyRow | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM memoryhub_api_key(%s)", [prefix])
         row = cursor.fetchone()
-    return KeyRow(*row) if row else None
+    return KeyRow(prefix, *row) if row else None

@@ -58,6 +58,30 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "changes": {"GET": "read"},
     "conflicts": {"GET": "read"},
     "conflict": {"GET": "read"},
+    "fact-correct": {"POST": "write"},
+    "fact-end": {"POST": "write"},
+    "fact-retract": {"POST": "write"},
+    "fact-forget": {"POST": "write"},
+    "fact-restore": {"POST": "write"},
+    "fact-pin": {"POST": "write"},
+    "note-describe": {"POST": "write"},
+    "note-pin": {"POST": "write"},
+    "note-delete": {"POST": "write"},
+    "block-revise": {"POST": "write"},
+    "block-delete": {"POST": "write"},
+    "block-attach": {"POST": "write"},
+    "block-detach": {"POST": "write"},
+    "block-new": {"POST": "write"},
+    "event-undo": {"POST": "write"},
+    "conflict-decide": {"POST": "write"},
+    "trait-set": {"POST": "write"},
+    "profile-set": {"POST": "write"},
+    "tools": {"GET": "read", "POST": "write"},
+    "roll-back": {"POST": "admin"},
+    "erase": {"POST": "admin"},
+    "receipts": {"GET": "admin"},
+    "receipt": {"GET": "admin"},
+    "policy": {"GET": "read", "POST": "admin"},
     "jobs": {"GET": "read"},
     "job": {"GET": "read"},
     "job-retry": {"POST": "write"},
@@ -67,7 +91,7 @@ ROUTES: dict[str, dict[str, str | None]] = {
 }
 GUARDED = [(name, m) for name, methods in ROUTES.items() for m, s in methods.items() if s]
 # Lists over all that a key may see: for a stranger they are empty.
-OVER_ALL = ("spaces", "jobs")
+OVER_ALL = ("spaces", "jobs", "receipts")
 
 
 @pytest.fixture
@@ -83,6 +107,17 @@ BODIES: dict[str, Any] = {
     "search": {"subject": "ana", "query": "where does she live"},
     "context": {"subject": "ana", "query": "where does she live"},
     "answer": {"subject": "ana", "question": "where does she live"},
+    "fact-correct": {"text": "Ana plays go"},
+    "note-describe": {"category": "games"},
+    "block-new": {"label": "plans"},
+    "block-revise": {"value": "Rome."},
+    "conflict-decide": {"answer": "keep"},
+    "trait-set": {"key": "openness", "level": "low"},
+    "profile-set": {"key": "home_town", "value": "Rome"},
+    "tools": {"tool": "core_append", "arguments": {"label": "human", "text": "More."}},
+    "roll-back": {"to": "2026-05-01T00:00:00Z", "dry_run": True},
+    "erase": {"target": "subject", "dry_run": True},
+    "policy": {"overrides": {}},
 }
 
 
@@ -143,7 +178,7 @@ def test_X16_a_key_of_one_subject_sees_no_other(
 ) -> None:
     with tenant_scope(tenant.id):
         other = ensure_space(tenant.id, "rui")
-    bound = client_of(tenant, "read", "write", space=other)
+    bound = client_of(tenant, "read", "write", "admin", space=other)
     answer = call(bound, victim, name, method)
     if name in OVER_ALL:
         assert "ana" not in {item.get("subject") for item in answer.json()["items"]}
@@ -157,6 +192,14 @@ def test_reading_does_not_allow_writing(
     victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
 ) -> None:
     assert call(client_of(tenant, "read"), victim, name, method).status_code == 403
+
+
+@pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "admin"])
+def test_writing_does_not_allow_what_takes_an_admin(
+    victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
+) -> None:
+    assert call(client_of(tenant, "read", "write"), victim, name, method).status_code == 403
+    assert call(client_of(tenant, "admin"), victim, name, method).status_code == 200
 
 
 @pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "read"])

@@ -21,6 +21,7 @@ from tests.support.factories import (
     make_link,
     make_note,
     make_proposal,
+    make_receipt,
     make_segment,
     make_space,
     make_trait,
@@ -60,6 +61,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "block": make_block(space, "human", "Lives in Porto."),
             "event": make_event(space, reason="Porto"),
             "conflict": make_proposal(space, reason="Porto or Rome"),
+            "receipt": make_receipt(tenant),
         }
 
 

@@ -117,14 +117,14 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
     value = _lines(form.get("value", ""))
 
     def change() -> None:
-        at = _number(form.get("version", ""))
-        limit = _number(form.get("char_limit", ""))
-        if limit > found.char_limit:
-            at = blocks.resize(writer, found.id, limit, at).version
-        at = blocks.rethink(writer, found.id, value, at).version
-        at = blocks.rename(writer, found.id, form.get("label", ""), at).version
-        if limit < found.char_limit:
-            blocks.resize(writer, found.id, limit, at)
+        blocks.revise(
+            writer,
+            found.id,
+            _number(form.get("version", "")),
+            value=value,
+            label=form.get("label", ""),
+            char_limit=_number(form.get("char_limit", "")),
+        )
 
     if not _tried(request, change, "Saved as a new version."):
         request.session[_draft_key(found)] = value[:MAX_LIMIT]

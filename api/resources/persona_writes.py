@@ -1,0 +1,60 @@
+"""A caller's own word on traits and the profile: the pipeline only proposes against it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from api.fields import NameField
+from api.resources.writing import Deed, WriteView
+from memoryhub.tenants.scope import tenant_scope
+from personas import profiles, traits
+
+_DONE = {"type": "object", "properties": {"key": {"type": "string"}}}
+
+
+class TraitSerializer(serializers.Serializer[Any]):
+    """`level` "" withdraws it."""
+
+    key = NameField(max_length=40)
+    level = NameField(max_length=6)
+
+
+class AttributeSerializer(serializers.Serializer[Any]):
+    """`value` "" takes it away, if no fact says it."""
+
+    key = NameField(max_length=40)
+    value = NameField(max_length=500)
+
+
+class SetTraitView(WriteView):
+    """Set or withdraw an assessment of the subject."""
+
+    serializer_class = TraitSerializer
+    example: ClassVar = {"key": "openness", "level": "high"}
+
+    def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        key, level = deed.given["key"], deed.given["level"]
+        with tenant_scope(deed.space.tenant_id):
+            traits.correct(deed.space, key, level, deed.actor, deed.now)
+        return {"key": key, "level": level}
+
+    def answers(self) -> dict[str, Any]:
+        return _DONE
+
+
+class SetAttributeView(WriteView):
+    """Set or take away an attribute of the profile."""
+
+    serializer_class = AttributeSerializer
+    example: ClassVar = {"key": "home_town", "value": "Porto"}
+
+    def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        key, value = deed.given["key"], deed.given["value"]
+        with tenant_scope(deed.space.tenant_id):
+            profiles.write(deed.space, key, value, deed.actor, deed.now)
+        return {"key": key, "value": value}
+
+    def answers(self) -> dict[str, Any]:
+        return _DONE

@@ -1,0 +1,153 @@
+"""The views of writes: done once per Idempotency-Key, by the key, for a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.authentication import key_of
+from api.columns import Resource
+from api.fields import NameField
+from api.idempotency import once_apart
+from api.listing import shown_row, tag
+from api.resources.base import space_at
+from api.schema import IF_MATCH, WRITE_PARAMETERS
+from api.views import HubView
+from memoryhub.errors import InvalidInput
+from memoryhub.pipeline import restoring
+from memoryhub.tenants.keys import KeyRow
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Revision
+
+NO_RESOURCE: Any = None
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """`reason` stands in the history beside the change."""
+
+    reason = NameField(required=False, default="", max_length=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A write as it was asked for. `version`: the one that `If-Match` names, if it names one."""
+
+    space: Space
+    given: dict[str, Any]
+    key: KeyRow
+    now: datetime
+    version: int | None
+
+    @property
+    def actor(self) -> str:
+        return self.key.actor
+
+    @property
+    def reason(self) -> str:
+        return str(self.given.get("reason", ""))
+
+
+class WriteView(HubView):
+    """A write on a subject. `work` opens its own scopes; what it returns is the answer."""
+
+    scopes: ClassVar = {"POST": "write"}
+    serializer_class: type[serializers.Serializer[Any]] = ReasonSerializer
+    parameters: ClassVar = [*WRITE_PARAMETERS, IF_MATCH]
+    # Whether claims may have changed by other means than reading.
+    settles = False
+    # The answer tells nothing that could be erased.
+    keeps = False
+
+    def post(self, request: Request, subject: str, **ids: Any) -> Response:
+        space = space_at(request, subject)
+        body = self.serializer_class(data=self.body(request))
+        body.is_valid(raise_exception=True)
+        deed = Deed(
+            space, dict(body.validated_data), key_of(request), timezone.now(), version_of(request)
+        )
+        answer, replayed = once_apart(
+            space.tenant_id,
+            request,
+            type(self).__name__,
+            lambda: self._done(deed, **ids),
+            keeps=self.keeps,
+        )
+        return answered(answer, replayed=replayed)
+
+    def _done(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        answer = self.work(deed, **ids)
+        if self.settles:
+            key = f"{deed.key.id}-{deed.now.isoformat()}"
+            restoring.settle(deed.space.id, deed.space.tenant_id, key, deed.now)
+        return answer
+
+    def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class RowWriteView(WriteView):
+    """A write on one row, answered with the row as it is then and the event that changed it."""
+
+    resource: Resource = NO_RESOURCE
+    settles = True
+
+    def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        row_id = self.change(deed, ids["row_id"]) or ids["row_id"]
+        return changed(deed.space, self.resource, row_id)
+
+    def change(self, deed: Deed, row_id: UUID) -> UUID | None:
+        """Carry it out. Returns the row that stands for it now, if it is another."""
+        raise NotImplementedError
+
+    def answers(self) -> dict[str, Any]:
+        return changed_schema(self.resource)
+
+
+def changed(space: Space, resource: Resource, row_id: UUID) -> dict[str, Any]:
+    """A row after a write: {"event_id", its name: the row}."""
+    kind = str(resource.model._meta.model_name)
+    with tenant_scope(space.tenant_id):
+        rows = Revision.objects.filter(row_type=kind, row_id=row_id)
+        event = rows.order_by("-version_after", "-id").values_list("event_id", flat=True).first()
+        row = shown_row(resource, resource.rows(), row_id)
+    return {"event_id": event, resource.name.replace(" ", "_"): row}
+
+
+def changed_schema(resource: Resource) -> dict[str, Any]:
+    event = {"type": ["string", "null"], "format": "uuid"}
+    shown = {"event_id": event, resource.name.replace(" ", "_"): resource.schema()}
+    return {"type": "object", "properties": shown}
+
+
+def answered(answer: dict[str, Any], *, replayed: bool = False) -> Response:
+    """With the ETag of the row that is in it."""
+    response = Response(answer)
+    for row in answer.values():
+        if isinstance(row, dict) and "version" in row and "id" in row:
+            response["ETag"] = tag(row["version"], row)
+    if replayed:
+        response["Idempotent-Replayed"] = "true"
+    return response
+
+
+def version_of(request: Request) -> int | None:
+    """The version that `If-Match` names: an ETag, or the number alone. Raises InvalidInput."""
+    given = request.headers.get("If-Match", "").strip()
+    if given in ("", "*"):
+        return None
+    number = given.strip('"').partition(".")[0]
+    if not (number.isascii() and number.isdecimal() and len(number) < 10):
+        raise InvalidInput("the ETag of the row as it was read", field="If-Match")
+    return int(number)
+
+
+Change = Callable[[Deed, UUID], UUID | None]
