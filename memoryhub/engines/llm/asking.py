@@ -22,8 +22,9 @@ Reply = TypeVar("Reply", bound=BaseModel)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# The question was too large for one reply, or for the model's context.
-TOO_MUCH = ("reply_cut", "context_exceeded")
+# The question was too large for one reply, for the model's context, or for a slow model to answer
+# in time: asked again as it is, that would end in the same way.
+TOO_MUCH = ("reply_cut", "context_exceeded", "timeout")
 
 
 def halved(ask: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> list[Result]:

@@ -45,6 +45,26 @@ def test_E12_knowledge_is_read_of_fewer_pages(model: ScriptedModel) -> None:
     assert handles(model, "kb_extract", "pages") == HALVED
 
 
+def test_E12_what_a_slow_model_has_no_time_for_is_asked_in_parts(model: ScriptedModel) -> None:
+    slow = EngineError("no answer in time", code="timeout")
+    items = of_pages(lambda page: {"text": f"Of {page}.", "evidence": [page]})
+    model.script("kb_extract", slow, *[lambda data: {"user": items(data), "agent": []}] * 2)
+    known = LLMEngine(model).kb_extract(PAGES, subject="Ana")
+    assert [item.text for item in known.user] == [f"Of p{n}." for n in range(1, 5)]
+    assert handles(model, "kb_extract", "pages") == HALVED
+
+
+def test_E12_a_model_that_never_answers_is_not_asked_for_ever(model: ScriptedModel) -> None:
+    model.allow(kb_extract=EngineError("no answer in time", code="timeout"))
+    with pytest.raises(EngineError, match="in time"):
+        LLMEngine(model).kb_extract(PAGES, subject="Ana")
+    assert handles(model, "kb_extract", "pages") == [
+        [f"p{n}" for n in range(1, 5)],
+        ["p1", "p2"],
+        ["p1"],
+    ]
+
+
 def test_E12_traits_are_judged_by_fewer_pages_and_the_later_word_stands(
     model: ScriptedModel,
 ) -> None:
