@@ -28,6 +28,14 @@ class Completion:
     completion_tokens: int = 0
 
 
+class UnusableError(EngineError):
+    """A reply that was paid for and is none: cut off, or a refusal."""
+
+    def __init__(self, message: str, completion: Completion, *, code: str) -> None:
+        super().__init__(message, code=code)
+        self.completion = completion
+
+
 class Model(Protocol):
     """Whatever completes a chat: an endpoint, or a script in tests."""
 
@@ -66,19 +74,18 @@ class Chat:
         choices = completion.choices
         if not choices:
             raise EngineError("The model endpoint sent no choice")
-        if choices[0].finish_reason == "length":
-            raise EngineError("The model's reply was cut off", code="reply_cut")
-        said = choices[0].message
-        if said.refusal or choices[0].finish_reason == "content_filter":
-            raise EngineError(
-                f"The model refused: {(said.refusal or 'content filter')[:300]}", code="refused"
-            )
-        usage = completion.usage
-        return Completion(
-            said.content or "",
+        said, usage = choices[0].message, completion.usage
+        reply = Completion(
+            said.content or said.refusal or "",
             usage.prompt_tokens if usage else 0,
             usage.completion_tokens if usage else 0,
         )
+        if choices[0].finish_reason == "length":
+            raise UnusableError("The model's reply was cut off", reply, code="reply_cut")
+        if said.refusal or choices[0].finish_reason == "content_filter":
+            refusal = (said.refusal or "content filter")[:300]
+            raise UnusableError(f"The model refused: {refusal}", reply, code="refused")
+        return reply
 
     def _sent(self, messages: Messages, name: str, schema: dict[str, Any]) -> Any:
         shape = self._shape

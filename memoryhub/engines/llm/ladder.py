@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from memoryhub.engines.ledger import Call, current_ledger
-from memoryhub.engines.llm.chat import Messages, Model
+from memoryhub.engines.llm.chat import Completion, Messages, Model, UnusableError
 from memoryhub.engines.llm.prompting import VERSIONS, Purpose, template
 from memoryhub.errors import EngineError
 
@@ -67,7 +67,14 @@ def _climbed(chat: Model, call: Call, schema: dict[str, Any], shape: type[Reply]
 
 def _completed(chat: Model, call: Call, messages: Any, schema: dict[str, Any]) -> str:
     call.attempts += 1
-    completion = chat.complete(messages, call.purpose, schema)
+    try:
+        return _paid(call, chat.complete(messages, call.purpose, schema))
+    except UnusableError as error:
+        _paid(call, error.completion)
+        raise
+
+
+def _paid(call: Call, completion: Completion) -> str:
     call.prompt_tokens += completion.prompt_tokens
     call.completion_tokens += completion.completion_tokens
     call.output = completion.text
