@@ -11,6 +11,7 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from notes.models import COUNTERS, Derivation, EvolutionEvent, Revision
 
@@ -46,7 +47,10 @@ def _plain(value: Any, encoder: DjangoJSONEncoder) -> Any:
 
 @dataclass
 class ChangeSet:
-    """Collects what one event did, and writes it in three statements."""
+    """Collects what one event did, and writes it in three statements.
+
+    `policy_version`: under which it was decided; "" stands for the one in force when it is saved.
+    """
 
     space: Space
     kind: str
@@ -140,6 +144,8 @@ class ChangeSet:
         """Write the event with its revisions and derivations; nothing when nothing happened."""
         if not self.revisions and not self.derivations:
             return
+        if not self.event.policy_version:
+            self.event.policy_version = policy_of(self.space).version
         self.event.save(force_insert=True)
         Revision.objects.bulk_create(self.revisions, batch_size=500)
         Derivation.objects.bulk_create(self.derivations, batch_size=500)

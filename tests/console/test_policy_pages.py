@@ -8,7 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from memoryhub.console import policies
+from memoryhub.policies.composing import composed
 from memoryhub.policies.models import PolicyVersion
+from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import Layers, policy_of, set_policy
 from memoryhub.tenants.models import Membership
@@ -61,6 +63,20 @@ def test_applying_a_preset_takes_back_what_was_changed(browser: Client, world: W
     assert "we forget now" in page
     policy = in_force(world)
     assert (policy.preset, policy.forget.mode, policy.stm.pages) == ("memorybank", "sample", 7)
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_every_preset_is_applied_from_the_page_and_then_in_force(
+    browser: Client, world: World, preset: str
+) -> None:
+    page = browser.post(reverse("policy-change"), {"preset": preset}, follow=True)
+    assert page.status_code == 200
+    policy = in_force(world)
+    assert policy == composed(preset, {})
+    own = reverse("space-policy-change", args=[world.space.id])
+    browser.post(reverse("policy-change"), {"preset": "rag"})
+    browser.post(own, {"preset": preset})
+    assert in_force(world) == policy
 
 
 def test_another_preset_keeps_the_rules_of_the_house(browser: Client, world: World) -> None:

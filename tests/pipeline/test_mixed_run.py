@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes import registry
-from notes.models import Derivation, Derived, Page, Revision
+from notes.models import Derivation, Derived, EvolutionEvent, Page, Revision
 
 pytestmark = pytest.mark.django_db
 
@@ -74,3 +74,11 @@ def test_X12_every_row_of_a_mixed_run_has_its_turns_and_its_events(space: Space)
             first = versions[key][0]
             assert versions[key] == list(range(first, row.version + 1)), row
             assert first == 1 or model is Page, row
+
+
+def test_every_event_of_the_pipeline_says_under_which_policy(space: Space) -> None:
+    with tenant_scope(space.tenant_id):
+        events = EvolutionEvent.objects.filter(space=space)
+        stamped = Counter(events.values_list("kind", "trigger", "policy_version"))
+    assert len({kind for kind, *_ in stamped}) > 4
+    assert {version for *_, version in stamped} == {"t0.s0"}, stamped

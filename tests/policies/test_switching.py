@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
+from memoryhub.pipeline import erasing
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
+from notes import correcting, undoing
 from notes.models import EvolutionEvent, Fact, Note, Revision
+from personas import profiles, traits
 from tests.support.hub import Hub
 
 
@@ -61,3 +65,28 @@ def test_BL5_a_switch_of_presets_changes_only_what_comes_after(hub: Hub) -> None
     assert len(hub.model.asked) == asked  # a preset that derives nothing asks nothing
     assert rows(hub)["Fact"] == before["Fact"]
     assert rows(hub)["Note"] == after["Note"]
+
+
+def test_every_event_says_under_which_policy_whoever_made_it(hub: Hub) -> None:
+    """A person's hand, an undo and an erasure as much as the pipeline."""
+    hub.policy("mem0", episodes__rolling=False)
+    hub.model.script("construct", claim("Ana keeps bees.", "I keep bees"))
+    hub.say("I keep bees behind the old mill.")
+    hub.drain()
+    set_policy(hub.tenant.id, actor="test", preset="mem0", space=hub.space, now=hub.now)
+    with tenant_scope(hub.tenant.id):
+        bees = Fact.objects.get()
+        correcting.edit_text(hub.space, bees.id, "Ana keeps many bees.", "eva", hub.now)
+        edited = EvolutionEvent.objects.get(kind="manual")
+        profiles.write(hub.space, "hobby", "bees", "eva", hub.now)
+        traits.correct(hub.space, "outdoors", "high", "eva", hub.now)
+    undoing.undo(edited, "eva", hub.now + timedelta(minutes=1))
+    erasing.execute(hub.space, erasing.Target("facts", (bees.id,)), "eva", hub.now)
+    with tenant_scope(hub.tenant.id):
+        found = set(EvolutionEvent.objects.values_list("kind", "policy_version"))
+    assert found == {
+        ("resolve", "t1.s0"),
+        ("manual", "t1.s1"),
+        ("undo", "t1.s1"),
+        ("erase", "t1.s1"),
+    }
