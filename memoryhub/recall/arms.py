@@ -39,6 +39,7 @@ class Visibility:
     """What may be seen: what is current at `now`, or was true at `as_of`.
 
     `deep`: also what has faded (spec §11.6). `everything`: only to explain what was left out.
+    `only`: of these memories, by id, and no others; None: of all.
     """
 
     now: datetime
@@ -46,6 +47,7 @@ class Visibility:
     include_past: bool = False
     deep: bool = False
     everything: bool = False
+    only: Sequence[UUID] | None = None
 
     @property
     def at(self) -> datetime:
@@ -59,7 +61,7 @@ dense AS (
   CROSS JOIN LATERAL (
     SELECT e.owner_id FROM notes_indexentry e
     WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = k.kind
-      AND e.model = %(model)s AND e.embedding IS NOT NULL
+      AND e.model = %(model)s AND e.embedding IS NOT NULL {among}
     ORDER BY {distance} LIMIT %(per_arm)s
   ) near
 ),
@@ -67,6 +69,10 @@ dense AS (
 # The exact one is not what an approximate index of the space orders by: it is never taken for it.
 _EXACT = "e.embedding <#> %(vector)s::halfvec"
 _APPROXIMATE = "e.embedding::halfvec({size}) <#> %(vector)s::halfvec({size})"
+# Looked at before the nearest are taken, so that none of them is crowded out.
+_AMONG = "AND e.owner_id = ANY(%(only)s::uuid[])"
+# Words are looked for in the whole space: so many must do for some of the wanted to be there.
+_PER_ARM_AMONG = 1_000
 _NO_DENSE = "dense AS (SELECT ''::text AS kind, NULL::uuid AS owner_id WHERE false),"
 
 # Vectors of another model may be of another length: they are not even looked at.
@@ -78,7 +84,7 @@ found AS (
   SELECT kind, owner_id FROM dense
   UNION
   SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
-    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_arm)s, %(model)s, %(sought)s::tsquery) w
+    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_words)s, %(model)s, %(sought)s::tsquery) w
 ),
 """
 _LINKED = """
@@ -148,6 +154,7 @@ WHERE %(everything)s OR ((t.id IS NOT NULL AND t.state <> 'redacted'
             THEN f.retired_at IS NULL AND f.status <> 'retracted'
           ELSE {current}
         END))
+  AND (%(only)s::uuid[] IS NULL OR s.owner_id = ANY(%(only)s::uuid[]))
   AND (%(deep)s OR 'active' = COALESCE(
     p.visibility, f.visibility, n.visibility, e.visibility, 'active'))
 """
@@ -177,6 +184,8 @@ def candidates(
         "model": model,
         "kinds": list(kinds),
         "per_arm": per_arm,
+        "per_words": per_arm if visibility.only is None else max(per_arm, _PER_ARM_AMONG),
+        "only": None if visibility.only is None else list(visibility.only),
         "most_words": MOST_WORDS,
         "most_asked": MOST_ASKED,
         "sought": None if linked_to else narrowing.sought(space, words, MOST_ASKED) or None,
@@ -189,9 +198,10 @@ def candidates(
         "linked_to": list(linked_to),
     }
     near = vector is not None and not linked_to
-    approximately = near and bool(model) and space.approximate_model == model
+    among = visibility.only is not None
+    approximately = near and bool(model) and space.approximate_model == model and not among
     parts = {
-        "dense": _dense(vector, approximately=approximately) if near else _NO_DENSE,
+        "dense": _dense(vector, approximately=approximately, among=among) if near else _NO_DENSE,
         "found": _LINKED if linked_to else _FOUND,
         "near": _NO_NEAR if vector is None else _NEAR,
         "current": _CURRENT,
@@ -203,6 +213,7 @@ def candidates(
         return [Candidate(*row) for row in cursor.fetchall()]
 
 
-def _dense(vector: NDArray[np.float32] | None, *, approximately: bool) -> str:
+def _dense(vector: NDArray[np.float32] | None, *, approximately: bool, among: bool) -> str:
     size = 0 if vector is None else len(vector)
-    return _DENSE.format(distance=_APPROXIMATE.format(size=size) if approximately else _EXACT)
+    distance = _APPROXIMATE.format(size=size) if approximately else _EXACT
+    return _DENSE.format(distance=distance, among=_AMONG if among else "")

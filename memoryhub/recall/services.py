@@ -36,6 +36,7 @@ def search(
     as_of: datetime | None = None,
     include_past: bool = False,
     deep: bool = False,
+    only: Sequence[UUID] | None = None,
     session_id: UUID | None = None,
     budget_tokens: int | None = None,
     explain: bool = False,
@@ -53,7 +54,8 @@ def search(
 
     `limit` None: as many as the router thinks are wanted; `kinds` None: those whose channels the
     policy has on. `as_of`: as things stood in the world then; `include_past`: also what no longer
-    holds; `deep`: also what has faded, which revives it. `session_id` tells the router what was
+    holds; `deep`: also what has faded, which revives it; `only`: of these facts, turns, notes and
+    episodes, by id, where only those are asked for. `session_id` tells the router what was
     said before. `budget_tokens`: no more text than that. `policy`, or `channels` and `select` of
     it, ask this one question in place of the space's own, `engine` in place of the tenant's, by
     the `vectors` of another embedder. What was found is remembered better for it, unless not to
@@ -63,7 +65,7 @@ def search(
     _check(limit, kinds)
     packing.check(budget_tokens)
     clock, now = Clock(), now or timezone.now()
-    visibility = Visibility(now, as_of, include_past, deep)
+    visibility = Visibility(now, as_of, include_past, deep, only=only)
     override = Override(policy, channels, select, engine, vectors)
     ask, consultant = prepare(
         space, query, visibility, clock, session_id=session_id, override=override

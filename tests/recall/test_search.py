@@ -331,3 +331,14 @@ def test_a_question_may_be_asked_under_another_policy_and_leaves_no_trace(chatty
     with tenant_scope(chatty.tenant.id):
         assert policy_of(chatty.space).policy.preset == "balanced"
     assert reinforcing.flush() == 0
+
+
+def test_only_some_memories_are_looked_at_however_many_others_are_nearer(world: World) -> None:
+    wanted = world.know("Ana plays the violin in an orchestra")
+    for number in range(70):
+        world.know(f"Ana plays the cello, part {number}")
+    asked = "Ana plays the cello"
+    assert "violin" not in " ".join(texts(search(world.space, asked, kinds=["fact"], limit=60)))
+    (item,) = search(world.space, asked, kinds=["fact"], only=[wanted.id]).items
+    assert item.id == wanted.id
+    assert search(world.space, asked, kinds=["fact"], only=[]).items == []
