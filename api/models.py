@@ -7,6 +7,21 @@ from django.db import models
 from memoryhub.tenants.models import TenantModel
 
 
+class Mem0Project(TenantModel):
+    """What a tenant's project is called and set to, in the words of mem0's clients."""
+
+    name = models.CharField(max_length=200, blank=True)
+    description = models.TextField(blank=True)
+    settings = models.JSONField(default=dict, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="one_project_a_tenant")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class IdempotentRequest(TenantModel):
     """The answer given to a write that carried an `Idempotency-Key`."""
 

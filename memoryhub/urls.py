@@ -10,6 +10,7 @@ from memoryhub.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
+    path("", include("api.mem0.urls")),  # before what answers every path under api/v1/
     path("api/v1/", include("api.urls")),
     path("", include("memoryhub.console.urls")),
 ]

@@ -1,0 +1,25 @@
+"""What mem0 calls a memory's categories, told by its predicate. Pure.
+
+mem0 has a model choose among fifteen; these are the ones a predicate makes certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "personal_details": ("lives_in", "address", "age", "marital_status", "speaks"),
+    "professional_details": ("works_as", "works_at"),
+    "user_preferences": ("likes",),
+    "food": ("eats", "drinks"),
+    "health": ("allergic_to", "smokes"),
+    "hobbies": ("plays", "rides"),
+    "milestones": ("married",),
+}
+PREFIXES: Mapping[str, str] = {"favourite_": "user_preferences", "scheduled_": "milestones"}
+
+
+def categories_of(predicate: str) -> list[str]:
+    """At most one, for now."""
+    found = [name for name, keys in CATEGORIES.items() if predicate in keys]
+    return found or [name for prefix, name in PREFIXES.items() if predicate.startswith(prefix)]

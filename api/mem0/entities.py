@@ -1,0 +1,121 @@
+"""Users, agents, apps and runs: who there are, and their erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import F, Max, Min, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.authentication import key_of
+from api.mem0.ids import KINDS, is_user
+from api.mem0.views import Mem0View, actor_of, paged
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import NotFound
+from memoryhub.pipeline import erasing
+from memoryhub.pipeline.erasing import Target
+from memoryhub.tenants.keys import KeyRow
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+
+# Of a message, what names the agent, app or run; a user is a subject.
+_NAMED: dict[str, Any] = {
+    "agent": F("agent"),
+    "app": KeyTextTransform("app", "terms"),
+    "run": F("session__external_id"),
+}
+
+
+class EntitiesView(Mem0View):
+    """Everybody there are memories of. Users come last: with them goes what the others hold."""
+
+    scopes: ClassVar = {"GET": "read"}
+
+    def get(self, request: Request) -> Response:
+        key = key_of(request)
+        with tenant_scope(key.tenant_id):
+            everybody = list(_everybody(key))
+            page = paged(request, everybody, list)
+        totals = {f"total_{kind}s": _count(everybody, kind) for kind in KINDS}
+        return Response(page | totals)
+
+
+def _count(entities: list[dict[str, Any]], kind: str) -> int:
+    return sum(entity["type"] == kind for entity in entities)
+
+
+def _turns(key: KeyRow) -> QuerySet[Turn]:
+    rows = Turn.objects.exclude(state=Turn.State.REDACTED)
+    return rows.filter(space_id=key.space_id) if key.space_id else rows
+
+
+def _everybody(key: KeyRow) -> Iterator[dict[str, Any]]:
+    for kind, named in _NAMED.items():
+        rows = _turns(key).annotate(called=named).exclude(Q(called="") | Q(called=None))
+        spans = rows.values_list("called").annotate(Min("received_at"), Max("received_at"))
+        for name, first, last in spans.order_by("called"):
+            yield _entity(kind, name, name, first, last)
+    spaces = Space.objects.filter(id=key.space_id) if key.space_id else Space.objects.all()
+    for space in spaces.order_by("subject"):
+        if is_user(space.subject):
+            at = space.last_activity_at or space.created_at
+            yield _entity("user", str(space.id), space.subject, space.created_at, at)
+
+
+def _entity(kind: str, entity_id: str, name: str, first: Any, last: Any) -> dict[str, Any]:
+    return {
+        "id": entity_id,
+        "name": name,
+        "type": kind,
+        "created_at": first.isoformat(),
+        "updated_at": last.isoformat(),
+        "owner": None,
+        "metadata": {},
+    }
+
+
+class EntityView(Mem0View):
+    """Erases everything of a user, an agent, an app or a run, for good."""
+
+    scopes: ClassVar = {"DELETE": "admin"}
+
+    def delete(self, request: Request, kind: str, name: str) -> Response:
+        key = key_of(request)
+        with tenant_scope(key.tenant_id):
+            targets = list(_targets(key, kind.removesuffix("s"), name))
+        if not targets:
+            raise NotFound(f"There is no such {kind}.")
+        receipts = [
+            erasing.execute(space, target, actor_of(request), timezone.now())
+            for space, target in targets
+        ]
+        return Response({"message": "Entity deleted", "event_id": str(receipts[0].id)})
+
+
+def _targets(key: KeyRow, kind: str, name: str) -> Iterator[tuple[Space, Target]]:
+    """What to erase of which space. A user may also be meant by the space's id."""
+    if kind == "user":
+        if is_user(name):
+            spaces = Space.objects.filter(Q(subject=name) | Q(id=_uuid(name)))
+            spaces = spaces.filter(id=key.space_id) if key.space_id else spaces
+            for space in spaces:
+                yield space, Target("subject")
+    elif kind in _NAMED:
+        named = _turns(key).annotate(called=_NAMED[kind]).filter(called=name)
+        by_space: dict[Space, list[UUID]] = {}
+        for turn in named.select_related("space").order_by("seq"):
+            by_space.setdefault(turn.space, []).append(turn.id)
+        for space, ids in by_space.items():
+            yield space, Target("turns", tuple(ids))
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,197 @@
+"""What these clients send, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.utils.dateparse import parse_date
+from rest_framework import serializers
+
+from api.fields import MetadataField, NameField, TextField, TimestampField
+from api.mem0.ids import Ids, ids_of
+from memoryhub.dialogues.messages import Message, checked_time, in_zone
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import InvalidInput
+from memoryhub.pipeline.services import IngestRequest
+from notes.amending import UNSET, Amendment, Unset
+
+# Told to a model that extracts: this hub has its own policy for that, and says what it passed over.
+PASSED_OVER = (
+    "custom_instructions",
+    "agent_custom_instructions",
+    "custom_categories",
+    "structured_data_schema",
+    "includes",
+    "excludes",
+    "enable_graph",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    ids: Ids
+    request: IngestRequest
+    infer: bool
+    wait: bool
+    is_list: bool  # the oldest format answers with a bare list
+    passed_over: list[str]
+
+
+class ContentField(TextField):
+    """Text, or a list of parts of which only text can be kept."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if isinstance(data, dict):
+            data = [data]
+        if not isinstance(data, list):
+            return super().to_internal_value(data)
+        kinds = {part.get("type") if isinstance(part, dict) else None for part in data}
+        if kinds != {"text"}:
+            raise serializers.ValidationError("only text can be kept")
+        return super().to_internal_value("\n".join(str(part.get("text", "")) for part in data))
+
+
+class MessageSerializer(serializers.Serializer[Message]):
+    role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
+    content = ContentField()
+    name = NameField(required=False, allow_null=True, default="", max_length=120)
+
+
+class AddSerializer(serializers.Serializer[Any]):
+    metadata = MetadataField(required=False, allow_null=True, default=dict)
+    timestamp = TimestampField(required=False, allow_null=True, default=None)
+    infer = serializers.BooleanField(required=False, default=True)
+    immutable = serializers.BooleanField(required=False, allow_null=True, default=False)
+    async_mode = serializers.BooleanField(required=False, default=True)
+    output_format = serializers.CharField(required=False, allow_null=True, default="v1.1")
+
+
+def read_add(body: Mapping[str, Any]) -> Add:
+    """Raises InvalidInput and DRF's ValidationError, which name the field."""
+    ids = ids_of(body)
+    data = checked(AddSerializer, body)
+    terms: dict[str, Any] = {"app": ids.app} if ids.app else {}
+    if data["immutable"]:
+        terms["pinned"] = True
+    if until := read_until(body.get("expiration_date")):
+        terms["until"] = until.isoformat()
+    at = data["timestamp"] and in_zone(data["timestamp"], "UTC", field="timestamp")
+    request = IngestRequest(
+        subject=ids.subject,
+        messages=_messages(body.get("messages"), at, data["metadata"] or {}),
+        session=ids.run,
+        agent=ids.agent,
+        channel="mem0",
+        terms=terms,
+    )
+    passed_over = [name for name in PASSED_OVER if body.get(name)]
+    is_list = data["output_format"] == "v1.0"
+    return Add(ids, request, data["infer"], not data["async_mode"], is_list, passed_over)
+
+
+def checked(serializer: type[serializers.Serializer[Any]], body: Mapping[str, Any]) -> Any:
+    read = serializer(data=body)
+    read.is_valid(raise_exception=True)
+    return read.validated_data
+
+
+def _messages(given: object, at: datetime | None, metadata: dict[str, Any]) -> list[Message]:
+    """A text, a message or a list of messages."""
+    listed = [{"content": given}] if isinstance(given, str) else given
+    listed = [listed] if isinstance(listed, dict) else listed
+    if not isinstance(listed, list):
+        raise InvalidInput("a text, a message, or a list of messages", field="messages")
+    read = MessageSerializer(data=listed, many=True)
+    if not read.is_valid():
+        raise serializers.ValidationError({"messages": read.errors})
+    return [
+        Message(each["role"], each["content"], each["name"] or "", at, metadata=metadata)
+        for each in read.validated_data
+    ]
+
+
+def read_until(value: object) -> datetime | None:
+    """The end of the last day on which it holds, or the moment given."""
+    if value in (None, ""):
+        return None
+    try:
+        day = parse_date(value) if isinstance(value, str) else None
+    except ValueError:
+        day = None
+    if day is not None:
+        return checked_time(_end_of(day), field="expiration_date")
+    field = TimestampField()
+    try:
+        return in_zone(field.to_internal_value(value), "UTC", field="expiration_date")
+    except serializers.ValidationError:
+        wanted = "a day, as 2030-01-31, or a time"
+        raise InvalidInput(wanted, field="expiration_date") from None
+
+
+def _end_of(day: date) -> datetime:
+    if day == date.max:
+        raise InvalidInput("a day that can come", field="expiration_date")
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
+
+
+class UpdateSerializer(serializers.Serializer[Any]):
+    text = TextField(required=False, allow_null=True, default=None)
+    metadata = MetadataField(required=False, allow_null=True, default=None)
+    timestamp = TimestampField(required=False, allow_null=True, default=None)
+
+
+def read_update(body: Mapping[str, Any]) -> Amendment:
+    """Raises InvalidInput where nothing is to change."""
+    data = checked(UpdateSerializer, body)
+    until: datetime | Unset | None = UNSET
+    if "expiration_date" in body:
+        until = read_until(body["expiration_date"])
+    at = data["timestamp"] and in_zone(data["timestamp"], "UTC", field="timestamp")
+    amendment = Amendment(data["text"], data["metadata"], at, until)
+    if amendment == Amendment():
+        wanted = "one of text, metadata, timestamp, expiration_date is needed"
+        raise InvalidInput(wanted, field="text")
+    return amendment
+
+
+class SearchSerializer(serializers.Serializer[Any]):
+    query = TextField()
+    top_k = serializers.IntegerField(required=False, allow_null=True, default=10, min_value=1)
+    limit = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
+    threshold = serializers.FloatField(
+        required=False, allow_null=True, default=0.1, min_value=0, max_value=1
+    )
+    reference_date = TimestampField(required=False, allow_null=True, default=None)
+    show_expired = serializers.BooleanField(required=False, allow_null=True, default=False)
+
+
+class ListSerializer(serializers.Serializer[Any]):
+    show_expired = serializers.BooleanField(required=False, allow_null=True, default=False)
+
+
+def narrowing(body: Mapping[str, Any]) -> dict[str, object]:
+    """Parameters beside the filters that narrow them, each as a filter of its own."""
+    more: dict[str, object] = {}
+    if body.get("categories"):
+        more["categories"] = {"categories": {"in": body["categories"]}}
+    if body.get("metadata"):
+        more["metadata"] = {"metadata": body["metadata"]}
+    if body.get("start_date"):
+        more["start_date"] = {"created_at": {"gte": body["start_date"]}}
+    if body.get("end_date"):
+        more["end_date"] = {"created_at": {"lte": body["end_date"]}}
+    if body.get("keywords"):
+        more["keywords"] = {"text": {"icontains": body["keywords"]}}
+    return more
+
+
+def only_fields(items: list[dict[str, Any]], fields: object) -> list[dict[str, Any]]:
+    """The fields asked for, the id always among them."""
+    if not fields:
+        return items
+    if not (isinstance(fields, list) and all(isinstance(each, str) for each in fields)):
+        raise InvalidInput("a list of names", field="fields")
+    return [{k: v for k, v in item.items() if k in {"id", *fields}} for item in items]
