@@ -1,0 +1,404 @@
+"""What mem0's clients send and are told, over the hub's own memories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.restoring import undo
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+from notes.models import EvolutionEvent, Fact, Receipt
+from tests.api.mem0.conftest import Add
+
+Texts = Callable[..., list[str]]
+LISBON = {"role": "user", "content": "I live in Lisbon."}
+
+
+def search(mem0: APIClient, query: str, **body: Any) -> list[dict[str, Any]]:
+    wanted = {"query": query, "filters": {"user_id": "ana"}} | body
+    answer = mem0.post("/v3/memories/search/", wanted, format="json")
+    assert answer.status_code == 200, answer.content
+    return list(answer.json()["results"])
+
+
+def test_ping_says_whose_key_it_is(mem0: APIClient, tenant: Tenant) -> None:
+    told = mem0.get("/v1/ping/").json()
+    assert (told["status"], told["org_id"], told["project_id"]) == (
+        "ok",
+        str(tenant.id),
+        str(tenant.id),
+    )
+
+
+def test_an_add_is_queued_and_its_event_says_what_became_of_it(
+    mem0: APIClient, tenant: Tenant
+) -> None:
+    from memoryhub.pipeline.runner import run_space
+
+    body = {"messages": [LISBON], "user_id": "ana", "agent_id": "bot", "metadata": {"k": 1}}
+    told = mem0.post("/v3/memories/add/", body, format="json").json()
+    assert told["status"] == "PENDING"
+    path = f"/v1/event/{told['event_id']}/"
+    assert mem0.get(path).json()["status"] == "PENDING"
+    with tenant_scope(tenant.id):
+        space = Space.objects.get(subject="ana")
+    run_space(tenant.id, space.id)
+    done = mem0.get(path).json()
+    assert (done["status"], done["error"]) == ("SUCCEEDED", None)
+    (result,) = done["results"]
+    assert (result["event"], "Lisbon" in result["data"]["memory"]) == ("ADD", True)
+    memory = mem0.get(f"/v1/memories/{result['id']}/").json()
+    assert (memory["user_id"], memory["agent_id"], memory["run_id"]) == ("ana", "bot", None)
+    assert (memory["metadata"], memory["categories"]) == ({"k": 1}, ["personal_details"])
+    assert mem0.get("/v1/events/").json()["count"] == 1
+
+
+def test_an_older_client_that_does_not_wait_is_told_at_once_if_it_asks_to(
+    mem0: APIClient,
+) -> None:
+    body = {"messages": [LISBON], "user_id": "ana", "async_mode": False}
+    told = mem0.post("/v1/memories/", body, format="json").json()
+    assert (told["status"], told["results"][0]["event"]) == ("SUCCEEDED", "ADD")
+    (bare,) = mem0.post("/v1/memories/", body | {"output_format": "v1.0"}, format="json").json()
+    assert bare["event"] == "NONE"
+    moved = [{"role": "user", "content": "I moved to Rome."}]
+    told = mem0.post("/v1/memories/", body | {"messages": moved}, format="json").json()
+    (update,) = told["results"]
+    assert (update["event"], "Lisbon" in update["old_memory"]) == ("UPDATE", True)
+    assert update["id"] == bare["id"]
+
+
+def test_what_cannot_be_followed_is_named(mem0: APIClient) -> None:
+    body = {"messages": "Hi.", "user_id": "ana", "includes": "x", "custom_instructions": "y"}
+    told = mem0.post("/v3/memories/add/", body, format="json").json()
+    assert told["ignored"] == ["custom_instructions", "includes"]
+
+
+def test_the_four_ids_are_kept_and_filtered_by(keep: Add, texts: Texts) -> None:
+    keep("One.", agent_id="bot", run_id="r1", user_id="ana")
+    keep("Two.", user_id="ana", app_id="shop")
+    keep("Three.", agent_id="bot")
+    keep("Four.", run_id="r1")
+    keep("Five.", app_id="shop", user_id="rui")
+    assert texts({"user_id": "ana"}) == ["One.", "Two."]
+    assert texts({"agent_id": "bot"}) == ["One.", "Three."]
+    assert texts({"run_id": "r1"}) == ["Four.", "One."]
+    assert texts({"app_id": "shop"}) == ["Five.", "Two."]
+    assert texts({"user_id": "*"}) == ["Five.", "One.", "Two."]
+    assert texts({"user_id": "agent:bot"}) == []
+    assert texts({"OR": [{"user_id": "rui"}, {"agent_id": "bot"}]}) == ["Five.", "One.", "Three."]
+    assert texts({"AND": [{"agent_id": "bot"}, {"NOT": {"user_id": "ana"}}]}) == ["Three."]
+    assert texts({"AND": [{"user_id": {"in": ["ana", "rui"]}}, {"run_id": "*"}]}) == ["One."]
+    assert texts({"user_id": "nobody"}) == []
+
+
+def test_memories_are_filtered_by_what_was_sent_with_them(keep: Add, texts: Texts) -> None:
+    keep("Old.", timestamp=1_700_000_000, metadata={"team": "red", "n": 3})
+    keep("New.", metadata={"team": "blue"})
+    mine = {"user_id": "ana"}
+    assert texts(mine | {"metadata": {"team": "red"}}) == ["Old."]
+    assert texts(mine | {"metadata": {"n": {"gte": 3}}}) == ["Old."]
+    assert texts(mine | {"created_at": {"lt": "2024-01-01"}}) == ["Old."]
+    assert texts(mine, start_date="2024-01-01") == ["New."]
+    assert texts(mine, metadata={"team": "blue"}) == ["New."]
+    assert texts(mine, keywords="OLD") == ["Old."]
+    assert texts({"AND": [mine, {"NOT": [{"metadata": {"team": "red"}}]}]}) == ["New."]
+
+
+def test_lists_have_pages(mem0: APIClient, keep: Add) -> None:
+    for number in range(3):
+        keep(f"Number {number}.", timestamp=1_700_000_000 + number)
+    body = {"filters": {"user_id": "ana"}, "fields": ["memory"]}
+    first = mem0.post("/v3/memories/?page=1&page_size=2", body, format="json").json()
+    assert (first["count"], first["previous"]) == (3, None)
+    assert [set(item) for item in first["results"]] == [{"id", "memory"}] * 2
+    assert first["results"][0]["memory"] == "Number 2."
+    last = mem0.post(first["next"], body, format="json").json()
+    assert ([item["memory"] for item in last["results"]], last["next"]) == (["Number 0."], None)
+    assert len(mem0.get("/v1/memories/?user_id=ana").json()) == 3
+    assert mem0.get("/v1/memories/?user_id=ana&page=2&page_size=2").json()["count"] == 3
+
+
+def test_a_search_scores_filters_and_projects(mem0: APIClient, keep: Add) -> None:
+    wanted = keep("Ana plays the violin in an orchestra.", metadata={"k": 1})
+    keep("Ana bakes sourdough bread.", metadata={"k": 2})
+    (best, *_) = search(mem0, "which instrument does Ana play")
+    assert (best["id"], best["user_id"]) == (wanted, "ana")
+    assert 0 < best["score"] <= 1
+    assert best["score_breakdown"]["semantic"] > 0
+    narrowed = search(mem0, "what does Ana bake", filters={"user_id": "ana", "metadata": {"k": 1}})
+    assert {item["id"] for item in narrowed} <= {wanted}
+    assert search(mem0, "does she make music")[0]["score"] < 1
+    assert search(mem0, "does she make music", threshold=1.0) == []
+    (only,) = search(mem0, "which instrument does Ana play", top_k=1, fields=["memory"])
+    assert set(only) == {"id", "memory"}
+    assert search(mem0, "quantum chromodynamics lattice") == []
+
+
+def test_a_search_among_several_users_puts_the_best_first(mem0: APIClient, keep: Add) -> None:
+    keep("Rui repairs old bicycles.", user_id="rui")
+    keep("Ana plays the violin in an orchestra.")
+    both = {"OR": [{"user_id": "rui"}, {"user_id": "ana"}]}
+    found = search(mem0, "who plays the violin", filters=both)
+    assert (found[0]["user_id"], found) == ("ana", sorted(found, key=lambda hit: -hit["score"]))
+
+
+def test_a_search_of_too_many_users_is_refused(mem0: APIClient, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        for number in range(21):
+            ensure_space(tenant.id, f"user-{number}")
+    names = [f"user-{number}" for number in range(21)]
+    body = {"query": "x", "filters": {"user_id": {"in": names}}}
+    answer = mem0.post("/v3/memories/search/", body, format="json")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "filters")
+
+
+def test_older_clients_search_with_ids_beside_the_query(mem0: APIClient, keep: Add) -> None:
+    wanted = keep("Ana plays the violin in an orchestra.")
+    body = {"query": "which instrument does Ana play", "user_id": "ana"}
+    assert mem0.post("/v2/memories/search/", body, format="json").json()["results"][0]["id"] == (
+        wanted
+    )
+    assert mem0.post("/v1/memories/search/", body, format="json").json()[0]["id"] == wanted
+
+
+def test_an_update_keeps_the_id_and_is_told_in_the_history(
+    mem0: APIClient, keep: Add, tenant: Tenant
+) -> None:
+    memory_id = keep("Ana lives in Porto.", metadata={"k": 1})
+    path = f"/v1/memories/{memory_id}/"
+    told = mem0.put(path, {"text": "Ana lives in Braga.", "metadata": {"k": 2}}, format="json")
+    assert (told.json()["id"], told.json()["memory"]) == (memory_id, "Ana lives in Braga.")
+    assert mem0.get(path).json()["metadata"] == {"k": 2}
+    mem0.put(path, {"metadata": {"k": 3}}, format="json")
+    mem0.delete(path)
+    assert mem0.get(path).status_code == 404
+    history = mem0.get(f"{path}history/").json()
+    assert [(h["event"], h["old_memory"], h["new_memory"]) for h in history] == [
+        ("ADD", None, "Ana lives in Porto."),
+        ("UPDATE", "Ana lives in Porto.", "Ana lives in Braga."),
+        ("UPDATE", "Ana lives in Braga.", "Ana lives in Braga."),
+        ("DELETE", "Ana lives in Braga.", None),
+    ]
+    assert history[0]["input"] == [{"role": "user", "content": "Ana lives in Porto."}]
+    assert {h["memory_id"] for h in history} == {memory_id}
+    with tenant_scope(tenant.id):
+        last = EvolutionEvent.objects.order_by("created_at").last()
+        assert last is not None
+        assert last.actor.startswith("key:")
+    undo(last, "eva", last.created_at)
+    assert mem0.get(path).json()["memory"] == "Ana lives in Braga."
+
+
+def test_what_was_deleted_may_be_added_again(mem0: APIClient) -> None:
+    body = {"messages": [LISBON], "user_id": "ana", "async_mode": False}
+    (made,) = mem0.post("/v1/memories/", body, format="json").json()["results"]
+    mem0.delete(f"/v1/memories/{made['id']}/")
+    (again,) = mem0.post("/v1/memories/", body, format="json").json()["results"]
+    assert (again["event"], again["id"] != made["id"]) == ("ADD", True)
+
+
+def test_what_is_immutable_is_not_updated(mem0: APIClient, keep: Add) -> None:
+    path = f"/v1/memories/{keep('The code is 17.', immutable=True)}/"
+    answer = mem0.put(path, {"text": "The code is 18."}, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (409, "protected")
+    assert mem0.get(path).json()["immutable"] is True
+
+
+def test_what_has_expired_is_seen_on_request(mem0: APIClient, keep: Add, texts: Texts) -> None:
+    mine = {"user_id": "ana"}
+    memory_id = keep("Ana is on leave.", timestamp=1_700_000_000, expiration_date="2023-12-24")
+    assert texts(mine) == []
+    assert texts(mine, show_expired=True) == ["Ana is on leave."]
+    assert search(mem0, "is Ana on leave") == []
+    (hit,) = search(mem0, "is Ana on leave", show_expired=True)
+    assert hit["expiration_date"] == "2023-12-24"
+    (then,) = search(mem0, "is Ana on leave", reference_date="2023-12-24T12:00:00Z")
+    assert then["id"] == memory_id
+    mem0.put(f"/v1/memories/{memory_id}/", {"expiration_date": None}, format="json")
+    assert texts(mine) == ["Ana is on leave."]
+
+
+def test_deleting_one_takes_what_it_ended_along_only_if_asked(mem0: APIClient) -> None:
+    body = {"user_id": "ana", "async_mode": False}
+    for text in ("I drink coffee.", "I no longer drink coffee."):
+        mem0.post("/v1/memories/", body | {"messages": text}, format="json")
+    mine = {"filters": {"user_id": "ana"}}
+    (denial,) = mem0.post("/v3/memories/", mine, format="json").json()["results"]
+    told = mem0.delete(f"/v1/memories/{denial['id']}/?delete_linked=true").json()
+    assert told["cascade_count"] == 1
+    assert (
+        mem0.post("/v3/memories/", mine | {"show_expired": True}, format="json").json()["count"]
+        == 0
+    )
+
+
+def test_all_of_a_users_memories_are_deleted_in_one_undoable_event(
+    mem0: APIClient, keep: Add, texts: Texts, tenant: Tenant
+) -> None:
+    for text in ("One.", "Two."):
+        keep(text)
+    keep("Three.", user_id="rui")
+    told = mem0.delete("/v1/memories/?user_id=ana").json()
+    assert texts({"user_id": "*"}) == ["Three."]
+    assert mem0.get(f"/v1/event/{told['event_id']}/").json()["status"] == "SUCCEEDED"
+    with tenant_scope(tenant.id):
+        event = EvolutionEvent.objects.get(id=told["event_id"])
+    undo(event, "eva", event.created_at)
+    assert texts({"user_id": "ana"}) == ["One.", "Two."]
+    assert mem0.delete("/v1/memories/").status_code == 400
+
+
+def test_a_batch_is_changed_whole_or_not_at_all(mem0: APIClient, keep: Add, texts: Texts) -> None:
+    ids = [keep("One."), keep("Two."), keep("Three.", user_id="rui")]
+    changes = [{"memory_id": each, "text": f"New {n}."} for n, each in enumerate(ids)]
+    assert mem0.put("/v1/batch/", {"memories": changes}, format="json").status_code == 200
+    assert texts({"user_id": "*"}) == ["New 0.", "New 1.", "New 2."]
+    foreign = [*changes[:1], {"memory_id": str(Tenant().id), "text": "x"}]
+    assert mem0.put("/v1/batch/", {"memories": foreign}, format="json").status_code == 404
+    gone = [{"memory_id": each} for each in ids[:2]]
+    assert mem0.delete("/v1/batch/", {"memories": gone}, format="json").status_code == 200
+    assert texts({"user_id": "*"}) == ["New 2."]
+
+
+def test_entities_are_listed_and_erased_for_good(
+    mem0: APIClient, keep: Add, tenant: Tenant
+) -> None:
+    keep("One.", agent_id="bot", run_id="r1", user_id="ana")
+    keep("Two.", app_id="shop", user_id="ana/b c")
+    listed = mem0.get("/v1/entities/").json()
+    assert {(each["type"], each["name"]) for each in listed["results"]} == {
+        ("user", "ana"),
+        ("user", "ana/b c"),
+        ("agent", "bot"),
+        ("app", "shop"),
+        ("run", "r1"),
+    }
+    assert (listed["total_users"], listed["count"]) == (2, 5)
+    for each in listed["results"]:  # as the client resets itself: in the order listed
+        name = each["name"].replace("/", "%2F").replace(" ", "%20")
+        answer = mem0.delete(f"/v2/entities/{each['type']}/{name}/")
+        assert answer.status_code == 200, answer.content
+    assert mem0.get("/v1/entities/").json()["count"] == 0
+    with tenant_scope(tenant.id):
+        assert not Fact.objects.exists()
+        assert not Turn.objects.exclude(text="").exists()
+        assert Receipt.objects.count() == 4  # the run had nothing left when its agent had gone
+    assert mem0.delete("/v2/entities/user/ana/").status_code == 404
+    assert mem0.delete("/v2/entities/planet/ana/").status_code == 404
+
+
+def test_an_export_is_what_it_was_asked_for(mem0: APIClient, keep: Add) -> None:
+    keep("One.")
+    keep("Two.", user_id="rui")
+    body = {"schema": "{}", "filters": {"user_id": "ana"}}
+    told = mem0.post("/v1/exports/", body, format="json").json()
+    assert told["ignored"] == ["schema"]
+    for wanted in ({"memory_export_id": told["id"]}, {"filters": {"user_id": "ana"}}):
+        export = mem0.post("/v1/exports/get/", wanted, format="json").json()
+        assert [item["memory"] for item in export["memories"]] == ["One."]
+    forged = {"memory_export_id": told["id"][:-2] + "xx"}
+    assert mem0.post("/v1/exports/get/", forged, format="json").status_code == 404
+
+
+def test_a_summary_is_of_users_as_a_whole(mem0: APIClient, keep: Add) -> None:
+    keep("One.")
+    told = mem0.post("/v1/summary/", {"filters": {"user_id": "ana"}}, format="json").json()
+    assert told["results"] == [{"user_id": "ana", "summary": ""}]
+    narrower = {"filters": {"user_id": "ana", "run_id": "r"}}
+    assert mem0.post("/v1/summary/", narrower, format="json").status_code == 400
+
+
+def test_settings_of_the_project_are_kept(mem0: APIClient, tenant: Tenant) -> None:
+    path = f"/api/v1/orgs/organizations/{tenant.id}/projects/{tenant.id}/"
+    sent = {"custom_instructions": "Only food.", "custom_categories": [{"a": "b"}], "name": "Mine"}
+    assert mem0.patch(path, sent, format="json").status_code == 200
+    mem0.patch(path, {"multilingual": True, "org_id": str(tenant.id)}, format="json")
+    shown = mem0.get(path).json()
+    assert {name: shown[name] for name in sent} == sent
+    assert shown["multilingual"] is True
+    assert mem0.get(f"{path}?fields=name").json() == {"name": "Mine"}
+    answer = mem0.patch(path, {"colour": 1}, format="json")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "colour")
+    assert mem0.get(path.replace(str(tenant.id), "org1", 1)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/v3/memories/add/", {}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "ana"}, "messages"),
+        ("/v3/memories/add/", {"user_id": 1, "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "agent:x", "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "a" * 201, "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "\0", "messages": "x"}, "user_id"),
+        ("/v3/memories/add/", {"user_id": "a", "messages": []}, "messages"),
+        ("/v3/memories/add/", {"user_id": "a", "messages": " \0"}, "messages[0].content"),
+        ("/v3/memories/add/", {"user_id": "a", "messages": [1]}, "messages[0]"),
+        (
+            "/v3/memories/add/",
+            {"user_id": "a", "messages": [{"role": "king", "content": "x"}]},
+            "messages[0].role",
+        ),
+        (
+            "/v3/memories/add/",
+            {"user_id": "a", "messages": {"content": [{"type": "image_url"}]}},
+            "messages[0].content",
+        ),
+        ("/v3/memories/add/", {"user_id": "a", "messages": "x", "metadata": [1]}, "metadata"),
+        ("/v3/memories/add/", {"user_id": "a", "messages": "x", "timestamp": "now"}, "timestamp"),
+        (
+            "/v3/memories/add/",
+            {"user_id": "a", "messages": "x", "expiration_date": "2026-13-40"},
+            "expiration_date",
+        ),
+        ("/v3/memories/search/", {"query": "x"}, "filters"),
+        ("/v3/memories/search/", {"query": "x", "filters": {"NOT": {"user_id": "a"}}}, "filters"),
+        ("/v3/memories/search/", {"query": "x", "filters": {"colour": 1}}, "filters.colour"),
+        ("/v3/memories/search/", {"query": " ", "filters": {"user_id": "a"}}, "query"),
+        ("/v3/memories/search/", {"query": [], "filters": {"user_id": "a"}}, "query"),
+        ("/v3/memories/search/", {"query": "x", "filters": {"user_id": "a"}, "top_k": 0}, "top_k"),
+        (
+            "/v3/memories/",
+            {"filters": {"user_id": "a", "created_at": "?"}},
+            "filters.created_at.eq",
+        ),
+        ("/v3/memories/", {"filters": {"user_id": "a"}, "fields": 1}, "fields"),
+        ("/v3/memories/?page=0", {"filters": {"user_id": "a"}}, "page"),
+        ("/v1/exports/", {}, "filters"),
+    ],
+)
+def test_wrong_input_names_the_field_in_the_shape_the_clients_read(
+    mem0: APIClient, path: str, body: dict[str, Any], field: str
+) -> None:
+    answer = mem0.post(path, body, format="json")
+    assert answer.status_code == 400, answer.content
+    assert answer["Content-Type"] == "application/json"
+    assert answer.json()["errors"][0]["field"] == field
+    assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"memories": []}, {"memories": [1]}, {"memories": [{"memory_id": 1}]}, {"memories": {}}],
+)
+def test_a_batch_of_nothing_is_refused(mem0: APIClient, body: dict[str, Any]) -> None:
+    assert mem0.put("/v1/batch/", body, format="json").status_code == 400
+    assert mem0.delete("/v1/batch/", body, format="json").status_code == 400
+
+
+def test_a_repeated_request_with_a_key_adds_once(mem0: APIClient, tenant: Tenant) -> None:
+    body = {"messages": [LISBON], "user_id": "ana"}
+    first, second = (
+        mem0.post("/v3/memories/add/", body, format="json", headers={"Idempotency-Key": "1"})
+        for _ in range(2)
+    )
+    assert first.json() == second.json()
+    with tenant_scope(tenant.id):
+        assert Turn.objects.count() == 1
