@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from memoryhub.dialogues.models import Session, Turn
@@ -25,7 +26,9 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes import archive, correcting
 from notes.models import EvolutionEvent, Fact, Note, Segment
-from personas import profiles, traits
+from personas import blocks, profiles, traits
+from personas.blocks import Writer
+from personas.models import CoreBlock
 from tests.support.hub import Hub
 
 OPS = ("add", "same", "augment", "contradict", "deny", "forget", "nonsense")
@@ -161,6 +164,32 @@ class World:
         note = self.pick(Note.objects.filter(space=self.space, retired_at=None))
         if note:
             correcting.delete_note(self.space, note.id, "eva", self.tick())
+
+    def edit_block(self) -> None:
+        """An agent, after something was said, or a person: a block of the space or a shared one."""
+        with tenant_scope(self.hub.tenant.id):
+            turn = self.dice.choice([None, *Turn.objects.filter(space=self.space).exclude(text="")])
+            by: Literal["agent", "person"] = "agent" if turn else "person"
+            writer = Writer(by, by, self.tick(), self.space, turn.id if turn else None)
+            block = self.dice.choice(self._blocks(writer))
+            words = turn.text[:80] if turn else f"Note {self.said}"
+            edits: list[Callable[[], object]] = [
+                lambda: blocks.append(writer, block.id, words),
+                lambda: blocks.append(writer, block.id, words),
+                lambda: blocks.rethink(writer, block.id, words),
+                lambda: blocks.delete(writer, block.id),
+            ]
+            self.dice.choice(edits)()
+
+    def _blocks(self, writer: Writer) -> list[CoreBlock]:
+        """Those there are, made where they are missing."""
+        tenant = self.hub.tenant.id
+        for label, space in (("human", self.space), ("rules", None)):
+            if not CoreBlock.objects.filter(label=label, retired_at=None).exists():
+                made = blocks.create(writer, label, tenant_id=tenant, space=space)
+                if space is None:
+                    blocks.attach(made, self.space)
+        return [b for b in blocks.in_front_of(self.space) if not b.generated]
 
     def erase(self) -> None:
         rows = Turn.objects.filter(space=self.space, role="user").exclude(text="")
