@@ -43,6 +43,17 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def kind_words(kind: str) -> str:
+    """A kind of row as an operator calls it."""
+    return {
+        "segmentpage": "place",
+        "profileattribute": "profile entry",
+        "coreblock": "block",
+        "page": "exchange",
+        "chain": "conversation",
+    }.get(kind, kind)
+
+
 _ERASED = {
     "rederived": "derived again from the rest",
     "loosened": "kept for what else they rest on",

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.http import Http404
 from django.urls import reverse
 
-from memoryhub.console.queries.memories import FieldChange
-from memoryhub.console.wording import plural
+from memoryhub.console import telling
+from memoryhub.console.queries.naming import named
+from memoryhub.console.telling import FieldChange
+from memoryhub.console.wording import kind_words, plural
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.models import ModelCall
 from memoryhub.tenants.models import Space
@@ -32,7 +33,7 @@ class Told:
 
     kind: str
     how: str
-    values: dict[str, Any]
+    words: str
     fields: list[FieldChange]
     address: str
 
@@ -84,29 +85,33 @@ def in_words(changes: list[RowChange]) -> str:
     counts = Counter((change.how, change.kind) for change in changes)
     parts = []
     for how, verb in words.items():
-        kinds = [plural(n, kind) for (h, kind), n in sorted(counts.items()) if h == how]
+        kinds = [plural(n, kind_words(kind)) for (h, kind), n in sorted(counts.items()) if h == how]
         if kinds:
             parts.append(f"{verb} {', '.join(kinds)}")
     return "; ".join(parts)
 
 
 def told(space_id: UUID, changes: list[RowChange]) -> list[Told]:
-    return [_told(space_id, change) for change in changes[:MOST_ROWS]]
+    shown = changes[:MOST_ROWS]
+    names = named((c.kind, c.row_id, v) for c in shown for v in (c.before, c.after))
+    return [_told(space_id, change, names) for change in shown]
 
 
-def _told(space_id: UUID, change: RowChange) -> Told:
+def _told(space_id: UUID, change: RowChange, names: telling.Names) -> Told:
     page = f"space-{change.kind}" if change.kind in WITH_PAGE else ""
     return Told(
         kind=change.kind,
         how=change.how,
-        values=dict(change.after or change.before or {}),
-        fields=[FieldChange(n.replace("_", " "), old, new) for n, old, new in change.fields],
+        words=telling.words(change.kind, change.after or change.before or {}, names),
+        fields=telling.changed(
+            change.kind, change.before or {}, {n: new for n, _, new in change.fields}, names
+        ),
         address=reverse(page, args=[space_id, change.row_id]) if page else "",
     )
 
 
-def revisions(event: EvolutionEvent) -> list[Revision]:
-    return list(event.revisions.order_by("id"))
+def revisions(event: EvolutionEvent) -> list[tuple[EvolutionEvent, Revision]]:
+    return [(event, revision) for revision in event.revisions.order_by("id")]
 
 
 def calls_of(event: EvolutionEvent) -> list[ModelCall]:

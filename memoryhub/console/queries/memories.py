@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,8 +13,11 @@ from django.db.models import Prefetch, Q
 from django.http import Http404
 from django.urls import reverse
 
+from memoryhub.console import telling
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.queries.naming import named
 from memoryhub.console.quoting import SourceQuote, Span, pieces
+from memoryhub.console.telling import FieldChange
 from memoryhub.dialogues.models import Turn
 from memoryhub.policies.schema import Heat
 from memoryhub.tenants.models import Space
@@ -138,10 +141,22 @@ class Change:
     event: EvolutionEvent
     revision: Revision
     fields: list[FieldChange]
+    words: str
 
     @property
-    def made(self) -> bool:
-        return self.revision.before is None
+    def how(self) -> str:
+        """What became of the row, in a word or two."""
+        before, after = self.revision.before, self.revision.after
+        if not (before or after):
+            return "erased"
+        if after is None:
+            return "removed"
+        if before is None:
+            return "made" if self.revision.version_before is None else "changed"
+        was, is_now = bool(before.get("retired_at")), bool(after.get("retired_at"))
+        return {(False, True): "taken out", (True, False): "brought back"}.get(
+            (was, is_now), "changed"
+        )
 
     @property
     def address(self) -> str:
@@ -150,13 +165,6 @@ class Change:
             return ""
         ids = [self.revision.space_id, self.revision.row_id]
         return reverse(f"space-{self.revision.row_type}", args=ids)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    name: str
-    before: Any
-    after: Any
 
 
 def fact_or_404(space: Space, fact_id: UUID) -> Fact:
@@ -182,36 +190,22 @@ def biography(space: Space, fact_id: UUID) -> Biography:
 def changes_of(kind: str, ids: Iterable[UUID]) -> list[Change]:
     """Newest first. One statement."""
     revisions = Revision.objects.filter(row_type=kind, row_id__in=list(ids))
-    return [
-        change_in(revision.event, revision)
-        for revision in revisions.select_related("event").order_by("-event__created_at", "-id")
-    ]
+    ordered = revisions.select_related("event").order_by("-event__created_at", "-id")
+    return changes_in([(revision.event, revision) for revision in ordered])
 
 
-# Columns whose change says nothing to a reader.
-_SILENT = {
-    "ended_at",
-    "engine",
-    "id",
-    "last_visited_at",
-    "lineage",
-    "promo_pages",
-    "promo_visits",
-    "recorded_at",
-    "supersedes_id",
-    "text_key",
-    "version",
-}
+def changes_in(pairs: Sequence[tuple[EvolutionEvent, Revision]]) -> list[Change]:
+    """Each revision told in words. A statement for each kind of row that they name."""
+    told = [(r.row_type, r.row_id, values) for _, r in pairs for values in (r.before, r.after)]
+    names = named(told)
+    return [_change(event, revision, names) for event, revision in pairs]
 
 
-def change_in(event: EvolutionEvent, revision: Revision) -> Change:
-    before, after = revision.before or {}, revision.after or {}
-    fields = [
-        FieldChange(name.replace("_", " "), before.get(name), value)
-        for name, value in after.items()
-        if name not in _SILENT and before.get(name) != value
-    ]
-    return Change(event, revision, fields if revision.before else [])
+def _change(event: EvolutionEvent, revision: Revision, names: telling.Names) -> Change:
+    before, after, kind = revision.before, revision.after, revision.row_type
+    said = telling.words(kind, after or before or {}, names) if after or before else ""
+    fields = telling.changed(kind, before, after, names) if before and after else []
+    return Change(event, revision, fields, said)
 
 
 def segments(space: Space, filters: Filters, weights: Heat, now: datetime) -> Page[Any]:
@@ -264,6 +258,8 @@ def history(space: Space, filters: Filters) -> Page[tuple[EvolutionEvent, list[C
         rows = rows.filter(kind=filters["kind"])
     revisions = Prefetch("revisions", Revision.objects.order_by("id"))
     found = page_of(rows.prefetch_related(revisions, "undone_by"), filters.page)
-    return found.map(
-        lambda event: (event, [change_in(event, revision) for revision in event.revisions.all()])
-    )
+    pairs = [(event, revision) for event in found.rows for revision in event.revisions.all()]
+    by_event: dict[UUID, list[Change]] = defaultdict(list)
+    for change in changes_in(pairs):
+        by_event[change.event.id].append(change)
+    return found.map(lambda event: (event, by_event[event.id]))

@@ -112,6 +112,7 @@ def life_of(note: Note) -> list[Learnt]:
             change.event,
             change.revision,
             change.fields,
+            change.words,
             [teachers[t] for t in taught[change.event.id] if t in teachers],
         )
         for change in changes_of("note", [note.id])

@@ -123,25 +123,13 @@ def at(values: dict[str, Any], name: str) -> Any:
 
 @register.filter
 def kind_words(kind: str) -> str:
-    return {"segmentpage": "place", "profileattribute": "profile", "coreblock": "block"}.get(
-        kind, kind
-    )
+    """As an operator calls it."""
+    return wording.kind_words(kind)
 
 
 @register.filter
 def erased_words(kind: str) -> str:
     return wording.erased(kind)
-
-
-@register.filter
-def said_in(values: dict[str, Any]) -> str:
-    """The words of a revision's row, whatever its kind."""
-    for name in ("text", "content", "summary", "name"):
-        if words := values.get(name):
-            return str(words)
-    if "key" in values:
-        return f"{values['key']}: {values.get('level') or values.get('value', '')}"
-    return ", ".join(values.get("keywords") or []) or "no words yet"
 
 
 @register.filter

@@ -40,7 +40,7 @@ def event(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpRespon
         space = space_or_404(space_id, now)
         found = queries.event_or_404(space, event_id)
         if request.method != "POST":
-            changes = [memories.change_in(found, each) for each in queries.revisions(found)]
+            changes = memories.changes_in(queries.revisions(found))
             return tab(
                 request,
                 space,

@@ -1,0 +1,60 @@
+"""What the ids in revisions stand for: the words of the rows they name, one statement a kind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from memoryhub.dialogues.models import Session
+from notes import registry
+from notes.models import Page
+from notes.paging import turns_of
+
+_LONGEST = 80
+# Columns of the rows named that say what they are.
+_SAYING = ("text", "content", "summary", "name", "title", "label", "value")
+
+
+def named(rows: Iterable[tuple[str, UUID, Mapping[str, Any] | None]]) -> dict[str, str]:
+    """`rows`: kind, id and values, of which foreign keys are looked up. Inside the scope."""
+    wanted = _wanted(rows)
+    found: dict[str, str] = {}
+    for model, ids in wanted.items():
+        held: Iterable[Any] = model._default_manager.filter(pk__in=ids)
+        found |= _exchanges(list(held)) if model is Page else {str(r.pk): _says(r) for r in held}
+    return found
+
+
+def _wanted(
+    rows: Iterable[tuple[str, UUID, Mapping[str, Any] | None]],
+) -> dict[type[Any], set[str]]:
+    kinds = {kind.name: kind.model for kind in registry.kinds()}
+    wanted: dict[type[Any], set[str]] = defaultdict(set)
+    for kind, row_id, values in rows:
+        model = kinds.get(kind)
+        if model is Page:
+            wanted[Page].add(str(row_id))
+        for column in model._meta.concrete_fields if model and values else []:
+            target: Any = column.related_model
+            if target and column.attname in (values or {}) and (values or {})[column.attname]:
+                wanted[target].add(str((values or {})[column.attname]))
+    return wanted
+
+
+def _says(row: Any) -> str:
+    if isinstance(row, Session):
+        return f"session {row.external_id or row.ordinal}"
+    said = next((str(getattr(row, c)) for c in _SAYING if getattr(row, c, "")), "")
+    return _short(said or ", ".join(getattr(row, "keywords", [])) or str(row))
+
+
+def _exchanges(pages: list[Page]) -> dict[str, str]:
+    """A page is told by its first words."""
+    turns = turns_of(pages)
+    return {str(page.id): _short(" / ".join(t.text for t in turns[page.id][:2])) for page in pages}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
