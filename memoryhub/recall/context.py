@@ -166,12 +166,13 @@ def context(
 def _always(ask: Ask, agent: str) -> dict[str, list[Item]]:
     """What is there whatever is asked, as far as its channel is on."""
     on = ask.policy.recall.channels
-    found = finding.find(ask, [channel for channel in on if channel in ("shelf", "stm")])
-    parts: dict[str, list[Item]] = {name: as_items(hits) for name, hits in found.items()}
+    hits = finding.find(ask, [channel for channel in on if channel in ("shelf", "stm")])
+    if "episodes" in on and ask.visibility.as_of is None:
+        hits["episodes"] = _global(ask)
+    items = {item.id: item for item in as_items([hit for some in hits.values() for hit in some])}
+    parts = {name: [items[h.id] for h in some if h.id in items] for name, some in hits.items()}
     if "core" in on:
         parts["core"] = core.read(ask, agent)
-    if "episodes" in on and ask.visibility.as_of is None:
-        parts["episodes"] = _global(ask)
     window = _window(ask)
     if window:
         parts["window"] = window
@@ -180,11 +181,11 @@ def _always(ask: Ask, agent: str) -> dict[str, list[Item]]:
     return {name: items for name, items in parts.items() if items}
 
 
-def _global(ask: Ask) -> list[Item]:
+def _global(ask: Ask) -> list[Hit]:
     """The digest of everything is handed over whole, alike or not (spec B9)."""
     rows = Episode.objects.filter(live(), space=ask.space, kind=Episode.Kind.GLOBAL)
     newest = rows.order_by("-to_at").values_list("id", flat=True)[:1]
-    return as_items([Hit("episode", at, 1.0, "all there is, in brief") for at in newest])
+    return [Hit("episode", at, 1.0, "all there is, in brief") for at in newest]
 
 
 def _window(ask: Ask) -> list[Item]:

@@ -148,7 +148,7 @@ def _linked(ask: Ask, result: ranking.Ranked) -> list[Hit]:
     """Notes linked to those chosen, with a budget of their own (A10)."""
     known = [s.candidate for s in result.order if s.candidate.kind == "note"]
     direct = [s.candidate.id for s in result.chosen if s.candidate.kind == "note"]
-    return notes.linked(ask, known, direct)
+    return notes.linked(ask, known, direct[: ask.k])
 
 
 def judged(

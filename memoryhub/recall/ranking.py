@@ -29,6 +29,8 @@ KIND_OF: Mapping[Channel, ItemKind] = {"facts": "fact", "raw": "turn", "notes": 
 _CHANNEL_OF = {kind: channel for channel, kind in KIND_OF.items()}
 # Where policy hides what has faded, so many more are looked at, lest they crowd out the rest.
 _CROWD = 3
+# Scores are relative to what else is looked at: so many times what is wanted of each kind.
+_POOL = 4
 # Links are read of so many times what is wanted: some give way to one another.
 _SPARE = 3
 
@@ -63,7 +65,7 @@ def ranked(
     if not kinds:
         return Ranked()
     with clock.stage("candidates"):
-        known = _candidates(ask, kinds, most)
+        known = _candidates(ask, kinds, _POOL * per_kind if per_kind else most)
     with clock.stage("rank"):
         order = fuse(ask.way, known, kept=partial(fading.kept, ask))
         passed = relevant(order)
