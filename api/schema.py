@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
@@ -44,6 +45,16 @@ PROBLEM = {
 }
 
 
+class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # it has no types
+    """Keys as OpenAPI has them. Registers itself by being defined."""
+
+    target_class = "api.authentication.ApiKeyAuthentication"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "mh_…"}
+
+
 def page_schema(resource: Resource) -> dict[str, Any]:
     """A page of a list, as JSON Schema."""
     return {
@@ -59,6 +70,12 @@ def page_schema(resource: Resource) -> dict[str, Any]:
 
 class HubSchema(AutoSchema):
     """Reads `parameters`, `answers()`, `about`, `serializer_class` and `example` of a view."""
+
+    def get_operation_id(self) -> str:
+        """Of the path and the method: `facts_correct_post`, `facts_one_get`."""
+        parts = [part for part in self.path.split("/")[3:] if not part.startswith("{")]
+        one = ["one"] if self.path.endswith("}") else []
+        return "_".join([*parts, *one, self.method.lower()]).replace("-", "_")
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
         return str(getattr(self.view, "about", "") or super().get_description())

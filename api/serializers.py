@@ -36,9 +36,13 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
     agent = NameField(required=False, default="", max_length=120)
     metadata = MetadataField(required=False, default=dict)
     wait = serializers.BooleanField(required=False, default=False)
+    dry_run = serializers.BooleanField(required=False, default=False)
 
     def request(self) -> IngestRequest:
-        data: dict[str, Any] = self.validated_data
+        return self.asked(self.validated_data)
+
+    @staticmethod
+    def asked(data: dict[str, Any]) -> IngestRequest:
         shared = data["metadata"]
         return IngestRequest(
             subject=data["subject"],
@@ -49,6 +53,12 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
             session=data["session"],
             agent=data["agent"],
         )
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    """Several adds, of one subject or of many: stored all or none."""
+
+    items = serializers.ListField(child=AddSerializer(), allow_empty=False, max_length=100)
 
 
 class QuestionSerializer(serializers.Serializer[Any]):

@@ -10,12 +10,14 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api import views
 from api.answering import AnswerView
 from api.columns import Resource
+from api.progress import JobProgressView
 from api.resources import (
     block_writes,
     blocks,
     erasing,
     fact_writes,
     facts,
+    golden,
     history,
     history_writes,
     jobs,
@@ -66,12 +68,14 @@ def _deeds(plural: str, name: str, **views: Any) -> list[URLPattern]:
 
 urlpatterns = [
     path("memories", views.MemoriesView.as_view(), name="memories"),
+    path("memories/batch", views.BatchView.as_view(), name="memories-batch"),
     path("search", views.SearchView.as_view(), name="search"),
     path("context", views.ContextView.as_view(), name="context"),
     path("answer", AnswerView.as_view(), name="answer"),
     path("jobs", jobs.JobsView.as_view(), name="jobs"),
     path("jobs/<uuid:row_id>", TenantRowView.as_view(resource=jobs.JOBS), name="job"),
     path("jobs/<uuid:row_id>/retry", jobs.JobRetryView.as_view(), name="job-retry"),
+    path("jobs/<uuid:row_id>/progress", JobProgressView.as_view(), name="job-progress"),
     path("schema", SpectacularAPIView.as_view(**_open), name="schema"),
     # Split: its script comes from a path of its own, as the content security policy wants.
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="api:schema", **_open), name="docs"),
@@ -132,6 +136,14 @@ urlpatterns = [
     _space("erase", erasing.EraseView, "erase"),
     path("receipts", erasing.ReceiptsView.as_view(), name="receipts"),
     path("receipts/<uuid:row_id>", erasing.ReceiptView.as_view(), name="receipt"),
+    *_of(golden.QUESTIONS, "golden", "golden-question"),
+    _space("golden/new", golden.NewQuestionView, "golden-new"),
+    *_deeds(
+        "golden",
+        "golden",
+        change=golden.ChangeQuestionView,
+        remove=golden.RemoveQuestionView,
+    ),
     _space("policy", policies.SpacePolicyView, "policy"),
     path("spaces", spaces.SpacesView.as_view(), name="spaces"),
     # Last of them: a subject may have slashes in its name.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,15 +19,16 @@ from api.idempotency import HEADER, once
 from api.resources import answer_resource, ingested_resource, job_resource
 from api.serializers import (
     AddSerializer,
+    BatchSerializer,
     ContextSerializer,
     QuestionSerializer,
     SearchSerializer,
 )
 from memoryhub.dialogues.messages import checked_text, in_zone
 from memoryhub.dialogues.models import Session
-from memoryhub.errors import MemoryHubError, NotFound
+from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import ingest, wait_for
+from memoryhub.pipeline.services import IngestRequest, ingest, wait_for
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
@@ -65,6 +67,8 @@ class MemoriesView(HubView):
         body.is_valid(raise_exception=True)
         key, wanted = key_of(request), body.request()
         _allowed(request, wanted.subject)
+        if body.validated_data["dry_run"]:
+            return Response(_rehearsed(key.tenant_id, wanted))
         answer, replayed = once(
             key.tenant_id,
             request,
@@ -73,6 +77,63 @@ class MemoriesView(HubView):
         )
         wait = body.validated_data["wait"] or request.query_params.get("wait") == "true"
         return _answer(key.tenant_id, answer, wait=wait, replayed=replayed)
+
+
+def _rehearsed(tenant_id: UUID, wanted: IngestRequest) -> dict[str, Any]:
+    """What would become of it. Nothing is stored, so that ids of turns mean nothing."""
+    from memoryhub.pipeline.rehearsing import rehearse  # loads the engines
+
+    done = rehearse(tenant_id, wanted)
+    places = {str(turn.id): place for place, turn in enumerate(done.turns)}
+    decisions = [
+        decision | {"turns": [places[turn] for turn in decision["turns"] if turn in places]}
+        for decision in done.decisions
+    ]
+    return {
+        "dry_run": True,
+        "new_subject": done.is_new,
+        "new_turns": len(done.new),
+        "decisions": [{k: v for k, v in each.items() if k != "fact_id"} for each in decisions],
+    }
+
+
+class BatchView(HubView):
+    """Several adds at once, stored all or none and worked on subject by subject."""
+
+    scopes: ClassVar = {"POST": "write"}
+
+    @extend_schema(
+        request=BatchSerializer,
+        parameters=[OpenApiParameter(HEADER, str, OpenApiParameter.HEADER)],
+        responses={202: dict[str, Any]},
+    )
+    def post(self, request: Request) -> Response:
+        body = BatchSerializer(data=self.body(request))
+        body.is_valid(raise_exception=True)
+        key = key_of(request)
+        wanted = [AddSerializer.asked(item) for item in body.validated_data["items"]]
+        _check_batch(body.validated_data["items"])
+        for subject in dict.fromkeys(each.subject for each in wanted):
+            _allowed(request, subject)
+        answer, replayed = once(
+            key.tenant_id,
+            request,
+            "batch",
+            lambda: {"items": [ingested_resource(ingest(key.tenant_id, each)) for each in wanted]},
+        )
+        response = Response(answer, status=202)
+        if replayed:
+            response["Idempotent-Replayed"] = "true"
+        return response
+
+
+def _check_batch(items: list[dict[str, Any]]) -> None:
+    for place, item in enumerate(items):
+        for name in ("wait", "dry_run"):
+            if item[name]:
+                raise InvalidInput("not in a batch", field=f"items[{place}].{name}")
+    if sum(len(item["messages"]) for item in items) > settings.MAX_MESSAGES:
+        raise InvalidInput(f"at most {settings.MAX_MESSAGES} messages in all", field="items")
 
 
 def _answer(tenant_id: UUID, answer: dict[str, Any], *, wait: bool, replayed: bool) -> Response:

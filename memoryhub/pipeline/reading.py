@@ -86,6 +86,11 @@ def read(job: Job) -> Batch:
         return _batch(job, [*turns, *more], absorbed) if absorbed else batch
 
 
+def imagined(job: Job, turns: list[Turn]) -> Batch:
+    """These turns, whether their job stays or not. Call inside the tenant's scope."""
+    return _batch(job, turns)
+
+
 def _pending(job: Job) -> list[Turn]:
     said = turns_between(job.space_id, job.first_seq, job.last_seq)
     return list(said.filter(state=Turn.State.PENDING))

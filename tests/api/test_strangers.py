@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.urls import URLPattern
@@ -21,6 +21,7 @@ from tests.support import api_scene
 # Route name -> method -> scope. None: open to all. A new route fails until it is listed here.
 ROUTES: dict[str, dict[str, str | None]] = {
     "memories": {"POST": "write"},
+    "memories-batch": {"POST": "write"},
     "search": {"POST": "read"},
     "context": {"POST": "read"},
     "answer": {"POST": "read"},
@@ -82,9 +83,15 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "receipts": {"GET": "admin"},
     "receipt": {"GET": "admin"},
     "policy": {"GET": "read", "POST": "admin"},
+    "golden": {"GET": "read"},
+    "golden-question": {"GET": "read"},
+    "golden-new": {"POST": "write"},
+    "golden-change": {"POST": "write"},
+    "golden-remove": {"POST": "write"},
     "jobs": {"GET": "read"},
     "job": {"GET": "read"},
     "job-retry": {"POST": "write"},
+    "job-progress": {"GET": "read"},
     "schema": {"GET": None},
     "docs": {"GET": None},
     "not-found": {},
@@ -104,6 +111,7 @@ def victim(tenant: Tenant) -> dict[str, str]:
 
 BODIES: dict[str, Any] = {
     "memories": {"subject": "ana", "messages": [{"content": "Hello there."}]},
+    "memories-batch": {"items": [{"subject": "ana", "messages": [{"content": "Hello."}]}]},
     "search": {"subject": "ana", "query": "where does she live"},
     "context": {"subject": "ana", "query": "where does she live"},
     "answer": {"subject": "ana", "question": "where does she live"},
@@ -118,6 +126,8 @@ BODIES: dict[str, Any] = {
     "roll-back": {"to": "2026-05-01T00:00:00Z", "dry_run": True},
     "erase": {"target": "subject", "dry_run": True},
     "policy": {"overrides": {}},
+    "golden-new": {"text": "Where?", "expected": [{"kind": "fact", "id": str(UUID(int=1))}]},
+    "golden-change": {"text": "Where?", "expected": [{"kind": "fact", "id": str(UUID(int=1))}]},
 }
 
 
@@ -156,7 +166,7 @@ def test_a_stranger_finds_nothing(
     if name in OVER_ALL:
         assert answer.json()["items"] == []
         assert answer.json()["total"] == 0
-    elif name == "memories":  # the same subject name in another tenant is another subject
+    elif name in ("memories", "memories-batch"):  # in another tenant it is another subject
         assert answer.status_code == 202
     else:
         assert answer.status_code == 404

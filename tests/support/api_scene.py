@@ -21,6 +21,7 @@ from tests.support.factories import (
     make_link,
     make_note,
     make_proposal,
+    make_question,
     make_receipt,
     make_segment,
     make_space,
@@ -62,6 +63,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "event": make_event(space, reason="Porto"),
             "conflict": make_proposal(space, reason="Porto or Rome"),
             "receipt": make_receipt(tenant),
+            "golden": make_question(space, "Porto?", fact),
         }
 
 

@@ -1,0 +1,104 @@
+"""A job's progress as server-sent events: one line a change, until it ends or nobody waits."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.utils.encoders import JSONEncoder
+
+from api.authentication import tenant_of
+from api.listing import shown_row
+from api.resources.base import seen
+from api.resources.jobs import JOBS
+from api.views import HubView
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import NotFound
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.scope import tenant_scope
+
+_ENDED = frozenset({Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED})
+# A stream holds one of the server's threads: who still waits then asks again.
+LONGEST, EVERY, ALIVE = 60.0, 0.5, 15.0
+
+
+class AnyType(BaseContentNegotiation):
+    """Browsers ask for `text/event-stream`; errors stay problem+json."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: Any = None
+    ) -> tuple[BaseRenderer, str]:
+        return JSONRenderer(), JSONRenderer.media_type
+
+
+class JobProgressView(HubView):
+    """How a job gets on: `progress` events with its state and what is still unread, then `end`."""
+
+    scopes: ClassVar = {"GET": "read"}
+    content_negotiation_class = AnyType
+
+    def get(self, request: Request, row_id: UUID) -> StreamingHttpResponse:
+        tenant_id = tenant_of(request)
+        with tenant_scope(tenant_id):
+            shown_row(JOBS, seen(request, JOBS), row_id, ["id"])
+        lines = told(lambda: look(tenant_id, row_id), time.monotonic, time.sleep)
+        response = StreamingHttpResponse(lines, content_type="text/event-stream")
+        response["Cache-Control"] = "no-store"
+        response["X-Accel-Buffering"] = "no"
+        return response
+
+
+def look(tenant_id: UUID, job_id: UUID) -> dict[str, Any]:
+    """The job as it is, and how many of its turns are unread. Raises NotFound once it is gone."""
+    names = ["id", "step", "state", "attempts", "error", "first_seq", "last_seq", "decisions"]
+    with tenant_scope(tenant_id):
+        shown = shown_row(JOBS, JOBS.rows(), job_id, names)
+        turns = Turn.objects.filter(
+            space__in=Job.objects.filter(id=job_id).values("space"),
+            seq__range=(shown["first_seq"], shown["last_seq"]),
+            state=Turn.State.PENDING,
+        )
+        return shown | {"unread": turns.count()}
+
+
+def told(
+    look: Callable[[], dict[str, Any]],
+    clock: Callable[[], float],
+    pause: Callable[[float], None],
+) -> Iterator[str]:
+    """Events as they are sent. `clock` and `pause` are the time's."""
+    began = spoke = clock()
+    before: dict[str, Any] = {}
+    while True:
+        try:
+            now = look()
+        except NotFound:
+            yield event("end", {"state": "gone"})
+            return
+        if now["state"] in _ENDED:
+            yield event("end", now)
+            return
+        if now != before:
+            yield event("progress", now)
+            before, spoke = now, clock()
+        elif clock() - spoke >= ALIVE:
+            yield ": still here\n\n"
+            spoke = clock()
+        if clock() - began >= LONGEST:
+            yield event("timeout", {"state": now["state"]})
+            return
+        pause(EVERY)
+
+
+def event(name: str, data: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, cls=JSONEncoder, ensure_ascii=False)}\n\n"

@@ -1,0 +1,115 @@
+"""Ways to add: rehearsed, at once, many together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import EvolutionEvent, Fact, IndexEntry, Page
+
+ADD, BATCH = "/api/v1/memories", "/api/v1/memories/batch"
+KINDS: tuple[Any, ...] = (Space, Session, Turn, Page, Job, Fact, EvolutionEvent, IndexEntry)
+
+
+def said(*texts: str, **more: Any) -> dict[str, Any]:
+    messages = [{"content": text, "speaker": "Ana"} for text in texts]
+    return {"subject": "ana", "messages": messages, **more}
+
+
+def add(client: APIClient, body: dict[str, Any], path: str = ADD, **headers: str) -> Any:
+    return client.post(path, body, format="json", headers=headers)
+
+
+def rows(tenant: Tenant) -> dict[str, int]:
+    with tenant_scope(tenant.id):
+        return {kind.__name__: kind.objects.count() for kind in KINDS}
+
+
+def test_a_dry_run_shows_every_decision_and_changes_nothing(api: APIClient, tenant: Tenant) -> None:
+    add(api, said("I live in Porto.", wait=True))
+    before = rows(tenant)
+    answer = add(api, said("I moved to Lisbon. I live in Lisbon now.", dry_run=True))
+    assert answer.status_code == 200, answer.content
+    shown = answer.json()
+    assert (shown["dry_run"], shown["new_subject"], shown["new_turns"]) == (True, False, 1)
+    moved = next(each for each in shown["decisions"] if each["op"] == "supersede")
+    assert "Porto" in moved["target"]["text"]
+    assert moved["reason"]
+    assert moved["turns"] == [0]
+    assert rows(tenant) == before
+
+
+def test_a_dry_run_for_a_new_subject_makes_none(api: APIClient, tenant: Tenant) -> None:
+    before = rows(tenant)
+    shown = add(api, said("I live in Porto.", dry_run=True)).json()
+    assert shown["new_subject"] is True
+    assert {each["op"] for each in shown["decisions"]} == {"add"}
+    assert rows(tenant) == before
+    assert api.get("/api/v1/spaces").json()["total"] == 0
+
+
+def test_a_dry_run_of_what_is_known_already_decides_nothing(api: APIClient) -> None:
+    body = said("I live in Porto.", session="s")
+    body["messages"][0]["external_id"] = "m1"
+    add(api, body | {"wait": True})
+    shown = add(api, body | {"dry_run": True}).json()
+    assert (shown["new_turns"], shown["decisions"]) == (0, [])
+
+
+def test_a_dry_run_of_too_much_is_refused(api: APIClient) -> None:
+    answer = add(api, said("word " * 12_000, dry_run=True))
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_what_is_waited_for_tells_decision_reason_and_target(api: APIClient) -> None:
+    add(api, said("I live in Porto.", wait=True))
+    done = add(api, said("I live in Lisbon now.", wait=True)).json()["job"]
+    assert done["state"] == "done"
+    for decision in done["decisions"]:
+        assert {"text", "op", "reason", "fact_id", "target", "turns"} <= set(decision)
+    moved = next(each for each in done["decisions"] if each["op"] == "supersede")
+    assert moved["target"]["id"]
+
+
+def test_a_batch_is_stored_all_or_none(api: APIClient, tenant: Tenant) -> None:
+    items = [said("Hello there."), said("Good day.", session="s") | {"subject": "rui"}]
+    before = rows(tenant)
+    wrong = add(api, {"items": [*items, said("")]}, BATCH)
+    assert wrong.status_code == 422
+    assert rows(tenant) == before
+    answer = add(api, {"items": items}, BATCH, **{"Idempotency-Key": "b"})
+    assert answer.status_code == 202, answer.content
+    told = answer.json()["items"]
+    assert [each["space"]["subject"] for each in told] == ["ana", "rui"]
+    assert all(each["job_id"] for each in told)
+    again = add(api, {"items": items}, BATCH, **{"Idempotency-Key": "b"})
+    assert again["Idempotent-Replayed"] == "true"
+    assert again.json() == answer.json()
+
+
+@pytest.mark.parametrize(
+    ("items", "field"),
+    [
+        ([], "items"),
+        ([said("x")] * 101, "items"),
+        ([said("x", wait=True)], "items[0].wait"),
+        ([said("x"), said("x", dry_run=True)], "items[1].dry_run"),
+        ([said(*["x"] * 300)] * 2, "items"),
+        ([{"subject": "ana"}], "items[0].messages"),
+        ("x", "items"),
+    ],
+    ids=range(7),
+)
+def test_a_bad_batch_is_refused_whole(
+    api: APIClient, tenant: Tenant, items: Any, field: str
+) -> None:
+    answer = add(api, {"items": items}, BATCH)
+    assert answer.status_code == 422, answer.content
+    assert answer.json()["errors"][0]["field"] == field
+    assert rows(tenant)["Turn"] == 0

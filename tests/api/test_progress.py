@@ -1,0 +1,84 @@
+"""A job's progress, event by event. The clock is the test's: nothing sleeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework.test import APIClient
+
+from api.progress import ALIVE, LONGEST, look, told
+from memoryhub.errors import NotFound
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from tests.support.factories import make_job, make_space, make_turns
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def read(lines: Iterator[str]) -> list[tuple[str, dict[str, Any]]]:
+    told = []
+    for line in lines:
+        if line.startswith("event: "):
+            name, data = line.removesuffix("\n\n").split("\n")
+            told.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
+    return told
+
+
+def test_each_change_is_told_once_and_the_end_closes_it() -> None:
+    clock = Clock()
+    states = iter([{"state": "queued"}] * 3 + [{"state": "running"}] * 2 + [{"state": "done"}])
+    heard = read(told(lambda: next(states), clock, clock.pause))
+    assert heard == [
+        ("progress", {"state": "queued"}),
+        ("progress", {"state": "running"}),
+        ("end", {"state": "done"}),
+    ]
+
+
+def test_a_silent_stream_is_kept_alive_and_given_up() -> None:
+    clock = Clock()
+    lines = list(told(lambda: {"state": "queued"}, clock, clock.pause))
+    assert lines[0].startswith("event: progress")
+    assert lines.count(": still here\n\n") == LONGEST / ALIVE
+    assert lines[-1].startswith("event: timeout")
+    assert clock.now == LONGEST
+
+
+def test_a_job_that_is_erased_meanwhile_ends_the_stream() -> None:
+    def gone() -> dict[str, Any]:
+        raise NotFound("There is no such job.")
+
+    clock = Clock()
+    assert read(told(gone, clock, clock.pause)) == [("end", {"state": "gone"})]
+
+
+def test_an_ended_job_is_streamed_with_its_decisions(api: APIClient, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "ana")
+        job = make_job(space, "done", result={"decisions": [{"op": "add"}]})
+    answer: Any = api.get(
+        f"/api/v1/jobs/{job.id}/progress", headers={"Accept": "text/event-stream"}
+    )
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == "text/event-stream"
+    ((name, shown),) = read(chunk.decode() for chunk in answer.streaming_content)
+    assert (name, shown["state"], shown["decisions"]) == ("end", "done", [{"op": "add"}])
+
+
+def test_unread_turns_of_the_job_are_counted(tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "ana")
+        turns = make_turns(space, "one", "two", "three")
+        job = make_job(space, first_seq=turns[0].seq, last_seq=turns[1].seq)
+    assert look(tenant.id, job.id)["unread"] == 2
