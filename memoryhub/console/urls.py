@@ -7,6 +7,7 @@ from django.urls import path
 from memoryhub.console.views import (
     account,
     chat,
+    embeddings,
     episodes,
     erasing,
     golden,
@@ -79,6 +80,11 @@ urlpatterns = [
             ("delete", lab.delete),
         )
     ),
+    path("embeddings/", embeddings.embeddings, name="embeddings"),
+    path("embeddings/begin", embeddings.begin_all, name="embeddings-begin"),
+    path("embeddings/<uuid:space_id>/", embeddings.of_space, name="embedding"),
+    path("embeddings/<uuid:space_id>/begin", embeddings.begin, name="embedding-begin"),
+    path("embeddings/<uuid:space_id>/decide", embeddings.decide, name="embedding-decide"),
     path("golden/", golden.every, name="golden"),
     path("replays/", replays.replays, name="replays"),
     path("replays/start", replays.start, name="replay-start"),

@@ -1,7 +1,8 @@
 """Comparing two embedders in one space before it changes over: what both find, how well, how fast.
 
-Asked are the space's golden questions, and questions that were said there. Rules route and judge,
-whatever the policy says, since it is vectors that are compared. Figures are kept, never words.
+Asked are the space's golden questions, and questions that were asked there lately. Rules route and
+judge, whatever the policy says, since it is vectors that are compared. Figures are kept, never
+words.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from typing import Any
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
-from memoryhub.golden.expecting import KS, Expectation, Rank, overlap, rank_of, share_below
+from memoryhub.golden.expecting import (
+    KS,
+    Expectation,
+    Outcome,
+    Rank,
+    overlap,
+    rank_of,
+    share_below,
+    verdict,
+)
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.golden.replaying import lineages_of
 from memoryhub.pipeline import migrating, queue
@@ -22,13 +32,14 @@ from memoryhub.pipeline.models import EmbeddingMigration, Job
 from memoryhub.pipeline.services import ring_on_commit
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of
+from memoryhub.recall.models import RecallLog
 from memoryhub.recall.results import SearchResult
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 LIMIT = 10
-MOST_GOLDEN, MOST_SAID = 20, 20
+MOST_GOLDEN, MOST_ASKED = 20, 20
 State = EmbeddingMigration.State
 BOTH_THERE = (State.FILLED, State.LIVE, State.BACK)
 
@@ -89,9 +100,11 @@ class Pair:
 def figures(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Means over the questions; recall over those that expect something. Pure."""
     expecting = [pair for pair in pairs if pair.old.ranks]
+    verdicts = [verdict(Outcome(pair.old.ranks), Outcome(pair.new.ranks)) for pair in expecting]
     return {
         "questions": len(pairs),
         "golden": len(expecting),
+        **{said: verdicts.count(said) for said in ("better", "worse", "same")},
         "overlap": _mean(overlap(pair.old.ids, pair.new.ids) for pair in pairs),
         "first_same": _mean(float(pair.old.ids[:1] == pair.new.ids[:1]) for pair in pairs),
         "old": _side([pair.old for pair in pairs], [pair.old for pair in expecting]),
@@ -117,15 +130,28 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def _sample(space: Space) -> list[Question]:
-    """Golden questions, the newest first, and the last questions that people asked here."""
+    """Golden questions, the newest first, and what was last asked here.
+
+    Where the recall log is off or empty: the last questions in what people said.
+    """
     rows = GoldenQuestion.objects.filter(space=space, retired_at=None)
     golden = [
         Question(row.text, tuple(map(Expectation.of, row.expected)))
         for row in rows.order_by("-changed_at")[:MOST_GOLDEN]
     ]
+    known = {each.text for each in golden}
+    recent = [text for text in _asked_lately(space) if text not in known]
+    return golden + [Question(text) for text in recent[:MOST_ASKED]]
+
+
+def _asked_lately(space: Space) -> list[str]:
+    logged = RecallLog.objects.filter(space=space).order_by("-asked_at")
+    asked = list(dict.fromkeys(logged.values_list("query", flat=True)[: 10 * MOST_ASKED]))
+    if asked:
+        return asked
     said = Turn.objects.filter(space=space, role="user", text__regex=r"[?？]\s*$")
-    recent = said.exclude(state=Turn.State.REDACTED).order_by("-seq")[:MOST_SAID]
-    return golden + [Question(text) for text in recent.values_list("text", flat=True)]
+    recent = said.exclude(state=Turn.State.REDACTED).order_by("-seq")[: 2 * MOST_ASKED]
+    return list(dict.fromkeys(recent.values_list("text", flat=True)))
 
 
 def _by_rules(policy: Policy) -> Policy:

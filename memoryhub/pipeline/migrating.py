@@ -37,7 +37,7 @@ def begin(
             raise Conflict("nothing is embedded here yet", code="migration_state")
         if new == space.embedding_model:
             raise Conflict(f"it is searched by {new} already", code="no_change")
-        if _made(new) is None:
+        if not new or _made(new) is None:
             raise InvalidInput(f"there is no embedder {new!r} here", field="to")
         try:
             with transaction.atomic():
@@ -152,6 +152,11 @@ class Stored:
     vectors: int
     dimension: int
     size: int
+
+    @property
+    def waiting(self) -> int:
+        """Entries without a vector yet."""
+        return self.entries - self.vectors
 
 
 _STORED = """

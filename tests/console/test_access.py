@@ -20,7 +20,7 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "recalls"}
 OWN |= {"review", "receipts"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
-OWN |= {"lab", "lab-new", "lab-import"}
+OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
 # For admins who are operators of the hub as well.
 OPERATED = {"lab-new", "lab-resume"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
@@ -47,6 +47,11 @@ DECIDED = {
     "space-golden-new": (VIEWER, "get"),
     "space-golden-question": (VIEWER, "get"),
     "golden": (VIEWER, "get"),
+    "embeddings": (VIEWER, "get"),
+    "embeddings-begin": (ADMIN, "post"),
+    "embedding": (VIEWER, "get"),
+    "embedding-begin": (ADMIN, "post"),
+    "embedding-decide": (ADMIN, "post"),
     "lab": (VIEWER, "get"),
     "lab-new": (ADMIN, "get"),
     "lab-import": (ADMIN, "post"),
@@ -130,7 +135,9 @@ def test_ids_of_another_tenant_do_not_exist(
     _, method = DECIDED[str(pattern.name)]
     assert getattr(browser, method)(address(pattern, other.ids())).status_code == 404
     # The same page of the own tenant does: the 404 above is not one for all.
-    mine = getattr(browser, method)(address(pattern, world.ids()), {"text": ""})
+    mine = getattr(browser, method)(
+        address(pattern, world.ids()), {"text": "", "decision": "pause"}
+    )
     assert mine.status_code in (200, 302)
 
 
@@ -157,7 +164,7 @@ def test_roles(client: Client, world: World, pattern: URLPattern, role: Membersh
     client.force_login(make_member(world.tenant, role, is_superuser=operates))
     least, method = DECIDED[str(pattern.name)]
     ranks = [VIEWER, EDITOR, ADMIN]
-    form = {"tenant": str(world.tenant.id)}
+    form = {"tenant": str(world.tenant.id), "decision": "pause"}
     answer = getattr(client, method)(address(pattern, world.ids()), form)
     assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
 

@@ -13,6 +13,7 @@ from memoryhub.console.urls import urlpatterns
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
 from memoryhub.lab.models import LabOutcome
+from memoryhub.pipeline.models import EmbeddingMigration
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -62,6 +63,7 @@ NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "c
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
+NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
@@ -148,6 +150,23 @@ def hostile(db: None, evil: str) -> World:
         )
         lab = make_lab_run(tenant, evil[:39], word=evil, actor=evil, error=evil)
         last = (lab, LabOutcome.objects.get(run=lab))
+        side: dict[str, object] = {"recall": {evil: 1.0}, "p50": 1, "p95": 2}
+        told: dict[str, object] = {"questions": 1, "golden": 1, "old": side, "new": side}
+        for state in ("done", "filled"):
+            EmbeddingMigration.objects.create(
+                tenant=tenant,
+                space=space,
+                old=evil,
+                new=evil,
+                actor=evil,
+                configured=evil,
+                error=evil,
+                state=state,
+                comparison=told | {"at": str(MAY)},
+                created_at=MAY,
+                changed_at=MAY,
+            )
+        Space.objects.filter(id=space.id).update(embedding_model=evil)
         recall = make_recall(
             space,
             evil,

@@ -65,6 +65,10 @@ def _standing(space: Space | None) -> Any:
     return rows.filter(space=space) if space else rows
 
 
+def standing_ids(space: Space) -> list[UUID]:
+    return list(_standing(space).values_list("id", flat=True))
+
+
 def questions(filters: Filters, space: Space | None = None) -> Page[Asked]:
     rows = _standing(space).filter(containing(filters.q, "text", "space__subject"))
     if filters["tag"]:

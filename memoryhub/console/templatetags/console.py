@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -195,3 +195,14 @@ def calls_in(rows: dict[str, dict[str, float]]) -> int:
 def at_number(values: dict[str, Any], number: int) -> Any:
     """As `at`, for keys that are numbers in JSON; 0 where there is none."""
     return values.get(str(number), 0)
+
+
+@register.filter
+def minutes(seconds: float) -> str:
+    return wording.duration(timedelta(seconds=seconds))
+
+
+@register.filter
+def moment(written: str) -> datetime | None:
+    """A time as JSON keeps it."""
+    return parse_datetime(written)
