@@ -152,6 +152,7 @@ def hostile(db: None, evil: str) -> World:
         last = (lab, LabOutcome.objects.get(run=lab))
         side: dict[str, object] = {"recall": {evil: 1.0}, "p50": 1, "p95": 2}
         told: dict[str, object] = {"questions": 1, "golden": 1, "old": side, "new": side}
+        told |= {"overlap": 1.0, "first_same": 1.0}
         for state in ("done", "filled"):
             EmbeddingMigration.objects.create(
                 tenant=tenant,
