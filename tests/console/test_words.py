@@ -11,7 +11,7 @@ from memoryhub.console.health import notices
 from memoryhub.console.listing import Choice, Page, read_filters
 from memoryhub.console.queries.overview import Day, Queue
 from memoryhub.console.quoting import Piece, Span, pieces
-from memoryhub.console.wording import ago, day, erased, validity
+from memoryhub.console.wording import ago, day, erased, plural, validity
 from notes.models import Fact
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -172,3 +172,8 @@ def test_no_model_is_not_a_fault() -> None:
 )
 def test_what_an_erasure_counts(kind: str, words: str) -> None:
     assert erased(kind) == words
+
+
+def test_several_entities_end_in_ies_and_several_days_do_not() -> None:
+    assert [plural(n, "entity") for n in (1, 2)] == ["1 entity", "2 entities"]
+    assert plural(2, "day") == "2 days"

@@ -1,0 +1,151 @@
+"""§11.8 for every kind of row: undone bit for bit, redone bit for bit, index and all."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.conf import settings
+
+from memoryhub.dialogues.formats import read_dialogues
+from memoryhub.errors import Conflict
+from memoryhub.pipeline.runner import drain
+from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from notes import registry
+from notes.models import EvolutionEvent, IndexEntry, Revision
+from notes.recording import values_of
+from notes.undoing import standing_in, undo
+from notes.workbench import Key
+from personas import blocks, profiles, traits
+from personas.blocks import Writer
+
+DEMO = Path(settings.BASE_DIR) / "memoryhub/demo/dialogues/ana.jsonl"
+Rows = dict[Key, dict[str, Any]]
+EVERY_KIND = {
+    "fact", "entity", "relation", "note", "link", "page", "chain", "segment", "segmentpage",
+    "episode", "trait", "profileattribute", "coreblock",
+}  # fmt: skip
+
+
+def lived() -> tuple[Space, datetime]:
+    """Two sessions of the demo through every step, and what persons and agents write beside."""
+    tenant = create_tenant("One", "one")
+    (conversation,) = read_dialogues(DEMO, "jsonl")
+    for session in conversation.sessions[:2]:
+        now = max(m.timestamp for m in session.messages if m.timestamp) + timedelta(days=1)
+        request = IngestRequest(conversation.subject, session.messages, session.name)
+        space = ingest(tenant.id, request, now).space
+        drain(tenant.id, space.id, now)
+    with tenant_scope(tenant.id):
+        writer = Writer("helper", "agent", now, space)
+        block = blocks.create(writer, "plans", "Sail.", tenant_id=tenant.id, space=space)
+        blocks.append(writer, block.id, "Rope.")
+        traits.correct(space, "music", "low", "ida", now)
+        traits.correct(space, "music", "high", "ida", now)
+        profiles.write(space, "hobby", "sailing", "ida", now)
+    return space, now
+
+
+def rows_of(space: Space) -> Rows:
+    """Every row with all its columns but the version, which only rises."""
+    return {
+        (kind.name, row.pk): values_of(row) | {"version": None}
+        for kind in registry.kinds()
+        for row in kind.model._default_manager.filter(space=space)
+    }
+
+
+def index_of(space: Space) -> set[tuple[str, UUID, int, str]]:
+    """Entries of memories; a vector each, or the test's embedder was not asked."""
+    entries = IndexEntry.objects.filter(space=space).exclude(kind="turn")
+    assert not entries.filter(embedding=None).exists()
+    return set(entries.values_list("kind", "owner_id", "chunk", "text_hash"))
+
+
+def before(event: EvolutionEvent, rows: Rows, now: datetime) -> Rows:
+    """What undoing it must come to, told from its revisions: what it changed is as it was, what
+    it made is retired, what it only recorded is gone. Every other row stays."""
+    wanted = dict(rows)
+    revisions = Revision.objects.filter(event=event).order_by("-version_after")
+    for revision in revisions:
+        key = (revision.row_type, revision.row_id)
+        if revision.before is not None:
+            wanted[key] = revision.before | {"version": None}
+        elif registry.kind_of(revision.row_type).is_derived:
+            wanted[key] = wanted[key] | {"retired_at": _plain(now)}
+            if revision.row_type == "link":
+                wanted[key]["active"] = False
+        else:
+            del wanted[key]
+    gone = {k[1] for k, row in wanted.items() if k[0] == "note" and row["retired_at"]}
+    for (kind, _), row in wanted.items():  # links of a retired note are let go
+        if kind == "link" and gone & {UUID(str(row["a_id"])), UUID(str(row["b_id"]))}:
+            row["active"] = False
+    return wanted
+
+
+def _plain(now: datetime) -> Any:
+    return values_of(EvolutionEvent(created_at=now))["created_at"]
+
+
+@pytest.mark.django_db
+def test_X8_every_event_is_undone_and_redone_bit_for_bit() -> None:
+    """From the newest to the oldest, so that nothing stands in the way of any."""
+    space, now = lived()
+    with tenant_scope(space.tenant_id):
+        events = list(EvolutionEvent.objects.filter(space=space).exclude(kind="undo"))
+        kinds = set(Revision.objects.filter(space=space).values_list("row_type", flat=True))
+    assert kinds >= EVERY_KIND
+    while events:
+        event = events.pop(_last(events))
+        now += timedelta(minutes=1)
+        with tenant_scope(space.tenant_id):
+            held, found = rows_of(space), index_of(space)
+            wanted = before(event, {key: dict(row) for key, row in held.items()}, now)
+        undone = undo(event, "eva", now)
+        with tenant_scope(space.tenant_id):
+            assert _apart(rows_of(space), wanted) == {}, event
+        with pytest.raises(Conflict) as refused:
+            undo(event, "eva", now)
+        assert refused.value.code == "already_undone"
+        redone = undo(undone, "eva", now + timedelta(seconds=1))
+        with tenant_scope(space.tenant_id):
+            assert _apart(rows_of(space), held) == {}, event
+            assert index_of(space) == found, event
+            assert standing_in(space).stands(event.id)
+        undo(redone, "eva", now + timedelta(seconds=2))
+
+
+def _last(events: list[EvolutionEvent]) -> int:
+    """The place of one with no later event on its rows: those of one moment have no order."""
+    left = {event.id for event in events}
+    newest: dict[UUID, int] = {}
+    versions: list[tuple[UUID, UUID, int]] = []
+    space = events[0].space_id
+    with tenant_scope(events[0].tenant_id):
+        rows = Revision.objects.filter(space=space, event__in=left)
+        versions += rows.values_list("event_id", "row_id", "version_after")
+    for _, row, version in versions:
+        newest[row] = max(version, newest.get(row, 0))
+    blocked = {event for event, row, version in versions if version < newest[row]}
+    free = [n for n, event in enumerate(events) if event.id not in blocked]
+    return max(free, key=lambda n: (events[n].created_at, events[n].id))
+
+
+def _apart(now: Rows, wanted: Rows) -> dict[Key, Any]:
+    """Columns that are not as wanted: (is, should be)."""
+    return {
+        key: {
+            name: (now.get(key, {}).get(name), wanted.get(key, {}).get(name))
+            for name in {**now.get(key, {}), **wanted.get(key, {})}
+            if now.get(key, {}).get(name) != wanted.get(key, {}).get(name)
+        }
+        for key in now.keys() | wanted.keys()
+        if now.get(key) != wanted.get(key)
+    }
