@@ -209,3 +209,23 @@ def test_called_off(browser: Client, world: World) -> None:
     run = begun["Location"].rstrip("/").rpartition("/")[2]
     browser.post(reverse("replay-cancel", args=[run]))
     assert "Nothing was asked" in browser.get(begun["Location"]).content.decode()
+
+
+def test_a_replay_shows_what_each_side_found_first(browser: Client, world: World) -> None:
+    page = shown(browser, "replay", world.run.id)
+    now, candidate = page.split("What each found first")[1].split('<p class="small muted">')[1:3]
+    assert world.fact.text in now
+    assert "only here" in now
+    assert "nothing" in candidate
+
+
+def test_before_it_goes_live_it_says_what_follows(browser: Client, world: World) -> None:
+    page = shown(browser, "replay", world.run.id)
+    assert "gets a new version with 1 changed switch." in page
+    assert "1 question got worse" in page
+
+
+def test_a_logged_question_becomes_a_golden_one(browser: Client, world: World) -> None:
+    page = shown(browser, "recall", world.recall.id)
+    where = reverse("space-golden-new", args=[world.space.id])
+    assert f"{where}?text=Where%20are%20the%20bees%3F&amp;find=1" in page

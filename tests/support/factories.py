@@ -370,5 +370,6 @@ def make_replay(question: GoldenQuestion, **values: Any) -> ReplayRun:
             question=question,
             side=side,
             ranks=ranks,
+            shown=[[each["kind"], each["id"]] for each in question.expected if ranks[0]],
         )
     return run

@@ -142,12 +142,14 @@ def question_or_404(space: Space, question_id: UUID) -> GoldenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One question on both sides; `places` pairs the ranks of each expected memory."""
+    """One question on both sides; `places` pairs the ranks of each expected memory. `found`: what
+    each side found first, with whether the other side found it too."""
 
     asked: Asked
     current: Outcome
     candidate: Outcome
     verdict: Verdict
+    found: list[tuple[str, list[tuple[Named, bool]]]]
 
     @property
     def places(self) -> list[tuple[Named, int | None, int | None]]:
@@ -198,12 +200,14 @@ def results(run: ReplayRun, filters: Filters) -> Results:
     chosen = [q for q, said in verdicts.items() if _shown(filters["verdict"], said, outcomes[q])]
     rows = GoldenQuestion.objects.filter(containing(filters.q, "text"), id__in=chosen)
     found = page_of(rows.select_related("space").order_by("created_at", "id"), filters.page)
+    first = _first_found(run, found.rows)
     compared = [
         Compared(
             each,
             outcomes[each.question.id]["current"],
             outcomes[each.question.id]["candidate"],
             verdicts[each.question.id],
+            first[each.question.id],
         )
         for each in asked(found.rows)
     ]
@@ -214,6 +218,44 @@ def results(run: ReplayRun, filters: Filters) -> Results:
         {name: told.count(name) for name in ("better", "worse", "same")},
         found.holding(compared),
     )
+
+
+FIRST = 5
+
+
+def _first_found(run: ReplayRun, rows: Sequence[GoldenQuestion]) -> dict[UUID, Any]:
+    """By question: (side, its first results). Four statements."""
+    answers = list(ReplayAnswer.objects.filter(run=run, question__in=rows).order_by("-side"))
+    stored = [
+        {"kind": kind, "id": row_id, "turns": []}
+        for answer in answers
+        for kind, row_id in answer.shown[:FIRST]
+        if kind in KINDS
+    ]
+    held = _held(stored)
+    told: dict[UUID, Any] = {row.id: [] for row in rows}
+    for answer in answers:
+        told[answer.question_id].append((answer, _told_of(answer, held)))
+    return {question: _beside(sides) for question, sides in told.items()}
+
+
+def _told_of(answer: ReplayAnswer, held: dict[str, Any]) -> list[Named]:
+    return [
+        _named(answer.space_id, {"kind": kind, "id": row_id, "turns": []}, held)
+        if kind in KINDS
+        else Named(f"{kind}:{row_id}", kind, f"{kind} {row_id[:8]}", "")
+        for kind, row_id in answer.shown[:FIRST]
+    ]
+
+
+def _beside(sides: list[tuple[ReplayAnswer, list[Named]]]) -> list[tuple[str, Any]]:
+    """Each memory with whether both sides found it among the first ten."""
+    both = [{f"{kind}:{row_id}" for kind, row_id in answer.shown} for answer, _ in sides]
+    common = set.intersection(*both) if both else set()
+    return [
+        (str(answer.get_side_display()), [(each, each.value in common) for each in named])
+        for answer, named in sides
+    ]
 
 
 def _shown(wanted: str, said: Verdict, sides: dict[str, Outcome]) -> bool:
