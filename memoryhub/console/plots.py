@@ -29,8 +29,12 @@ def recall_against_tokens(systems: Sequence[System]) -> Figure:
     }
 
 
+def _short(tokens: int) -> str:
+    return f"{tokens // 1000}k" if tokens >= 1000 else str(tokens)
+
+
 _SIZES = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
-_TOKENS = {"tickvals": _SIZES, "ticktext": [f"{size:,}" for size in _SIZES]}
+_TOKENS = {"tickvals": _SIZES, "ticktext": [_short(size) for size in _SIZES]}
 _SHARE = {"tickformat": ".0%", "range": [0, 1.03]}
 
 

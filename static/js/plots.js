@@ -44,13 +44,14 @@ function layout(given) {
     margin: { l: 8, r: 8, t: 8, b: 8, pad: 4 },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("text") },
-    legend: { ...given.legend, orientation: "h", y: -0.22, yanchor: "top", font: { size: 12 } },
+    legend: { ...given.legend, orientation: "h", y: given.height > 500 ? -0.3 : -0.22, yanchor: "top", font: { size: 12 } },
     xaxis: axis(given.xaxis), yaxis: axis(given.yaxis),
   };
 }
 
 function draw(box) {
   const figure = JSON.parse(box.dataset.plot);
+  if (figure.layout.showlegend && !figure.layout.legend && box.clientWidth < 500) figure.layout.height += 120;
   const options = { responsive: true, displayModeBar: false };
   Plotly.react(box, figure.data.map(toned), layout(figure.layout), options);
 }

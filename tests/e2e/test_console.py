@@ -174,3 +174,14 @@ def test_a_narrow_screen_reaches_every_place(visitor: Visitor, width: int) -> No
     main.get_by_role("link", name="Usage").click()
     expect(page.get_by_role("heading", name="Usage of models")).to_be_visible()
     expect(more).to_have_class("here")
+
+
+def test_plots_are_drawn_under_the_content_security_policy(visitor: Visitor, world: World) -> None:
+    """Whatever the browser refuses is a trouble, which fails the test."""
+    page = visitor.open("lab-run", world.lab.id)
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(3)
+    lines = page.get_by_label("Recall against tokens").locator(".legendtext")
+    expect(lines).to_have_text(["mem0", "rag"])
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]  # it has one
+    page.get_by_label("Switch between light and dark").click()
+    expect(lines).to_have_text(["mem0", "rag"])
