@@ -9,9 +9,10 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 
 from memoryhub.engines import registry
-from memoryhub.golden.models import GoldenQuestion, ReplayRun
+from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.pipeline import runner
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.scope import tenant_scope
@@ -229,3 +230,23 @@ def test_a_logged_question_becomes_a_golden_one(browser: Client, world: World) -
     page = shown(browser, "recall", world.recall.id)
     where = reverse("space-golden-new", args=[world.space.id])
     assert f"{where}?text=Where%20are%20the%20bees%3F&amp;find=1" in page
+
+
+def test_statements_of_a_replay_do_not_grow_with_its_questions(
+    browser: Client, world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in range(12):
+            question = make_question(world.space, f"Question {number}?", world.fact)
+            for side in ("current", "candidate"):
+                ReplayAnswer.objects.create(
+                    tenant=world.tenant,
+                    space=world.space,
+                    run=world.run,
+                    question=question,
+                    side=side,
+                    ranks=[1],
+                    shown=[["fact", str(world.fact.id)], ["note", str(world.note.id)]],
+                )
+    with django_assert_max_num_queries(13 + 12):  # the frame's, as in test_pages
+        assert "What each found first" in shown(browser, "replay", world.run.id)
