@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from memoryhub.tenants.models import TenantModel
+from memoryhub.tenants.models import ApiKey, TenantModel
 
 
 class Mem0Project(TenantModel):
@@ -39,3 +39,14 @@ class IdempotentRequest(TenantModel):
 
     def __str__(self) -> str:
         return self.key
+
+
+class RateWindow(TenantModel):
+    """The requests of a key in the minute it was last used in, counted from 1970."""
+
+    key = models.OneToOneField(ApiKey, models.CASCADE, related_name="+")
+    minute = models.BigIntegerField()
+    count = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.count} of {self.key_id}"

@@ -27,6 +27,7 @@ from api.resources import (
     policies,
     review,
     spaces,
+    usage,
 )
 from api.resources.abstractions import EPISODES, SEGMENTS
 from api.resources.associations import ENTITIES, LINKS, NOTES, RELATIONS
@@ -134,6 +135,8 @@ urlpatterns = [
     *_of(CONFLICTS, "conflicts", "conflict"),
     *_deeds("conflicts", "conflict", decide=review.DecideView),
     _space("erase", erasing.EraseView, "erase"),
+    path("usage", usage.UsageView.as_view(), name="usage"),
+    path("usage/calls", usage.CallsView.as_view(), name="usage-calls"),
     path("receipts", erasing.ReceiptsView.as_view(), name="receipts"),
     path("receipts/<uuid:row_id>", erasing.ReceiptView.as_view(), name="receipt"),
     *_of(golden.QUESTIONS, "golden", "golden-question"),

@@ -51,6 +51,14 @@ class HubView(APIView):
             raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
         return request.data
 
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Any:
+        """With what the key has left of its minute."""
+        response = super().finalize_response(*args, **kwargs)
+        rate = getattr(self.request, "rate", None)
+        for name, value in rate.headers().items() if rate else ():
+            response[name] = value
+        return response
+
 
 class MemoriesView(HubView):
     """Tell the hub what was said."""

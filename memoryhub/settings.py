@@ -80,6 +80,8 @@ LAB_DATA = env.path("MEMORYHUB_LAB_DATA", DATA_DIR / "lab")
 # --- limits (spec E4) ---
 MAX_TEXT_BYTES = 1024 * 1024
 MAX_MESSAGES = env.integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
+# Requests of one API key in a minute; 0: as many as it likes.
+RATE_LIMIT_PER_MINUTE = env.integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 0, least=0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024)
 
 INSTALLED_APPS = [
@@ -189,6 +191,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "api.schema.HubSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["api.rates.KeyThrottle"],
     "EXCEPTION_HANDLER": "api.problems.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }

@@ -83,6 +83,8 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "receipts": {"GET": "admin"},
     "receipt": {"GET": "admin"},
     "policy": {"GET": "read", "POST": "admin"},
+    "usage": {"GET": "read"},
+    "usage-calls": {"GET": "read"},
     "golden": {"GET": "read"},
     "golden-question": {"GET": "read"},
     "golden-new": {"POST": "write"},
@@ -98,7 +100,7 @@ ROUTES: dict[str, dict[str, str | None]] = {
 }
 GUARDED = [(name, m) for name, methods in ROUTES.items() for m, s in methods.items() if s]
 # Lists over all that a key may see: for a stranger they are empty.
-OVER_ALL = ("spaces", "jobs", "receipts")
+OVER_ALL = ("spaces", "jobs", "receipts", "usage-calls")
 
 
 @pytest.fixture
@@ -166,6 +168,8 @@ def test_a_stranger_finds_nothing(
     if name in OVER_ALL:
         assert answer.json()["items"] == []
         assert answer.json()["total"] == 0
+    elif name == "usage":
+        assert answer.json()["total"]["calls"] == 0
     elif name in ("memories", "memories-batch"):  # in another tenant it is another subject
         assert answer.status_code == 202
     else:
@@ -192,6 +196,8 @@ def test_X16_a_key_of_one_subject_sees_no_other(
     answer = call(bound, victim, name, method)
     if name in OVER_ALL:
         assert "ana" not in {item.get("subject") for item in answer.json()["items"]}
+    elif name == "usage":
+        assert answer.json()["total"]["calls"] == 0
     else:
         assert answer.status_code == 404
     assert "Porto" not in answer.content.decode()

@@ -13,6 +13,7 @@ from notes.models import Relation
 from personas.models import ProfileAttribute
 from tests.support.factories import (
     make_block,
+    make_call,
     make_entity,
     make_episode,
     make_event,
@@ -63,6 +64,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "event": make_event(space, reason="Porto"),
             "conflict": make_proposal(space, reason="Porto or Rome"),
             "receipt": make_receipt(tenant),
+            "call": make_call(space),
             "golden": make_question(space, "Porto?", fact),
         }
 

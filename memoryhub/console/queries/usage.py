@@ -2,62 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Q, QuerySet, Sum
-from django.db.models.functions import TruncDate
+from django.db.models import QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.inference import usage
 from memoryhub.inference.budgets import day_of
 from memoryhub.inference.models import ModelCall
+from memoryhub.inference.usage import Figures
 from memoryhub.policies.switches import PURPOSES
 
 DAYS = Choice("days", "Days", (("7", "last 7"), ("1", "today"), ("30", "last 30")))
 PURPOSE = Choice("purpose", "Purpose", (("all", "all"), *((name, name) for name in PURPOSES)))
 STATUS = Choice("status", "Ended", (("all", "any way"), *ModelCall.Status.choices))
-_FAILED = Q(status=ModelCall.Status.FAILED)
-_FIGURES: dict[str, Any] = {
-    "calls": Count("pk"),
-    "tokens": Sum(F("prompt_tokens") + F("completion_tokens")),
-    "money": Sum("cost"),
-    "failed": Count("pk", filter=_FAILED),
-    "rejected": Sum("rejected"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Sums over calls; `key` is the day, purpose or model they are of."""
-
-    calls: int = 0
-    tokens: int = 0
-    money: Decimal = Decimal(0)
-    failed: int = 0
-    rejected: int = 0
-    key: Any = ""
 
 
 def today(now: datetime) -> Figures:
     """One statement."""
-    rows = ModelCall.objects.filter(created_at__gte=day_of(now)).order_by()
-    return _figures(rows.aggregate(**_FIGURES))
+    return usage.total(ModelCall.objects.filter(created_at__gte=day_of(now)))
 
 
 def by(field: str, filters: Filters, now: datetime) -> list[Figures]:
     """Per "purpose" or "model", the most expensive in tokens first."""
-    rows: Any = _chosen(filters, now).order_by().values(key=F(field)).annotate(**_FIGURES)
-    return sorted(map(_figures, rows), key=lambda f: (-f.tokens, f.key))
+    return usage.by(_chosen(filters, now), field)
 
 
 def by_day(filters: Filters, now: datetime) -> list[Figures]:
     """Every day of the range, today first, also those without a call."""
-    rows: Any = _chosen(filters, now).order_by().annotate(key=TruncDate("created_at"))
-    found = {row["key"]: _figures(row) for row in rows.values("key").annotate(**_FIGURES)}
+    found = {each.key: each for each in usage.by_day(_chosen(filters, now))}
     return [found.get(day, Figures(key=day)) for day in _days(filters, now)]
 
 
@@ -86,14 +61,3 @@ def _chosen(filters: Filters, now: datetime) -> QuerySet[ModelCall]:
         if filters[name] != "all":
             rows = rows.filter(**{name: filters[name]})
     return rows.filter(containing(filters.q, "purpose", "model", "error", "space__subject"))
-
-
-def _figures(row: dict[str, Any]) -> Figures:
-    return Figures(
-        row["calls"],
-        row["tokens"] or 0,
-        row["money"] or Decimal(0),
-        row["failed"],
-        row["rejected"] or 0,
-        row.get("key", ""),
-    )

@@ -1,0 +1,60 @@
+"""What models took: sums over calls. Call inside the tenant's scope; one statement each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
+
+from memoryhub.inference.models import ModelCall
+
+_FIGURES: dict[str, Any] = {
+    "calls": Count("pk"),
+    "tokens": Sum(F("prompt_tokens") + F("completion_tokens")),
+    "money": Sum("cost"),
+    "failed": Count("pk", filter=Q(status=ModelCall.Status.FAILED)),
+    "rejected": Sum("rejected"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Sums over calls; `key` is the day, purpose or model they are of."""
+
+    calls: int = 0
+    tokens: int = 0
+    money: Decimal = Decimal(0)
+    failed: int = 0
+    rejected: int = 0
+    key: Any = ""
+
+
+def total(rows: QuerySet[ModelCall]) -> Figures:
+    return _figures(rows.order_by().aggregate(**_FIGURES))
+
+
+def by(rows: QuerySet[ModelCall], field: str) -> list[Figures]:
+    """Per value of a column ("purpose", "model"), the most expensive in tokens first."""
+    found: Any = rows.order_by().values(key=F(field)).annotate(**_FIGURES)
+    return sorted(map(_figures, found), key=lambda f: (-f.tokens, f.key))
+
+
+def by_day(rows: QuerySet[ModelCall]) -> list[Figures]:
+    """Per day (UTC) with a call, the first one first."""
+    found: Any = rows.order_by().annotate(key=TruncDate("created_at"))
+    sums = map(_figures, found.values("key").annotate(**_FIGURES))
+    return sorted(sums, key=lambda f: f.key)
+
+
+def _figures(row: dict[str, Any]) -> Figures:
+    return Figures(
+        row["calls"],
+        row["tokens"] or 0,
+        row["money"] or Decimal(0),
+        row["failed"],
+        row["rejected"] or 0,
+        row.get("key", ""),
+    )

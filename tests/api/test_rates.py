@@ -1,0 +1,62 @@
+"""Limits of requests a minute, by key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from api.rates import count
+from memoryhub.tenants import keys
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.services import create_key
+
+SPACES = "/api/v1/spaces"
+
+
+@pytest.fixture
+def row(tenant: Tenant) -> keys.KeyRow:
+    from django.utils import timezone
+
+    _, key = create_key(tenant, "test", ["read"])
+    found = keys.find(key, timezone.now())
+    assert found is not None
+    return found
+
+
+def test_a_new_minute_begins_at_one(row: keys.KeyRow) -> None:
+    assert [count(row, 5, 600 + second).used for second in (0, 1, 59)] == [1, 2, 3]
+    assert count(row, 5, 659.9).headers() == {
+        "RateLimit-Limit": "5",
+        "RateLimit-Remaining": "1",
+        "RateLimit-Reset": "1",
+    }
+    assert count(row, 5, 660).used == 1
+
+
+def test_what_is_over_the_limit_is_refused_with_the_time_to_wait(
+    api: APIClient, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 2
+    monkeypatch.setattr("api.rates.SECONDS", 10**9)  # no minute ends while the test runs
+    left = [api.get(SPACES)["RateLimit-Remaining"] for _ in range(2)]
+    assert left == ["1", "0"]
+    refused = api.get(SPACES)
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert refused["RateLimit-Remaining"] == "0"
+    assert int(refused["Retry-After"]) > 0
+
+
+def test_keys_are_counted_each_by_itself(
+    tenant: Tenant, client_of: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 1
+    monkeypatch.setattr("api.rates.SECONDS", 10**9)
+    one, other = client_of(tenant), client_of(tenant)
+    assert [one.get(SPACES).status_code for _ in range(2)] == [200, 429]
+    assert other.get(SPACES).status_code == 200
+
+
+def test_without_a_limit_nothing_is_counted(api: APIClient) -> None:
+    assert "RateLimit-Limit" not in api.get(SPACES)
