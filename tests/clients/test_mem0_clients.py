@@ -1,0 +1,88 @@
+"""The released clients of mem0, unchanged, against a live server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.conftest import Talker
+from tests.docs.pages import ROOT, blocks
+
+
+def memories(answer: dict[str, Any]) -> list[str]:
+    return [item["memory"] for item in answer["results"]]
+
+
+def named(answer: dict[str, Any]) -> set[tuple[str, str]]:
+    return {(each["type"], each["name"]) for each in answer["results"]}
+
+
+@pytest.mark.parametrize("version", ["mem0-1", "mem0-2"])
+def test_the_python_client_does_all_it_can(talker: Talker, version: str) -> None:
+    told = json.loads(talker.python(version))
+    assert told["added"]["status"] == "PENDING"
+    (made,) = told["event"]["results"]
+    assert (told["event"]["status"], made["event"]) == ("SUCCEEDED", "ADD")
+    assert told["kept"]["results"][0]["data"] == {"memory": "The blue key opens the shed."}
+    best = told["search"]["results"][0]
+    assert ("Lisbon" in best["memory"], best["agent_id"], best["metadata"]) == (
+        True,
+        "bot",
+        {"k": 1},
+    )
+    assert memories(told["narrow"]) == ["The blue key opens the shed."]
+    assert told["all"]["count"] == 2
+    assert (told["get"]["user_id"], told["get"]["run_id"]) == ("ana", "r1")
+    assert told["updated"]["memory"] == "The red key opens the shed."
+    assert [each["event"] for each in told["history"]] == ["ADD", "UPDATE"]
+    assert named(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
+    assert told["after_batch"]["memory"] == "The green key opens the shed."
+    assert len(told["export"]["memories"]) == 2
+    assert told["project"] == {"custom_instructions": "Only food."}
+    assert told["deleted"]["cascade_count"] == 0
+    assert told["gone"][0] == "MemoryNotFoundError"
+    assert told["wrong"][0] == "ValidationError"
+    assert "no such field" in told["wrong"][1]
+    assert memories(told["none"]) == []
+    assert named(told["nobody"]) == set()
+    assert memories(told["async"]) == ["The gate is green."]
+    assert "API key" in told["bad_key"][1]
+
+
+def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
+    told = json.loads(talker.node())
+    assert told["added"]["status"] == "PENDING"
+    assert told["event"]["status"] == "SUCCEEDED"
+    assert told["kept"]["results"][0]["data"] == {"memory": "The blue key opens the shed."}
+    best = told["search"]["results"][0]
+    assert ("Lisbon" in best["memory"], best["agentId"], best["metadata"]) == (
+        True,
+        "bot",
+        {"k": 1},
+    )
+    assert memories(told["narrow"]) == ["The blue key opens the shed."]
+    assert told["all"]["count"] == 2
+    assert (told["get"]["userId"], told["get"]["runId"]) == ("ana", "r1")
+    assert told["updated"]["memory"] == "The red key opens the shed."
+    assert [each["event"] for each in told["history"]] == ["ADD", "UPDATE"]
+    assert named(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
+    assert told["afterBatch"]["memory"] == "The green key opens the shed."
+    assert len(told["export"]["memories"]) == 2
+    assert told["project"] == {"customInstructions": "Only food."}
+    assert told["deleted"]["cascadeCount"] == 0
+    assert told["gone"][0] == "MemoryNotFoundError"
+    assert told["wrong"][0] == "ValidationError"
+    assert memories(told["none"]) == []
+    assert named(told["nobody"]) == set()
+
+
+def test_the_quick_start_does_what_it_says(talker: Talker, tmp_path: Path) -> None:
+    (shown,) = blocks(ROOT / "docs/how-to/mem0-clients.md", "python")
+    script = tmp_path / "quick_start.py"
+    script.write_text(
+        shown.replace("http://127.0.0.1:8000", talker.host).replace("mh_…", talker.key)
+    )
+    assert talker.python("mem0-2", script) == "The blue key opens the shed.\n"

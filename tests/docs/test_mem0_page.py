@@ -1,0 +1,35 @@
+"""The page about mem0's wire names every route with its scope, every field and term."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from api.mem0.ids import LIMITS
+from api.mem0.requests import PASSED_OVER
+from api.mem0.selecting import FIELDS
+from api.mem0.urls import urlpatterns
+from tests.docs.pages import ROOT
+
+PAGE = (ROOT / "docs/reference/mem0.md").read_text(encoding="utf-8")
+
+
+def test_every_route_is_there_with_the_scope_it_needs() -> None:
+    rows = []
+    for route in urlpatterns:
+        callback: Any = route.callback
+        path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(route.pattern))
+        for method, scope in callback.view_class.scopes.items():
+            rows.append(f"| `{method} /{path}` | `{scope}` |")
+    assert [row for row in rows if row not in PAGE] == []
+    assert len(re.findall(r"^\| `[A-Z]+ /", PAGE, re.M)) == len(rows)
+
+
+def test_every_field_of_a_filter_and_every_id_is_there() -> None:
+    assert [name for name in (*FIELDS, *LIMITS, *PASSED_OVER) if f"`{name}`" not in PAGE] == []
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    for name, limit in LIMITS.items():
+        (row,) = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
+        assert f"up to {limit} characters" in row
