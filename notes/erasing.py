@@ -27,6 +27,7 @@ from notes.models import (
     Derivation,
     EvolutionEvent,
     Fact,
+    Feedback,
     Fingerprint,
     IndexEntry,
     Page,
@@ -64,6 +65,7 @@ def erase(found: Trace, actor: str, now: datetime, *, strict: bool) -> Counter[s
     counts.update(_index(found, purged))
     counts["proposals"] = _proposals(found)
     counts["fingerprints"] = _fingerprints(found)
+    counts["feedback"] = _feedback(found)
     counts.update(_delete(found, changes))
     for fact, values in reopened:
         _edit(changes, fact, **values)
@@ -229,6 +231,12 @@ def _proposals(found: Trace) -> int:
     about = Q(turn_ids__overlap=list(found.erased)) if found.turns else Q(pk=None)
     about |= Q(row_id__in=[row for _, row in found.gone])
     count, _ = Proposal.objects.filter(about, space=found.space).delete()
+    return count
+
+
+def _feedback(found: Trace) -> int:
+    about = [row for _, row in [*found.gone, *found.rewritten]]
+    count, _ = Feedback.objects.filter(space=found.space, row_id__in=about).delete()
     return count
 
 

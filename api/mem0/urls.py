@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from api.mem0 import adding, changing, entities, exports, finding, projects, views
+from api.mem0 import adding, changing, entities, exports, feedback, finding, projects, views
 
 app_name = "mem0"
 _ORG = "api/v1/orgs/organizations/<str:org_id>/projects/"
@@ -28,6 +28,7 @@ urlpatterns = [
     path("v2/entities/<str:kind>/<path:name>/", entities.EntityView.as_view(), name="entity"),
     path("v1/exports/", exports.ExportsView.as_view(), name="exports"),
     path("v1/exports/get/", exports.ExportView.as_view(), name="export"),
+    path("v1/feedback/", feedback.FeedbackView.as_view(), name="feedback"),
     path("v1/summary/", exports.SummaryView.as_view(), name="summary"),
     path(_ORG, projects.ProjectsView.as_view(), name="projects"),
     path(f"{_ORG}<str:project_id>/", projects.ProjectView.as_view(), name="project"),

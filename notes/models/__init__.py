@@ -12,7 +12,7 @@ from notes.models.claims import Entity, Fact, Relation
 from notes.models.history import Derivation, EvolutionEvent, Receipt, Revision, Tombstone
 from notes.models.index import IndexEntry
 from notes.models.pages import Chain, Page
-from notes.models.review import Fingerprint, Proposal
+from notes.models.review import Feedback, Fingerprint, Proposal
 
 __all__ = [
     "COUNTERS",
@@ -23,6 +23,7 @@ __all__ = [
     "Episode",
     "EvolutionEvent",
     "Fact",
+    "Feedback",
     "Fingerprint",
     "IndexEntry",
     "Link",

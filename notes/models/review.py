@@ -77,3 +77,30 @@ class Fingerprint(SpaceModel):
 
     def __str__(self) -> str:
         return self.digest[:12]
+
+
+class Feedback(SpaceModel):
+    """What somebody thinks of a memory; the latest word of each counts."""
+
+    class Verdict(models.TextChoices):
+        POSITIVE = "positive", "Helpful"
+        NEGATIVE = "negative", "Not helpful"
+        VERY_NEGATIVE = "very_negative", "Harmful"
+
+    row_type = models.CharField(max_length=20)
+    row_id = models.UUIDField()
+    verdict = models.CharField(max_length=13, choices=Verdict)
+    reason = models.CharField(max_length=2000, blank=True)
+    actor = models.CharField(max_length=120)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["space", "row_type", "row_id", "actor"], name="one_word_of_each"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.verdict}"

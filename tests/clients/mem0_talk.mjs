@@ -43,6 +43,11 @@ told.batchUpdate = await client.batchUpdate([
   { memoryId, text: "The green key opens the shed." },
 ]);
 told.afterBatch = await client.get(memoryId);
+told.feedback = await client.feedback({
+  memoryId,
+  feedback: "POSITIVE",
+  feedbackReason: "Right.",
+});
 const exported = await client.createMemoryExport({ schema: {}, filters: mine });
 told.export = await client.getMemoryExport({ memoryExportId: exported.id });
 await client.updateProject({ customInstructions: "Only food." });

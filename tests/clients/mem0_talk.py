@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any
 
+import mem0
 from mem0 import AsyncMemoryClient, MemoryClient
 
 HOST, KEY = os.environ["MEM0_HOST"], os.environ["MEM0_API_KEY"]
@@ -34,6 +35,14 @@ def refused(call: Any, *args: Any, **kwargs: Any) -> list[str]:
     return []
 
 
+def judged(client: MemoryClient, memory_id: str) -> dict[str, Any]:
+    """Version 1.0.11 trips over a call of its own telemetry, once it has the answer."""
+    if not mem0.__version__.startswith("1."):
+        return dict(client.feedback(memory_id, "POSITIVE", "Right."))
+    body = {"memory_id": memory_id, "feedback": "POSITIVE"}
+    return dict(client.client.post("/v1/feedback/", json=body).json())
+
+
 def talk(client: MemoryClient) -> dict[str, Any]:
     said = [{"role": "user", "content": "I live in Lisbon."}]
     told: dict[str, Any] = {}
@@ -53,6 +62,7 @@ def talk(client: MemoryClient) -> dict[str, Any]:
     change = [{"memory_id": memory_id, "text": "The green key opens the shed."}]
     told["batch_update"] = client.batch_update(change)
     told["after_batch"] = client.get(memory_id)
+    told["feedback"] = judged(client, memory_id)
     export = client.create_memory_export(schema="{}", filters=MINE)
     told["export"] = client.get_memory_export(memory_export_id=export["id"])
     told["summary"] = client.get_summary(filters=MINE)

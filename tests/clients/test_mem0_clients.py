@@ -40,6 +40,7 @@ def test_the_python_client_does_all_it_can(talker: Talker, version: str) -> None
     assert [each["event"] for each in told["history"]] == ["ADD", "UPDATE"]
     assert named(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
     assert told["after_batch"]["memory"] == "The green key opens the shed."
+    assert told["feedback"]["feedback"] == "POSITIVE"
     assert len(told["export"]["memories"]) == 2
     assert told["project"] == {"custom_instructions": "Only food."}
     assert told["deleted"]["cascade_count"] == 0
@@ -70,6 +71,7 @@ def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
     assert [each["event"] for each in told["history"]] == ["ADD", "UPDATE"]
     assert named(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
     assert told["afterBatch"]["memory"] == "The green key opens the shed."
+    assert told["feedback"]["feedback"] == "POSITIVE"
     assert len(told["export"]["memories"]) == 2
     assert told["project"] == {"customInstructions": "Only food."}
     assert told["deleted"]["cascadeCount"] == 0

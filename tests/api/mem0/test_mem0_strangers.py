@@ -35,6 +35,7 @@ ROUTES: dict[str, dict[str, str]] = {
     "entity": {"DELETE": "admin"},
     "exports": {"POST": "read"},
     "export": {"POST": "read"},
+    "feedback": {"POST": "write"},
     "summary": {"POST": "read"},
     "projects": {"GET": "read"},
     "project": {"GET": "read", "PATCH": "admin"},
@@ -44,11 +45,11 @@ ROUTES: dict[str, dict[str, str]] = {
 GUARDED = [(name, method) for name, methods in ROUTES.items() for method in methods]
 # A stranger writes what is theirs, and is told of themselves.
 OWN = {"ping", "add", "events", "entities"}
-NAMED = {"memory", "history", "batch", "event", "export", "project", "projects", "members"} | {
-    "entity",
-    "entity-1",
+NAMED = {
+    *("memory", "history", "feedback", "batch", "event", "export"),
+    *("project", "projects", "members", "entity", "entity-1"),
 }
-BOUND = {"memory", "history", "batch", "event", "add", "entity", "entity-1"}
+BOUND = {"memory", "feedback", "history", "batch", "event", "add", "entity", "entity-1"}
 Victim = dict[str, tuple[str, Any]]
 SAID = "I live in Porto."
 
@@ -84,6 +85,7 @@ def victim(tenant: Tenant, mem0: APIClient) -> Victim:
         "entity": ("/v2/entities/user/ana/", None),
         "exports": ("/v1/exports/", mine),
         "export": ("/v1/exports/get/", {"memory_export_id": export["id"]}),
+        "feedback": ("/v1/feedback/", {"memory_id": made["id"], "feedback": "NEGATIVE"}),
         "summary": ("/v1/summary/", mine),
         "projects": (f"{orgs}{tenant.id}/projects/", None),
         "project": (f"{orgs}{project}", {"custom_instructions": "x"}),

@@ -9,11 +9,12 @@ import pytest
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline import erasing
 from memoryhub.pipeline.restoring import undo
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
-from notes.models import EvolutionEvent, Fact, Receipt
+from notes.models import EvolutionEvent, Fact, Feedback, Receipt
 from tests.api.mem0.conftest import Add
 
 Texts = Callable[..., list[str]]
@@ -313,6 +314,31 @@ def test_a_summary_is_of_users_as_a_whole(mem0: APIClient, keep: Add) -> None:
     assert told["results"] == [{"user_id": "ana", "summary": ""}]
     narrower = {"filters": {"user_id": "ana", "run_id": "r"}}
     assert mem0.post("/v1/summary/", narrower, format="json").status_code == 400
+
+
+def test_the_latest_feedback_of_a_key_is_kept_and_goes_with_the_memory(
+    mem0: APIClient, keep: Add, tenant: Tenant
+) -> None:
+    memory_id = keep("One.")
+    body = {"memory_id": memory_id, "feedback": "POSITIVE"}
+    assert mem0.post("/v1/feedback/", body, format="json").json()["feedback"] == "POSITIVE"
+    worse = body | {"feedback": "VERY_NEGATIVE", "feedback_reason": "It is two."}
+    mem0.post("/v1/feedback/", worse, format="json")
+    with tenant_scope(tenant.id):
+        kept = Feedback.objects.get()
+    assert (kept.verdict, kept.reason) == ("very_negative", "It is two.")
+    for wrong in ({"feedback": "MEH"}, {"feedback": 1}, {"feedback_reason": "x" * 2001}):
+        assert mem0.post("/v1/feedback/", body | wrong, format="json").status_code == 400
+    mem0.post("/v1/feedback/", body | {"feedback": None}, format="json")
+    with tenant_scope(tenant.id):
+        assert not Feedback.objects.exists()
+    mem0.post("/v1/feedback/", worse, format="json")
+    with tenant_scope(tenant.id):
+        turn = Turn.objects.select_related("space").get()
+    target = erasing.Target("turns", (turn.id,))
+    erasing.execute(turn.space, target, "eva", turn.received_at)
+    with tenant_scope(tenant.id):
+        assert not Feedback.objects.exists()
 
 
 def test_settings_of_the_project_are_kept(mem0: APIClient, tenant: Tenant) -> None:
