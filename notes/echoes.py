@@ -25,6 +25,9 @@ Span = tuple[int, int]
 _SENTENCE = re.compile(r"[^\n.!?。！？;；]+(?:\.(?=\S)[^\n.!?。！？;；]+)*")
 _AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+# A block of memories stands between these, wherever it is pasted.
+OPEN, CLOSE = "<memory>", "</memory>"
+_BLOCK = re.compile(rf"{OPEN}.*?(?:{CLOSE}|\Z)", re.S)
 LEAST_WORDS, LEAST_HAN = 3, 6  # shorter sentences are said by everybody
 MOST = 400  # sentences of one answer
 DAY = timedelta(days=1)
@@ -67,7 +70,7 @@ def remember(space: Space, texts: Iterable[str], at: datetime) -> None:
 
 
 def echoes(space: Space, turns: Sequence[Turn]) -> dict[UUID, list[Span]]:
-    """By turn, the sentences that came from the hub. Call inside the tenant's scope.
+    """By turn, the sentences and blocks that came from the hub. Call inside the tenant's scope.
 
     Two statements for any number of turns.
     """
@@ -86,6 +89,9 @@ def echoes(space: Space, turns: Sequence[Turn]) -> dict[UUID, list[Span]]:
     ]
     own = _own(space, [hit for hit in hits if hit[0].role == Turn.Role.USER])
     found: dict[UUID, list[Span]] = {}
+    for turn in turns:
+        if blocks := [match.span() for match in _BLOCK.finditer(turn.text)]:
+            found[turn.id] = blocks
     for turn, span, _ in hits:
         if (turn.id, span) not in own:
             found.setdefault(turn.id, []).append(span)

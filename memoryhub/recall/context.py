@@ -159,7 +159,8 @@ def context(
         done = journal.Outcome.of("context", query, options, result)
         shown = [(section.name, section.items) for section in kept]
         entry = journal.entry(told, done, shown, asked_by, now)
-        reinforcing.left(space, asked, now, entry, inspected=inspect)
+        unasked = [item for s in kept if s.name in _UNASKED for item in s.items]
+        reinforcing.left(space, asked, now, entry, inspected=inspect, beside=unasked)
     return result
 
 

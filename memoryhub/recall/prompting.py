@@ -12,9 +12,9 @@ from uuid import UUID
 
 from memoryhub.engines.local.language import language_of
 from memoryhub.recall.results import Item
+from notes.echoes import CLOSE, OPEN
 
 ORDER = ("core", "window", "shelf", "facts", "notes", "episodes", "pages", "raw", "stm")
-_OPEN, _CLOSE = "<memory>", "</memory>"
 # Enough of a text to tell its language.
 _READ = 4000
 
@@ -84,7 +84,7 @@ def heading(section: str, words: Words) -> str:
 
 def frame(words: Words) -> tuple[str, str]:
     """What stands before and behind the sections."""
-    return f"{_OPEN}\n{words.preamble}", _CLOSE
+    return f"{OPEN}\n{words.preamble}", CLOSE
 
 
 def handles_of(sections: Sequence[tuple[str, Sequence[Item]]]) -> dict[UUID, str]:

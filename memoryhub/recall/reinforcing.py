@@ -92,14 +92,30 @@ _buffer = Buffer()
 
 
 def recalled(
-    space: Space, items: Iterable[Item], at: datetime, entry: journal.Entry | None = None
+    space: Space,
+    items: Iterable[Item],
+    at: datetime,
+    entry: journal.Entry | None = None,
+    *,
+    beside: Iterable[Item] = (),
 ) -> None:
-    """Leave word of what made it into an answer. Touches no database."""
+    """Leave word of what made it into an answer. Touches no database.
+
+    `beside`: what was handed over unasked, which is an echo when it comes back and no more.
+    """
     shown = [item for item in items if item.kind in _KINDS]
-    if shown or entry:
+    beside = list(beside)
+    if shown or entry or beside:
         memories = tuple((item.kind, item.id) for item in shown)
-        texts = tuple(item.text for item in shown if item.kind in _OURS)
+        texts = tuple(text for item in [*shown, *beside] for text in _ours(item))
         _buffer.add(_Word(space, memories, texts, at, entry))
+
+
+def _ours(item: Item) -> tuple[str, ...]:
+    """The hub's own words of an item; of core memory with and without its label."""
+    if item.kind == "core":
+        return item.text, item.text.partition(": ")[2]
+    return (item.text,) if item.kind in _OURS else ()
 
 
 def left(
@@ -109,11 +125,12 @@ def left(
     entry: journal.Entry | None,
     *,
     inspected: bool,
+    beside: Iterable[Item] = (),
 ) -> None:
     """What a search leaves behind. Where a person only looked: the log's entry, at once, and
     nothing is remembered better for it. Opens its own scope."""
     if not inspected:
-        recalled(space, items, at, entry)
+        recalled(space, items, at, entry, beside=beside)
     elif entry is not None:
         with tenant_scope(space.tenant_id):
             journal.write(space, entry)

@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
+from memoryhub.recall import reinforcing
+from memoryhub.recall.context import context
 from memoryhub.tenants.scope import tenant_scope
 from notes.echoes import masked, remember, sentences
+from notes.models import Fact
+from personas import blocks
+from personas.blocks import Writer
 from tests.support.claims import fact, facts, reading, told
 from tests.support.hub import Hub
 
@@ -82,3 +87,29 @@ def test_another_spaces_answers_are_no_echo_here(echoing: Hub) -> None:
     echoing.say("Ana lives in Porto.", speaker="Rui")
     echoing.drain()
     assert len(facts(echoing, space=echoing.space)) == 1
+
+
+@pytest.mark.django_db
+def test_a_context_that_is_pasted_or_said_again_is_no_news(hub: Hub) -> None:
+    """What was handed over unasked as well: blocks, the shelf."""
+    hub.policy("mem0", episodes__rolling=False, recall__channels=["core", "shelf", "facts", "raw"])
+    told(hub, "I live in Porto.", fact("Ana lives in Porto."), fact("Ana keeps three brown hens."))
+    with tenant_scope(hub.tenant.id):
+        Fact.objects.filter(text__contains="hens").update(shelf="user_kb", shelved_at=hub.now)
+        writer = Writer("helper", "agent", hub.now, hub.space)
+        words = "She sails on Sundays with Rui."
+        blocks.create(writer, "human", words, tenant_id=hub.tenant.id, space=hub.space)
+    made = context(hub.space, "Where does Ana live?", now=hub.now)
+    assert {section.name for section in made.sections} >= {"core", "shelf"}
+    reinforcing.flush()
+    hub.pass_time(hours=1)
+    hub.model.allow("resolve", construct=of_what_is_there)
+    hub.say(f"{made.text}\n\nMy garden has a fig tree now.", session="pasted")
+    hub.say("She sails on Sundays with Rui. Ana keeps three brown hens.", role="assistant")
+    hub.drain()
+    known = {fact.text: fact.mention_count for fact in facts(hub)}
+    assert known == {
+        "Ana lives in Porto.": 1,
+        "Ana keeps three brown hens.": 1,
+        "My garden has a fig tree now.": 1,
+    }
