@@ -55,11 +55,14 @@ def test_every_curl_block_is_accepted(page: Path, api: APIClient, tenant: Tenant
         assert answer.status_code in (200, 202), answer.content
 
 
-def test_what_the_readme_remembers_is_what_it_then_finds(api: APIClient) -> None:
-    (remember, said), (find, asked) = requests(PAGES[0])
+def test_what_the_readme_remembers_is_what_it_then_finds_and_answers(api: APIClient) -> None:
+    (remember, said), (find, asked), (answer, question) = requests(PAGES[0])
     api.post(remember, {**said, "wait": True}, format="json")
     found = api.post(find, asked, format="json").json()
     assert "baker" in found["items"][0]["text"]
+    told = api.post(answer, question, format="json").json()
+    assert "26 October 2026" in told["text"]
+    assert told["citations"]
 
 
 def test_the_tutorial_tells_the_truth_about_last_saturday_and_repetition(
