@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
 
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants import keys
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
@@ -78,6 +78,20 @@ def _given(secret: str) -> tuple[str, str, str]:
             field="secret",
         )
     return secret, prefix, keys.digest(secret)
+
+
+def rotate_key(key: ApiKey, now: datetime, overlap: timedelta) -> tuple[ApiKey, str]:
+    """(row, key): another with the same rights and end. The old one works until `overlap` is
+    over, if it does not end before. Raises Conflict for one that is revoked or over."""
+    if key.revoked_at is not None or (key.expires_at and key.expires_at <= now):
+        raise Conflict("this key is over: make a new one", code="key_over")
+    with tenant_scope(key.tenant_id):
+        tenant = Tenant.objects.get(id=key.tenant_id)
+        space = Space.objects.get(id=key.space_id) if key.space_id else None
+        made = create_key(tenant, key.name, key.scopes, space=space, expires_at=key.expires_at)
+        until = min(now + overlap, key.expires_at or now + overlap)
+        ApiKey.objects.filter(id=key.id).update(expires_at=until)
+    return made
 
 
 def revoke_key(key: ApiKey, now: datetime) -> None:

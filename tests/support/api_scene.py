@@ -9,6 +9,7 @@ from django.urls import reverse
 from api.urls import urlpatterns
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key
 from notes.models import Relation
 from personas.models import ProfileAttribute
 from tests.support.factories import (
@@ -64,6 +65,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "event": make_event(space, reason="Porto"),
             "conflict": make_proposal(space, reason="Porto or Rome"),
             "receipt": make_receipt(tenant),
+            "key": create_key(tenant, "Porto", ["read"])[0],
             "call": make_call(space),
             "golden": make_question(space, "Porto?", fact),
         }

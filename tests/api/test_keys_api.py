@@ -1,0 +1,74 @@
+"""Keys over the API: listed without secrets, rotated with an overlap, revoked."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from memoryhub.tenants import keys
+from memoryhub.tenants.models import ApiKey, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key, ensure_space
+
+KEYS = "/api/v1/keys"
+
+
+def bearer(key: str) -> APIClient:
+    return APIClient(headers={"Authorization": f"Bearer {key}"})
+
+
+def rotate(admin: APIClient, row: ApiKey, **body: Any) -> Any:
+    return admin.post(f"{KEYS}/{row.id}/rotate", body, format="json")
+
+
+def test_keys_are_listed_without_their_secrets(client_of: Any, tenant: Tenant) -> None:
+    row, secret = create_key(tenant, "backend", ["read"])
+    bearer(secret).get("/api/v1/spaces")
+    answer = client_of(tenant, "admin").get(KEYS)
+    shown = next(each for each in answer.json()["items"] if each["id"] == str(row.id))
+    assert (shown["name"], shown["scopes"]) == ("backend", ["read"])
+    assert shown["last_used_at"]
+    assert "digest" not in shown
+    assert secret.rpartition("_")[2] not in answer.content.decode()
+
+
+def test_a_rotated_key_works_beside_the_new_one_for_a_while(client_of: Any, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+    row, old = create_key(tenant, "backend", ["write"], space=space)
+    made = rotate(client_of(tenant, "admin"), row, overlap_hours=2)
+    assert made["Cache-Control"] == "no-store"
+    new = made.json()
+    assert (new["name"], new["scopes"], new["subject"]) == ("backend", ["write"], "ana")
+    assert [bearer(key).get("/api/v1/spaces").status_code for key in (old, new["key"])] == [200] * 2
+    later = timezone.now() + timedelta(hours=3)
+    assert keys.find(old, later) is None
+    assert keys.find(new["key"], later) is not None
+
+
+def test_without_an_overlap_the_old_key_ends_at_once(client_of: Any, tenant: Tenant) -> None:
+    row, old = create_key(tenant, "backend", ["read"])
+    rotate(client_of(tenant, "admin"), row, overlap_hours=0)
+    assert bearer(old).get("/api/v1/spaces").status_code == 401
+
+
+def test_a_key_that_is_over_is_not_rotated(client_of: Any, tenant: Tenant) -> None:
+    admin = client_of(tenant, "admin")
+    row, secret = create_key(tenant, "backend", ["read"])
+    assert admin.post(f"{KEYS}/{row.id}/revoke").json()["revoked_at"]
+    assert bearer(secret).get("/api/v1/spaces").status_code == 401
+    assert rotate(admin, row).json()["code"] == "key_over"
+    assert rotate(admin, row, overlap_hours=721).status_code == 422
+
+
+def test_an_admin_key_of_one_subject_reaches_only_that_ones(client_of: Any, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+    row, _ = create_key(tenant, "of the tenant", ["read"])
+    bound = client_of(tenant, "admin", space=space)
+    assert bound.get(KEYS).json()["total"] == 1
+    assert rotate(bound, row).status_code == 404
+    assert bound.post(f"{KEYS}/{row.id}/revoke").status_code == 404
