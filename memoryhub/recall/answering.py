@@ -29,7 +29,7 @@ from memoryhub.recall.asking import NOBODY, Asker, Clock
 from memoryhub.recall.citations import Answered, Tokens, citations
 from memoryhub.recall.packing import LEAST_TOKENS, MOST_TOKENS
 from memoryhub.recall.prompting import line_of
-from memoryhub.recall.quoting import known, quote_of
+from memoryhub.recall.quoting import bearings, known, quote_of
 from memoryhub.recall.results import Item, SearchResult
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space, Tenant
@@ -127,7 +127,8 @@ def compose(
         tenant = Tenant.objects.get(id=space.tenant_id)
         details = known(items, at, question_predicates(question[:_READ]))
     zone = ZoneInfo(space.timezone)
-    quoted = [(item, quote_of(item, details, zone)) for item in items]
+    bearing = zip(items, bearings(items), strict=True)
+    quoted = [(item, quote_of(item, details, zone, worth)) for item, worth in bearing]
     holding = [(i, q) for i, q in quoted if include_past or not _is_over(q, at)]
     kept, tokens = _within(holding, budget_tokens)
     quotes, subject = [quote for _, quote in kept], space.name or space.subject

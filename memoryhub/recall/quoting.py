@@ -15,6 +15,10 @@ from memoryhub.recall.results import Item
 from notes.models import Derivation, Fact
 from notes.queries import holds, is_over
 
+# What a search's score rises with similarity and with the share of words, by linear regression
+# over the results of one conversation's questions.
+_NEAR, _WORDS = 6.6, 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -52,7 +56,7 @@ def _ended(facts: Sequence[Fact], at: datetime, predicates: Collection[str]) -> 
     return max(fact.valid_to or fact.valid_from for fact in asked)
 
 
-def quote_of(item: Item, known: Known, zone: tzinfo) -> Quote:
+def quote_of(item: Item, known: Known, zone: tzinfo, bearing: float | None = None) -> Quote:
     """Times are those of the space's zone. A turn's event is the first time it speaks of."""
     said_at = item.occurred_at.astimezone(zone)
     if item.kind != "fact":
@@ -63,7 +67,7 @@ def quote_of(item: Item, known: Known, zone: tzinfo) -> Quote:
             event=events[0] if events else None,
             speaker=item.speaker,
             until=known.over.get(item.id),
-            bearing=_bearing(item),
+            bearing=bearing,
         )
     fact = known.facts.get(item.id)
     return Quote(
@@ -74,7 +78,7 @@ def quote_of(item: Item, known: Known, zone: tzinfo) -> Quote:
         predicate=fact.predicate_key if fact else "",
         object=(fact.o or fact.c) if fact else "",
         until=item.valid_to,
-        bearing=_bearing(item),
+        bearing=bearing,
     )
 
 
@@ -86,9 +90,27 @@ def _event(item: Item, fact: Fact | None, zone: tzinfo) -> TimeSpan | None:
     return TimeSpan(start, end, known, item.event_text, max(0, item.text.find(item.event_text)))
 
 
-def _bearing(item: Item) -> float | None:
-    """The score without what the question's naming somebody adds for their own words; None where
-    the policy did not have turns, facts and notes ranked together."""
-    if "dense" not in item.parts and "lexical" not in item.parts:
+def bearings(items: Sequence[Item]) -> list[float | None]:
+    """How well each bears on the question, without what the question's naming somebody adds for
+    their own words; in the units of a search's score. None for what was not ranked with the rest.
+
+    Where turns, facts and notes were not ranked together, by the arms of the channel that found it.
+    """
+    together = any(_is_ranked(item) for item in items)
+    return [_by_score(item) if together else _by_arms(item) for item in items]
+
+
+def _is_ranked(item: Item) -> bool:
+    return "dense" in item.parts or "lexical" in item.parts
+
+
+def _by_score(item: Item) -> float | None:
+    return item.score - item.parts.get("speaker", 0.0) if _is_ranked(item) else None
+
+
+def _by_arms(item: Item) -> float | None:
+    arms = next((found.arms for found in item.found if found.arms), None)
+    if arms is None:
         return None
-    return item.score - item.parts.get("speaker", 0.0)
+    near, words = arms.get("dense"), arms.get("lexical")
+    return _NEAR * (near.score if near else 0.0) + _WORDS * (words.score if words else 0.0)
