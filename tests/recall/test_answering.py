@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from memoryhub.engines.types import Answer, Support
 from memoryhub.errors import EngineError, InvalidInput
 from memoryhub.inference.models import ModelCall
+from memoryhub.policies.composing import composed
 from memoryhub.recall import reinforcing
 from memoryhub.recall.answering import answer
 from memoryhub.recall.citations import Answered, citations
-from memoryhub.recall.results import Item
+from memoryhub.recall.quoting import bearings
+from memoryhub.recall.results import Arm, Finding, Item
 from memoryhub.tenants.scope import tenant_scope
 from tests.recall.conftest import AT, World
 from tests.recall.scene import Scene
@@ -178,3 +182,32 @@ def test_a_citation_says_which_words_support_which_part() -> None:
     assert (citation.quote, citation.span, citation.part) == ("Porto", (10, 15), (0, 5))
     (whole,) = citations(Answer("In Porto", quoted=False, used=(0,)), [item])
     assert (whole.quote, whole.part) == (item.text, (0, 8))
+
+
+def found_by(channel: str, near: float, words: float, **values: Any) -> Item:
+    arms = {"dense": Arm(1, near), "lexical": Arm(1, words)}
+    found = (Finding(channel, 1, 1.0, "", arms),)
+    return Item("turn", uuid4(), "text", 1.0, {channel: 1.0}, AT, found=found, **values)
+
+
+def test_what_one_channel_found_bears_on_the_question_by_meaning_and_words() -> None:
+    near, far = found_by("raw", 0.6, 0.5), found_by("raw", 0.4, 0.5)
+    better, worse = bearings([near, far])
+    assert better is not None
+    assert worse is not None
+    assert better - worse == pytest.approx(6.6 * 0.2)
+    assert bearings([replace(near, found=())]) == [None]
+
+
+def test_beside_what_was_ranked_together_a_channel_s_own_arms_do_not_count() -> None:
+    ranked = Item("fact", uuid4(), "text", 3.0, {"dense": 1.8, "speaker": 1.2}, AT)
+    assert bearings([ranked, found_by("episodes", 0.6, 0.5)]) == [pytest.approx(1.8), None]
+
+
+def test_turns_alone_also_tell_that_somebody_else_said_it(chatty: World) -> None:
+    chatty.hear("Ben: I practise the violin every morning", "Ana: My garden has green beans")
+    ask = "What does Ana practise on the violin every morning?"
+    alone = composed("rag", {})
+    assert answer(chatty.space, ask, policy=alone).abstained
+    theirs = answer(chatty.space, ask.replace("Ana", "Ben"), policy=alone)
+    assert "violin" in cited(theirs)[0]

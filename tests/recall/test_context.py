@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import InvalidInput
-from memoryhub.recall import reinforcing
+from memoryhub.recall import ranking, reinforcing
 from memoryhub.recall.channels import core
 from memoryhub.recall.context import Context, context
 from memoryhub.recall.gathering import each_once
@@ -315,6 +315,30 @@ def test_full_context_is_every_turn_in_order(scene: Scene) -> None:
     said = scene.say(*(f"line {n}" for n in range(30)))
     made = asked(scene, "line 7", budget_tokens=5000)
     assert [each.id for each in made.items("raw")] == [turn.id for turn in said]
+
+
+def test_a_context_looks_at_what_it_may_show_not_at_the_whole_space(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at, find = list[int](), ranking.candidates
+
+    def spy(*args: Any, **values: Any) -> Any:
+        looked_at.append(values["per_arm"])
+        return find(*args, **values)
+
+    monkeypatch.setattr(ranking, "candidates", spy)
+    scene.say("my kayak leaks")
+    asked(scene)
+    assert looked_at == [120]
+
+
+def test_where_all_channels_are_ranked_together_the_budget_decides_not_K(scene: Scene) -> None:
+    scene.near(kayak=[1, 0])
+    for n in range(12):
+        scene.fact(f"kayak {n}")
+    assert len(asked(scene).items("facts")) == 12
+    scene.hub.policy("mem0")
+    assert len(asked(scene).items("facts")) == 10
 
 
 def test_MB10_nothing_of_another_subject(scene: Scene) -> None:

@@ -66,7 +66,9 @@ class Asked:
 
 
 def asked_of(question: str, quotes: Sequence[Quote], subject: str) -> Asked:
-    people = {name for quote in quotes for name in _people(quote)} | {subject}
+    # A subject "ana" is the speaker Ana, whose name is written as she is quoted.
+    known = [subject, *(name for quote in quotes for name in _people(quote))]
+    people = {name.casefold(): name for name in known}.values()
     named = tuple(sorted(name for name in people if name and names(question, name)))
     inside = {stem for name in named for stem in stems(name)}
     return Asked(
