@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import InvalidInput
-from memoryhub.recall import ranking, reinforcing
+from memoryhub.recall import reinforcing
+from memoryhub.recall.arms import candidates
 from memoryhub.recall.channels import core
 from memoryhub.recall.context import Context, context
 from memoryhub.recall.gathering import each_once
@@ -320,13 +321,13 @@ def test_full_context_is_every_turn_in_order(scene: Scene) -> None:
 def test_a_context_looks_at_what_it_may_show_not_at_the_whole_space(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_at, find = list[int](), ranking.candidates
+    looked_at = list[int]()
 
     def spy(*args: Any, **values: Any) -> Any:
         looked_at.append(values["per_arm"])
-        return find(*args, **values)
+        return candidates(*args, **values)
 
-    monkeypatch.setattr(ranking, "candidates", spy)
+    monkeypatch.setattr("memoryhub.recall.ranking.candidates", spy)
     scene.say("my kayak leaks")
     asked(scene)
     assert looked_at == [120]
