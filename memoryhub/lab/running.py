@@ -187,6 +187,9 @@ def _carried_out(run: LabRun, plan: Plan, progress: Progress) -> LabRun:
         except KeyboardInterrupt:
             runs.stop(run, LabRun.State.INTERRUPTED, "interrupted")
             raise
+        except runs.PutOff:
+            runs.put_off(run)
+            return run
         except runs.Stopped as asked:
             runs.stop(run, LabRun.State.INTERRUPTED, asked.message)
             return run

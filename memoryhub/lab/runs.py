@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Event
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,16 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 Answered = set[tuple[str, str, int]]
+
+
+# Set when this process is to end: what a worker carries out is put off for another one.
+CLOSING = Event()
+
+
+class PutOff(MemoryHubError):
+    """The worker is to end: another one goes on with the run."""
+
+    code = "run_put_off"
 
 
 class Stopped(MemoryHubError):
@@ -75,7 +86,9 @@ def unstop(run: LabRun) -> None:
 
 
 def wanted(run: LabRun) -> None:
-    """Raises Stopped once somebody asked that it end."""
+    """Raises Stopped once somebody asked that it end, PutOff when its worker is to end."""
+    if run.file and CLOSING.is_set():
+        raise PutOff("its worker is to end")
     with tenant_scope(run.tenant_id):
         row = LabRun.objects.filter(id=run.id, stopping=True).only("error").first()
     if row is not None:
@@ -140,6 +153,11 @@ def finish(run: LabRun) -> None:
 def stop(run: LabRun, state: LabRun.State, error: str) -> None:
     """Interrupted or failed: it can be resumed."""
     _update(run, state=state, stage="", error=error[:2000])
+
+
+def put_off(run: LabRun) -> None:
+    """It waits for another worker."""
+    _update(run, state=LabRun.State.QUEUED, stage="")
 
 
 def note_dead(owner: Tenant) -> None:

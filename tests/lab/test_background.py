@@ -113,6 +113,28 @@ def test_one_under_way_ends_before_its_next_question_and_goes_on_from_there(
         background.resume(run)
 
 
+def test_a_worker_that_is_to_end_leaves_the_run_to_another(
+    owner: Tenant, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, keep = waits(owner), runs.keep
+    monkeypatch.setattr(runs, "CLOSING", threading.Event())
+
+    def and_close(*of: Any) -> None:
+        keep(*of)
+        tasks.put_off()
+
+    monkeypatch.setattr(runs, "keep", and_close)
+    tasks.carry_out(str(owner.id), str(run.id))
+    assert (again(run).state, again(run).done, again(run).error) == ("queued", 1, "")
+    monkeypatch.setattr(runs, "CLOSING", threading.Event())
+    background.work(owner.id, run.id)
+    assert (again(run).state, again(run).done) == ("queued", 2)
+    monkeypatch.setattr(runs, "CLOSING", threading.Event())
+    monkeypatch.setattr(runs, "keep", keep)
+    background.work(owner.id, run.id)
+    assert (again(run).state, again(run).done) == ("done", 3)
+
+
 def test_a_run_whose_worker_died_is_found_by_the_sweep(
     owner: Tenant, folder: Path, rung: list[Any]
 ) -> None:
