@@ -37,6 +37,7 @@ _TONES = {
     "raw": 2,
     "speaker": 3,
     "notes": 3,
+    "rare": 2,
     "date": 4,
     "graph": 4,
     "predicate": 5,

@@ -16,6 +16,7 @@ from memoryhub.dialogues.formats import Conversation, read_dialogues
 from memoryhub.errors import InvalidInput
 from memoryhub.lab import longmemeval
 from memoryhub.lab.categories import ADVERSARIAL, OF_FORMAT, Category
+from memoryhub.lab.labels import evidence_labels
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 
@@ -155,15 +156,26 @@ def _longmemeval_dialogue(row: Mapping[str, Any]) -> Dialogue:
 
 
 def _memorybank(path: Path, data: Mapping[str, Any]) -> list[Dialogue]:
-    probing = _probing_questions(path)
-    asked = [[Question(text) for text in probing.get(name, [])] for name in data]
+    probing, labels = _probing_questions(path), evidence_labels(path, _beside(path))
+    asked = [
+        [
+            Question(text, evidence=labels[place][number] if labels else frozenset())
+            for number, text in enumerate(probing.get(name, []))
+        ]
+        for place, name in enumerate(data)
+    ]
     return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "memorybank"), asked, strict=True)]
+
+
+def _beside(path: Path) -> Path:
+    """The questions about a MemoryBank file."""
+    language = path.stem.rsplit("_", 1)[-1]
+    return path.with_name(f"probing_questions_{language}.jsonl")
 
 
 def _probing_questions(path: Path) -> dict[str, list[str]]:
     """From the file beside it that is named for the same language; none is no error."""
-    language = path.stem.rsplit("_", 1)[-1]
-    beside = path.with_name(f"probing_questions_{language}.jsonl")
+    beside = _beside(path)
     if not beside.exists():
         return {}
     questions: dict[str, list[str]] = {}

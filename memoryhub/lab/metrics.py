@@ -10,23 +10,37 @@ from dataclasses import dataclass
 import numpy as np
 
 CUTS = (1, 5, 10, 20, 30)
+HIT_CUTS = (1, 3, 5)
 BUDGETS = (250, 500, 1000)
-JUDGED = (1, 2, 3, 4)  # LoCoMo's category 5 asks about what was never said
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question's ranking: the turn refs each result stands for, and the results' tokens."""
+    """One question's ranking: the turn refs each result stands for, and the results' tokens.
+
+    `trap`: it asks about what was never said (LoCoMo's category 5) and counts in no mean of all.
+    """
 
     category: int
     evidence: frozenset[str]
     ranked: Sequence[frozenset[str]]
     tokens: Sequence[int]
+    trap: bool = False
 
 
 def recall_at(outcome: Outcome, cut: int) -> float:
     """The share of the evidence turns within the first `cut` results."""
     return _share(outcome, outcome.ranked[:cut])
+
+
+def hit_at(outcome: Outcome, cut: int) -> float:
+    """1 if any of the evidence is within the first `cut` results, else 0."""
+    return float(recall_at(outcome, cut) > 0)
+
+
+def tokens_at(outcome: Outcome, cut: int) -> int:
+    """Of the texts of the first `cut` results."""
+    return sum(outcome.tokens[:cut])
 
 
 def recall_within(outcome: Outcome, budget: int) -> float:
@@ -58,12 +72,14 @@ def ndcg_at(outcome: Outcome, cut: int) -> float:
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Means over questions: "recall@10", "ndcg@10", "recall<=500" and so on."""
+    """Means over questions: "recall@10", "ndcg@10", "recall<=500", "tokens@10", "hit@3"."""
     means = {f"recall@{cut}": _mean(recall_at(o, cut) for o in outcomes) for cut in CUTS}
     means["ndcg@10"] = _mean(ndcg_at(o, 10) for o in outcomes)
-    return means | {
+    means |= {
         f"recall<={budget}": _mean(recall_within(o, budget) for o in outcomes) for budget in BUDGETS
     }
+    means["tokens@10"] = _mean(tokens_at(o, 10) for o in outcomes)
+    return means | {f"hit@{cut}": _mean(hit_at(o, cut) for o in outcomes) for cut in HIT_CUTS}
 
 
 def by_category(outcomes: Iterable[Outcome]) -> dict[int, list[Outcome]]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from memoryhub.lab.datasets import Dialogue, Question
-from memoryhub.lab.metrics import JUDGED, Outcome, by_category, percentile, summary
+from memoryhub.lab.metrics import Outcome, by_category, percentile, summary
 from memoryhub.lab.throwaway import load_derived, load_turns, throwaway_tenant
 from memoryhub.models_in_use import embedder
 from memoryhub.recall.results import Kind, SearchResult
 from memoryhub.recall.services import KINDS, search
+from memoryhub.recall.weights import shipped
 from memoryhub.tenants.models import Space
 
 LIMIT = 30
@@ -85,21 +86,42 @@ def _outcome(question: Question, result: SearchResult) -> Outcome:
         evidence=question.evidence,
         ranked=[frozenset(s.external_id for s in item.sources) for item in result.items],
         tokens=embedder().count_tokens([item.text for item in result.items]),
+        trap=question.unanswerable,
     )
 
 
 def _run_dict(run: Run) -> dict[str, Any]:
     outcomes = [outcome for rows in run.outcomes.values() for outcome in rows]
-    judged = [o for o in outcomes if o.category in JUDGED]
+    judged = _judged(outcomes)
+    learned_from = set(shipped().trained.conversations)
+    tuned = {name: rows for name, rows in run.outcomes.items() if name in learned_from}
+    untuned = {name: rows for name, rows in run.outcomes.items() if name not in learned_from}
     return {
         "name": run.name,
         "questions": len(judged),
         "overall": summary(judged),
+        "tuned": _part(tuned),
+        "untuned": _part(untuned),
         "by_category": {c: summary(rows) for c, rows in by_category(outcomes).items()},
         "by_dialogue": {
-            name: summary([o for o in rows if o.category in JUDGED])
+            name: summary(_judged(rows))
             for name, rows in run.outcomes.items()
         },
         "search_ms": {f"p{p}": round(percentile(run.took_ms, p), 1) for p in (50, 95)},
         "empty_answers": run.empty,
     }
+
+
+def _part(outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
+    """Of some dialogues: those the weights were learned from, or the others."""
+    judged = _judged([outcome for rows in outcomes.values() for outcome in rows])
+    return {
+        "dialogues": list(outcomes),
+        "questions": len(judged),
+        "overall": summary(judged),
+        "by_category": {c: summary(rows) for c, rows in by_category(judged).items()},
+    }
+
+
+def _judged(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    return [outcome for outcome in outcomes if not outcome.trap]

@@ -21,17 +21,27 @@ def lines_of(report: Mapping[str, Any]) -> Iterator[str]:
 def _run_lines(run: Mapping[str, Any]) -> Iterator[str]:
     times = run["search_ms"]
     yield (
-        f"{run['name']}: {run['questions']} questions of categories 1-4, "
+        f"{run['name']}: {run['questions']} questions with evidence, "
         f"search p50 {times['p50']} ms, p95 {times['p95']} ms, {run['empty_answers']} empty answers"
     )
     if not run["questions"]:
         return
     rows: dict[str, Summary] = {"overall": run["overall"]}
-    rows |= {f"category {number}": row for number, row in run["by_category"].items()}
+    rows |= {f"category {number}": row for number, row in run["by_category"].items() if int(number)}
     rows |= run["by_dialogue"]
-    yield " " * 14 + "".join(f"{name:>13}" for name in run["overall"])
+    for name in ("tuned", "untuned") if run["tuned"]["questions"] else ():
+        rows |= _part_rows(name, run[name])
+    yield " " * 18 + "".join(f"{name:>13}" for name in run["overall"])
     for name, row in rows.items():
-        yield f"{name[:14]:14}" + "".join(f"{value:13.3f}" for value in row.values())
+        yield f"{name[:18]:18}" + "".join(f"{value:13.3f}" for value in row.values())
+
+
+def _part_rows(name: str, part: Mapping[str, Any]) -> dict[str, Summary]:
+    """The dialogues that weights were learned from, apart from the others."""
+    if not part["questions"]:
+        return {}
+    rows = {name: part["overall"]}
+    return rows | {f"{name} category {c}": row for c, row in part["by_category"].items()}
 
 
 def derived_lines_of(report: Mapping[str, Any]) -> Iterator[str]:

@@ -102,12 +102,12 @@ _CANDIDATES = r"""
 WITH asked AS (  -- the first distinct words, quoted as a tsquery wants them
   SELECT COALESCE(string_agg(
     $$'$$ || replace(replace(lexeme, $$\$$, $$\\$$), $$'$$, $$''$$) || $$'$$, ' | '
-  ), '')::tsquery AS query
+  ), '')::tsquery AS query, COALESCE(string_agg(lexeme, ' '), '') AS words
   FROM (SELECT lexeme FROM unnest(to_tsvector('english', %(words)s))
         ORDER BY positions[1], lexeme LIMIT %(most_asked)s) AS first
 ),
 q AS (  -- ts_rank divides by the number of words asked for: n leaves and n - 1 operators
-  SELECT query, (n / least(n, %(most_words)s) / (2 * %(one_match)s))::float AS scale
+  SELECT query, words, (n / least(n, %(most_words)s) / (2 * %(one_match)s))::float AS scale
   FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
 ),
 {dense}
@@ -116,7 +116,9 @@ scored AS (  -- LATERAL: by id, never by a scan of the space
   SELECT found.kind, found.owner_id, both_arms.* FROM q, found CROSS JOIN LATERAL (
     SELECT max({near}) AS dense,
            COALESCE(max(ranked.lexical) FILTER (WHERE e.model = %(model)s), max(ranked.lexical))
-             AS lexical
+             AS lexical,
+           string_agg(array_to_string(tsvector_to_array(COALESCE(e.window_words, e.words)), ' '),
+             ' ') AS words
     FROM notes_indexentry e CROSS JOIN LATERAL (
       SELECT (ts_rank(e.words, q.query)
               + ts_rank(COALESCE(e.window_words, e.words), q.query)) * q.scale AS lexical
@@ -131,8 +133,9 @@ SELECT s.kind, s.owner_id, s.dense, COALESCE(s.lexical, 0),
        t.session_id, COALESCE(t.ordinal, 0),
        left(COALESCE(t.text, f.text, n.content, e.text), 500),
        COALESCE(p.last_recall_at, f.last_recall_at, n.last_recall_at, e.last_recall_at),
-       COALESCE(p.strength, f.strength, n.strength, e.strength, 1)
-FROM scored s
+       COALESCE(p.strength, f.strength, n.strength, e.strength, 1),
+       q.words, COALESCE(s.words, '')
+FROM q, scored s
 -- Nothing is looked up in a table that the kind has no rows in.
 LEFT JOIN dialogues_turn t ON t.id = CASE s.kind WHEN 'turn' THEN s.owner_id END
 LEFT JOIN notes_fact f ON f.id = CASE s.kind WHEN 'fact' THEN s.owner_id END

@@ -32,7 +32,7 @@ _CROWD = 3
 # Scores are relative to what else is looked at: so many times what is wanted of each kind.
 _POOL = 4
 # Links are read of so many times what is wanted: some give way to one another.
-_SPARE = 3
+SPARE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ def ranked(
     if not kinds:
         return Ranked()
     with clock.stage("candidates"):
-        known = _candidates(ask, kinds, _POOL * per_kind if per_kind else most)
+        known = candidates_of(ask, kinds, _POOL * per_kind if per_kind else most)
     with clock.stage("rank"):
         order = fuse(ask.way, known, kept=partial(fading.kept, ask))
         passed = relevant(order)
-        offered = _first_of_each(passed, per_kind) if per_kind else passed[: _SPARE * most]
+        offered = _first_of_each(passed, per_kind) if per_kind else passed[: SPARE * most]
     with clock.stage("hydrate"):
         ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **links_of(ids)}
@@ -77,7 +77,8 @@ def ranked(
     return Ranked(chosen, order, passed, links)
 
 
-def _candidates(ask: Ask, kinds: Sequence[ItemKind], most: int) -> list[Candidate]:
+def candidates_of(ask: Ask, kinds: Sequence[ItemKind], most: int) -> list[Candidate]:
+    """Everything that is ranked, to find the `most` best. Call inside the tenant's scope."""
     crowd = _CROWD if hides(ask.policy.forget) else 1
     known = candidates(
         ask.space,

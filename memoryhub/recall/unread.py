@@ -28,17 +28,21 @@ _LEXICAL = r"""
 WITH asked AS (
   SELECT COALESCE(string_agg(
     $$'$$ || replace(replace(lexeme, $$\$$, $$\\$$), $$'$$, $$''$$) || $$'$$, ' | '
-  ), '')::tsquery AS query
+  ), '')::tsquery AS query, COALESCE(string_agg(lexeme, ' '), '') AS words
   FROM (SELECT lexeme FROM unnest(to_tsvector('english', %(words)s))
         ORDER BY positions[1], lexeme LIMIT %(most_asked)s) AS first
 ),
 q AS (
-  SELECT query, (n / least(n, %(most_words)s) / %(one_match)s)::float AS scale
+  SELECT query, words, (n / least(n, %(most_words)s) / %(one_match)s)::float AS scale
   FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
 )
-SELECT said.place, ts_rank(to_tsvector('english', said.text), q.query) * q.scale
-FROM q, unnest(%(texts)s::text[]) WITH ORDINALITY AS said (text, place)
-WHERE to_tsvector('english', said.text) @@ q.query
+SELECT said.place, ts_rank(said.words, q.query) * q.scale, q.words,
+       array_to_string(tsvector_to_array(said.words), ' ')
+FROM q, LATERAL (
+  SELECT place, to_tsvector('english', text) AS words
+  FROM unnest(%(texts)s::text[]) WITH ORDINALITY AS each (text, place)
+) AS said
+WHERE said.words @@ q.query
 """
 
 
@@ -59,7 +63,7 @@ def unread(ask: Ask) -> list[Candidate]:
     }
     with connection.cursor() as cursor:
         cursor.execute(_LEXICAL, values)
-        return [_candidate(said[place - 1], lexical) for place, lexical in cursor.fetchall()]
+        return [_candidate(said[place - 1], *row) for place, *row in cursor.fetchall()]
 
 
 def _waiting(ask: Ask) -> list[Turn]:
@@ -70,7 +74,7 @@ def _waiting(ask: Ask) -> list[Turn]:
     return list(rows.filter(~Exists(indexed)).order_by("-seq")[:MOST])
 
 
-def _candidate(turn: Turn, lexical: float) -> Candidate:
+def _candidate(turn: Turn, lexical: float, asked: str, words: str) -> Candidate:
     return Candidate(
         kind="turn",
         id=turn.id,
@@ -85,4 +89,6 @@ def _candidate(turn: Turn, lexical: float) -> Candidate:
         session=turn.session_id,
         place=turn.ordinal,
         text=turn.text[:500],
+        asked=asked,
+        words=words,
     )

@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from memoryhub.lab.metrics import (
     Outcome,
     by_category,
+    hit_at,
     ndcg_at,
     percentile,
     recall_at,
     recall_within,
     summary,
+    tokens_at,
 )
 
 
@@ -34,6 +36,16 @@ def test_the_token_budget_is_filled_in_order() -> None:
     assert [recall_within(found, budget) for budget in (199, 250, 400, 1000)] == [0, 0, 0.5, 1]
 
 
+def test_a_hit_is_any_of_the_evidence() -> None:
+    found = outcome(["x", "a", "y", "b"], {"a", "b"})
+    assert [hit_at(found, cut) for cut in (1, 3, 5)] == [0, 1, 1]
+
+
+def test_tokens_are_those_of_the_first_results() -> None:
+    assert tokens_at(outcome(["x"] * 12, {"a"}), 10) == 1000
+    assert tokens_at(outcome(["x"], {"a"}), 10) == 100
+
+
 def test_ndcg_rewards_the_top_and_counts_evidence_once() -> None:
     assert ndcg_at(outcome(["a", "x"], {"a"}), 10) == 1.0
     assert ndcg_at(outcome(["x", "a"], {"a"}), 10) == pytest.approx(0.6309, abs=1e-4)
@@ -45,8 +57,9 @@ def test_ndcg_rewards_the_top_and_counts_evidence_once() -> None:
     st.sets(st.sampled_from("abcxyz"), min_size=1),
 )
 def test_every_measure_lies_between_none_and_all(ranked: list[str], evidence: set[str]) -> None:
-    values = summary([outcome(ranked, evidence)]).values()
-    assert all(0 <= value <= 1 for value in values)
+    values = summary([outcome(ranked, evidence)])
+    assert values.pop("tokens@10") == 100 * len(ranked)
+    assert all(0 <= value <= 1 for value in values.values())
 
 
 @given(

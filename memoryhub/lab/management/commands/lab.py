@@ -22,6 +22,8 @@ from memoryhub.lab.running import Options, go_on, start
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.tables import derived_lines_of, lines_of
 from memoryhub.lab.throwaway import sweep
+from memoryhub.lab.training import train
+from memoryhub.recall import weights
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant, find_tenant
 
@@ -48,6 +50,14 @@ class Command(BaseCommand):
         made.add_argument("--preset", default="balanced")
         made.add_argument("--turns", type=int, metavar="N", help="of each conversation, at most")
         _common(made)
+
+        trained = actions.add_parser("train", help="learn what a search's signals are worth")
+        trained.add_argument("--data", type=Path, required=True, help=DATA)
+        trained.add_argument(
+            "--conversations", type=_names, required=True, metavar="A,B", help="to learn from"
+        )
+        trained.add_argument("--out", type=Path, required=True, metavar="FILE")
+        trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
         _run_arguments(actions.add_parser("run", help="presets side by side on the same questions"))
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
@@ -78,6 +88,17 @@ class Command(BaseCommand):
         ).as_dict()
         self._print(derived_lines_of(report))
         return report
+
+    def _train(self, options: dict[str, Any]) -> None:
+        made = train(
+            read(options["data"]),
+            options["conversations"],
+            on=options["on"],
+            progress=self.stderr.write,
+        )
+        weights.write(options["out"], made)
+        self._print(f"{name:10}{value:8.3f}" for name, value in made.weights)
+        self._print(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
         owner = _owner(options["tenant"])

@@ -1,0 +1,160 @@
+"""What speaks for a candidate: its signals, before any weight. Pure: no database, no clock.
+
+What is a matter of degree is in standard deviations from the candidates' mean, the rest is yes or
+no, 1 or 0. What each signal is worth is learned (weights.py).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryhub.engines.types import TimeSpan
+from memoryhub.recall.results import ItemKind
+from memoryhub.recall.routing import Route
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory with what the signals need.
+
+    `dense` is in [-2, 2], two similarities added, or None without a vector. `lexical` is about
+    the share of the question's words it has, in itself and in its window on average, and more
+    where they are repeated. `session` and `place` say where a turn stands. `text` is cut to 500
+    characters. `recalled_at` and `strength` say how well it is remembered (spec §11.6). `asked`
+    and `words` are stems with spaces between: the question's, and its own with its window's.
+    """
+
+    kind: ItemKind
+    id: UUID
+    dense: float | None
+    lexical: float
+    speaker: str
+    owner: str
+    predicate: str
+    occurred_at: datetime
+    event_from: datetime | None
+    event_to: datetime | None
+    session: UUID | None
+    place: int
+    text: str
+    recalled_at: datetime | None = None
+    strength: int = 1
+    asked: str = ""
+    words: str = ""
+
+
+# Deviations smaller than these mean nothing: few memories may all be much alike.
+DENSE_SPREAD, LEXICAL_SPREAD, RARE_SPREAD = 0.12, 0.08, 0.05
+# What words count beside meaning where it is told whether a question bears on what is asked.
+_WORDS = 0.5
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+# A word, or a Chinese character.
+_UNIT = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
+# A turn of usual length, as the logarithm of its words, and the most it may differ from that.
+_USUAL, _MOST = 3.0, 1.5
+# A turn that says when. Cheap, since it is asked of every candidate.
+_TIMED = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|weekend|(?:last|next|this|past) \w+|recently"
+    r"|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?\b"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:19|20)\d\d\b|\d ?[年月日号点]|昨天|今天|明天|上周|下周|去年|明年|上个月|周末",
+    re.I,
+)
+
+
+def signals(route: Route, found: Sequence[Candidate]) -> dict[str, Numbers]:
+    """By signal its value for each of `found`."""
+    dense = z_scores(_known([c.dense for c in found]), DENSE_SPREAD)
+    lexical = z_scores([c.lexical for c in found], LEXICAL_SPREAD)
+    said = [_said(route, candidate) for candidate in found]
+    return {
+        "dense": dense,
+        "lexical": lexical,
+        "rare": z_scores(_rare_shares(found), RARE_SPREAD),
+        "answers": _answers(found, dense + _WORDS * lexical),
+        **{name: np.array([row[name] for row in said], dtype=float) for name in _SAID},
+    }
+
+
+def z_scores(values: Sequence[float] | Numbers, least: float = 1e-9) -> Numbers:
+    """Standard deviations (of at least `least`) from the mean."""
+    numbers = np.asarray(values, dtype=float)
+    if not len(numbers):
+        return numbers
+    scores: Numbers = (numbers - numbers.mean()) / max(float(numbers.std()), least)
+    return scores
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    """Those without a vector yet are taken for average, neither near nor far (E18)."""
+    known = [value for value in values if value is not None]
+    mean = sum(known) / len(known) if known else 0.0
+    return [mean if value is None else value for value in values]
+
+
+def _rare_shares(found: Sequence[Candidate]) -> Numbers:
+    """The share of the question's words each has, counting for more what few of them have."""
+    asked = found[0].asked.split() if found else []
+    if not asked:
+        return np.zeros(len(found))
+    own = [set(candidate.words.split()) for candidate in found]
+    has = np.array([[word in words for word in asked] for words in own], dtype=float)
+    rarity = np.log((len(found) + 1) / (has.sum(axis=0) + 0.5))
+    shares: Numbers = has @ rarity / rarity.sum()
+    return shares
+
+
+def _answers(found: Sequence[Candidate], bearing: Numbers) -> Numbers:
+    """For each, how far the question it replies to bears on what is asked."""
+    asked: Mapping[tuple[UUID | None, int], float] = {
+        (c.session, c.place): value
+        for c, value in zip(found, bearing.tolist(), strict=True)
+        if c.session and value > 0 and ("?" in c.text or "？" in c.text)
+    }
+    return np.array([asked.get((c.session, c.place - 1), 0.0) for c in found])
+
+
+_SAID = ("speaker", "date", "when", "predicate", "asks", "length", "fact", "note")
+
+
+def _said(route: Route, candidate: Candidate) -> dict[str, float]:
+    """What the candidate says for itself, whatever else was found."""
+    turn = candidate.kind == "turn"
+    return {
+        "speaker": bool(route.speaker) and route.speaker in (candidate.speaker, candidate.owner),
+        "date": any(_at_time(candidate, span) for span in route.spans),
+        "when": route.asks_when and _says_when(candidate),
+        "predicate": candidate.predicate in route.predicates
+        and route.speaker in ("", candidate.owner),
+        "asks": turn and candidate.text.rstrip().endswith(("?", "？")),
+        "length": _length(candidate.text) if turn else 0.0,
+        "fact": candidate.kind == "fact",
+        "note": candidate.kind == "note",
+    }
+
+
+def _at_time(candidate: Candidate, span: TimeSpan) -> bool:
+    if candidate.event_from and candidate.event_to:
+        return candidate.event_from < span.end and candidate.event_to > span.start
+    return span.start <= candidate.occurred_at < span.end
+
+
+def _says_when(candidate: Candidate) -> bool:
+    return bool(candidate.event_from or _TIMED.search(candidate.text))
+
+
+def _length(text: str) -> float:
+    """In [-1.5, 1.5], 0 for some twenty words: "Thanks!" says less than a story."""
+    over = math.log1p(len(_UNIT.findall(text))) - _USUAL
+    return max(-_MOST, min(_MOST, over))
