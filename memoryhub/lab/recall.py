@@ -103,10 +103,7 @@ def _run_dict(run: Run) -> dict[str, Any]:
         "tuned": _part(tuned),
         "untuned": _part(untuned),
         "by_category": {c: summary(rows) for c, rows in by_category(outcomes).items()},
-        "by_dialogue": {
-            name: summary(_judged(rows))
-            for name, rows in run.outcomes.items()
-        },
+        "by_dialogue": {name: summary(_judged(rows)) for name, rows in run.outcomes.items()},
         "search_ms": {f"p{p}": round(percentile(run.took_ms, p), 1) for p in (50, 95)},
         "empty_answers": run.empty,
     }

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoryhub.lab.learning import Group, learn
+from memoryhub.lab.learning import Group, Numbers, learn
 
 START = np.array([1.0, 0.0])
 
@@ -53,7 +53,7 @@ def test_the_right_one_is_never_likelier_before_than_after(
     one = group(values, [True] + [False] * (len(values) - 1))
     learned = learn([one], START, pull=0.001)
 
-    def chance(weights: np.ndarray) -> float:
+    def chance(weights: Numbers) -> float:
         scores = np.exp(one.values @ weights - (one.values @ weights).max())
         return float(scores[0] / scores.sum())
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from memoryhub.recall.results import Kind
 from memoryhub.recall.signals import Candidate, signals
 from tests.recall.test_fusion import ask, candidate
 
@@ -52,4 +53,12 @@ def test_length_is_bounded_and_of_turns_only() -> None:
     assert signals(ask("who"), found)["length"].tolist() == [-1.5, 1.5, 0]
 
 
-BOUNDED = (("", "turn"), ("word " * 500, "turn"), ("word " * 500, "note"))
+BOUNDED: tuple[tuple[str, Kind], ...] = (
+    ("", "turn"),
+    ("word " * 500, "turn"),
+    ("word " * 500, "note"),
+)
+    ("", "turn"),
+    ("word " * 500, "turn"),
+    ("word " * 500, "note"),
+)
