@@ -58,7 +58,3 @@ BOUNDED: tuple[tuple[str, Kind], ...] = (
     ("word " * 500, "turn"),
     ("word " * 500, "note"),
 )
-    ("", "turn"),
-    ("word " * 500, "turn"),
-    ("word " * 500, "note"),
-)
