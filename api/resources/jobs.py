@@ -12,9 +12,10 @@ from rest_framework.response import Response
 
 from api.authentication import tenant_of
 from api.columns import ID, NUMBER, TEXT, TIME, Column, Resource
+from api.idempotency import once_apart
 from api.listing import shown_row
 from api.resources.base import ResourceView, TenantListView, seen
-from api.schema import PAGE_PARAMETERS
+from api.schema import PAGE_PARAMETERS, WRITE_PARAMETERS
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import retry_job
@@ -71,12 +72,20 @@ class JobRetryView(ResourceView):
     resource = JOBS
     scopes: ClassVar = {"POST": "write"}
     answer_status = 202
+    parameters: ClassVar = WRITE_PARAMETERS
 
     def post(self, request: Request, row_id: UUID) -> Response:
-        with tenant_scope(tenant_of(request)):
-            shown_row(JOBS, seen(request, JOBS), row_id, ["id"])
-            retry_job(row_id)
-            return Response(shown_row(JOBS, JOBS.rows(), row_id), status=202)
+        tenant_id = tenant_of(request)
+
+        def write() -> dict[str, Any]:
+            with tenant_scope(tenant_id):
+                shown_row(JOBS, seen(request, JOBS), row_id, ["id"])
+                retry_job(row_id)
+                return shown_row(JOBS, JOBS.rows(), row_id)
+
+        answer, replayed = once_apart(tenant_id, request, "job-retry", write)
+        headers = {"Idempotent-Replayed": "true"} if replayed else {}
+        return Response(answer, status=202, headers=headers)
 
     def answers(self) -> dict[str, Any]:
         return JOBS.schema()

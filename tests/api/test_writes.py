@@ -15,7 +15,7 @@ from memoryhub.tenants.models import ApiKey, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Fact
 from tests.support import api_scene
-from tests.support.factories import MAY, make_block, make_fact, make_note, make_space
+from tests.support.factories import MAY, make_block, make_fact, make_job, make_note, make_space
 
 S = "/api/v1/spaces/ana"
 
@@ -150,6 +150,18 @@ def test_an_answer_that_told_of_what_was_erased_is_not_given_again(
     again = post(api, f"facts/{fact.id}/correct", body, **once)
     assert (again.status_code, again.json()["code"]) == (410, "answer_erased")
     assert "go" not in again.content.decode().split()
+
+
+def test_a_job_is_tried_again_once(api: APIClient, space: Space) -> None:
+    with tenant_scope(space.tenant_id):
+        job = make_job(space, "dead")
+    path, once = f"/api/v1/jobs/{job.id}/retry", {"Idempotency-Key": "j1"}
+    first = api.post(path, headers=once)
+    assert (first.status_code, first.json()["state"]) == (202, "queued")
+    again = api.post(path, headers=once)
+    assert again["Idempotent-Replayed"] == "true"
+    assert again.json() == first.json()
+    assert api.post(path).json()["code"] == "job_not_failed"
 
 
 def test_a_note_is_described_pinned_and_deleted(api: APIClient, space: Space) -> None:
