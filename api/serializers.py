@@ -84,7 +84,9 @@ class QuestionSerializer(serializers.Serializer[Any]):
 
 
 class SearchSerializer(QuestionSerializer):
-    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=100)
+    limit = serializers.IntegerField(
+        required=False, allow_null=True, default=10, min_value=1, max_value=100
+    )
     kinds = serializers.ListField(
         child=serializers.ChoiceField(choices=get_args(Kind)),
         required=False,
@@ -117,7 +119,9 @@ class AnswerSerializer(serializers.Serializer[Any]):
     as_of = TimestampField(required=False, allow_null=True, default=None)
     include_past = serializers.BooleanField(required=False, default=False)
     deep = serializers.BooleanField(required=False, default=False)
-    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=100)
+    limit = serializers.IntegerField(
+        required=False, allow_null=True, default=10, min_value=1, max_value=100
+    )
     budget_tokens = serializers.IntegerField(
         required=False, default=2000, min_value=100, max_value=1_000_000
     )

@@ -59,7 +59,7 @@ def answer(
     as_of: datetime | None = None,
     include_past: bool = False,
     deep: bool = False,
-    limit: int = LIMIT,
+    limit: int | None = LIMIT,
     budget_tokens: int = BUDGET,
     explain: bool = False,
     policy: Policy | None = None,
@@ -67,7 +67,8 @@ def answer(
     now: datetime | None = None,
     reinforce: bool = True,
 ) -> Answered:
-    """Answer `question` from at most `limit` memories of together `budget_tokens`.
+    """Answer `question` from at most `limit` memories (None: as many as it asks for) of together
+    `budget_tokens`.
 
     `as_of`: as things stood then; `include_past`: also from what no longer holds. The other
     arguments are those of `search`. Raises InvalidInput as it does, and for a budget out of

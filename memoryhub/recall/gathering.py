@@ -53,6 +53,14 @@ class Wanted:
     of_each: int | None = None
     kinds: frozenset[ItemKind] | None = None
     seen: frozenset[UUID] = frozenset()
+    linked: bool = False
+
+    def cut(self, items: Sequence[Item]) -> list[Item]:
+        """The `most` best, and what comes beside them."""
+        if not self.linked:
+            return list(items[: self.most])
+        direct = {item.id for item in [i for i in items if not i.linked][: self.most]}
+        return [item for item in items if item.linked or item.id in direct]
 
 
 @dataclass
@@ -125,7 +133,7 @@ def _found(ask: Ask, wanted: Wanted, clock: Clock) -> tuple[list[Found], Look]:
     with clock.stage("candidates"):
         beside = [channel for channel in wanted.channels if channel not in ranking.KIND_OF]
         lists = finding.find(ask, beside)
-        if wanted.of_each and "notes" in wanted.channels:
+        if (wanted.of_each or wanted.linked) and "notes" in wanted.channels:
             lists["linked"] = _linked(ask, result)
     with clock.stage("rank"):
         own = ranking.findings(result.order)

@@ -52,14 +52,15 @@ def search(
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
-    `limit` None: as many as the router thinks are wanted; `kinds` None: those whose channels the
-    policy has on. `as_of`: as things stood in the world then; `include_past`: also what no longer
-    holds; `deep`: also what has faded, which revives it; `only`: of these facts, turns, notes and
-    episodes, by id, where only those are asked for. `session_id` tells the router what was
-    said before. `budget_tokens`: no more text than that. `policy`, or `channels` and `select` of
-    it, ask this one question in place of the space's own, `engine` in place of the tenant's, by
-    the `vectors` of another embedder. What was found is remembered better for it, unless not to
-    `reinforce`: then the search leaves no trace.
+    `limit` None: as many as the router thinks are wanted, and notes linked to them; `kinds` None:
+    those whose channels the policy has on. `as_of`: as things stood in the world then;
+    `include_past`: also what no longer holds; `deep`: also what has faded, which revives it;
+    `only`: of these facts, turns, notes and episodes, by id, where only those are asked for.
+    `session_id` tells the router what was said before. `budget_tokens`: no more text than that.
+    `policy`, or `channels` and `select` of it, ask this one question in place of the space's own,
+    `engine` in place of the tenant's, by the `vectors` of another embedder. What was found is
+    remembered better for it, unless not to `reinforce`: then the search leaves no trace.
+    `inspect`: a person only looks; that is logged at once, and reinforces nothing.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check(limit, kinds)
@@ -77,7 +78,7 @@ def search(
         clashing = conflicts.among(first.items, visibility.at)
         hidden = explaining.hidden(ask, wanted.channels) if explain else []
     judged = gathering.judged(ask, consultant, first, wanted, clock)
-    shown, tokens = packing.within(judged.items[: wanted.most], budget_tokens, count_tokens)
+    shown, tokens = packing.within(wanted.cut(judged.items), budget_tokens, count_tokens)
     told = explaining.Told(ask, wanted.channels, first, judged, shown, hidden, wanted.most)
     result = SearchResult(
         items=shown,
@@ -127,4 +128,5 @@ def _wanted(
         chosen = gathering.channels_of(ask, kinds)
         if kinds is None and ask.policy.recall.select == "fused":
             chosen = gathering.precise(ask, chosen)
-    return Wanted(chosen, limit or ask.k, kinds=None if kinds is None else frozenset(kinds))
+    only = None if kinds is None else frozenset(kinds)
+    return Wanted(chosen, limit or ask.k, kinds=only, linked=limit is None)
