@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memoryhub.recall.routing import Route
-from memoryhub.recall.signals import Candidate, Numbers, signals
+from memoryhub.recall.signals import Candidate, signals
 from memoryhub.recall.weights import Weights, shipped
 
 __all__ = ["Candidate", "Scored", "fuse"]
@@ -38,9 +38,13 @@ def fuse(
     for how well the memory is remembered.
     """
     used = weights or shipped().weights
-    columns = {name: used.of(name) * values for name, values in signals(route, found).items()}
+    columns = signals(route, found)
+    rows = zip(
+        *((used.of(name) * values).tolist() for name, values in columns.items()), strict=True
+    )
     scored = [
-        _faded(Scored(each, _parts(columns, at)), kept(each)) for at, each in enumerate(found)
+        _faded(Scored(each, _parts(tuple(columns), row)), kept(each))
+        for each, row in zip(found, rows, strict=True)
     ]
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
 
@@ -49,9 +53,9 @@ def fuse(
 _ALWAYS = ("dense", "lexical")
 
 
-def _parts(columns: Mapping[str, Numbers], at: int) -> dict[str, float]:
-    parts = {name: float(values[at]) for name, values in columns.items()}
-    return {name: value for name, value in parts.items() if value or name in _ALWAYS}
+def _parts(names: Sequence[str], row: Sequence[float]) -> dict[str, float]:
+    named = zip(names, row, strict=True)
+    return {name: value for name, value in named if value or name in _ALWAYS}
 
 
 def _faded(scored: Scored, left: float) -> Scored:
