@@ -54,7 +54,3 @@ def turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
 def turns_by_id(ids: Iterable[UUID]) -> dict[UUID, Turn]:
     rows: QuerySet[Turn] = Turn.objects.filter(id__in=list(ids)).select_related("session")
     return {turn.id: turn for turn in rows}
-
-
-def pending_count(space_id: UUID) -> int:
-    return Turn.objects.filter(space_id=space_id, state=Turn.State.PENDING).count()

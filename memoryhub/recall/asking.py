@@ -11,6 +11,7 @@ from typing import Any, get_args
 from uuid import UUID
 
 import numpy as np
+from django.db import connection
 from numpy.typing import NDArray
 
 from memoryhub import models_in_use
@@ -105,7 +106,8 @@ class Ask:
 
     `model` names the vectors to compare with `vector`, which is None where words alone can be
     searched. `names` are entities the question names, as far as it was asked for them. `window`
-    is what was said before it in `session_id`. `version` is the space's policy's.
+    is what was said before it in `session_id`. `version` is the space's policy's. `pending`: so
+    many turns of the space waited to be read when it was asked.
     """
 
     space: Space
@@ -120,6 +122,7 @@ class Ask:
     window: tuple[Utterance, ...] = ()
     version: str = ""
     limit: int | None = None
+    pending: int = 0
 
     @property
     def k(self) -> int:
@@ -152,7 +155,8 @@ def prepare(
         with tenant_scope(space.tenant_id):
             effective = policy_of(space)
             policy = override.of(effective.policy)
-            model = override.vectors or _model_of(space)
+            own_model, pending = _standing(space)
+            model = override.vectors or own_model
             asked_of = _asked_of(space, policy, override.engine)
             consultant = Consultant(space, policy, asked_of, visibility.now)
             window = _window(policy, session_id)
@@ -177,6 +181,7 @@ def prepare(
         names=names,
         window=window,
         version=effective.version,
+        pending=pending,
     )
     return ask, consultant
 
@@ -186,10 +191,21 @@ def _storable(query: str) -> str:
     return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
 
-def _model_of(space: Space) -> str:
-    """As it is now: a cutover may have come since the caller read the space (E17)."""
-    rows = Space.objects.filter(id=space.id).values_list("embedding_model", flat=True)
-    return rows.first() or ""
+_STANDING = """
+SELECT embedding_model, (
+  SELECT count(*) FROM dialogues_turn
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending')
+FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
+"""
+
+
+def _standing(space: Space) -> tuple[str, int]:
+    """By which vectors it is searched now, for a cutover may have come since the caller read the
+    space (E17); and how many of its turns wait to be read."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING, {"tenant": space.tenant_id, "space": space.id})
+        model, pending = cursor.fetchone() or ("", 0)
+    return model or "", pending
 
 
 def _asked_of(space: Space, policy: Policy, engine: str | None = None) -> Tenant | None:

@@ -14,7 +14,6 @@ from uuid import UUID
 from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.queries import pending_count
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.policies.schema import Channel, Policy, Select
 from memoryhub.recall import channels as finding
@@ -120,7 +119,6 @@ def context(
         there = frozenset(item.id for items in parts.values() for item in items)
         wanted = Wanted(chosen, _MOST, of_each=_of_each(ask), seen=there)
         first = gathering.look(ask, wanted, clock)
-        pending = pending_count(space.id)
         clashing = conflicts.among([*parts.get("shelf", ()), *first.items], visibility.at)
         hidden = explaining.hidden(ask, chosen) if explain else []
     judged = gathering.judged(ask, consultant, first, wanted, clock)
@@ -141,7 +139,7 @@ def context(
         degraded=consultant.degraded,
         unverified=judged.unverified,
         conflicts=[*clashing, *judged.conflicts],
-        pending_turns=pending,
+        pending_turns=ask.pending,
         rounds=judged.rounds,
         took_ms=clock.took,
         explain=told.explanation() if explain else None,

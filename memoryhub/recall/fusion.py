@@ -30,22 +30,20 @@ def fuse(
     route: Route,
     found: Sequence[Candidate],
     weights: Weights | None = None,
-    kept: Callable[[Candidate], float] = lambda _: 1.0,
+    kept: Callable[[Candidate], float] | None = None,
 ) -> list[Scored]:
     """`found` with the parts of their scores, best first; ties by time, newest first.
 
     `weights` are those that are shipped unless given. `kept` is in (0, 1]: what is left of a score
-    for how well the memory is remembered.
+    for how well the memory is remembered; None: all of it.
     """
     used = weights or shipped().weights
     columns = signals(route, found)
-    rows = zip(
-        *((used.of(name) * values).tolist() for name, values in columns.items()), strict=True
-    )
-    scored = [
-        _faded(Scored(each, _parts(tuple(columns), row)), kept(each))
-        for each, row in zip(found, rows, strict=True)
-    ]
+    names = tuple(columns)
+    rows = zip(*((used.of(name) * columns[name]).tolist() for name in names), strict=True)
+    scored = [Scored(each, _parts(names, row)) for each, row in zip(found, rows, strict=True)]
+    if kept is not None:
+        scored = [_faded(each, kept(each.candidate)) for each in scored]
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
 
 

@@ -136,9 +136,10 @@ def _found(ask: Ask, wanted: Wanted, clock: Clock) -> tuple[list[Found], Look]:
         if (wanted.of_each or wanted.linked) and "notes" in wanted.channels:
             lists["linked"] = _linked(ask, result)
     with clock.stage("rank"):
-        own = ranking.findings(result.order)
+        left = ranking.left_over(result, MOST_DROPPED)
+        own = ranking.findings(result.order, [*result.chosen, *left])
         found = joining.joined(result.chosen, lists, _weights(ask), own)
-        dropped = ranking.dropped(result, own, MOST_DROPPED)
+        dropped = ranking.dropped(result, left, own)
     joined = {each.id for each in found}
     dropped = [each for each in dropped if each.id not in joined]
     return found, Look([], {**result.counts(), **_counts(lists)}, dropped, result.links)

@@ -6,9 +6,10 @@ linear ranker, one floor (docs/explanation/recall.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from uuid import UUID
 
 from memoryhub.policies.schema import Channel
@@ -67,7 +68,9 @@ def ranked(
     with clock.stage("candidates"):
         known = candidates_of(ask, kinds, _POOL * per_kind if per_kind else most)
     with clock.stage("rank"):
-        order = fuse(ask.way, known, kept=partial(fading.kept, ask))
+        order = fuse(
+            ask.way, known, kept=partial(fading.kept, ask) if fading.matters(ask) else None
+        )
         passed = relevant(order)
         offered = _first_of_each(passed, per_kind) if per_kind else passed[: SPARE * most]
     with clock.stage("hydrate"):
@@ -103,16 +106,19 @@ def _first_of_each(passed: Sequence[Scored], count: int) -> list[Scored]:
     return kept
 
 
-def findings(order: Sequence[Scored]) -> dict[UUID, Finding]:
-    """Each candidate's place in its own channel, by the ranker's score, and in both arms."""
+def findings(order: Sequence[Scored], wanted: Iterable[Scored]) -> dict[UUID, Finding]:
+    """Of the wanted candidates, their place in their own channel, by the ranker's score, and in
+    both arms."""
+    told = {scored.candidate.id for scored in wanted}
     found: dict[UUID, Finding] = {}
     for kind, channel in _CHANNEL_OF.items():
         own = [scored for scored in order if scored.candidate.kind == kind]
-        arms = arms_of([scored.candidate for scored in own])
+        arms = arms_of([scored.candidate for scored in own], told)
         for place, scored in enumerate(own, 1):
             at = scored.candidate.id
-            why = reason(scored.candidate)
-            found[at] = Finding(channel, place, round(scored.score, 4), why, arms[at])
+            if at in arms:
+                why = reason(scored.candidate)
+                found[at] = Finding(channel, place, round(scored.score, 4), why, arms[at])
     return found
 
 
@@ -121,16 +127,18 @@ def hits(taken: Sequence[Scored]) -> list[Hit]:
     return [Hit(s.candidate.kind, s.candidate.id, 0.0, reason(s.candidate)) for s in taken]
 
 
-def dropped(result: Ranked, found: Mapping[UUID, Finding], most: int) -> list[Dropped]:
-    """The first `most` candidates that were not chosen, and why."""
+def left_over(result: Ranked, most: int) -> list[Scored]:
+    """The first `most` candidates that were not chosen."""
     shown = {scored.candidate.id for scored in result.chosen}
+    rest = (scored for scored in result.order if scored.candidate.id not in shown)
+    return list(islice(rest, most))
+
+
+def dropped(result: Ranked, left: Sequence[Scored], found: Mapping[UUID, Finding]) -> list[Dropped]:
+    """Why these were not chosen."""
     passed = {scored.candidate.id for scored in result.passed}
     holder = _holders(result)
-    made: list[Dropped] = []
-    for scored in result.order:
-        if scored.candidate.id not in shown and len(made) < most:
-            made.append(_dropped(scored, passed, holder, result.links, found))
-    return made
+    return [_dropped(scored, passed, holder, result.links, found) for scored in left]
 
 
 def _holders(result: Ranked) -> dict[UUID, UUID]:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memoryhub.dialogues.queries import pending_count
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel, Policy, Select
@@ -74,7 +73,6 @@ def search(
     wanted = _wanted(ask, limit, kinds, override)
     with tenant_scope(space.tenant_id):
         first = gathering.look(ask, wanted, clock)
-        pending = pending_count(space.id)
         clashing = conflicts.among(first.items, visibility.at)
         hidden = explaining.hidden(ask, wanted.channels) if explain else []
     judged = gathering.judged(ask, consultant, first, wanted, clock)
@@ -86,7 +84,7 @@ def search(
         degraded=consultant.degraded,
         unverified=judged.unverified,
         conflicts=[*clashing, *judged.conflicts],
-        pending_turns=pending,
+        pending_turns=ask.pending,
         query_truncated=ask.way.truncated,
         tokens=tokens,
         rounds=judged.rounds,

@@ -49,10 +49,10 @@ WHERE said.words @@ q.query
 def unread(ask: Ask) -> list[Candidate]:
     """Those that share a word with the question. Call inside the tenant's scope.
 
-    One statement where nothing waits, else two.
+    No statement where nothing waits, else two.
     """
-    said = _waiting(ask)
-    if not said or not ask.way.words:
+    said = _waiting(ask) if ask.pending and ask.way.words else []
+    if not said:
         return []
     values: dict[str, Any] = {
         "words": ask.way.words,

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoryhub.recall.channels.similar import arms_of
 from memoryhub.recall.fusion import Candidate, fuse
-from memoryhub.recall.results import Kind
+from memoryhub.recall.results import Arm, Kind
 from memoryhub.recall.routing import Route, route
 from memoryhub.recall.selection import distinct, relevance, relevant
 from memoryhub.recall.signals import z_scores
@@ -194,3 +195,12 @@ def test_a_turn_is_dropped_behind_its_fact_and_a_second_fact_keeps_its_rank() ->
 def test_never_more_than_the_limit(limit: int, count: int) -> None:
     ranked = fuse(ask("where"), [candidate(n / 10) for n in range(count)])
     assert distinct(ranked, {}, limit) == ranked[:limit]
+
+
+def test_places_in_the_arms_are_among_all_that_was_found_whichever_are_wanted() -> None:
+    said = [candidate(dense, lexical) for dense, lexical in ((0.9, 0), (None, 0.5), (1.2, 0.7))]
+    all_of_them = arms_of(said)
+    assert all_of_them[said[2].id] == {"dense": Arm(1, 0.6), "lexical": Arm(1, 0.7)}
+    assert all_of_them[said[1].id] == {"lexical": Arm(2, 0.5)}
+    for each in said:
+        assert arms_of(said, [each.id]) == {each.id: all_of_them[each.id]}

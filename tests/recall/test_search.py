@@ -313,9 +313,9 @@ def test_a_search_takes_few_statements(
     chatty.know("Ana adopted a kitten", turn)
     chatty.note("A kitten called Biscuit", keywords=["kitten"])
     search(chatty.space, "kitten bread")
-    # Two scopes, as the vector is made outside: savepoint, set, unset, release. Policy and model
-    # in the first; candidates, what waits, sources, three kinds and pending in the second.
-    with django_assert_num_queries(17):
+    # Two scopes, as the vector is made outside: savepoint, set, unset, release. Policy, model
+    # and what waits in the first; candidates, those that wait, sources, three kinds in the second.
+    with django_assert_num_queries(16):
         search(chatty.space, "kitten bread")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from memoryhub.recall.arms import PER_ARM, candidates
@@ -43,18 +43,26 @@ def bears(candidate: Candidate) -> bool:
     return near or candidate.lexical >= WORDS
 
 
-def arms_of(found: Sequence[Candidate]) -> dict[UUID, dict[str, Arm]]:
-    """The places each takes by meaning and by words."""
-    near = places({c.id: c.dense for c in found})
-    words = places({c.id: c.lexical or None for c in found})
-    made: dict[UUID, dict[str, Arm]] = {}
-    for c in found:
-        made[c.id] = {}
-        if c.dense is not None and c.id in near:
-            made[c.id]["dense"] = Arm(near[c.id], round(c.dense / 2, 4))
-        if c.id in words:
-            made[c.id]["lexical"] = Arm(words[c.id], round(c.lexical, 4))
-    return made
+def arms_of(
+    found: Sequence[Candidate], wanted: Collection[UUID] | None = None
+) -> dict[UUID, dict[str, Arm]]:
+    """The places by meaning and by words, among all found, of those wanted (None: of all)."""
+    near = places({at: c.dense for at, c in enumerate(found)})
+    words = places({at: c.lexical or None for at, c in enumerate(found)})
+    return {
+        c.id: _arms(c, near.get(at), words.get(at))
+        for at, c in enumerate(found)
+        if wanted is None or c.id in wanted
+    }
+
+
+def _arms(candidate: Candidate, near: int | None, words: int | None) -> dict[str, Arm]:
+    arms: dict[str, Arm] = {}
+    if near is not None and candidate.dense is not None:
+        arms["dense"] = Arm(near, round(candidate.dense / 2, 4))
+    if words is not None:
+        arms["lexical"] = Arm(words, round(candidate.lexical, 4))
+    return arms
 
 
 def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
