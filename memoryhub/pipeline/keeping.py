@@ -11,11 +11,10 @@ from django.utils import timezone
 
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.services import append_turns
 from memoryhub.engines.local.language import language_of
 from memoryhub.models_in_use import embedder_for
 from memoryhub.pipeline import restoring
-from memoryhub.pipeline.services import IngestRequest
+from memoryhub.pipeline.services import IngestRequest, append
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
@@ -56,15 +55,7 @@ def keep(
 def _stored(tenant_id: UUID, request: IngestRequest, now: datetime) -> tuple[Space, list[Turn]]:
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
-        appended = append_turns(
-            space,
-            request.messages,
-            received=now,
-            session_id=request.session,
-            agent=request.agent,
-            channel=request.channel,
-            terms=request.terms,
-        )
+        appended = append(space, request, now)
         if appended.new:
             form_pages(appended.session, appended.new)
             for turn in appended.new:

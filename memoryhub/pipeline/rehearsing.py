@@ -15,12 +15,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.services import append_turns
 from memoryhub.errors import TooLarge
 from memoryhub.inference.ledger import accounting
 from memoryhub.pipeline import claiming, queue, reading, wishing
 from memoryhub.pipeline.drafting import draft
-from memoryhub.pipeline.services import WAIT_CHARACTERS, IngestRequest
+from memoryhub.pipeline.services import WAIT_CHARACTERS, IngestRequest, append
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject, ensure_space
@@ -66,14 +65,7 @@ def _imagined(
         is_new = not Space.objects.filter(subject=subject).exists()
         with transaction.atomic():
             space = ensure_space(tenant_id, subject)
-            appended = append_turns(
-                space,
-                request.messages,
-                received=now,
-                session_id=request.session,
-                agent=request.agent,
-                channel=request.channel,
-            )
+            appended = append(space, request, now)
             form_pages(appended.session, appended.new)
             seqs = [turn.seq for turn in appended.new] or [0]
             job = queue.enqueue(space, seqs[0], seqs[-1], now)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.dialogues.services import append_turns
+from memoryhub.dialogues.services import Appended, append_turns
 from memoryhub.pipeline import queue, runner
 from memoryhub.pipeline.gathering import gather, wait_of
 from memoryhub.pipeline.models import Job
@@ -65,6 +65,19 @@ class Ingested:
     job: Job | None
 
 
+def append(space: Space, request: IngestRequest, now: datetime) -> Appended:
+    """Store what of it was not delivered before. Call inside the tenant's scope."""
+    return append_turns(
+        space,
+        request.messages,
+        received=now,
+        session_id=request.session,
+        agent=request.agent,
+        channel=request.channel,
+        terms=request.terms,
+    )
+
+
 def ingest(tenant_id: UUID, request: IngestRequest, now: datetime | None = None) -> Ingested:
     """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1).
 
@@ -73,15 +86,7 @@ def ingest(tenant_id: UUID, request: IngestRequest, now: datetime | None = None)
     now = now or timezone.now()
     with tenant_scope(tenant_id):
         space = ensure_space(tenant_id, request.subject)
-        appended = append_turns(
-            space,
-            request.messages,
-            received=now,
-            session_id=request.session,
-            agent=request.agent,
-            channel=request.channel,
-            terms=request.terms,
-        )
+        appended = append(space, request, now)
         if not appended.new:
             job = _earlier(space, appended.turns)
         else:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
+from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import embeddings as queries
 from memoryhub.console.queries import golden
 from memoryhub.console.queries.spaces import matching
@@ -145,7 +146,8 @@ def _begun(request: ConsoleRequest, space: Space) -> EmbeddingMigration:
 def begin(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         space = queries.space_or_404(space_id)
-    return _tried(request, space, lambda: _begun(request, space), "Begun.")
+    tried(request, lambda: _begun(request, space), "Begun.")
+    return redirect("embedding", space_id=space.id)
 
 
 @require_POST
@@ -169,16 +171,5 @@ def decide(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             raise NotFound("there is no migration of this space")
         return work(rows[0], timezone.now())
 
-    return _tried(request, space, decided, said)
-
-
-def _tried(
-    request: ConsoleRequest, space: Space, work: Callable[[], object], said: str
-) -> HttpResponse:
-    try:
-        work()
-    except MemoryHubError as error:
-        messages.error(request, f"Not done: {error.message}.")
-    else:
-        messages.success(request, said)
+    tried(request, decided, said)
     return redirect("embedding", space_id=space.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +14,7 @@ from memoryhub.console import measures, plots
 from memoryhub.console.access import operator_view, tenant_page
 from memoryhub.console.forms import RunForm
 from memoryhub.console.listing import read_filters
+from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import lab as queries
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.errors import MemoryHubError
@@ -187,7 +187,8 @@ def report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 def stop(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row, actor = queries.run_or_404(lab_id), request.user.get_username()
     said = "It ends before its next question. What was answered is kept."
-    return _tried(request, row, lambda: background.stop(row, actor), said)
+    tried(request, lambda: background.stop(row, actor), said)
+    return redirect("lab-run", lab_id=row.id)
 
 
 @require_POST
@@ -195,7 +196,8 @@ def stop(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 def resume(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         row = queries.run_or_404(lab_id)
-    return _tried(request, row, lambda: background.resume(row), "It goes on where it stood.")
+    tried(request, lambda: background.resume(row), "It goes on where it stood.")
+    return redirect("lab-run", lab_id=row.id)
 
 
 @require_POST
@@ -208,15 +210,3 @@ def delete(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     services.delete(row)
     messages.success(request, "Deleted, with its answers.")
     return redirect("lab")
-
-
-def _tried(
-    request: ConsoleRequest, row: LabRun, work: Callable[[], None], said: str
-) -> HttpResponse:
-    try:
-        work()
-    except MemoryHubError as error:
-        messages.error(request, f"Not done: {error.message}.")
-    else:
-        messages.success(request, said)
-    return redirect("lab-run", lab_id=row.id)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
 from memoryhub.console.access import tenant_page
+from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import personas as queries
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.spaces import tab
-from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.errors import InvalidInput
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Membership, Space
 from personas import blocks, profiles, traits
@@ -173,15 +173,8 @@ def _writer(request: ConsoleRequest, space: Space) -> Writer:
 
 
 def _tried(request: ConsoleRequest, change: Callable[[], object], done: str) -> bool:
-    """Say what came of a change, in one message."""
-    try:
-        with transaction.atomic():  # all of it or nothing
-            change()
-    except MemoryHubError as error:
-        messages.error(request, f"Not changed: {error.message}.")
-        return False
-    messages.success(request, done)
-    return True
+    """All of it or nothing, in one transaction."""
+    return tried(request, transaction.atomic()(change), done, refused="Not changed")
 
 
 def _number(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import read_filters
+from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import golden as queries
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.errors import MemoryHubError
@@ -86,7 +86,8 @@ def begin(
 @tenant_page(role=EDITOR)
 def cancel(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     run = queries.run_or_404(run_id)
-    return _tried(request, run_id, lambda: replaying.cancel(run, timezone.now()), "Called off.")
+    tried(request, lambda: replaying.cancel(run, timezone.now()), "Called off.")
+    return redirect("replay", run_id=run_id)
 
 
 @require_POST
@@ -97,17 +98,7 @@ def decide(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     now = timezone.now()
     if request.POST.get("decision") == "live":
         said = "It is in force from the next job on."
-        return _tried(request, run_id, lambda: deciding.make_live(run, actor, now), said)
-    return _tried(request, run_id, lambda: deciding.drop(run, actor, now), "Dropped.")
-
-
-def _tried(
-    request: ConsoleRequest, run_id: UUID, work: Callable[[], None], said: str
-) -> HttpResponse:
-    try:
-        work()
-    except MemoryHubError as error:
-        messages.error(request, f"Not done: {error.message}.")
+        tried(request, lambda: deciding.make_live(run, actor, now), said)
     else:
-        messages.success(request, said)
+        tried(request, lambda: deciding.drop(run, actor, now), "Dropped.")
     return redirect("replay", run_id=run_id)
