@@ -17,6 +17,7 @@ from api.resources import (
     erasing,
     fact_writes,
     facts,
+    feedback,
     golden,
     history,
     history_writes,
@@ -151,6 +152,8 @@ urlpatterns = [
         change=golden.ChangeQuestionView,
         remove=golden.RemoveQuestionView,
     ),
+    _space("feedback", ListView, "feedback", resource=feedback.FEEDBACK),
+    _space("feedback/set", feedback.SetFeedbackView, "feedback-set"),
     _space("policy", policies.SpacePolicyView, "policy"),
     path("spaces", spaces.SpacesView.as_view(), name="spaces"),
     # Last of them: a subject may have slashes in its name.

@@ -235,7 +235,7 @@ def _proposals(found: Trace) -> int:
 
 
 def _feedback(found: Trace) -> int:
-    about = [row for _, row in [*found.gone, *found.rewritten]]
+    about = {row for _, row in [*found.gone, *found.rewritten]} | found.erased
     count, _ = Feedback.objects.filter(space=found.space, row_id__in=about).delete()
     return count
 

@@ -4,22 +4,49 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from memoryhub.errors import InvalidInput
-from notes.models import Fact, Feedback
+from django.db.models import QuerySet
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.tenants.models import Space, SpaceModel
+from notes.models import Episode, Fact, Feedback, Note, Page
 
 MOST_CHARACTERS = 2_000
+# Whatever a search may show.
+JUDGED: dict[str, type[SpaceModel]] = {
+    "fact": Fact,
+    "turn": Turn,
+    "note": Note,
+    "page": Page,
+    "episode": Episode,
+}
+
+
+def judged(space: Space, kind: str, row_id: UUID) -> SpaceModel:
+    """The memory a word is about. Call inside the tenant's scope. Raises NotFound."""
+    row = JUDGED[kind].objects.filter(space=space, id=row_id).first()
+    if row is None:
+        raise NotFound("There is no such memory of this subject.")
+    return row
 
 
 def judge(
-    fact: Fact, verdict: str | None, actor: str, now: datetime, *, reason: str = ""
+    row: SpaceModel,
+    verdict: str | None,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    recall_id: UUID | None = None,
 ) -> Feedback | None:
     """Keep the actor's word on the memory in place of an earlier one; None takes it back.
     Call inside the tenant's scope. Raises InvalidInput."""
     about: dict[str, Any] = {
-        "space_id": fact.space_id,
-        "row_type": "fact",
-        "row_id": fact.id,
+        "space_id": row.space_id,
+        "row_type": row._meta.model_name,
+        "row_id": row.id,
         "actor": actor,
     }
     if verdict is None:
@@ -29,6 +56,13 @@ def judge(
         raise InvalidInput(f"one of {', '.join(Feedback.Verdict.values)}", field="feedback")
     if len(reason) > MOST_CHARACTERS:
         raise InvalidInput(f"at most {MOST_CHARACTERS} characters", field="feedback_reason")
-    said = {"tenant_id": fact.tenant_id, "verdict": verdict, "reason": reason, "created_at": now}
+    said = {"verdict": verdict, "reason": reason, "recall_id": recall_id, "created_at": now}
+    said["tenant_id"] = row.tenant_id
     feedback, _ = Feedback.objects.update_or_create(**about, defaults=said)
     return feedback
+
+
+def words_on(row: SpaceModel) -> QuerySet[Feedback]:
+    """What was said of a memory, the newest first."""
+    rows: QuerySet[Feedback] = Feedback.objects.all()
+    return rows.filter(space_id=row.space_id, row_type=row._meta.model_name, row_id=row.id)

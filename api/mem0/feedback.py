@@ -17,6 +17,8 @@ from api.mem0.views import Mem0View, actor_of
 from memoryhub.tenants.scope import tenant_scope
 from notes.feedback import MOST_CHARACTERS, judge
 
+_WORDS = ("POSITIVE", "NEGATIVE", "VERY_NEGATIVE")
+
 
 class FeedbackSerializer(serializers.Serializer[Any]):
     memory_id = NameField(max_length=100)
@@ -24,6 +26,11 @@ class FeedbackSerializer(serializers.Serializer[Any]):
     feedback_reason = NameField(
         required=False, allow_null=True, default="", max_length=MOST_CHARACTERS
     )
+
+    def validate_feedback(self, given: str | None) -> str | None:
+        if given and given.upper() not in _WORDS:
+            raise serializers.ValidationError(f"one of {', '.join(_WORDS)}, or null")
+        return given
 
 
 class FeedbackView(Mem0View):

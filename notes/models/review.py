@@ -80,17 +80,22 @@ class Fingerprint(SpaceModel):
 
 
 class Feedback(SpaceModel):
-    """What somebody thinks of a memory; the latest word of each counts."""
+    """What somebody thinks of a memory; the latest word of each counts.
+
+    `recall_id`: the question it was shown for, whose log entry may be gone.
+    """
 
     class Verdict(models.TextChoices):
         POSITIVE = "positive", "Helpful"
         NEGATIVE = "negative", "Not helpful"
         VERY_NEGATIVE = "very_negative", "Harmful"
+        WRONG = "wrong", "Not true"
 
     row_type = models.CharField(max_length=20)
     row_id = models.UUIDField()
     verdict = models.CharField(max_length=13, choices=Verdict)
     reason = models.CharField(max_length=2000, blank=True)
+    recall_id = models.UUIDField(null=True, blank=True)
     actor = models.CharField(max_length=120)
     created_at = models.DateTimeField()
 

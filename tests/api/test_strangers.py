@@ -88,6 +88,8 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "key-revoke": {"POST": "admin"},
     "usage": {"GET": "read"},
     "usage-calls": {"GET": "read"},
+    "feedback": {"GET": "read"},
+    "feedback-set": {"POST": "write"},
     "golden": {"GET": "read"},
     "golden-question": {"GET": "read"},
     "golden-new": {"POST": "write"},
@@ -131,6 +133,7 @@ BODIES: dict[str, Any] = {
     "roll-back": {"to": "2026-05-01T00:00:00Z", "dry_run": True},
     "erase": {"target": "subject", "dry_run": True},
     "policy": {"overrides": {}},
+    "feedback-set": {"kind": "fact", "memory_id": str(UUID(int=1)), "verdict": None},
     "golden-new": {"text": "Where?", "expected": [{"kind": "fact", "id": str(UUID(int=1))}]},
     "golden-change": {"text": "Where?", "expected": [{"kind": "fact", "id": str(UUID(int=1))}]},
 }

@@ -18,6 +18,7 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
+from notes.feedback import judge
 from notes.models import EvolutionEvent, Relation, Revision
 from personas.models import ProfileAttribute
 from personas.traits import owner_of
@@ -131,6 +132,7 @@ def hostile(db: None, evil: str) -> World:
             turn_ids=[turn.id],
             payload={"candidate": {"text": evil}},
         )
+        judge(fact, "wrong", evil, MAY, reason=evil, recall_id=call.id)
         receipt = make_receipt(tenant, reason=evil, actor=evil)
         block = make_block(space, evil, evil, agent=evil, description=evil)
         make_block(space, f"{evil} shared", evil, shared=True)

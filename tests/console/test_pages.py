@@ -16,6 +16,7 @@ from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Heat
 from memoryhub.tenants.scope import tenant_scope
+from notes.feedback import judge
 from notes.heat import with_heat
 from notes.models import Chain, Derivation, Episode, Fact, Page, Revision, Segment
 from tests.console.conftest import World
@@ -48,7 +49,7 @@ QUERIES = {
     "space-episode": 9,
     "space-entities": 3,
     "space-history": 4,
-    "space-fact": 11,
+    "space-fact": 12,
     "space-note": 10,
     "space-segment": 7,
     "space-search": 5,
@@ -440,3 +441,13 @@ def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
     assert "faded" in page
     address = reverse("space-episode", args=[world.space.id, whole.id])
     assert "A day of honey." in browser.get(address).content.decode()
+
+
+def test_what_was_said_of_a_fact_stands_on_its_page(browser: Client, world: World) -> None:
+    assert "What was said of it" not in show(browser, world, "space-fact")
+    with tenant_scope(world.tenant.id):
+        judge(world.fact, "wrong", "key mh_abc", MAY, reason="She moved.")
+    page = show(browser, world, "space-fact")
+    assert "Not true" in page
+    assert "She moved." in page
+    assert "key mh_abc" in page

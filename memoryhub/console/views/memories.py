@@ -17,7 +17,11 @@ from memoryhub.console.views import correcting
 from memoryhub.console.views.spaces import tab
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.scope import tenant_scope
+from notes.feedback import words_on
 from notes.retention import standing
+
+# Of what was said of a fact, the latest.
+WORDS = 10
 
 
 @tenant_view()
@@ -48,6 +52,7 @@ def _fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpRespons
         intervals=intervals,
         standing=left,
         recalled=recalls.shown_for(space, fact_id),
+        words=words_on(row.fact)[:WORDS],
     )
 
 

@@ -327,7 +327,12 @@ def test_the_latest_feedback_of_a_key_is_kept_and_goes_with_the_memory(
     with tenant_scope(tenant.id):
         kept = Feedback.objects.get()
     assert (kept.verdict, kept.reason) == ("very_negative", "It is two.")
-    for wrong in ({"feedback": "MEH"}, {"feedback": 1}, {"feedback_reason": "x" * 2001}):
+    for wrong in (
+        {"feedback": "MEH"},
+        {"feedback": "WRONG"},
+        {"feedback": 1},
+        {"feedback_reason": "x" * 2001},
+    ):
         assert mem0.post("/v1/feedback/", body | wrong, format="json").status_code == 400
     mem0.post("/v1/feedback/", body | {"feedback": None}, format="json")
     with tenant_scope(tenant.id):
