@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.scope import current_tenant
 
 
 def turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:
@@ -49,6 +52,47 @@ def turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
         cursor.execute(_AROUND, {"ids": list(ids), "near": near})
         found = [row for (row,) in cursor.fetchall()]
     return list(Turn.objects.filter(id__in=found).order_by("session_id", "ordinal"))
+
+
+class Spoken(NamedTuple):
+    """A turn as evidence of something. `session`: its session's place in the space."""
+
+    id: UUID
+    session: int
+    ordinal: int
+    speaker: str
+    text: str
+    occurred_at: datetime
+    external_id: str
+    state: str
+
+    @classmethod
+    def of(cls, turn: Turn) -> Spoken:
+        """Reads the session, if it is not there."""
+        return cls(
+            turn.id,
+            turn.session.ordinal,
+            turn.ordinal,
+            turn.speaker,
+            turn.text,
+            turn.occurred_at,
+            turn.external_id,
+            turn.state,
+        )
+
+
+_SPOKEN = """
+SELECT t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
+FROM dialogues_turn t JOIN dialogues_session s ON s.id = t.session_id
+WHERE t.tenant_id = %s AND t.id = ANY(%s) AND t.state <> 'redacted'
+"""
+
+
+def spoken(ids: Iterable[UUID]) -> dict[UUID, Spoken]:
+    """Those of these turns that are not erased. A plain statement: every question reads it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SPOKEN, [current_tenant(), list(ids)])
+        return {row[0]: Spoken(*row) for row in cursor.fetchall()}
 
 
 def turns_by_id(ids: Iterable[UUID]) -> dict[UUID, Turn]:

@@ -41,9 +41,10 @@ def fuse(
     columns = signals(route, found)
     names = tuple(columns)
     rows = zip(*((used.of(name) * columns[name]).tolist() for name in names), strict=True)
-    scored = [Scored(each, _parts(names, row)) for each, row in zip(found, rows, strict=True)]
-    if kept is not None:
-        scored = [_faded(each, kept(each.candidate)) for each in scored]
+    scored = [
+        Scored(each, _parts(names, row, kept(each) if kept else 1.0))
+        for each, row in zip(found, rows, strict=True)
+    ]
     return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
 
 
@@ -51,13 +52,12 @@ def fuse(
 _ALWAYS = ("dense", "lexical")
 
 
-def _parts(names: Sequence[str], row: Sequence[float]) -> dict[str, float]:
+def _parts(names: Sequence[str], row: Sequence[float], left: float) -> dict[str, float]:
+    """What is forgotten of a score is a part too. A score below the mean is far from it by as much
+    more."""
     named = zip(names, row, strict=True)
-    return {name: value for name, value in named if value or name in _ALWAYS}
-
-
-def _faded(scored: Scored, left: float) -> Scored:
-    """A score below the mean is far from it by as much more."""
-    score = scored.score
-    lost = score * left - score if score > 0 else score / left - score
-    return Scored(scored.candidate, {**scored.parts, "kept": lost}) if left < 1 else scored
+    parts = {name: value for name, value in named if value or name in _ALWAYS}
+    if left < 1:
+        score = sum(parts.values())
+        parts["kept"] = score * left - score if score > 0 else score / left - score
+    return parts

@@ -10,13 +10,15 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.dialogues.queries import turns_by_id
+from memoryhub.dialogues.queries import Spoken, spoken
 from memoryhub.recall.results import Finding, Item, ItemKind, Source
+from memoryhub.tenants.scope import current_tenant
 from notes.intervals import counts, is_single
-from notes.models import Derivation, Episode, Fact, Note, Page
+from notes.models import Episode, Fact, Note, Page
 
 Span = tuple[int, int]
 # Of these nothing is derived yet.
@@ -38,17 +40,23 @@ class Found:
     found: tuple[Finding, ...] = ()
 
 
+_LINKS = """
+SELECT d.child_id, d.turn_id, d.span_start, d.span_end
+FROM notes_derivation d JOIN dialogues_turn t ON t.id = d.turn_id
+WHERE d.tenant_id = %s AND d.child_id = ANY(%s) AND d.child_type IN ('fact', 'note')
+  AND d.role = 'support'
+ORDER BY t.seq
+"""
+
+
 def links_of(derived: Iterable[UUID]) -> Links:
     """Supporting turns of facts and notes by their id."""
     ids = list(derived)
     if not ids:
         return {}
-    rows = (
-        Derivation.objects.filter(child_type__in=("fact", "note"), child_id__in=ids)
-        .filter(role=Derivation.Role.SUPPORT)
-        .order_by("turn__seq")
-        .values_list("child_id", "turn_id", "span_start", "span_end")
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_LINKS, [current_tenant(), ids])
+        rows = cursor.fetchall()
     links: dict[UUID, dict[UUID, Span | None]] = defaultdict(dict)
     for child, turn, start, end in rows:
         links[child].setdefault(turn, None if start is None or end is None else (start, end))
@@ -57,9 +65,13 @@ def links_of(derived: Iterable[UUID]) -> Links:
 
 def source_of(turn: Turn, span: Span | None = None) -> Source:
     """The turn as evidence of something."""
+    return _source(Spoken.of(turn), span)
+
+
+def _source(turn: Spoken, span: Span | None = None) -> Source:
     return Source(
         turn_id=turn.id,
-        ref=f"D{turn.session.ordinal}:{turn.ordinal}",
+        ref=f"D{turn.session}:{turn.ordinal}",
         speaker=turn.speaker,
         text=turn.text,
         occurred_at=turn.occurred_at,
@@ -73,26 +85,25 @@ def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
     ids: dict[str, list[UUID]] = defaultdict(list)
     for each in chosen:
         ids[each.kind].append(each.id)
-    rows = {kind: _ROWS[kind]().in_bulk(some) for kind, some in ids.items() if kind in _ROWS}
+    rows = {kind: _ROWS[kind](some) for kind, some in ids.items() if kind in _ROWS}
     turns = _turns(
         [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
     )
-    spoken = turns_of_pages(list(rows.get("page", {}).values()))
+    paged = turns_of_pages(list(rows.get("page", {}).values()))
     made = []
     for each in chosen:
         rests_on = links.get(each.id, {}).items()
-        sources = [source_of(turns[t], span) for t, span in rests_on if t in turns]
+        sources = [_source(turns[t], span) for t, span in rests_on if t in turns]
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
-            sources = [source_of(turn) for turn in spoken.get(each.id, ())] or sources
+            sources = [source_of(turn) for turn in paged.get(each.id, ())] or sources
             item = _ITEMS[each.kind](row, each, sources)
             made.append(replace(item, reason=each.reason, found=each.found))
     return made
 
 
-def _turns(ids: Sequence[UUID]) -> dict[UUID, Turn]:
-    known = turns_by_id(ids) if ids else {}
-    return {at: turn for at, turn in known.items() if turn.state != Turn.State.REDACTED}
+def _turns(ids: Sequence[UUID]) -> dict[UUID, Spoken]:
+    return spoken(dict.fromkeys(ids)) if ids else {}
 
 
 def turns_of_pages(pages: Sequence[Page]) -> dict[UUID, list[Turn]]:
@@ -105,7 +116,7 @@ def turns_of_pages(pages: Sequence[Page]) -> dict[UUID, list[Turn]]:
     return {page.id: [turn for turn in turns if page.covers(turn)] for page in pages}
 
 
-def _turn_item(turn: Turn, found: Found, sources: Sequence[Source]) -> Item:
+def _turn_item(turn: Spoken, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="turn",
         id=turn.id,
@@ -115,7 +126,7 @@ def _turn_item(turn: Turn, found: Found, sources: Sequence[Source]) -> Item:
         occurred_at=turn.occurred_at,
         speaker=turn.speaker,
         owner=turn.speaker,
-        sources=(source_of(turn),),
+        sources=(_source(turn),),
         unread=turn.state in UNREAD,
     )
 
@@ -181,11 +192,11 @@ def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> 
     )
 
 
-_ROWS: Mapping[str, Callable[[], Any]] = {
-    "fact": Fact.objects.all,
-    "note": Note.objects.all,
-    "page": lambda: Page.objects.select_related("chain", "session"),
-    "episode": Episode.objects.all,
+_ROWS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
+    "fact": Fact.objects.by_id,
+    "note": Note.objects.by_id,
+    "page": lambda ids: Page.objects.select_related("chain", "session").in_bulk(ids),
+    "episode": Episode.objects.by_id,
 }
 _ITEMS: Mapping[str, Callable[[Any, Found, Sequence[Source]], Item]] = {
     "turn": _turn_item,
