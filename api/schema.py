@@ -32,6 +32,8 @@ WRITE_PARAMETERS = [
         HEADER, str, OpenApiParameter.HEADER, description="Makes the request happen once."
     )
 ]
+# Of writes on a row that has a version.
+VERSIONED_PARAMETERS = [*WRITE_PARAMETERS, IF_MATCH]
 PROBLEM = {
     "type": "object",
     "properties": {

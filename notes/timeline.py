@@ -143,7 +143,9 @@ def _plan(space: Space, events: Collection[UUID], actor: str, now: datetime) -> 
     return bench
 
 
-def roll_back(space: Space, to: datetime, actor: str, now: datetime) -> list[EvolutionEvent]:
+def roll_back(
+    space: Space, to: datetime, actor: str, now: datetime, *, reason: str = ""
+) -> list[EvolutionEvent]:
     """Undo every later event that stands, newest first, all or none. Opens its own scopes.
 
     Returns the events made, one for each undone. Raises Conflict.
@@ -151,6 +153,7 @@ def roll_back(space: Space, to: datetime, actor: str, now: datetime) -> list[Evo
     for _ in range(TRIES):
         with tenant_scope(space.tenant_id):
             bench = plan_roll_back(space, to, actor, now)
+        bench.because(reason)
         made = finish(bench)
         if made is not None:
             return made

@@ -29,7 +29,12 @@ Row = tuple[str, UUID]
 
 
 def undo(
-    event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False
+    event: EvolutionEvent,
+    actor: str,
+    now: datetime,
+    *,
+    cascade: bool = False,
+    reason: str = "",
 ) -> EvolutionEvent:
     """Take back what an event did, as an event of its own; of an undo, that is redo.
 
@@ -40,6 +45,7 @@ def undo(
     for _ in range(TRIES):
         with tenant_scope(event.tenant_id):
             bench = plan(event, actor, now, cascade=cascade)
+        bench.because(reason)
         if done := finish(bench):
             return done[-1]
     raise Conflict("these memories are being changed: try again", code="busy")

@@ -82,6 +82,11 @@ class Workbench:
         self.undone.append(event)
         self.changes.append(changes)
 
+    def because(self, reason: str) -> None:
+        """The caller's reason for what was worked out; "" leaves the one it has."""
+        for changes in self.changes:
+            changes.event.reason = reason or changes.event.reason
+
     def _turn_back(
         self, changes: ChangeSet, key: Key, before: Values | None, after: Values | None
     ) -> None:

@@ -137,7 +137,15 @@ def _retire(changes: ChangeSet, old: ProfileAttribute) -> None:
     changes.changed(old, before)
 
 
-def write(space: Space, key: str, value: str, actor: str, now: datetime) -> None:
+def write(
+    space: Space,
+    key: str,
+    value: str,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+) -> None:
     """A person's own word on the profile; "" takes the attribute away, if no fact says it.
 
     Call inside the tenant's scope. Raises InvalidInput.
@@ -147,7 +155,8 @@ def write(space: Space, key: str, value: str, actor: str, now: datetime) -> None
         raise InvalidInput("a word or two: letters, digits and spaces", field="key")
     if len(value) > 500:
         raise InvalidInput("at most 500 characters", field="value")
-    changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, "written by hand")
+    why = reason or "written by hand"
+    changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, why)
     rows = ProfileAttribute.objects.select_for_update().filter(
         space=space, owner=owner_of(space), key=key, retired_at=None
     )

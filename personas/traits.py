@@ -155,7 +155,15 @@ def _propose(changes: ChangeSet, old: Trait, one: Judged) -> None:
     )
 
 
-def correct(space: Space, key: str, level: str, actor: str, now: datetime) -> None:
+def correct(
+    space: Space,
+    key: str,
+    level: str,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+) -> None:
     """A person's own word on a trait: "" withdraws it. The pipeline only proposes against it.
 
     Call inside the tenant's scope. Raises InvalidInput.
@@ -164,7 +172,7 @@ def correct(space: Space, key: str, level: str, actor: str, now: datetime) -> No
         raise InvalidInput("no such trait is registered", field="key")
     if level and level not in LEVELS:
         raise InvalidInput(f"one of {', '.join(sorted(LEVELS))}, or empty", field="level")
-    changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, "set by hand")
+    changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, reason or "set by hand")
     rows = Trait.objects.select_for_update().filter(space=space, owner=owner_of(space), key=key)
     old = rows.filter(valid_to=None, retired_at=None).first()
     if old is not None and (old.level, old.corrected_by) == (level, actor):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from rest_framework import serializers
 
 from api.fields import TextField, TimestampField
 from api.resources.facts import FACTS
-from api.resources.writing import Deed, ReasonSerializer, RowWriteView
+from api.resources.writing import Deed, ReasonSerializer, RowWriteView, said
 from memoryhub.dialogues.messages import in_zone
 from notes import amending, correcting
 
@@ -58,14 +58,14 @@ class EndFactView(FactWriteView):
     def change(self, deed: Deed, row_id: UUID) -> None:
         at = deed.given["at"]
         until = in_zone(at, deed.space.timezone, field="at") if at else None
-        correcting.ended(deed.space, row_id, deed.actor, deed.now, at=until, **_said(deed))
+        correcting.ended(deed.space, row_id, deed.actor, deed.now, at=until, **said(deed))
 
 
 class RetractFactView(FactWriteView):
     """It was never so: no time brings it back, and what it had closed holds again."""
 
     def change(self, deed: Deed, row_id: UUID) -> None:
-        correcting.never_true(deed.space, row_id, deed.actor, deed.now, **_said(deed))
+        correcting.never_true(deed.space, row_id, deed.actor, deed.now, **said(deed))
 
 
 class ForgetFactView(FactWriteView):
@@ -80,7 +80,7 @@ class RestoreFactView(FactWriteView):
     """It is so after all, and still."""
 
     def change(self, deed: Deed, row_id: UUID) -> None:
-        correcting.restore(deed.space, row_id, deed.actor, deed.now, **_said(deed))
+        correcting.restore(deed.space, row_id, deed.actor, deed.now, **said(deed))
 
 
 class PinFactView(FactWriteView):
@@ -91,8 +91,4 @@ class PinFactView(FactWriteView):
 
     def change(self, deed: Deed, row_id: UUID) -> None:
         pinned = deed.given["pinned"]
-        correcting.pin(deed.space, "fact", row_id, pinned, deed.actor, deed.now, **_said(deed))
-
-
-def _said(deed: Deed) -> dict[str, Any]:
-    return {"reason": deed.reason, "version": deed.version}
+        correcting.pin(deed.space, "fact", row_id, pinned, deed.actor, deed.now, **said(deed))

@@ -10,7 +10,6 @@ from api.columns import ID, TEXT, TIME, Column, Resource
 from api.fields import NameField
 from api.listing import shown_row
 from api.resources.writing import Deed, WriteView
-from api.schema import WRITE_PARAMETERS
 from memoryhub.recall.opinions import say
 from memoryhub.tenants.scope import tenant_scope
 from notes.feedback import JUDGED, MOST_CHARACTERS
@@ -48,7 +47,6 @@ class SetFeedbackView(WriteView):
     """The key's word on a memory, in place of an earlier one. It changes no memory by itself."""
 
     serializer_class = FeedbackSerializer
-    parameters: ClassVar = WRITE_PARAMETERS
     example: ClassVar = {
         "kind": "fact",
         "memory_id": "0197a0de-0000-7000-8000-000000000000",

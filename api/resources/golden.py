@@ -9,7 +9,14 @@ from rest_framework import serializers
 
 from api.columns import DERIVED, ID, LIST, OBJECT, TEXT, TIME, Resource, unretired
 from api.fields import TextField
-from api.resources.writing import Deed, RowWriteView, WriteView, changed, changed_schema
+from api.resources.writing import (
+    Deed,
+    ReasonSerializer,
+    RowWriteView,
+    WriteView,
+    changed,
+    changed_schema,
+)
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.golden.services import (
     MOST_EXPECTED,
@@ -44,7 +51,7 @@ class ExpectedSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
 
 
-class QuestionBodySerializer(serializers.Serializer[Any]):
+class QuestionBodySerializer(ReasonSerializer):
     text = TextField()
     expected = serializers.ListField(
         child=ExpectedSerializer(), allow_empty=False, max_length=MOST_EXPECTED
@@ -73,7 +80,13 @@ class NewQuestionView(WriteView):
     def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
         given = deed.given
         made = save_question(
-            deed.space, given["text"], _named(deed), deed.actor, deed.now, tags=given["tags"]
+            deed.space,
+            given["text"],
+            _named(deed),
+            deed.actor,
+            deed.now,
+            tags=given["tags"],
+            reason=deed.reason,
         )
         return changed(deed.space, QUESTIONS, made.id)
 
@@ -90,8 +103,17 @@ class ChangeQuestionView(RowWriteView):
     example: ClassVar = _EXAMPLE
 
     def change(self, deed: Deed, row_id: UUID) -> None:
-        text, tags = deed.given["text"], deed.given["tags"]
-        change_question(deed.space, row_id, text, _named(deed), deed.actor, deed.now, tags=tags)
+        change_question(
+            deed.space,
+            row_id,
+            deed.given["text"],
+            _named(deed),
+            deed.actor,
+            deed.now,
+            tags=deed.given["tags"],
+            reason=deed.reason,
+            version=deed.version,
+        )
 
 
 class RemoveQuestionView(RowWriteView):
@@ -101,4 +123,11 @@ class RemoveQuestionView(RowWriteView):
     settles = False
 
     def change(self, deed: Deed, row_id: UUID) -> None:
-        remove_question(deed.space, row_id, deed.actor, deed.now)
+        remove_question(
+            deed.space,
+            row_id,
+            deed.actor,
+            deed.now,
+            reason=deed.reason,
+            version=deed.version,
+        )

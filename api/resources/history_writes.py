@@ -21,7 +21,7 @@ from notes.workbench import Workbench
 MOST_SHOWN = 200
 
 
-class UndoSerializer(serializers.Serializer[Any]):
+class UndoSerializer(ReasonSerializer):
     """`cascade`: later events that built on it are undone first."""
 
     cascade = serializers.BooleanField(required=False, default=False)
@@ -48,7 +48,7 @@ class UndoView(WriteView):
     """Take back what an event did; of an undo, that is redo. `dry_run` shows it only."""
 
     serializer_class = UndoSerializer
-    example: ClassVar = {"cascade": True, "dry_run": True}
+    example: ClassVar = {"cascade": True, "reason": "read wrongly"}
 
     def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
         with tenant_scope(deed.space.tenant_id):
@@ -61,7 +61,7 @@ class UndoView(WriteView):
         shown = _outlook(bench)
         if deed.given["dry_run"]:
             return shown | {"dry_run": True, "event_ids": []}
-        made = undo(event, deed.actor, deed.now, cascade=cascade)
+        made = undo(event, deed.actor, deed.now, cascade=cascade, reason=deed.reason)
         return shown | {"dry_run": False, "event_ids": [made.id]}
 
     def answers(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class RollBackView(WriteView):
         shown = _outlook(bench)
         if deed.given["dry_run"]:
             return shown | {"dry_run": True, "event_ids": []}
-        made = roll_back(deed.space, to, deed.actor, deed.now)
+        made = roll_back(deed.space, to, deed.actor, deed.now, reason=deed.reason)
         return shown | {"dry_run": False, "event_ids": [each.id for each in made]}
 
     def answers(self) -> dict[str, Any]:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rest_framework import serializers
-
 from api.fields import NameField
-from api.resources.writing import Deed, WriteView
+from api.resources.writing import Deed, ReasonSerializer, WriteView
 from memoryhub.tenants.scope import tenant_scope
 from personas import profiles, traits
 
 _DONE = {"type": "object", "properties": {"key": {"type": "string"}}}
 
 
-class TraitSerializer(serializers.Serializer[Any]):
+class TraitSerializer(ReasonSerializer):
     """`level` "" withdraws it."""
 
     key = NameField(max_length=40)
     level = NameField(max_length=6)
 
 
-class AttributeSerializer(serializers.Serializer[Any]):
+class AttributeSerializer(ReasonSerializer):
     """`value` "" takes it away, if no fact says it."""
 
     key = NameField(max_length=40)
@@ -37,7 +35,7 @@ class SetTraitView(WriteView):
     def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
         key, level = deed.given["key"], deed.given["level"]
         with tenant_scope(deed.space.tenant_id):
-            traits.correct(deed.space, key, level, deed.actor, deed.now)
+            traits.correct(deed.space, key, level, deed.actor, deed.now, reason=deed.reason)
         return {"key": key, "level": level}
 
     def answers(self) -> dict[str, Any]:
@@ -53,7 +51,7 @@ class SetAttributeView(WriteView):
     def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
         key, value = deed.given["key"], deed.given["value"]
         with tenant_scope(deed.space.tenant_id):
-            profiles.write(deed.space, key, value, deed.actor, deed.now)
+            profiles.write(deed.space, key, value, deed.actor, deed.now, reason=deed.reason)
         return {"key": key, "value": value}
 
     def answers(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from api.fields import MetadataField
 from api.resources.base import space_at
 from api.resources.writing import Deed, ReasonSerializer, WriteView
+from api.schema import VERSIONED_PARAMETERS
 from memoryhub.errors import Conflict, Outdated
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
@@ -58,6 +59,7 @@ class SpacePolicyView(WriteView):
 
     scopes: ClassVar = {"GET": "read", "POST": "admin"}
     serializer_class = PolicySerializer
+    parameters: ClassVar = VERSIONED_PARAMETERS
     keeps = True
     example: ClassVar = {"overrides": {"recall.k_min": 6}, "reason": "more to choose from"}
 

@@ -6,14 +6,13 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q
-from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 
 from api.columns import ID, LIST, OBJECT, TEXT, TIME, Resource
 from api.fields import NameField
 from api.listing import shown_row
 from api.permissions import HasScope
-from api.resources.writing import Deed, WriteView
+from api.resources.writing import Deed, ReasonSerializer, WriteView
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.reviewing import ANSWERS, answer
 from memoryhub.tenants.models import ApiKey, Space
@@ -42,6 +41,7 @@ CONFLICTS = Resource(
         "created_at": TIME,
         "decided_at": TIME,
         "decided_by": TEXT,
+        "decided_because": TEXT,
     },
     order=("-created_at", "-id"),
     held=lambda now: Q(state=Proposal.State.OPEN),
@@ -49,7 +49,7 @@ CONFLICTS = Resource(
 )
 
 
-class DecideSerializer(serializers.Serializer[Any]):
+class DecideSerializer(ReasonSerializer):
     answer = NameField(max_length=20)
 
 
@@ -68,7 +68,7 @@ class DecideView(WriteView):
         said = deed.given["answer"]
         if said == "erase" and ApiKey.Scope.ADMIN not in deed.key.scopes:
             raise PermissionDenied(HasScope.message)
-        answer(proposal, said, deed.actor, deed.now)
+        answer(proposal, said, deed.actor, deed.now, reason=deed.reason)
         with tenant_scope(deed.space.tenant_id):
             return {"conflict": shown_row(CONFLICTS, CONFLICTS.rows(), proposal.id)}
 

@@ -19,7 +19,7 @@ from api.fields import NameField
 from api.idempotency import once_apart
 from api.listing import shown_row, tag
 from api.resources.base import space_at
-from api.schema import IF_MATCH, WRITE_PARAMETERS
+from api.schema import IF_MATCH, VERSIONED_PARAMETERS, WRITE_PARAMETERS
 from api.views import HubView
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import restoring
@@ -61,7 +61,7 @@ class WriteView(HubView):
 
     scopes: ClassVar = {"POST": "write"}
     serializer_class: type[serializers.Serializer[Any]] = ReasonSerializer
-    parameters: ClassVar = [*WRITE_PARAMETERS, IF_MATCH]
+    parameters: ClassVar = WRITE_PARAMETERS
     # Whether claims may have changed by other means than reading.
     settles = False
     # The answer tells nothing that could be erased.
@@ -74,6 +74,8 @@ class WriteView(HubView):
         deed = Deed(
             space, dict(body.validated_data), key_of(request), timezone.now(), version_of(request)
         )
+        if deed.version is not None and IF_MATCH not in self.parameters:
+            raise InvalidInput("none: what this writes has no version", field="If-Match")
         answer, replayed = once_apart(
             space.tenant_id,
             request,
@@ -98,6 +100,7 @@ class RowWriteView(WriteView):
     """A write on one row, answered with the row as it is then and the event that changed it."""
 
     resource: Resource = NO_RESOURCE
+    parameters: ClassVar = VERSIONED_PARAMETERS
     settles = True
 
     def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
@@ -110,6 +113,11 @@ class RowWriteView(WriteView):
 
     def answers(self) -> dict[str, Any]:
         return changed_schema(self.resource)
+
+
+def said(deed: Deed) -> dict[str, Any]:
+    """What services take of any write on a row: its reason, and the version that was read."""
+    return {"reason": deed.reason, "version": deed.version}
 
 
 def changed(space: Space, resource: Resource, row_id: UUID) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def save_question(
     now: datetime,
     *,
     tags: Iterable[str] = (),
+    reason: str = "",
 ) -> GoldenQuestion:
     """`expected`: (fact, note or turn; id) of memories of this space. Opens its own scopes.
 
@@ -59,7 +60,7 @@ def save_question(
     def work(bench: Workbench, changes: ChangeSet) -> None:
         bench.add(changes, made, [])
 
-    by_hand(space, actor, now, "golden question saved", work)
+    by_hand(space, actor, now, reason or "golden question saved", work)
     return made
 
 
@@ -72,8 +73,11 @@ def change_question(
     now: datetime,
     *,
     tags: Iterable[str] = (),
+    reason: str = "",
+    version: int | None = None,
 ) -> GoldenQuestion:
-    """Put other words, memories and tags in place of those it has. Raises as `save_question`.
+    """Put other words, memories and tags in place of those it has. Raises as `save_question`, and
+    Outdated where it is not in the `version` that was read.
 
     Memories it named already keep the sources they were saved with, even if they are gone.
     """
@@ -90,17 +94,28 @@ def change_question(
         bench.edit(changes, row, text=words, tags=labels, changed_at=now, **_naming(named))
         found[:] = [row]
 
-    by_hand(space, actor, now, "golden question changed", work)
+    read = ("goldenquestion", question_id, version)
+    by_hand(space, actor, now, reason or "golden question changed", work, read)
     return found[0]
 
 
-def remove_question(space: Space, question_id: UUID, actor: str, now: datetime) -> None:
-    """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone."""
+def remove_question(
+    space: Space,
+    question_id: UUID,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    version: int | None = None,
+) -> None:
+    """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone, Outdated
+    where it is not in the `version` that was read."""
 
     def work(bench: Workbench, changes: ChangeSet) -> None:
         bench.retire(changes, _standing(bench, question_id))
 
-    by_hand(space, actor, now, "golden question taken away", work)
+    read = ("goldenquestion", question_id, version)
+    by_hand(space, actor, now, reason or "golden question taken away", work, read)
 
 
 def _standing(bench: Workbench, question_id: UUID) -> GoldenQuestion:

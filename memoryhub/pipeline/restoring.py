@@ -20,17 +20,24 @@ from notes.models import EvolutionEvent, IndexEntry
 
 
 def undo(
-    event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False
+    event: EvolutionEvent,
+    actor: str,
+    now: datetime,
+    *,
+    cascade: bool = False,
+    reason: str = "",
 ) -> EvolutionEvent:
     """See `notes.undoing.undo`. Opens its own scopes. Raises Conflict."""
-    made = undoing.undo(event, actor, now, cascade=cascade)
+    made = undoing.undo(event, actor, now, cascade=cascade, reason=reason)
     settle(made.space_id, made.tenant_id, str(made.id), now)
     return made
 
 
-def roll_back(space: Space, to: datetime, actor: str, now: datetime) -> list[EvolutionEvent]:
+def roll_back(
+    space: Space, to: datetime, actor: str, now: datetime, *, reason: str = ""
+) -> list[EvolutionEvent]:
     """See `notes.timeline.roll_back`. Opens its own scopes. Raises Conflict."""
-    made = timeline.roll_back(space, to, actor, now)
+    made = timeline.roll_back(space, to, actor, now, reason=reason)
     settle(space.id, space.tenant_id, f"back-{now.isoformat()}", now)
     return made
 

@@ -42,14 +42,17 @@ _LEAVES_ALL = frozenset(
 _WITHDRAWS, _NO_ROW = frozenset({"correct", "retract"}), frozenset({"close", "retract"})
 
 
-def answer(proposal: Proposal, said: str, actor: str, now: datetime) -> Proposal:
-    """Carry out one of the proposal's ANSWERS. Raises InvalidInput, and Conflict when it was
-    answered before or can't be done any more."""
+def answer(
+    proposal: Proposal, said: str, actor: str, now: datetime, *, reason: str = ""
+) -> Proposal:
+    """Carry out one of the proposal's ANSWERS, for a `reason` of whoever decides. Raises
+    InvalidInput, and Conflict when it was answered before or can't be done any more."""
     if said not in ANSWERS[proposal.kind]:
         known = ", ".join(ANSWERS[proposal.kind])
         raise InvalidInput(f"one of {known}", field="answer")
     with tenant_scope(proposal.tenant_id):
         space = Space.objects.get(id=proposal.space_id)
+    proposal.decided_because = reason
     _take(proposal, said, actor, now)
     try:
         if (proposal.kind, said) not in _LEAVES_ALL:
@@ -66,7 +69,10 @@ def _take(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
     proposal.state = Proposal.State.REJECTED if left else Proposal.State.ACCEPTED
     with tenant_scope(proposal.tenant_id):
         done = Proposal.objects.filter(id=proposal.id, state=Proposal.State.OPEN).update(
-            state=proposal.state, decided_at=now, decided_by=actor
+            state=proposal.state,
+            decided_at=now,
+            decided_by=actor,
+            decided_because=proposal.decided_because,
         )
     if done != 1:
         raise Conflict("this was answered before", code="already_answered")
@@ -75,13 +81,14 @@ def _take(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
 def _put_back(proposal: Proposal) -> None:
     with tenant_scope(proposal.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(
-            state=Proposal.State.OPEN, decided_at=None, decided_by=""
+            state=Proposal.State.OPEN, decided_at=None, decided_by="", decided_because=""
         )
 
 
 def _carry_out(space: Space, proposal: Proposal, said: str, actor: str, now: datetime) -> None:
     if proposal.kind == Kind.ERASE:
-        erasing.execute(space, erase_target(proposal), actor, now, reason="asked to forget")
+        why = proposal.decided_because or "asked to forget"
+        erasing.execute(space, erase_target(proposal), actor, now, reason=why)
         return
     work: Work = {
         "replace": _replace,
@@ -90,7 +97,8 @@ def _carry_out(space: Space, proposal: Proposal, said: str, actor: str, now: dat
         "apply": _apply,
         "merge": _merge,
     }[said]
-    by_hand(space, actor, now, f"accepted: {proposal.reason}"[:500], _bound(work, proposal))
+    why = proposal.decided_because or f"accepted: {proposal.reason}"[:500]
+    by_hand(space, actor, now, why, _bound(work, proposal))
     restoring.settle(space.id, space.tenant_id, str(proposal.id), now)
 
 
