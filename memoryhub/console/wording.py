@@ -57,6 +57,12 @@ def kind_words(kind: str) -> str:
     }.get(kind, kind)
 
 
+ERASED_TARGETS = {
+    "subject": "everything about somebody",
+    "session": "a conversation",
+    "facts": "memories",
+    "turns": "what was said",
+}
 _ERASED = {
     "rederived": "derived again from the rest",
     "loosened": "kept for what else they rest on",

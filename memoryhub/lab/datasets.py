@@ -78,18 +78,19 @@ def read(path: Path) -> Dataset:
         raw = path.read_bytes()
         data = json.loads(raw)
     except (OSError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path} can't be read as JSON: {error}", field="path") from error
+        raise InvalidInput(f"{path.name} can't be read as JSON: {error}", field="path") from error
     form = _form(data)
     if not form:
         raise InvalidInput(
-            f"{path} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format", field="path"
+            f"{path.name} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format",
+            field="path",
         )
     try:
         dialogues = _READERS[form](path, data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(
-            f"{path} is not in the format {form} ({reason})", field="path"
+            f"{path.name} is not in the format {form} ({reason})", field="path"
         ) from error
     return Dataset(path.name, form, hashlib.sha256(raw).hexdigest(), dialogues)
 

@@ -52,6 +52,8 @@ function layout(given) {
 function draw(box) {
   const figure = JSON.parse(box.dataset.plot);
   if (figure.layout.showlegend && !figure.layout.legend && box.clientWidth < 500) figure.layout.height += 120;
+  // Plotly fills its box and makes none: what is below has to be kept off the plot.
+  box.style.minHeight = `${figure.layout.height + 16}px`;
   const options = { responsive: true, displayModeBar: false };
   Plotly.react(box, figure.data.map(toned), layout(figure.layout), options);
 }

@@ -77,6 +77,20 @@ def test_a_memory_leads_to_a_question_that_should_find_it(browser: Client, world
     assert f'value="fact:{world.fact.id}" checked' in ticked
 
 
+def test_looking_sends_no_token_in_an_address_and_saves_nothing(
+    browser: Client, world: World
+) -> None:
+    where = reverse("space-golden-new", args=[world.space.id])
+    assert "formmethod" not in shown(browser, "space-golden-new", world.space.id)
+    before = len(standing(world))
+    ticked = f"fact:{world.fact.id}"
+    found = browser.post(where, {"text": "bees in Ghent", "find": "1", "expected": ticked})
+    assert found.status_code == 200
+    assert "Found now" in found.content.decode()
+    assert f'value="{ticked}" checked' in found.content.decode()
+    assert len(standing(world)) == before
+
+
 def test_looked_for_ticked_and_saved(browser: Client, world: World) -> None:
     found = shown(browser, "space-golden-new", world.space.id, text="bees in Ghent", find="1")
     assert "Found now" in found
@@ -203,6 +217,23 @@ def test_what_can_not_be_tried_is_said_where_it_was_asked(browser: Client, world
     assert "in force already" in same.content.decode()
     nobody = browser.post(reverse("replay-start"), {"engine": "llm", "tag": "zebra"}, follow=True)
     assert "no golden questions" in nobody.content.decode()
+
+
+def test_a_model_that_is_not_configured_is_no_candidate(
+    browser: Client, world: World, settings: Any
+) -> None:
+    settings.LLM_MODEL = ""
+    assert "Try another engine" not in shown(browser, "replays")
+    settings.LLM_MODEL = "small"
+    assert "Try another engine" in shown(browser, "replays")
+
+
+def test_switches_read_as_on_the_policy_page(browser: Client, world: World) -> None:
+    where = reverse("space-policy-try", args=[world.space.id])
+    begun = browser.post(where, {"preset": "memgpt", "version": "0"}, follow=True)
+    page = begun.content.decode()
+    assert "<b>off</b>" in page
+    assert "<b>false</b>" not in page
 
 
 def test_called_off(browser: Client, world: World) -> None:

@@ -193,6 +193,7 @@ def test_one_under_way_polls_and_shows_what_there_is(browser: Client, world: Wor
     part = browser.get(where, headers={"HX-Request": "true"})
     assert "HX-Refresh" not in part
     assert b"<h1>" not in part.content
+    assert b'id="state" hx-swap-oob="true"><span class="badge">Running<' in part.content
     with tenant_scope(world.tenant.id):
         LabRun.objects.filter(id=run.id).update(state="done")
     assert browser.get(where, headers={"HX-Request": "true"})["HX-Refresh"] == "true"

@@ -169,6 +169,27 @@ def test_a_replaced_fact_says_until_when_and_by_what(browser: Client, world: Wor
     assert "I keep bees in Ghent</a>" not in show(browser, world, "space-facts")
 
 
+def test_a_wording_that_was_taken_out_stands_before_the_right_one_and_says_so(
+    browser: Client, world: World
+) -> None:
+    later = MAY + timedelta(days=1)
+    with tenant_scope(world.tenant.id):
+        Fact.objects.filter(id=world.fact.id).update(retired_at=later, version=2)
+        right = make_fact(
+            world.space, "I keep ten hives", lineage=world.fact.lineage, recorded_at=later
+        )
+    where = reverse("space-fact", args=[world.space.id, right.id])
+    page = browser.get(where).content.decode()
+    assert page.index(f">{world.fact.text}</a>") < page.index(">I keep ten hives</a>")
+    assert page.count(", taken out</p>") == 1
+
+
+def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: World) -> None:
+    where = reverse("receipt", args=[world.receipt.id])
+    assert "<h1>Erased: what was said</h1>" in browser.get(where).content.decode()
+    assert ">What was said</a>" in browser.get(reverse("receipts")).content.decode()
+
+
 def move(world: World) -> Fact:
     with tenant_scope(world.tenant.id):
         Fact.objects.filter(id=world.fact.id).update(

@@ -180,6 +180,12 @@ def test_plots_are_drawn_under_the_content_security_policy(visitor: Visitor, wor
     """Whatever the browser refuses is a trouble, which fails the test."""
     page = visitor.open("lab-run", world.lab.id)
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(3)
+    for box in page.locator(".plot").all():
+        drawn = box.locator(".svg-container").bounding_box()
+        held = box.bounding_box()
+        assert drawn is not None
+        assert held is not None
+        assert drawn["y"] + drawn["height"] <= held["y"] + held["height"]  # covers nothing below
     lines = page.get_by_label("Recall against tokens").locator(".legendtext")
     expect(lines).to_have_text(["mem0", "rag"])
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]  # it has one

@@ -119,3 +119,6 @@ def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
     for bad in (path, tmp_path / "absent.json"):
         with pytest.raises(InvalidInput):
             load(bad)
+    with pytest.raises(InvalidInput) as unreadable:
+        load(path)
+    assert str(tmp_path) not in unreadable.value.message  # the console shows it

@@ -179,7 +179,7 @@ def biography(space: Space, fact_id: UUID) -> Biography:
     fact = fact_or_404(space, fact_id)
     lineage = Fact.objects.filter(space=space, lineage=fact.lineage)
     chain = lineage.prefetch_related(_SUCCESSORS).select_related("supersedes")
-    versions = fact_rows(chain.order_by("valid_from", "version", "id"))
+    versions = fact_rows(chain.order_by("valid_from", "recorded_at", "id"))
     row = next(version for version in versions if version.fact.id == fact.id)
     relations = Relation.objects.filter(fact=fact).select_related("src", "dst")
     return Biography(

@@ -106,6 +106,12 @@ def value(given: Any) -> str:
     return json.dumps(given)
 
 
+@register.filter
+def setting(given: Any) -> str:
+    """A switch's value as the policy page writes it."""
+    return ("on" if given else "off") if isinstance(given, bool) else value(given)
+
+
 _STATUS = {value: str(label).lower() for value, label in Fact.Status.choices}
 
 
@@ -125,6 +131,11 @@ def at(values: dict[str, Any], name: str) -> Any:
 def kind_words(kind: str) -> str:
     """As an operator calls it."""
     return wording.kind_words(kind)
+
+
+@register.filter
+def erased_target(kind: str) -> str:
+    return wording.ERASED_TARGETS.get(kind, kind)
 
 
 @register.filter

@@ -91,6 +91,8 @@ def _edited(request: ConsoleRequest, space_id: UUID, question_id: UUID | None) -
     with tenant_scope(request.tenant.id):
         space = space_or_404(space_id, timezone.now())
         question = queries.question_or_404(space, question_id) if question_id else None
+    if request.method == "POST" and "find" in request.POST:
+        return _page(request, space, question, Form.read(request.POST))
     if request.method == "POST":
         need(request, EDITOR)
         return _sent(request, space, question)
@@ -127,7 +129,8 @@ def _page(
     *,
     trouble: str = "",
 ) -> HttpResponse:
-    found, insufficient = _found(request, space, form)
+    looks = bool(form.text.strip()) and ("find" in request.GET or "find" in request.POST)
+    found, insufficient = _found(space, form) if looks else ([], False)
     with tenant_scope(request.tenant.id):
         chosen = _chosen(space, question, form)
         ticked = {each.value for each in chosen}
@@ -139,7 +142,7 @@ def _page(
             form=form,
             chosen=chosen,
             found=[(v, item) for v, item in found if v not in ticked],
-            looked="find" in request.GET and bool(form.text.strip()),
+            looked=looks,
             insufficient=insufficient,
             latest=queries.latest_ranks(question) if question else [],
             trouble=trouble,
@@ -156,13 +159,11 @@ def _chosen(space: Any, question: GoldenQuestion | None, form: Form) -> list[que
     return [all_named[v] for v in dict.fromkeys(form.expected) if v in all_named]
 
 
-def _found(request: ConsoleRequest, space: Any, form: Form) -> tuple[list[tuple[str, Item]], bool]:
+def _found(space: Any, form: Form) -> tuple[list[tuple[str, Item]], bool]:
     """(memories that a search for the question finds now, whether it says that is too little).
 
     Looking leaves no trace. Asks models: no scope may be open.
     """
-    if "find" not in request.GET or not form.text.strip():
-        return [], False
     result = search(space, form.text, limit=10, reinforce=False)
     rows = [(f"{item.kind}:{item.id}", item) for item in result.items]
     return [row for row in rows if row[1].kind in queries.KINDS], result.insufficient

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -28,9 +29,18 @@ EDITOR = Membership.Role.EDITOR
 @tenant_page()
 def replays(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (queries.STATE,))
-    others = [choice for choice in Tenant.Engine.choices if choice[0] != request.tenant.engine]
-    context = {"filters": filters, "page": queries.runs(filters), "engines": others}
+    context = {
+        "filters": filters,
+        "page": queries.runs(filters),
+        "engines": _others(request.tenant),
+    }
     return render(request, "replays.html", context)
+
+
+def _others(tenant: Tenant) -> list[tuple[str, str]]:
+    """(name, label) of the engines that could be tried: a model that is not configured can't."""
+    there = {Tenant.Engine.LOCAL} | ({Tenant.Engine.LLM} if settings.LLM_MODEL else set())
+    return [one for one in Tenant.Engine.choices if one[0] in there and one[0] != tenant.engine]
 
 
 @tenant_page()
