@@ -10,6 +10,8 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 
+from memoryhub.engines.llm.own_prompts import faults
+
 _ROLE = """
 SELECT current_user, rolsuper, rolbypassrls,
        EXISTS (SELECT 1 FROM pg_class WHERE relname = 'tenants_space' AND relowner = r.oid)
@@ -46,6 +48,18 @@ def model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
             )
         )
     return found
+
+
+@register
+def prompts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    return [
+        Error(
+            f"The prompt {name} can't be used: {fault}.",
+            hint=f"Mend it or take it out of {settings.PROMPTS}.",
+            id="memoryhub.E006",
+        )
+        for name, fault in faults(settings.PROMPTS).items()
+    ]
 
 
 @register(Tags.security, deploy=True)

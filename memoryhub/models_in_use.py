@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -27,13 +28,19 @@ def engine_settings() -> EngineSettings:
         threads=settings.MODEL_THREADS,
         timeout=settings.MODEL_TIMEOUT_SECONDS,
         probed=settings.DATA_DIR / PROBED,
+        prompts=settings.PROMPTS,
     )
 
 
 def engine_for(tenant: Tenant, policy: Policy) -> Engine:
-    """The tenant's engine, asking the models that the policy names for their purposes."""
-    models = tuple(sorted((p, model) for p, model in policy.llm.model.items() if model))
-    return registry.get_engine(tenant.engine, replace(engine_settings(), llm_models=models))
+    """The tenant's engine, with the models and prompts that the policy names for purposes."""
+    models, prompts = _named(policy.llm.model), _named(policy.llm.prompt)
+    told = replace(engine_settings(), llm_models=models, llm_prompts=prompts)
+    return registry.get_engine(tenant.engine, told)
+
+
+def _named(by_purpose: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((purpose, name) for purpose, name in by_purpose.items() if name))
 
 
 def engine_named(name: str) -> Engine:

@@ -64,6 +64,8 @@ EMBEDDING_DIMENSION = env.integer("MEMORYHUB_EMBEDDING_DIMENSION", 0)
 OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
 OPENAI_API_KEY = env.text("OPENAI_API_KEY")
 LLM_MODEL = env.text("MEMORYHUB_LLM_MODEL")
+# An operator's own prompts, which policies choose by name.
+PROMPTS = env.path("MEMORYHUB_PROMPTS", DATA_DIR / "prompts")
 MODEL_THREADS = env.integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
 MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 # What was recalled is counted by a thread every so often; 0: never.

@@ -21,6 +21,8 @@ from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.server import THROWAWAY
 from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
+from memoryhub.engines.llm.own_prompts import Prompts
+from memoryhub.engines.registry import EngineSettings
 from memoryhub.tenants.services import create_tenant
 from tests.support.hub import Hub, ScriptedModel, TableEmbedder
 
@@ -90,7 +92,11 @@ def hub(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[Hub]:
     scripted, embedder = ScriptedModel(), TableEmbedder()
     # Associations follow whatever is said; tests about them count the calls instead.
     scripted.allow("note_build", "link_evolve")
-    monkeypatch.setattr(registry, "get_engine", lambda name, settings: LLMEngine(scripted))
+
+    def made(name: str, settings: EngineSettings) -> LLMEngine:
+        return LLMEngine(scripted, prompts=Prompts(settings.prompts, dict(settings.llm_prompts)))
+
+    monkeypatch.setattr(registry, "get_engine", made)
     monkeypatch.setattr(registry, "get_embedder", lambda settings: embedder)
     monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
     yield Hub(create_tenant("Scripted", "scripted"), scripted, embedder)

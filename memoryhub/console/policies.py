@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memoryhub.policies.composing import Difference, composed, differences, house_rules
@@ -11,10 +11,20 @@ from memoryhub.policies.describing import shown
 from memoryhub.policies.presets import DEFAULT, PRESETS, Preset
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import Layers
-from memoryhub.policies.switches import BY_PURPOSE, GROUPS, PURPOSES, SWITCHES, Switch, switch_of
+from memoryhub.policies.switches import (
+    BY_PURPOSE,
+    GROUPS,
+    PROMPT,
+    SWITCHES,
+    Switch,
+    family_of,
+    switch_of,
+)
 from memoryhub.policies.switches import value_of as policy_value
 
-NAMES = (*SWITCHES, *(f"{BY_PURPOSE}.{purpose}" for purpose in PURPOSES))
+NAMES = (*SWITCHES, *BY_PURPOSE)
+# By switch: the prompts to choose from, each with its difference to the packaged one.
+OwnPrompts = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,7 @@ class Row:
     words: str
     source: str
     error: str = ""
+    differences: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def chosen(self) -> list[str]:
@@ -76,15 +87,30 @@ class Option:
 
 
 def groups(
-    layers: Layers, given: Mapping[str, str] | None = None, wrong: Mapping[str, str] | None = None
+    layers: Layers,
+    given: Mapping[str, str] | None = None,
+    wrong: Mapping[str, str] | None = None,
+    prompts: OwnPrompts | None = None,
 ) -> list[Group]:
     """All switches. `given` are values of a form that was refused, `wrong` why, by switch."""
     policy, given, wrong = layers.policy, given or {}, wrong or {}
-    rows = {name: _row(name, policy, layers, given, wrong) for name in NAMES}
+    made = (_row(name, policy, layers, given, wrong) for name in NAMES)
+    rows = [row for each in made if (row := _with_prompts(each, prompts or {}))]
     return [
-        Group(group, title, [row for row in rows.values() if row.switch.group == group])
+        Group(group, title, [row for row in rows if row.switch.group == group])
         for group, title in GROUPS.items()
     ]
+
+
+def _with_prompts(row: Row, prompts: OwnPrompts) -> Row | None:
+    """A choice of a purpose's prompts; None where there is nothing to choose and nothing chosen."""
+    if family_of(row.switch.name) != PROMPT:
+        return row
+    found = prompts.get(row.switch.name, {})
+    names = tuple(dict.fromkeys(["", *found, row.text]))
+    if names == ("",):
+        return None
+    return replace(row, switch=replace(row.switch, kind="choice", choices=names), differences=found)
 
 
 def _row(

@@ -38,6 +38,9 @@ class EngineSettings:
     timeout: float = 120.0
     # (purpose, model) of those that ask another model than `llm_model`.
     llm_models: tuple[tuple[str, str], ...] = ()
+    # An operator's own prompts, and (purpose, name) of those that are asked by one.
+    prompts: Path | None = None
+    llm_prompts: tuple[tuple[str, str], ...] = ()
     # Where a probe of models left what it found out.
     probed: Path | None = None
 
@@ -195,6 +198,7 @@ def _check_llm(settings: EngineSettings) -> None:
 
 def _make_llm(settings: EngineSettings) -> Engine:
     from memoryhub.engines.llm.engine import LLMEngine
+    from memoryhub.engines.llm.own_prompts import Prompts
 
     return LLMEngine.connected(
         settings.openai_base_url,
@@ -203,6 +207,7 @@ def _make_llm(settings: EngineSettings) -> Engine:
         timeout=settings.timeout,
         models=dict(settings.llm_models),
         probed=settings.probed,
+        prompts=Prompts(settings.prompts, dict(settings.llm_prompts)),
     )
 
 

@@ -1,4 +1,4 @@
-"""A setting that is to be tried before it goes live: another policy, engine or embedder."""
+"""A setting that is to be tried before it goes live: another policy, prompt, engine or embedder."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from typing import Any
 
 from django.conf import settings
 
-from memoryhub.engines.llm.prompting import VERSIONS, Purpose
+from memoryhub.engines.llm.own_prompts import Prompts
+from memoryhub.engines.llm.prompting import Purpose
 from memoryhub.errors import InvalidInput
 from memoryhub.golden.models import ReplayRun
 from memoryhub.models_in_use import embedder
 from memoryhub.policies.composing import composed, differences
 from memoryhub.policies.presets import DEFAULT
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import Layers, layers_of
+from memoryhub.policies.services import Layers, layers_of, refuse_unknown_prompts
+from memoryhub.policies.switches import FAMILIES
 from memoryhub.tenants.models import Space, Tenant
 
 # The prompts that a search asks models by, and the switches it obeys. The others act on what is
 # read from now on: no replay can show them.
 PROMPTS: tuple[Purpose, ...] = ("route", "judge", "query_entities")
 READ_SIDE: tuple[str, ...] = ("route.", "judge.", "recall.", "forget.")
-READ_SIDE += tuple(f"llm.model.{purpose}" for purpose in PROMPTS)
+READ_SIDE += tuple(f"{family}.{purpose}" for family in FAMILIES for purpose in PROMPTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +66,24 @@ class Candidate:
             "policy": layers.version,
             "engine": tenant.engine,
             "model": settings.LLM_MODEL,
-            "prompts": {purpose: VERSIONS[purpose] for purpose in PROMPTS},
+            "prompts": _prompts_of(layers.policy),
             "embedder": (space.embedding_model if space else "") or embedder().name,
         }
-        changed = differences(layers.policy, _candidate_policy(self, layers, of_space=bool(space)))
+        policy = _candidate_policy(self, layers, of_space=bool(space))
+        refuse_unknown_prompts(policy, self.overrides or ())
+        changed = differences(layers.policy, policy)
         then = now | {
             "switches": {d.name: d.after for d in changed},
+            "prompts": _prompts_of(policy),
             "engine": self.engine or now["engine"],
             "embedder": self.embedder or now["embedder"],
         }
         return now | {"switches": {d.name: d.before for d in changed}}, then
+
+
+def _prompts_of(policy: Policy) -> dict[str, str]:
+    prompts = Prompts(names=policy.llm.prompt)
+    return {purpose: prompts.version(purpose).partition(".")[2] for purpose in PROMPTS}
 
 
 def _candidate_policy(candidate: Any, layers: Layers, *, of_space: bool) -> Policy:

@@ -14,7 +14,14 @@ from pydantic_core import ErrorDetails
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.presets import DEFAULT, PRESETS
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.switches import BY_PURPOSE, PURPOSES, SWITCHES, switch_of, value_of
+from memoryhub.policies.switches import (
+    BY_PURPOSE,
+    FAMILIES,
+    SWITCHES,
+    family_of,
+    switch_of,
+    value_of,
+)
 
 # What belongs to the tenant's house rather than to a system of memory: a space that has a preset
 # of its own keeps these of its tenant.
@@ -65,8 +72,8 @@ class Difference:
 
 
 def differences(before: Policy, after: Policy) -> list[Difference]:
-    """In the order of the switches, models by purpose last."""
-    names = [*SWITCHES, *(f"{BY_PURPOSE}.{purpose}" for purpose in PURPOSES)]
+    """In the order of the switches, models and prompts by purpose last."""
+    names = [*SWITCHES, *BY_PURPOSE]
     pairs = ((name, value_of(before, name), value_of(after, name)) for name in names)
     return [Difference(*each) for each in pairs if each[1] != each[2]]
 
@@ -82,9 +89,9 @@ def _nested(values: Overrides) -> dict[str, dict[str, Any]]:
         if switch_of(name) is None:
             raise _unknown(name)
         group, _, rest = name.partition(".")
-        if name.startswith(f"{BY_PURPOSE}."):
-            purpose = name.removeprefix(f"{BY_PURPOSE}.")
-            nested.setdefault(group, {}).setdefault("model", {})[purpose] = value
+        if family_of(name):
+            by_purpose, _, purpose = rest.partition(".")
+            nested.setdefault(group, {}).setdefault(by_purpose, {})[purpose] = value
         else:
             nested.setdefault(group, {})[rest] = value
     return nested
@@ -93,8 +100,8 @@ def _nested(values: Overrides) -> dict[str, dict[str, Any]]:
 def _unknown(name: str) -> InvalidInput:
     group = name.partition(".")[0]
     near = [each for each in SWITCHES if each.startswith(f"{group}.")]
-    if name.startswith(f"{BY_PURPOSE}."):
-        near = [f"{BY_PURPOSE}.{purpose}" for purpose in PURPOSES]
+    if family := family_of(name):
+        near = [each for each in BY_PURPOSE if family_of(each) == family]
     hint = f"; of {group} there are: {', '.join(near)}" if near else ""
     return InvalidInput(f"there is no switch {name!r}{hint}", field=name)
 
@@ -103,7 +110,7 @@ def _refusal(fault: ErrorDetails) -> InvalidInput:
     said = str(fault["msg"]).removeprefix("Value error, ")
     if not fault["loc"]:
         return InvalidInput(said, field=said.partition(" ")[0])
-    depth = 3 if fault["loc"][:2] == ("llm", "model") else 2
+    depth = 3 if ".".join(map(str, fault["loc"][:2])) in FAMILIES else 2
     name = ".".join(str(part) for part in fault["loc"][:depth])
     switch = switch_of(name)
     bounds = f" (allowed: {switch.bounds})" if switch else ""

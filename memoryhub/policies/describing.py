@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memoryhub.policies.presets import PRESETS, Preset
-from memoryhub.policies.switches import BY_PURPOSE, GROUPS, PURPOSES, SWITCHES, Switch
+from memoryhub.policies.switches import GROUPS, MODEL, PROMPT, PURPOSES, SWITCHES, Switch
 
 _INTRODUCTION = """# Policies
 
@@ -36,8 +36,10 @@ def _row(switch: Switch) -> str:
 def _purposes() -> str:
     names = ", ".join(f"`{purpose}`" for purpose in PURPOSES)
     return (
-        f"`{BY_PURPOSE}.<purpose>` names the model that is asked for a purpose, where it is not "
-        f"to be the hub's. The purposes are {names}.\n"
+        f"`{MODEL}.<purpose>` names the model that is asked for a purpose, where it is not "
+        f"to be the hub's, and `{PROMPT}.<purpose>` the operator's "
+        "[own prompt](../how-to/use-your-own-prompts.md), where it is not to be the packaged one. "
+        f"The purposes are {names}.\n"
     )
 
 

@@ -272,6 +272,8 @@ class Llm(_Group):
     """Money the tenant may spend in a day (UTC), by the price list; nothing: no limit."""
     model: dict[str, str] = Field(default_factory=dict)
     """Models by purpose, where another than the hub's is to be asked."""
+    prompt: dict[str, str] = Field(default_factory=dict)
+    """Operators' own prompts by purpose, where one is to be used in place of the packaged one."""
 
 
 class Erase(_Group):

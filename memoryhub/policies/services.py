@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
+from memoryhub.engines.llm import own_prompts
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.policies.composing import composed, normalised
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import DEFAULT
 from memoryhub.policies.schema import Policy
+from memoryhub.policies.switches import PROMPT, family_of, value_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
@@ -121,9 +125,25 @@ def set_policy(
             created_at=now or timezone.now(),
         )
         policy = _composed(layers.tenant, made) if space else _composed(made, None)
+        refuse_unknown_prompts(policy, changed)
         made.overrides = normalised(policy, changed)
         made.save(force_insert=True)
     return made
+
+
+def refuse_unknown_prompts(policy: Policy, names: Iterable[str]) -> None:
+    """Raises InvalidInput for a switch among `names` whose prompt is not in the folder."""
+    asked = {name: value_of(policy, name) for name in names if family_of(name) == PROMPT}
+    if not any(asked.values()):
+        return
+    there = own_prompts.known(settings.PROMPTS)
+    for name, wanted in asked.items():
+        found = there.get(name.rpartition(".")[2], [])
+        if wanted and wanted not in found:
+            listed = ", ".join(found) or "none"
+            raise InvalidInput(
+                f"{name}: there is no prompt {wanted[:60]!r}; there are: {listed}", field=name
+            )
 
 
 def _refuse_for_space(overrides: dict[str, Any]) -> None:

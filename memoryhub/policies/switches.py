@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
-from memoryhub.engines.llm.prompting import Purpose
+from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.schema import Policy
 
-# A switch a purpose: llm.model.construct, llm.model.resolve, ...
-BY_PURPOSE = "llm.model"
-PURPOSES: tuple[str, ...] = tuple(p for p in get_args(Purpose) if p != "repair")
+# A switch a purpose: llm.model.construct, llm.prompt.judge, ... with its help and bounds.
+MODEL, PROMPT = "llm.model", "llm.prompt"
+FAMILIES: Mapping[str, tuple[str, str]] = {
+    MODEL: ("The model asked for this purpose.", "a model's name"),
+    PROMPT: (
+        "The operator's prompt for this purpose, instead of the packaged one.",
+        "the name of a prompt in the folder, or nothing",
+    ),
+}
+BY_PURPOSE: tuple[str, ...] = tuple(f"{f}.{purpose}" for f in FAMILIES for purpose in PURPOSES)
 
 GROUPS: Mapping[str, str] = {
     "derive": "Reading dialogue",
@@ -65,7 +72,7 @@ def _described() -> Iterator[Switch]:
         part = schema["$defs"][_definition(reference)]
         for name, described in part["properties"].items():
             full = f"{group}.{name}"
-            if full != BY_PURPOSE:
+            if full not in FAMILIES:
                 yield _switch(full, described)
 
 
@@ -127,16 +134,23 @@ SWITCHES: Mapping[str, Switch] = {switch.name: switch for switch in _described()
 
 
 def switch_of(name: str) -> Switch | None:
-    """The switch of this name; `llm.model.<purpose>` is one for every purpose."""
-    if name.removeprefix(f"{BY_PURPOSE}.") in PURPOSES:
-        return Switch(name, "text", "", "The model asked for this purpose.", "a model's name")
+    """The switch of this name; each family has one for every purpose (`llm.model.<purpose>`)."""
+    if name in BY_PURPOSE:
+        return Switch(name, "text", "", *FAMILIES[family_of(name)])
     return SWITCHES.get(name)
+
+
+def family_of(name: str) -> str:
+    """`llm.prompt` of `llm.prompt.judge`; "" for a switch that stands for itself."""
+    family = name.rpartition(".")[0]
+    return family if family in FAMILIES else ""
 
 
 def value_of(policy: Policy, name: str) -> Any:
     """The switch's value as JSON: lists for tuples, None where nothing is set."""
     group, _, rest = name.partition(".")
     dumped = getattr(policy, group).model_dump(mode="json", by_alias=True)
-    if name.startswith(f"{BY_PURPOSE}."):
-        return dumped["model"].get(name.removeprefix(f"{BY_PURPOSE}."), "")
+    if family_of(name):
+        by_purpose, _, purpose = rest.partition(".")
+        return dumped[by_purpose].get(purpose, "")
     return dumped[rest]

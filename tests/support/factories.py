@@ -350,7 +350,7 @@ def make_outcome(run: LabRun, system: str, **values: Any) -> LabOutcome:
 
 def make_replay(question: GoldenQuestion, **values: Any) -> ReplayRun:
     """Done, with an answer of each side."""
-    policy = {"engine": "local", "model": "", "embedder": "table", "prompts": {"route": 1}}
+    policy = {"engine": "local", "model": "", "embedder": "table", "prompts": {"route": "v1"}}
     values = {
         "overrides": {},
         "questions": [question.id],

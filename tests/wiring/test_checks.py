@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,16 @@ def test_an_embedder_without_its_endpoint_or_model(settings: Any) -> None:
 def test_an_endpoint_without_a_model(settings: Any) -> None:
     settings.OPENAI_BASE_URL = "http://127.0.0.1:1/v1"
     assert ids(checks.model_settings(None)) == {"memoryhub.W001"}
+
+
+def test_prompts_that_can_not_be_used(settings: Any, tmp_path: Path) -> None:
+    settings.PROMPTS = tmp_path
+    assert checks.prompts(None) == []
+    (tmp_path / "judge.short.md").write_text("Judge.")
+    (found,) = checks.prompts(None)
+    assert found.id == "memoryhub.E006"
+    assert "judge.short.md" in found.msg
+    assert found.hint
 
 
 def test_every_message_has_a_hint(settings: Any) -> None:

@@ -17,6 +17,7 @@ from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import policies as queries
 from memoryhub.console.queries import spaces as space_queries
+from memoryhub.console.queries.prompts import prompts_to_choose
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.replays import begin
 from memoryhub.errors import Conflict, InvalidInput
@@ -126,7 +127,7 @@ def _page(
         "in_force": layers.policy,
         "preset": PRESETS[layers.policy.preset],
         "options": policies.options(layers, of_space=bool(space)),
-        "groups": policies.groups(layers, given, faults),
+        "groups": policies.groups(layers, given, faults, prompts_to_choose()),
         "trouble": wrong.message if wrong else "",
         "page": queries.versions(space, number).map(lambda v: (v, policies.steps(v.overrides))),
         "space": space,

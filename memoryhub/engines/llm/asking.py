@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from memoryhub.engines.ledger import current_ledger
 from memoryhub.engines.llm.chat import Model
 from memoryhub.engines.llm.ladder import ask
-from memoryhub.engines.llm.prompting import Purpose, messages, template
+from memoryhub.engines.llm.own_prompts import Prompts
+from memoryhub.engines.llm.prompting import Purpose, messages
 from memoryhub.errors import EngineError
 
 logger = logging.getLogger(__name__)
@@ -41,15 +42,15 @@ def halved(ask: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> li
     return [*halved(ask, items[:middle]), *halved(ask, items[middle:])]
 
 
-def is_instruction(purpose: Purpose, text: str) -> bool:
-    """Whether the text is a piece of the purpose's own prompt (spec §5.4 M8)."""
+def is_instruction(instructions: str, text: str) -> bool:
+    """Whether the text is a piece of the prompt it was asked by (spec §5.4 M8)."""
     plain = _plain(text)
-    return bool(plain) and plain in _instructions(purpose)
+    return bool(plain) and plain in _instructions(instructions)
 
 
-@cache
-def _instructions(purpose: Purpose) -> str:
-    return _plain(template(purpose))
+@lru_cache(maxsize=32)
+def _instructions(text: str) -> str:
+    return _plain(text)
 
 
 def _plain(text: str) -> str:
@@ -61,15 +62,22 @@ def _plain(text: str) -> str:
 class Asking:
     """Asks the model of a purpose. `rejected` counts items of replies that were dropped."""
 
-    def __init__(self, chat: Model, chats: dict[Purpose, Model] | None = None) -> None:
+    def __init__(
+        self,
+        chat: Model,
+        chats: dict[Purpose, Model] | None = None,
+        prompts: Prompts | None = None,
+    ) -> None:
         self._chat = chat
         self._chats = chats or {}
+        self.prompts = prompts or Prompts()
         self.rejected = 0
 
     def ask(self, purpose: Purpose, data: dict[str, Any], shape: type[Reply]) -> Reply:
         """The purpose's instructions and `data` in, a checked reply out. Raises EngineError."""
         chat = self._chats.get(purpose, self._chat)
-        return ask(chat, purpose, messages(purpose, data), shape)
+        sent = messages(self.prompts.text(purpose), data)
+        return ask(chat, purpose, sent, shape, self.prompts.version(purpose))
 
     def reject(self, purpose: Purpose, count: int) -> None:
         """Items of the last reply that it may not claim: dropped, counted, never guessed (E13)."""

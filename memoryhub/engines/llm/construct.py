@@ -9,7 +9,7 @@ from typing import Any
 
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.engines.llm.asking import TOO_MUCH, Asking
-from memoryhub.engines.llm.prompting import Purpose, words_of
+from memoryhub.engines.llm.prompting import Purpose
 from memoryhub.engines.llm.reading import MOST_FACTS, Reading
 from memoryhub.engines.llm.replies import (
     ConstructReply,
@@ -77,7 +77,7 @@ class Constructing(Asking):
         alone = not wanted.combine
         purpose: Purpose = "extract_facts" if alone else "construct"
         earlier = {u.handle for u in group[0].history}
-        reading = Reading(uncut, earlier, words_of(purpose))
+        reading = Reading(uncut, earlier, self.prompts.text(purpose))
         if alone:
             reply = self._separately(group, wanted)
         else:

@@ -29,14 +29,18 @@ class UnreadableError(Exception):
     """Why a reply does not fit, in words a model can act on."""
 
 
-def ask(chat: Model, purpose: Purpose, messages: Messages, shape: type[Reply]) -> Reply:
+def ask(
+    chat: Model, purpose: Purpose, messages: Messages, shape: type[Reply], version: str = ""
+) -> Reply:
     """The model's reply as `shape`, accounted for in the ledger.
 
+    `version` names the prompt where it is not the packaged one.
     Raises EngineError: `unreadable_reply` after one repair, or what the ledger refuses.
     """
     ledger = current_ledger()
     ledger.allow(purpose, chat.model)
-    call = Call(purpose, f"{purpose}.v{VERSIONS[purpose]}", chat.model, messages)
+    version = version or f"{purpose}.v{VERSIONS[purpose]}"
+    call = Call(purpose, version, chat.model, messages)
     started = time.perf_counter()
     try:
         return _climbed(chat, call, strict_schema(shape), shape)

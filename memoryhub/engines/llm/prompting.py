@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
@@ -54,15 +54,15 @@ def match_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-@cache
-def words_of(purpose: Purpose) -> str:
-    """A purpose's instructions in that form, without marks."""
-    return match_text(template(purpose).replace("`", ""))
+@lru_cache(maxsize=32)
+def words_of(instructions: str) -> str:
+    """Instructions in that form, without marks."""
+    return match_text(instructions.replace("`", ""))
 
 
-def messages(purpose: Purpose, data: dict[str, Any]) -> list[dict[str, str]]:
+def messages(instructions: str, data: dict[str, Any]) -> list[dict[str, str]]:
     """The instructions, and the data apart from them as one JSON document (spec E24)."""
     return [
-        {"role": "system", "content": template(purpose)},
+        {"role": "system", "content": instructions},
         {"role": "user", "content": json.dumps(data, ensure_ascii=False)},
     ]

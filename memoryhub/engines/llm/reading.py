@@ -19,7 +19,7 @@ from memoryhub.engines.llm.attribution import (
     predicate,
     sentences,
 )
-from memoryhub.engines.llm.prompting import match_text
+from memoryhub.engines.llm.prompting import match_text, words_of
 from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactReply
 from memoryhub.engines.llm.times import time_of
 from memoryhub.engines.local.predicates import is_single
@@ -52,8 +52,8 @@ _UNSURE = 0.6  # confidence of a claim whose quotation is nowhere
 class Reading:
     """One reply being read against the exchanges it is about.
 
-    `earlier` are the handles of what went before, which an exchange may refer to; `told` the
-    words of our own instructions, which are nobody's facts (spec M8). `rejected` counts what was
+    `earlier` are the handles of what went before, which an exchange may refer to; `told` are
+    our own instructions, which are nobody's facts (spec M8). `rejected` counts what was
     dropped.
     """
 
@@ -169,7 +169,7 @@ class Reading:
         span, found = _span(source, reply.quote)
         if not (_may_claim(source, owner, kind) and self._is_said(source, span, found, owner)):
             return None
-        if not found and is_instruction("construct", reply.text):
+        if not found and is_instruction(self.told, reply.text):
             return None  # the model copied its own prompt
         quote = reply.quote if found else ""
         key = predicate(as_key(reply.predicate), reply.verb, f"{text} {quote}")
@@ -210,7 +210,7 @@ class Reading:
         """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""
         plain = match_text(text).rstrip(".!。！")
         said = any(plain in match_text(u.text) for u in self.offered.values())
-        return len(plain) >= SHORTEST and plain in self.told and not said
+        return len(plain) >= SHORTEST and plain in words_of(self.told) and not said
 
     def _source(self, reply: FactReply) -> Utterance | None:
         """The utterance that says it, which is not always the one the reply names.

@@ -63,6 +63,6 @@ def test_E5_no_prompt_forces_English(purpose: Purpose) -> None:
 
 
 def test_M8_words_of_a_prompt_are_known_whatever_their_form() -> None:
-    assert is_instruction("construct", "Write every text in the LANGUAGE of the message")
-    assert not is_instruction("construct", "Ana writes every text in Portuguese.")
-    assert not is_instruction("construct", "…")
+    assert is_instruction(template("construct"), "Write every text in the LANGUAGE of the message")
+    assert not is_instruction(template("construct"), "Ana writes every text in Portuguese.")
+    assert not is_instruction(template("construct"), "…")
