@@ -11,8 +11,10 @@ from django.urls import reverse
 
 from memoryhub.engines.llm.prompting import template
 from memoryhub.policies.services import policy_of, set_policy
+from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World
+from tests.support.factories import make_member
 
 SWITCH = "llm.prompt.judge"
 
@@ -62,3 +64,10 @@ def test_a_choice_whose_file_is_gone_stays_in_sight_and_is_refused(
     answer = browser.post(reverse("policy-change"), {SWITCH: "careful", "stm.pages": "9"})
     assert answer.status_code == 422
     assert "there is no prompt &#x27;careful&#x27;; there are: none" in answer.content.decode()
+
+
+def test_only_admins_read_what_it_says(client: Client, world: World, file: Path) -> None:
+    client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
+    page = page_of(client)
+    assert SWITCH in page
+    assert "boats" not in page
