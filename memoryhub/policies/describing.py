@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.presets import PRESETS, Preset
-from memoryhub.policies.switches import GROUPS, MODEL, PROMPT, PURPOSES, SWITCHES, Switch
+from memoryhub.policies.switches import GROUPS, MODEL, PROMPT, SWITCHES, Switch
 
 _INTRODUCTION = """# Policies
 

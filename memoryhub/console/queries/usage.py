@@ -9,11 +9,11 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.inference import usage
 from memoryhub.inference.budgets import day_of
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.usage import Figures
-from memoryhub.policies.switches import PURPOSES
 
 DAYS = Choice("days", "Days", (("7", "last 7"), ("1", "today"), ("30", "last 30")))
 PURPOSE = Choice("purpose", "Purpose", (("all", "all"), *((name, name) for name in PURPOSES)))
