@@ -19,7 +19,7 @@ from memoryhub.recall.services import search
 from memoryhub.tenants.scope import tenant_scope
 from tests.recall.scene import Scene
 
-JUDGED = {"judge.mode": "llm", "recall.rounds": 1}
+JUDGED: dict[str, Any] = {"judge.mode": "llm", "recall.rounds": 1}
 BY_CAREFUL = {**JUDGED, "llm.prompt.judge": "careful"}
 
 
