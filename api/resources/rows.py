@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
+from api.resources.plain import plain
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.services import Ingested
@@ -13,11 +13,7 @@ from memoryhub.tenants.models import Space
 
 def answer_resource(answer: Any) -> dict[str, Any]:
     """A search's or a context's answer. By what a memory was found is told with the explanation."""
-    shown = asdict(answer)
-    if answer.explain is None:
-        lists = [shown["items"]] if "items" in shown else [s["items"] for s in shown["sections"]]
-        for item in (item for items in lists for item in items):
-            del item["found"]
+    shown: dict[str, Any] = plain(answer, ("found",) if answer.explain is None else ())
     return shown
 
 

@@ -38,9 +38,9 @@ def fuse(
     for how well the memory is remembered; None: all of it.
     """
     used = weights or shipped().weights
-    columns = signals(route, found)
-    names = tuple(columns)
-    rows = zip(*((used.of(name) * columns[name]).tolist() for name in names), strict=True)
+    values = {name: used.of(name) * column for name, column in signals(route, found).items()}
+    names = [name for name, column in values.items() if name in _ALWAYS or column.any()]
+    rows = zip(*(values[name].tolist() for name in names), strict=True)
     scored = [
         Scored(each, _parts(names, row, kept(each) if kept else 1.0))
         for each, row in zip(found, rows, strict=True)

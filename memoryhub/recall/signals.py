@@ -77,13 +77,13 @@ def signals(route: Route, found: Sequence[Candidate]) -> dict[str, Numbers]:
     """By signal its value for each of `found`."""
     dense = z_scores(_known([c.dense for c in found]), DENSE_SPREAD)
     lexical = z_scores([c.lexical for c in found], LEXICAL_SPREAD)
-    said = [_said(route, candidate) for candidate in found]
+    said = _said(route, found)
     return {
         "dense": dense,
         "lexical": lexical,
         "rare": z_scores(_rare_shares(found), RARE_SPREAD),
         "answers": _answers(found, dense + _WORDS * lexical),
-        **{name: np.array([row[name] for row in said], dtype=float) for name in _SAID},
+        **{name: np.array(values, dtype=float) for name, values in said.items()},
     }
 
 
@@ -121,27 +121,32 @@ def _answers(found: Sequence[Candidate], bearing: Numbers) -> Numbers:
     asked: Mapping[tuple[UUID | None, int], float] = {
         (c.session, c.place): value
         for c, value in zip(found, bearing.tolist(), strict=True)
-        if c.session and value > 0 and ("?" in c.text or "？" in c.text)
+        if value > 0 and c.session and ("?" in c.text or "？" in c.text)
     }
+    if not asked:
+        return np.zeros(len(found))
     return np.array([asked.get((c.session, c.place - 1), 0.0) for c in found])
 
 
-_SAID = ("speaker", "date", "when", "predicate", "asks", "length", "fact", "note")
+def _said(route: Route, found: Sequence[Candidate]) -> dict[str, Sequence[float]]:
+    """What each candidate says for itself, whatever else was found.
 
-
-def _said(route: Route, candidate: Candidate) -> dict[str, float]:
-    """What the candidate says for itself, whatever else was found."""
-    turn = candidate.kind == "turn"
+    What the question gives no cause for is not looked for.
+    """
+    who, spans, keys, nothing = route.speaker, route.spans, route.predicates, [0.0] * len(found)
+    turns = [c.kind == "turn" for c in found]
+    said = list(zip(found, turns, strict=True))
     return {
-        "speaker": bool(route.speaker) and route.speaker in (candidate.speaker, candidate.owner),
-        "date": any(_at_time(candidate, span) for span in route.spans),
-        "when": route.asks_when and _says_when(candidate),
-        "predicate": candidate.predicate in route.predicates
-        and route.speaker in ("", candidate.owner),
-        "asks": turn and candidate.text.rstrip().endswith(("?", "？")),
-        "length": _length(candidate.text) if turn else 0.0,
-        "fact": candidate.kind == "fact",
-        "note": candidate.kind == "note",
+        "speaker": [who in (c.speaker, c.owner) for c in found] if who else nothing,
+        "date": [any(_at_time(c, span) for span in spans) for c in found] if spans else nothing,
+        "when": [_says_when(c) for c in found] if route.asks_when else nothing,
+        "predicate": [c.predicate in keys and who in ("", c.owner) for c in found]
+        if keys
+        else nothing,
+        "asks": [turn and c.text.rstrip().endswith(("?", "？")) for c, turn in said],
+        "length": [_length(c.text) if turn else 0.0 for c, turn in said],
+        "fact": [c.kind == "fact" for c in found],
+        "note": [c.kind == "note" for c in found],
     }
 
 
