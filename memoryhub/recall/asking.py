@@ -15,6 +15,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from memoryhub import models_in_use
+from memoryhub.dialogues.messages import match_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local import questions
 from memoryhub.engines.local.language import reads
@@ -250,10 +251,17 @@ def _way(
     query: str, space: Space, policy: Policy, now: datetime, embedder: Embedder | None
 ) -> Route:
     """What the rules read of it; of a question that is not to be routed, its words alone."""
-    way = route(query, space.speakers, now, embedder.max_tokens if embedder else MAX_TOKENS)
+    most = embedder.max_tokens if embedder else MAX_TOKENS
+    way = route(query, space.speakers, now, most, _subject(space))
     if policy.route.mode != "off":
         return way
-    return replace(way, named=(), spans=(), asks_when=False, predicates=())
+    return replace(way, named=(), subject="", spans=(), asks_when=False, predicates=())
+
+
+def _subject(space: Space) -> str:
+    """The one who spoke here and whom the space is about, as they are called."""
+    names = {match_text(name) for name in (space.name, space.subject) if name}
+    return next((name for name in space.speakers if match_text(name) in names), "")
 
 
 def _embedder(model: str) -> Embedder | None:

@@ -21,6 +21,8 @@ _WHEN = re.compile(
 )
 # Characters of a question that are read: for its words, and by the rules.
 READ_WORDS, READ = 20_000, 4_000
+# Who is meant where nobody is named: most likely whom the space is about.
+_SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers|i|me|my|mine)\b|[他她我](?!们)", re.I)
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3}")
 # Roles and words that also are names: not taken for somebody when written in lower case.
 _ROLES = frozenset({"user", "assistant", "system", "tool"})
@@ -33,7 +35,8 @@ class Route:
 
     `embed`: without names, cut to what the embedder reads; `words`: the same, for the lexical
     arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
-    one. `predicates`: keys of the facts that would answer it.
+    one. `predicates`: keys of the facts that would answer it. `subject`: whom the space is
+    about, where the question is about somebody and names nobody.
     """
 
     query: str
@@ -45,15 +48,21 @@ class Route:
     asks_when: bool
     predicates: tuple[str, ...]
     language: LanguageCode
+    subject: str = ""
 
     @property
     def speaker(self) -> str:
         """The one participant the question is about, or ""."""
-        return self.named[0] if len(self.named) == 1 else ""
+        if self.named:
+            return self.named[0] if len(self.named) == 1 else ""
+        return self.subject
 
 
-def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -> Route:
-    """Read `query`, which is not empty, as asked at `now` of a space with these speakers.
+def route(
+    query: str, speakers: Iterable[str], now: datetime, max_tokens: int, subject: str = ""
+) -> Route:
+    """Read `query`, which is not empty, as asked at `now` of a space with these speakers, of whom
+    one may be its `subject`.
 
     Of a query longer than READ_WORDS characters the rest is not looked at.
     """
@@ -71,6 +80,7 @@ def route(query: str, speakers: Iterable[str], now: datetime, max_tokens: int) -
         asks_when=bool(_WHEN.search(query)),
         predicates=_predicates(query[:READ], language),
         language=language,
+        subject=subject if not named and _SOMEBODY.search(query[:READ]) else "",
     )
 
 

@@ -82,3 +82,19 @@ def test_a_query_is_cut_before_anything_reads_it() -> None:
     assert len(way.words.split()) <= READ_WORDS
     short = route("  where is she?" + " " * READ_WORDS, PEOPLE, NOW, 256)
     assert (short.query, short.truncated) == ("where is she?", False)
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("where does she live", "Ana"),
+        ("What is my address?", "Ana"),
+        ("她住在哪里？", "Ana"),
+        ("Where does Ben live?", "Ben"),
+        ("Where do we meet?", ""),
+        ("他们住在哪里？", ""),
+        ("Where is the theatre?", ""),
+    ],
+)
+def test_whoever_is_not_named_is_whom_the_space_is_about(question: str, about: str) -> None:
+    assert route(question, ["Ana", "Ben"], NOW, 256, "Ana").speaker == about
