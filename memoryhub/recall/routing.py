@@ -22,7 +22,7 @@ _WHEN = re.compile(
 # Characters of a question that are read: for its words, and by the rules.
 READ_WORDS, READ = 20_000, 4_000
 # Who is meant where nobody is named: most likely whom the space is about.
-_SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers|i|me|my|mine)\b|[他她我](?!们)", re.I)
+_SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers)\b|[他她](?!们)", re.I)
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]{3}")
 # Roles and words that also are names: not taken for somebody when written in lower case.
 _ROLES = frozenset({"user", "assistant", "system", "tool"})
