@@ -23,6 +23,7 @@ from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.llm.own_prompts import Prompts
 from memoryhub.engines.registry import EngineSettings
+from memoryhub.recall import reinforcing
 from memoryhub.tenants.services import create_tenant
 from tests.support.hub import Hub, ScriptedModel, TableEmbedder
 
@@ -84,6 +85,12 @@ def _use(name: str) -> None:
 def worker_id(request: pytest.FixtureRequest) -> str:
     """The xdist worker, or "main" without xdist."""
     return str(getattr(request.config, "workerinput", {}).get("workerid", "main"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_waiting() -> None:
+    """Words that other tests' searches left, of spaces that are gone."""
+    reinforcing._buffer = reinforcing.Buffer()
 
 
 @pytest.fixture

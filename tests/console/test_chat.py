@@ -12,6 +12,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Answer, Quote
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.models import Job
+from memoryhub.recall.asking import Asker
 from memoryhub.recall.results import Item, SearchResult, Source
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
@@ -33,7 +34,7 @@ def memory(monkeypatch: pytest.MonkeyPatch, world: World) -> list[Item]:
     """What search finds; the test fills it."""
     found: list[Item] = []
 
-    def search(space: Space, query: str, *, limit: int) -> SearchResult:
+    def search(space: Space, query: str, *, limit: int, asked_by: Asker) -> SearchResult:
         return SearchResult(found[:limit], insufficient=not found)
 
     monkeypatch.setattr(chatting, "search", search)

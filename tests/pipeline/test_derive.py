@@ -208,7 +208,8 @@ def test_X9_a_conversation_in_chinese_stays_chinese_and_is_found_by_its_words(
         found = search(space, question, now=AT + timedelta(days=9))
         assert list(found.degraded) == ["dense"]
         assert word in found.items[0].text
-        assert found.items[0].parts["lexical"] > 0
+        (finding,) = found.items[0].found
+        assert set(finding.arms) == {"lexical"}
 
 
 def test_E4_a_very_long_text_is_read_in_windows(

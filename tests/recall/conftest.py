@@ -11,7 +11,6 @@ from memoryhub import models_in_use
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
-from memoryhub.recall import reinforcing
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
@@ -125,12 +124,6 @@ def chatty(world: World) -> World:
         "Ben: My dog Rufus ate one of my shoes.",
     )
     return world
-
-
-@pytest.fixture(autouse=True)
-def nothing_waiting() -> None:
-    """Words that other tests' searches left, of spaces that are gone."""
-    reinforcing._buffer = reinforcing.Buffer()
 
 
 @pytest.fixture
