@@ -20,9 +20,10 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import shelving
 from notes.intervals import same_place
-from notes.models import Derivation, EvolutionEvent, Fact, Retained
+from notes.models import EvolutionEvent, Fact, Retained
 from notes.recording import ChangeSet, Source
 from notes.repairing import repaired
+from notes.services import supports_of
 from notes.undoing import TRIES, finish
 from notes.workbench import Workbench
 
@@ -110,10 +111,7 @@ def version_of(old: Fact, text: str, now: datetime) -> Fact:
 
 
 def supports(fact_id: UUID) -> list[Source]:
-    rows = Derivation.objects.filter(
-        child_type="fact", child_id=fact_id, role=Derivation.Role.SUPPORT
-    )
-    return [Source(r.turn_id, r.span_start, r.span_end, r.role, r.via_type, r.via_id) for r in rows]
+    return supports_of([fact_id]).get(fact_id, [])
 
 
 def _refuse_retired(fact: Fact) -> None:

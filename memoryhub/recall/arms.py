@@ -108,14 +108,19 @@ found AS (  -- the other ends of these notes' links
 ),
 """
 
-_CANDIDATES = r"""
-WITH asked AS (  -- the first distinct words, quoted as a tsquery wants them
+# What is asked for, for every statement that measures words.
+ASKED = r"""
+asked AS (  -- the first distinct words, quoted as a tsquery wants them
   SELECT COALESCE(string_agg(
     $$'$$ || replace(replace(lexeme, $$\$$, $$\\$$), $$'$$, $$''$$) || $$'$$, ' | '
   ), '')::tsquery AS query, COALESCE(string_agg(lexeme, ' '), '') AS words
   FROM (SELECT lexeme FROM unnest(to_tsvector('english', %(words)s))
         ORDER BY positions[1], lexeme LIMIT %(most_asked)s) AS first
 ),
+"""
+
+_CANDIDATES = r"""
+WITH {asked}
 q AS (  -- ts_rank divides by the number of words asked for: n leaves and n - 1 operators
   SELECT query, words, (n / least(n, %(most_words)s) / (2 * %(one_match)s))::float AS scale
   FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
@@ -223,7 +228,7 @@ def candidates(
         if approximately:
             cursor.execute(*approximate.statement())
         cursor.adapters.register_loader("timestamptz", _Time)
-        cursor.execute(_CANDIDATES.format(**parts), values)
+        cursor.execute(_CANDIDATES.format(asked=ASKED, **parts), values)
         return [Candidate(*row) for row in cursor.fetchall()]
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.recall.arms import MOST_ASKED, MOST_WORDS, ONE_MATCH
+from memoryhub.recall.arms import ASKED, MOST_ASKED, MOST_WORDS, ONE_MATCH
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.fusion import Candidate
 from notes.lexemes import lexical_text
@@ -25,13 +25,7 @@ _CHARACTERS = 20_000
 
 # The same measure as arms.py takes of stored words: a turn's own counts for its window too.
 _LEXICAL = r"""
-WITH asked AS (
-  SELECT COALESCE(string_agg(
-    $$'$$ || replace(replace(lexeme, $$\$$, $$\\$$), $$'$$, $$''$$) || $$'$$, ' | '
-  ), '')::tsquery AS query, COALESCE(string_agg(lexeme, ' '), '') AS words
-  FROM (SELECT lexeme FROM unnest(to_tsvector('english', %(words)s))
-        ORDER BY positions[1], lexeme LIMIT %(most_asked)s) AS first
-),
+WITH {asked}
 q AS (
   SELECT query, words, (n / least(n, %(most_words)s) / %(one_match)s)::float AS scale
   FROM asked, LATERAL (SELECT greatest(1, (numnode(query) + 1) / 2)::float AS n) AS size
@@ -62,7 +56,7 @@ def unread(ask: Ask) -> list[Candidate]:
         "one_match": ONE_MATCH,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_LEXICAL, values)
+        cursor.execute(_LEXICAL.format(asked=ASKED), values)
         return [_candidate(said[place - 1], *row) for place, *row in cursor.fetchall()]
 
 
