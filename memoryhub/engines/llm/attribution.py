@@ -81,6 +81,24 @@ def may_be_about(
     return bool(_SECOND.search(said) or _OTHERS.search(said)) or _names(names, [said])
 
 
+def is_anothers(claim: str, said: str, others: Iterable[str], names: Iterable[str]) -> bool:
+    """Whether no word of the `claim` is in what it rests on, `said`, but two are in what somebody
+    else told: a model that mixes up two messages quotes one of them for the other.
+
+    What others asked does not count: a plain "yes" makes a claim of somebody else's question.
+    """
+    words = content_words(claim) - content_words(" ".join(names))
+    if not words or words & content_words(said):
+        return False
+    told = (s for text in others for s in sentences(text) if not _ASKING.search(s))
+    return any(len(words & content_words(sentence)) > 1 for sentence in told)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Words of four letters and more, and single Chinese characters."""
+    return frozenset(re.findall(r"[^\W\u4e00-\u9fff]{4,}|[\u4e00-\u9fff]", text.lower()))
+
+
 def predicate(key: str, verb: str, said: str) -> str:
     """`key` where `said` speaks of what it means, else the verb as a key of its own.
 

@@ -6,7 +6,6 @@ a person are dropped and counted (spec E13, E24, E27); everything is capped (E14
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -15,6 +14,8 @@ from memoryhub.engines.llm.asking import is_instruction
 from memoryhub.engines.llm.attribution import (
     as_key,
     asserts,
+    content_words,
+    is_anothers,
     may_be_about,
     predicate,
     sentences,
@@ -169,6 +170,8 @@ class Reading:
         span, found = _span(source, reply.quote)
         if not (_may_claim(source, owner, kind) and self._is_said(source, span, found, owner)):
             return None
+        if self._is_anothers(source, span, text):
+            return None
         if not found and is_instruction(self.told, reply.text):
             return None  # the model copied its own prompt
         quote = reply.quote if found else ""
@@ -206,6 +209,13 @@ class Reading:
         words = " ".join(said)
         return may_be_about(owner, source, words, people, self._heard, quoted=found)
 
+    def _is_anothers(self, source: Utterance, span: SourceSpan, text: str) -> bool:
+        """Whether the words of a "fact" are not this speaker's but somebody else's."""
+        said = " ".join(sentences(source.text, span.start, span.end))
+        others = [u for u in self.offered.values() if u.speaker != source.speaker]
+        names = {u.speaker for u in self.offered.values()}
+        return is_anothers(text, said, [u.text for u in others], names)
+
     def _is_ours(self, text: str) -> bool:
         """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""
         plain = match_text(text).rstrip(".!。！")
@@ -226,7 +236,8 @@ class Reading:
         quoted = [u for u in others if reply.quote and reply.quote in u.text]
         if quoted:
             return quoted[0]
-        return max([named, *others], key=lambda u: len(_terms(reply.text) & _terms(u.text)))
+        told = content_words(reply.text)
+        return max([named, *others], key=lambda u: len(told & content_words(u.text)))
 
     def _entities(self, reply: ConstructReply) -> tuple[EntityMention, ...]:
         """By name once each; whoever is called "I" is the subject (spec §6.2)."""
@@ -271,11 +282,6 @@ class Reading:
             else:
                 self.rejected += 1
         return acts
-
-
-def _terms(text: str) -> frozenset[str]:
-    """Words of four letters and more, and single Chinese characters."""
-    return frozenset(re.findall(r"[^\W\u4e00-\u9fff]{4,}|[\u4e00-\u9fff]", text.lower()))
 
 
 def _may_claim(source: Utterance, owner: str, kind: str) -> bool:

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from memoryhub.engines.llm.attribution import asserts, may_be_about, predicate, sentences
+from memoryhub.engines.llm.attribution import (
+    asserts,
+    is_anothers,
+    may_be_about,
+    predicate,
+    sentences,
+)
 from memoryhub.engines.types import Utterance
 
 AT = datetime(2026, 5, 10, tzinfo=UTC)
@@ -111,3 +117,21 @@ def test_E25_a_whole_message_may_speak_to_one_and_of_the_other() -> None:
 )
 def test_a_predicate_is_one_the_words_speak_of(key: str, said: str, kept: bool) -> None:
     assert predicate(key, "Did it", said) == (key if kept else "did_it")
+
+
+def test_E25_words_of_one_quoted_for_what_another_told_are_refused() -> None:
+    told = ["You would be great at it. By the way, look at this. [a photo of a lake at dusk]"]
+    quoted = "I'm keen on working in a clinic."
+    names = ["Rosa", "Ines"]
+    assert is_anothers("Rosa shows a photo of a lake at dusk.", quoted, told, names)
+    assert not is_anothers("Rosa is keen on clinics and working there.", quoted, told, names)
+
+
+def test_E25_an_answer_makes_a_claim_of_somebody_elses_question() -> None:
+    asked = ["Nice! Did you paint the lake at dusk yourself?"]
+    assert not is_anothers("Rosa painted the lake at dusk herself.", "Yes!", asked, ["Rosa"])
+
+
+def test_E25_a_claim_in_words_nobody_used_is_not_anothers() -> None:
+    told = ["We had soup and bread."]
+    assert not is_anothers("Rosa gave notice.", "I quit!", told, ["Rosa"])

@@ -168,8 +168,9 @@ def test_the_assistants_words_never_become_the_persons(
 def test_an_assistant_recommends_and_speaks_of_itself(
     server: OpenAIServer, engine: LLMEngine
 ) -> None:
-    tip = fact(source="m2", quote="try the Alfama bars", kind="recommendation", owner="Nora")
-    own = fact(source="m2", quote="Lovely", owner="Hub", kind="state")
+    bars, quote = "Nora should try the bars in Alfama", "try the Alfama bars"
+    tip = fact(source="m2", text=bars, quote=quote, kind="recommendation", owner="Nora")
+    own = fact(source="m2", text="Hub finds it lovely", quote="Lovely", owner="Hub", kind="state")
     found = constructed(server, engine, tip, own).facts
     assert [(each.kind, each.speaker) for each in found] == [
         ("recommendation", "Hub"),
