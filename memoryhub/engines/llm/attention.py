@@ -10,6 +10,7 @@ from typing import Any
 from memoryhub.engines.llm.asking import Asking, halved
 from memoryhub.engines.llm.prompting import Purpose
 from memoryhub.engines.llm.replies_attention import (
+    MOST_TRAITS,
     KnowledgeReply,
     KnowledgeReplyItem,
     TraitReplyItem,
@@ -30,7 +31,7 @@ from memoryhub.engines.types import (
 )
 
 MOST_ITEMS = 20  # of either side, a call
-MOST_TRAITS = 20
+_FEW_KEYS = 30  # dimensions that a small model can have a word on each of in one reply
 _LONGEST = 500  # characters of an item or a reason
 _LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 
@@ -59,13 +60,21 @@ class Attending(Asking):
     ) -> list[TraitAssessment]:
         """Only registered keys and levels, on offered pages: the rest is dropped and counted.
 
-        Fewer pages a call when the model can't take them; what later ones say of a key stands.
+        Fewer dimensions a call when the model can't take them, then fewer pages: a small one has
+        a word on each dimension, whatever the pages say. What later ones say of a key stands.
         """
         if not pages or not keys:
             return []
-        parts = halved(partial(self._traits, current, keys), pages)
-        kept = {each.key: each for part in parts for each in part}
+        of_keys = halved(partial(self._of_keys, current, pages), keys)
+        kept = {each.key: each for parts in of_keys for part in parts for each in part}
         return list(kept.values())[:MOST_TRAITS]
+
+    def _of_keys(
+        self, current: Sequence[TraitView], pages: Sequence[Passage], keys: Sequence[str]
+    ) -> list[list[TraitAssessment]]:
+        """Pages give way only where few dimensions are asked for already."""
+        ask = partial(self._traits, current, keys)
+        return [ask(pages)] if len(keys) > _FEW_KEYS else halved(ask, pages)
 
     def _traits(
         self, current: Sequence[TraitView], keys: Sequence[str], pages: Sequence[Passage]

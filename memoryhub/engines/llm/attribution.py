@@ -9,7 +9,7 @@ known in English and Chinese; in other languages only names and question marks a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from memoryhub.engines.llm.prompting import match_text
 from memoryhub.engines.local.language import language_of
@@ -22,9 +22,9 @@ _NO_WORD = frozenset({"forget", "hypothetical"})
 
 _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|我|咱|俺", re.I)
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
-_OTHERS = re.compile(
-    r"\b(?:he|she|they|him|her|his|hers|their|them|we|us|our)\b|[他她]|我们|咱", re.I
-)
+_I = re.compile(r"\b(?:i|me|my|mine|myself)\b|我(?!们)|俺", re.I)
+_WE = re.compile(r"\b(?:we|us|our)\b|我们|咱", re.I)
+_OTHERS = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
 _SHORTEST = 3  # letters of a name that stand for the whole of it: "Mel" for "Melanie"
 
 # By predicate, what a sentence must speak of; a key or its first word and "_".
@@ -55,6 +55,15 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:
     return [m[0].strip() for m in found if m.start() < last and m.end() > start]
 
 
+def bearing(claim: str, said: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Of the sentences those that share most words with the `claim`, but for `names`; none if
+    none does."""
+    words = content_words(claim) - content_words(" ".join(names))
+    shared = [len(words & content_words(sentence)) for sentence in said]
+    most = max(shared, default=0)
+    return [s for s, count in zip(said, shared, strict=True) if count and 2 * count > most]
+
+
 def asserts(said: Iterable[str], act: SpeechAct | None) -> bool:
     """Whether the sentences, of a message that is this act as a whole, say that something is so."""
     return act not in _NO_WORD and not all(_ASKING.search(sentence) for sentence in said)
@@ -78,12 +87,25 @@ def may_be_about(
     if _is_called(owner, source.speaker):
         spoken_to = quoted and _SECOND.search(said) and not _FIRST.search(said)
         return not spoken_to or _names(names, [said])
-    return bool(_SECOND.search(said) or _OTHERS.search(said)) or _names(names, [said])
+    both = _WE.search(said) and not _I.search(said)  # "I learnt to mind our health" is one's own
+    return bool(_SECOND.search(said) or _OTHERS.search(said) or both) or _names(names, [said])
+
+
+def names_another(claim: str, owner: str, people: Iterable[str]) -> bool:
+    """Whether a claim names somebody who talks and not its owner: the model contradicts itself.
+
+    "Nora's friend moved" names Nora for her friend only.
+    """
+    if _names(owner, [claim]):
+        return False
+    spoken_of = re.sub(r"\b\w+['’]s\b", "", claim)
+    others = [name for name in people if not _is_called(owner, name)]
+    return any(_names(name, [spoken_of]) for name in others)
 
 
 def is_anothers(claim: str, said: str, others: Iterable[str], names: Iterable[str]) -> bool:
-    """Whether no word of the `claim` is in what it rests on, `said`, but two are in what somebody
-    else told: a model that mixes up two messages quotes one of them for the other.
+    """Whether no word of the `claim` is in what it rests on, `said`, but two are in what was told
+    elsewhere: a model that mixes up two messages quotes one of them for the other.
 
     What others asked does not count: a plain "yes" makes a claim of somebody else's question.
     """

@@ -15,6 +15,8 @@ Messages = Sequence[dict[str, str]]
 
 # How to ask for JSON, most reliable first; the last one only asks in words.
 SHAPES = ("json_schema", "json_object", "text")
+# What a request may go without, where an endpoint refuses it by name.
+OPTIONAL = ("max_tokens", "temperature", "maxItems")
 _OVERFLOW = ("context", "too long", "too many tokens", "maximum length")
 _REFUSED = (openai.BadRequestError, openai.UnprocessableEntityError)
 
@@ -114,7 +116,7 @@ class Chat:
             raise EngineError(
                 "The messages exceed the model's context", permanent=True, code="context_exceeded"
             ) from error
-        named = {option for option in ("max_tokens", "temperature") if option in said}
+        named = {option for option in OPTIONAL if option.lower() in said}
         new = named - self._without
         self._without |= new
         return bool(new)
@@ -129,8 +131,18 @@ def options(
     if "temperature" not in without:
         found["temperature"] = 0
     if shape == "json_schema":
-        described = {"name": name, "schema": schema, "strict": True}
+        told = _unlimited(schema) if "maxItems" in without else schema
+        described = {"name": name, "schema": told, "strict": True}
         found["response_format"] = {"type": shape, "json_schema": described}
     elif shape == "json_object":
         found["response_format"] = {"type": shape}
     return found
+
+
+def _unlimited(schema: Any) -> Any:
+    """A schema without lengths of lists, which not every endpoint takes."""
+    if isinstance(schema, list):
+        return [_unlimited(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _unlimited(part) for name, part in schema.items() if name != "maxItems"}

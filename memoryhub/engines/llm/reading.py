@@ -14,15 +14,18 @@ from memoryhub.engines.llm.asking import is_instruction
 from memoryhub.engines.llm.attribution import (
     as_key,
     asserts,
+    bearing,
     content_words,
     is_anothers,
     may_be_about,
+    names_another,
     predicate,
     sentences,
 )
 from memoryhub.engines.llm.prompting import match_text, words_of
 from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactReply
 from memoryhub.engines.llm.times import time_of
+from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.predicates import is_single
 from memoryhub.engines.types import (
     Cardinality,
@@ -66,9 +69,13 @@ class Reading:
     def __post_init__(self) -> None:
         self.offered = {u.handle: u for e in self.exchanges for u in e.utterances}
         self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
-        shown = [*self.offered.values(), *(u for e in self.exchanges[:1] for u in e.history)]
-        summaries = [e.summary for e in self.exchanges[:1]]
+        first = self.exchanges[:1]
+        before = [u for e in first for u in e.history]
+        shown = [*self.offered.values(), *before]
+        summaries = [e.summary for e in first]
         self._heard = " ".join([*(f"{u.speaker} {u.text}" for u in shown), *summaries])
+        # Only to understand what is meant: a claim is never taken from it.
+        self._before = [*(u.text for u in before), *summaries]
         self._acts_said: Mapping[str, SpeechAct] = {}
 
     def constructions(self, reply: ConstructReply) -> list[Construction]:
@@ -168,9 +175,10 @@ class Reading:
             return None
         owner = source.speaker if reply.owner.strip().lower() in _SELF else reply.owner.strip()
         span, found = _span(source, reply.quote)
-        if not (_may_claim(source, owner, kind) and self._is_said(source, span, found, owner)):
-            return None
-        if self._is_anothers(source, span, text):
+        if not (
+            _may_claim(source, owner, kind)
+            and self._is_said(source, span, owner, text, found=found)
+        ):
             return None
         if not found and is_instruction(self.told, reply.text):
             return None  # the model copied its own prompt
@@ -196,25 +204,33 @@ class Reading:
             sources=(span,),
         )
 
-    def _is_said(self, source: Utterance, span: SourceSpan, found: bool, owner: str) -> bool:
-        """Whether the words quoted say that something is so, and can be about this owner."""
+    def _is_said(
+        self, source: Utterance, span: SourceSpan, owner: str, text: str, *, found: bool
+    ) -> bool:
+        """Whether the words it rests on say that something is so, and can be about this owner.
+
+        Those are the sentences quoted; of a whole message, those that the claim shares words with.
+        Where it shares none with a message it does not quote, that message is not its source.
+        """
+        whole = (span.start, span.end) == (0, len(source.text))
         said = sentences(source.text, span.start, span.end)
-        if not asserts(said, self._acts_said.get(source.handle)):
+        names = {u.speaker for u in self.offered.values()}
+        near = bearing(text, said, names) if whole else said
+        if not (near or found) and language_of(source.text) != "other":
+            return False
+        if not asserts(near or said, self._acts_said.get(source.handle)):
+            return False
+        words = " ".join(near or said)
+        others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
+        if is_anothers(text, words, [*others, *self._before], names):
             return False
         if source.role != "user":
             return True
         exchange = self.exchanges[self._place[source.handle]]
-        speakers = [u.speaker for u in self.offered.values()]
-        people = [*exchange.participants, exchange.subject, *speakers]
-        words = " ".join(said)
-        return may_be_about(owner, source, words, people, self._heard, quoted=found)
-
-    def _is_anothers(self, source: Utterance, span: SourceSpan, text: str) -> bool:
-        """Whether the words of a "fact" are not this speaker's but somebody else's."""
-        said = " ".join(sentences(source.text, span.start, span.end))
-        others = [u for u in self.offered.values() if u.speaker != source.speaker]
-        names = {u.speaker for u in self.offered.values()}
-        return is_anothers(text, said, [u.text for u in others], names)
+        people = [*exchange.participants, exchange.subject, *names]
+        return not names_another(text, owner, people) and may_be_about(
+            owner, source, words, people, self._heard, quoted=bool(near)
+        )
 
     def _is_ours(self, text: str) -> bool:
         """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""

@@ -33,6 +33,15 @@ Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[list[Text], BeforeValidator(_listed)]
 
 
+def at_most(count: int) -> Any:
+    """Told to the model only: a small one repeats itself until it is cut off. What sends more all
+    the same is cut by whoever reads it, and never costs the reply."""
+    return Field(json_schema_extra={"maxItems": count})
+
+
+Words = Annotated[Texts, at_most(12)]  # spec §16
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
@@ -60,7 +69,7 @@ class FactReply(_Part):
 class EntityReply(_Part):
     name: Text = ""
     type: Text = ""
-    aliases: Texts = []
+    aliases: Annotated[Texts, at_most(5)] = []
 
 
 class RelationReply(_Part):
@@ -76,8 +85,8 @@ class ActReply(_Part):
 
 
 class NoteReply(_Part):
-    keywords: Texts = []
-    tags: Texts = []
+    keywords: Words = []
+    tags: Words = []
     context: Text = ""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from memoryhub.engines.llm.replies import Text, Texts
+from memoryhub.engines.llm.replies import Text, Words
 
 
 def _listed(value: Any) -> Any:
@@ -21,8 +21,8 @@ class _Part(BaseModel):
 
 class DescriptionReply(_Part):
     handle: Text = ""
-    keywords: Texts = []
-    tags: Texts = []
+    keywords: Words = []
+    tags: Words = []
     context: Text = ""
 
 
@@ -39,8 +39,8 @@ class LinkReply(_Part):
 
 class EvolutionReply(_Part):
     handle: Text = ""
-    keywords: Texts = []
-    tags: Texts = []
+    keywords: Words = []
+    tags: Words = []
     context: Text = ""
     why: Text = ""
 

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
-from memoryhub.engines.llm.replies import Text, Texts
+from memoryhub.engines.llm.replies import Text, Texts, at_most
 from memoryhub.engines.types import Tool
+
+MOST_TRAITS = 20  # of one reply
 
 
 def _listed(value: Any) -> Any:
@@ -50,7 +52,7 @@ class TraitReplyItem(BaseModel):
 
 
 class TraitsReply(BaseModel):
-    traits: Annotated[list[TraitReplyItem], BeforeValidator(_listed)]
+    traits: Annotated[list[TraitReplyItem], BeforeValidator(_listed), at_most(MOST_TRAITS)]
 
 
 class StepReply(BaseModel):

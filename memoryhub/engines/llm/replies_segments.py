@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from memoryhub.engines.llm.replies import Text, Texts, _listed, _Part, _text
+from memoryhub.engines.llm.replies import Text, Texts, Words, _listed, _Part, _text
 
 
 class ChainedPage(_Part):
@@ -21,7 +21,7 @@ class ChainReply(BaseModel):
 
 class ThemeReply(_Part):
     name: Text = ""
-    keywords: Texts = []
+    keywords: Words = []
     text: Text = ""
     pages: Texts = []
 
@@ -32,4 +32,4 @@ class ThemesReply(BaseModel):
 
 class SegmentReply(BaseModel):
     text: Annotated[str, BeforeValidator(_text), Field(min_length=1)]
-    keywords: Texts = []
+    keywords: Words = []

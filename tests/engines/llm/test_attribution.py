@@ -9,8 +9,10 @@ import pytest
 
 from memoryhub.engines.llm.attribution import (
     asserts,
+    bearing,
     is_anothers,
     may_be_about,
+    names_another,
     predicate,
     sentences,
 )
@@ -135,3 +137,27 @@ def test_E25_an_answer_makes_a_claim_of_somebody_elses_question() -> None:
 def test_E25_a_claim_in_words_nobody_used_is_not_anothers() -> None:
     told = ["We had soup and bread."]
     assert not is_anothers("Rosa gave notice.", "I quit!", told, ["Rosa"])
+
+
+def test_of_a_whole_message_the_sentences_bear_on_a_claim_that_share_its_words() -> None:
+    said = ["Hey Rosa!", "I ran a race for the hospice.", "It was cold.", "Will you come?"]
+    assert bearing("Rosa ran a race for the hospice.", said, ["Rosa", "Ines"]) == [said[1]]
+    assert bearing("Rosa sleeps.", said, ["Rosa", "Ines"]) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "contradicts"),
+    [
+        ("Ines is starting a choir.", True),
+        ("Rosa helps Ines with the choir.", False),
+        ("Ines's sister is starting a choir.", False),
+        ("She is starting a choir.", False),
+    ],
+)
+def test_E13_a_claim_names_its_owner_or_nobody(claim: str, contradicts: bool) -> None:
+    assert names_another(claim, "Rosa", ["Rosa", "Ines"]) is contradicts
+
+
+def test_E25_what_i_did_for_our_good_is_mine() -> None:
+    assert not may("Benjamin", "The race made me think about our minds.")
+    assert may("Benjamin", "We painted our kitchen.")

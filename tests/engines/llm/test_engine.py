@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -176,6 +177,22 @@ def test_an_assistant_recommends_and_speaks_of_itself(
         ("recommendation", "Hub"),
         ("state", "Hub"),
     ]
+
+
+def test_E13_nothing_is_taken_from_the_summary_of_what_went_before(
+    server: OpenAIServer, engine: LLMEngine
+) -> None:
+    copied = fact(text="Nora is rehearsing an opera with her choir.", object="opera")
+    server.chat(reply(copied))
+    told = replace(EXCHANGE, summary="Nora is rehearsing an opera. Her choir meets on Mondays.")
+    assert engine.construct([told])[0].facts == ()
+
+
+def test_E13_a_message_is_no_source_of_what_none_of_its_words_say(
+    server: OpenAIServer, engine: LLMEngine
+) -> None:
+    made_up = {"text": "Nora adores opera.", "quote": "Nora adores opera."}
+    assert constructed(server, engine, fact(**made_up)).facts == ()
 
 
 def test_documents_and_tool_output_are_not_sent(server: OpenAIServer, engine: LLMEngine) -> None:

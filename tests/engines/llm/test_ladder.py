@@ -113,6 +113,25 @@ def test_a_cut_reply_has_failed_even_when_it_parses(server: OpenAIServer) -> Non
     assert raised.value.code == "reply_cut"
 
 
+def test_lists_are_asked_for_of_a_length_unless_an_endpoint_refuses_it(
+    server: OpenAIServer,
+) -> None:
+    note = '{"keywords": ["cats"], "tags": [], "context": "Pets."}'
+    server.chat(Reply(status=400, content="'maxItems' is not permitted"), note, note)
+    chat = Chat(server.url, "key", "small")
+    ask(chat, "note_build", MESSAGES, NoteReply)
+    ask(chat, "note_build", MESSAGES, NoteReply)
+    formats = [request.body["response_format"] for request in server.requests]
+    assert {each["type"] for each in formats} == {"json_schema"}
+    lists = [each["json_schema"]["schema"]["properties"]["keywords"] for each in formats]
+    assert [each.get("maxItems") for each in lists] == [12, None, None]
+
+
+def test_a_longer_list_than_asked_for_costs_nothing() -> None:
+    reply = json.dumps({"keywords": [f"k{n}" for n in range(30)], "tags": [], "context": ""})
+    assert len(read(reply, NoteReply).keywords) == 30
+
+
 def test_the_schema_is_asked_for_strictly(server: OpenAIServer) -> None:
     server.chat(GOOD)
     asked(server)

@@ -80,6 +80,19 @@ def test_E12_traits_are_judged_by_fewer_pages_and_the_later_word_stands(
     assert handles(model, "trait_update", "pages") == HALVED
 
 
+def test_E12_of_many_traits_fewer_are_asked_for_before_pages_are_left_out(
+    model: ScriptedModel,
+) -> None:
+    keys = [f"trait{n}" for n in range(40)]
+    found = {"key": "trait39", "level": "high", "why": "", "evidence": ["p4"]}
+    model.script("trait_update", CUT, {"traits": []}, {"traits": [found]})
+    (one,) = LLMEngine(model).trait_update(PAGES, [], keys)
+    assert one.key == "trait39"
+    calls = model.calls("trait_update")
+    assert [len(call["keys"]) for call in calls] == [40, 20, 20]
+    assert [len(call["pages"]) for call in calls] == [4, 4, 4]
+
+
 def test_E12_a_chain_goes_on_where_its_first_half_ended(model: ScriptedModel) -> None:
     def told(word: str) -> Callable[[dict[str, Any]], Any]:
         made = of_pages(lambda page: {"handle": page, "continues": True, "summary": word})
