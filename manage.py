@@ -16,6 +16,7 @@ _WITHOUT_DATABASE = {
     "collectstatic",
     "db",
     "hub",
+    "mcp",
     "spectacular",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from rest_framework.exceptions import MethodNotAllowed
@@ -30,4 +31,9 @@ class HasScope(BasePermission):
         method = "GET" if request.method == "HEAD" else request.method
         if method not in view.scopes:
             raise MethodNotAllowed(str(request.method))
-        return bool(_IMPLIED[view.scopes[method]] & set(key.scopes))
+        return allows(key.scopes, view.scopes[method])
+
+
+def allows(scopes: Collection[str], scope: str) -> bool:
+    """Whether a key with these scopes may do what takes this one."""
+    return bool(_IMPLIED[scope] & set(scopes))

@@ -11,6 +11,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
     path("", include("api.mem0.urls")),  # before what answers every path under api/v1/
+    path("", include("api.mcp.urls")),
     path("api/v1/", include("api.urls")),
     path("", include("memoryhub.console.urls")),
 ]

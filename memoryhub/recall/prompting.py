@@ -131,7 +131,7 @@ def line_of(item: Item, handle: str = "", words: Words = _ENGLISH) -> str:
     told = f" ({', '.join(notes)})" if notes else ""
     refs = ", ".join(dict.fromkeys(source.ref for source in item.sources))
     source = f" [{refs}]" if refs else ""
-    return _as_data(f"- {named}{when}{about}{said_by}{item.text}{told}{source}")
+    return as_data(f"- {named}{when}{about}{said_by}{item.text}{told}{source}")
 
 
 def _validity(item: Item, words: Words) -> list[str]:
@@ -146,6 +146,6 @@ def _validity(item: Item, words: Words) -> list[str]:
     ]
 
 
-def _as_data(line: str) -> str:
-    """Further lines are indented, and nothing can end the block."""
+def as_data(line: str) -> str:
+    """A line as it may stand in a block: its further ones are indented, and nothing ends it."""
     return "\n  ".join(line.splitlines()).replace("<memory", "‹memory").replace("</", "‹/")

@@ -1,0 +1,157 @@
+"""What a tool may be told: typed, with limits, and nothing else. Pure."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+Subject = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="Whose memory, by name. May be left out where the key or the address of the "
+        "server names one.",
+    ),
+]
+Text = Annotated[str, Field(min_length=1)]
+Moment = Annotated[
+    str | SkipJsonSchema[None],
+    Field(max_length=40, description="As things stood then: ISO 8601, as 2026-05-12T18:30:00Z."),
+]
+Reason = Annotated[
+    str, Field(max_length=500, description="Stands in the history beside the change.")
+]
+MemoryId = Annotated[UUID, Field(description="Its `id`, as a search shows it.")]
+
+
+class Arguments(BaseModel):
+    """Models send null for what they leave out; what nobody knows is refused by name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+    def sent(self, *names: str) -> dict[str, Any]:
+        """Those of these that were given, as JSON has them; all without names."""
+        chosen = set(names) or None
+        return self.model_dump(mode="json", include=chosen, exclude_unset=True)
+
+
+class Search(Arguments):
+    subject: Subject = ""
+    query: Text = Field(description="A question, or some words.")
+    limit: int = Field(10, ge=1, le=100, description="Memories at most.")
+    kinds: list[Literal["fact", "turn", "note", "page", "episode"]] = Field(
+        [], description="Only these kinds. Left out: whatever bears on the question."
+    )
+    as_of: Moment = None
+    include_past: bool = Field(False, description="Also facts that no longer hold.")
+    sources: bool = Field(False, description="Also the messages that each memory rests on.")
+
+
+class Context(Arguments):
+    subject: Subject = ""
+    query: Text = Field(description="What is to be answered.")
+    budget_tokens: int = Field(2000, ge=100, le=100_000, description="Tokens of text at most.")
+    session: str = Field("", max_length=200, description="The conversation, by name.")
+    agent: str = Field("", max_length=120, description="Who asks, for its own blocks.")
+    as_of: Moment = None
+
+
+class Message(Arguments):
+    role: Literal["user", "assistant", "system", "tool"] = "user"
+    content: Text
+    speaker: str = Field("", max_length=120, description="Who says it, by name.")
+    timestamp: str | SkipJsonSchema[None] = Field(
+        None, max_length=40, description="When it was said, ISO 8601. Left out: now."
+    )
+
+
+class Add(Arguments):
+    subject: Subject = ""
+    text: str = Field("", description="One message of the user; or send `messages`.")
+    messages: list[Message] = Field([], max_length=500, description="A dialogue, oldest first.")
+    session: str = Field("", max_length=200, description="The conversation, by name.")
+    agent: str = Field("", max_length=120, description="The agent who talks with the subject.")
+    metadata: dict[str, Any] = Field({}, description="Kept with the messages as it is.")
+    wait: bool = Field(False, description="Answer once they are read, with what became of them.")
+    dry_run: bool = Field(False, description="Say what would become of them; store nothing.")
+
+
+class Correct(Arguments):
+    subject: Subject = ""
+    id: MemoryId
+    text: Text = Field(description="The same fact in the right words.")
+    reason: Reason = ""
+
+
+class Forget(Arguments):
+    subject: Subject = ""
+    id: MemoryId
+    kind: Literal["fact", "note"] = "fact"
+    how: Literal["forget", "ended", "never_true"] = Field(
+        "forget",
+        description="Of a fact. forget: hold it no longer; ended: it was so, and is no more; "
+        "never_true: it was never so, and what it had replaced holds again.",
+    )
+    reason: Reason = ""
+
+
+class History(Arguments):
+    subject: Subject = ""
+    id: UUID | SkipJsonSchema[None] = Field(
+        None, description="A fact's id: all its wordings. Left out: the latest changes of all."
+    )
+    limit: int = Field(20, ge=1, le=100)
+    cursor: str = Field("", max_length=500, description="`next` of the page before.")
+
+
+class Undo(Arguments):
+    subject: Subject = ""
+    event_id: UUID = Field(description="The `event_id` that a change told, or the history shows.")
+    cascade: bool = Field(False, description="Undo later changes that built on it first.")
+    dry_run: bool = Field(False, description="Say what would change; change nothing.")
+    reason: Reason = ""
+
+
+class Blocks(Arguments):
+    subject: Subject = ""
+    agent: str = Field("", max_length=120, description="Also this agent's own blocks.")
+
+
+class EditBlock(Arguments):
+    subject: Subject = ""
+    label: str = Field(min_length=1, max_length=120, description="The block's label.")
+    append: str = Field("", description="A line to add at its end.")
+    old: str = Field("", description="Words of it, copied exactly, that occur once …")
+    new: str = Field("", description="… and what stands there instead; empty deletes them.")
+    value: str = Field("", description="All of it, written anew.")
+    agent: str = Field("", max_length=120, description="Who writes.")
+
+
+def input_schema(shape: type[Arguments]) -> dict[str, Any]:
+    """As JSON Schema without titles, nulls and references, which some hosts trip over."""
+    made = shape.model_json_schema()
+    plain: dict[str, Any] = _plain(made, made.get("$defs", {}))
+    return {"type": "object", "properties": {}} | plain
+
+
+def _plain(node: Any, defs: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_plain(each, defs) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _plain(defs[node["$ref"].rpartition("/")[2]], defs)
+    left_out = {"title", "$defs"} | ({"default"} if node.get("default", 0) is None else set())
+    if "properties" in node:
+        left_out.add("description")  # our own docstrings, not the caller's business
+    return {name: _plain(each, defs) for name, each in node.items() if name not in left_out}

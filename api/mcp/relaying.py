@@ -1,0 +1,89 @@
+"""The same server over standard input and output: each message is passed on to a hub's `/mcp`.
+
+It needs the hub's address and a key, and neither database nor model: what a host starts and stops
+by the window is small, and a remote hub does as well as one on this machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import httpx2
+import mcp_types as types
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
+
+_Result = TypeVar("_Result", bound=BaseModel)
+# Seconds: to be answered at all, and for a read that models take part in.
+TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+_Kinds = tuple[type[types.RequestParams], type[types.Request[Any, Any]], type[BaseModel]]
+_PAGE = types.PaginatedRequestParams
+_PROTOCOL: dict[str, _Kinds] = {
+    "tools/list": (_PAGE, types.ListToolsRequest, types.ListToolsResult),
+    "tools/call": (types.CallToolRequestParams, types.CallToolRequest, types.CallToolResult),
+    "resources/list": (_PAGE, types.ListResourcesRequest, types.ListResourcesResult),
+    "resources/templates/list": (
+        _PAGE,
+        types.ListResourceTemplatesRequest,
+        types.ListResourceTemplatesResult,
+    ),
+    "resources/read": (
+        types.ReadResourceRequestParams,
+        types.ReadResourceRequest,
+        types.ReadResourceResult,
+    ),
+    "prompts/list": (_PAGE, types.ListPromptsRequest, types.ListPromptsResult),
+    "prompts/get": (types.GetPromptRequestParams, types.GetPromptRequest, types.GetPromptResult),
+}
+
+
+class Unreachable(Exception):
+    """The hub refuses, or none answers at the address; the message says what."""
+
+
+async def relay(url: str, key: str) -> None:
+    """Serve until the input ends. Raises Unreachable."""
+    try:
+        await _served(url, key)
+    except (MCPError, httpx2.HTTPError, BaseExceptionGroup) as error:
+        first = _first(error)
+        if not isinstance(first, (MCPError, httpx2.HTTPError)):
+            raise
+        raise Unreachable(str(first) or type(first).__name__) from error
+
+
+def _first(error: BaseException) -> BaseException:
+    """Task groups wrap what went wrong, perhaps in several layers."""
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+
+
+async def _served(url: str, key: str) -> None:
+    headers = {"Authorization": f"Bearer {key}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=TIMEOUT) as http,
+        Client(streamable_http_client(url, http_client=http), cache=None) as hub,
+    ):
+        server = passing_on(hub)
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+
+def passing_on(hub: Client) -> Server[Any]:
+    """A server that shows and does what the hub does."""
+    server: Server[Any] = Server("memoryhub", title="MemoryHub", instructions=hub.instructions)
+    for method, (params, asks, answers) in _PROTOCOL.items():
+        server.add_request_handler(method, params, _handler(hub, asks, answers))
+    return server
+
+
+def _handler(hub: Client, asks: type[types.Request[Any, Any]], answers: type[_Result]) -> Any:
+    async def handle(ctx: Any, params: types.RequestParams) -> _Result:
+        # Without its `_meta`: what it says of the protocol holds for the other side.
+        bare = params.model_copy(update={"meta": None})
+        return await hub.session.send_request(asks(params=bare), answers)
+
+    return handle

@@ -1,0 +1,77 @@
+"""`POST /mcp`: the protocol's streamable HTTP, without sessions and without streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils.http import is_same_domain
+from mcp_types import INVALID_REQUEST
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.mcp.calling import caller_of
+from api.mcp.exchanging import exchange
+from api.mcp.serving import chosen, server_for
+from api.problems import exception_handler
+from api.views import HubView
+from memoryhub.errors import MemoryHubError
+
+
+class McpView(HubView):
+    """Counts once, whatever a tool asks of the API; each tool asks for its own scope."""
+
+    scopes: ClassVar = {"POST": "read"}
+    schema = None  # not REST; described in docs/reference/mcp.md
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
+        return _handled
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        check_origin(request)
+        super().initial(request, *args, **kwargs)
+
+    def post(self, request: Request) -> HttpResponse:
+        if not request.META.get("CONTENT_LENGTH"):
+            raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
+        tools = chosen(request.query_params.get("tools", ""))
+        return exchange(server_for(caller_of(request), tools), request._request)
+
+
+def _handled(error: Exception, context: dict[str, Any]) -> Response:
+    """A problem as ever, in the envelope in which the protocol's clients look for one."""
+    response = exception_handler(error, context)
+    told = {"code": INVALID_REQUEST, "message": response.data["detail"], "data": response.data}
+    response.data = {"jsonrpc": "2.0", "id": None, "error": told}
+    response.content_type = "application/json"
+    return response
+
+
+def check_origin(request: Request) -> None:
+    """A page of another host may not use a browser's way to this one (DNS rebinding).
+
+    Programs send no Origin. The Host itself is held to ALLOWED_HOSTS for every request.
+    """
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return
+    host = urlsplit(origin).netloc
+    if host == request.get_host() or any(
+        _trusts(each, origin) for each in settings.CSRF_TRUSTED_ORIGINS
+    ):
+        return
+    raise MemoryHubError(
+        "Pages of this origin may not call the hub: see MEMORYHUB_TRUSTED_ORIGINS.",
+        code="origin_refused",
+        status=403,
+    )
+
+
+def _trusts(trusted: str, origin: str) -> bool:
+    """`trusted`: as https://example.com or https://*.example.com."""
+    given, wanted = urlsplit(origin), urlsplit(trusted)
+    same = is_same_domain(given.netloc, wanted.netloc.lstrip("*"))
+    return given.scheme == wanted.scheme and same

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.services import create_key
+
+ACCEPT = "application/json, text/event-stream"
+
+
+class Host:
+    """Talks to `/mcp` as a host without a session does, one message a request."""
+
+    def __init__(self, key: str, query: str = "") -> None:
+        self.client = APIClient(headers={"Authorization": f"Bearer {key}"})
+        self.path = f"/mcp{query}"
+
+    def send(self, method: str, params: dict[str, Any] | None = None, **headers: str) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+        return self.post(message, **headers)
+
+    def post(self, message: Any, **headers: str) -> Any:
+        sent = {"accept": ACCEPT} | {name.replace("_", "-"): v for name, v in headers.items()}
+        return self.client.post(self.path, message, format="json", headers=sent)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        answer = self.send(method, params)
+        assert answer.status_code == 200, answer.content
+        result: dict[str, Any] = answer.json()["result"]
+        return result
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """The structured answer of a tool that does what it was asked."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        assert not result.get("isError"), result
+        return result["structuredContent"]
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        return str(result["content"][0]["text"])
+
+    def refused(self, tool: str, **arguments: Any) -> Any:
+        """The problem of a tool that does not."""
+        result = self.ask("tools/call", name=tool, arguments=arguments)
+        assert result["isError"], result
+        return result["structuredContent"]["error"]
+
+    def tools(self) -> dict[str, Any]:
+        return {tool["name"]: tool for tool in self.ask("tools/list")["tools"]}
+
+
+@pytest.fixture
+def host_of() -> Callable[..., Host]:
+    """A host with a fresh key: `host_of(tenant, "read", space=…, query=…)`."""
+
+    def make(tenant: Tenant, *scopes: str, space: Space | None = None, query: str = "") -> Host:
+        _, key = create_key(tenant, "host", scopes or ("read", "write"), space=space)
+        return Host(key, query)
+
+    return make
+
+
+@pytest.fixture
+def host(tenant: Tenant, host_of: Callable[..., Host]) -> Host:
+    return host_of(tenant, "read", "write", "admin")

@@ -1,0 +1,307 @@
+"""`POST /mcp`: who is let in, with what, from where, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from api.mcp.serving import SETS
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key, create_tenant, ensure_space
+from tests.api.mcp.conftest import Host
+from tests.support import api_scene
+
+HostOf = Callable[..., Host]
+EVERY = {tool.name: tool for tools in SETS.values() for tool in tools}
+# What a stranger would have to say to reach the subject's memory. A new tool fails until here.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "search": {"subject": "ana", "query": "Porto"},
+    "context": {"subject": "ana", "query": "Porto"},
+    "add": {"subject": "ana", "text": "Ana lives in Rome."},
+    "correct": {"subject": "ana", "id": "fact", "text": "Ana plays go"},
+    "forget": {"subject": "ana", "id": "fact"},
+    "history": {"subject": "ana"},
+    "undo": {"subject": "ana", "event_id": "event"},
+    "blocks": {"subject": "ana"},
+    "edit_block": {"subject": "ana", "label": "human", "append": "More."},
+    "add_memory": {"user_id": "ana", "text": "x", "infer": False},
+    "add_memories": {"user_id": "ana", "text": "x", "infer": False},
+    "search_memories": {"user_id": "ana", "query": "Porto"},
+    "search_memory": {"user_id": "ana", "query": "Porto"},
+    "get_memories": {"user_id": "ana"},
+    "list_memories": {"user_id": "ana"},
+    "get_memory": {"memory_id": "lineage"},
+    "update_memory": {"memory_id": "lineage", "text": "x"},
+    "delete_memory": {"memory_id": "lineage"},
+    "delete_memories": {"memory_ids": ["lineage"]},
+    "delete_all_memories": {"user_id": "ana"},
+    "delete_entities": {"user_id": "ana"},
+    "list_entities": {},
+    "list_events": {},
+    "get_event_status": {"event_id": "event"},
+}
+# For a stranger there is nothing in them; the others say that there is no such thing.
+EMPTY = {
+    "search_memories",
+    "search_memory",
+    "get_memories",
+    "list_memories",
+    "list_entities",
+    "list_events",
+}
+# In another tenant they are about another subject of the same name.
+ELSEWHERE = {"add", "add_memory", "add_memories", "delete_all_memories"}
+
+
+@pytest.fixture
+def victim(tenant: Tenant) -> dict[str, str]:
+    """What may be named of a subject: its ids."""
+    rows = api_scene.of_every_kind(tenant)
+    fact = rows["fact"]
+    return {"fact": str(fact.id), "lineage": str(fact.lineage), "event": str(rows["event"].id)}
+
+
+def about(name: str, ids: dict[str, str]) -> dict[str, Any]:
+    def put(value: Any) -> Any:
+        return [put(each) for each in value] if isinstance(value, list) else ids.get(value, value)
+
+    return {field: put(value) for field, value in ARGUMENTS[name].items()}
+
+
+def test_every_tool_is_known_here() -> None:
+    assert set(EVERY) == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_E30_a_stranger_reaches_nothing_by_any_tool(
+    victim: dict[str, str], host_of: HostOf, name: str
+) -> None:
+    stranger = host_of(create_tenant("Two", "two"), "admin")
+    result = stranger.ask("tools/call", name=name, arguments=about(name, victim))
+    told = result["structuredContent"]
+    if name in EMPTY:
+        assert told["results"] == []
+    elif name not in ELSEWHERE:
+        assert result["isError"]
+        assert told["error"]["status"] == 404
+    assert "Porto" not in str(result)
+
+
+@pytest.mark.parametrize("name", sorted(set(EVERY) - EMPTY))
+def test_X16_a_key_of_one_subject_reaches_no_other_by_any_tool(
+    victim: dict[str, str], tenant: Tenant, host_of: HostOf, name: str
+) -> None:
+    with tenant_scope(tenant.id):
+        rui = ensure_space(tenant.id, "rui")
+    result = host_of(tenant, "admin", space=rui).ask(
+        "tools/call", name=name, arguments=about(name, victim)
+    )
+    if name != "delete_all_memories":
+        assert result["isError"]
+        assert result["structuredContent"]["error"]["status"] == 404
+    assert "Porto" not in str(result)
+
+
+def test_nothing_of_what_a_stranger_tried_was_done(
+    victim: dict[str, str], tenant: Tenant, host: Host, host_of: HostOf
+) -> None:
+    stranger = host_of(create_tenant("Two", "two"), "admin")
+    with tenant_scope(tenant.id):
+        bound = host_of(tenant, "admin", space=ensure_space(tenant.id, "rui"))
+    for name in EVERY:
+        for caller in (stranger, bound):
+            caller.ask("tools/call", name=name, arguments=about(name, victim))
+    assert host.call("get_memory", memory_id=victim["lineage"])["memory"].endswith("Porto")
+    assert "x" not in [
+        each["memory"] for each in host.call("get_memories", user_id="ana")["results"]
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_a_tool_takes_the_scope_it_says(
+    victim: dict[str, str], tenant: Tenant, host_of: HostOf, name: str
+) -> None:
+    scope = EVERY[name].scope
+    if scope != "read":
+        less = host_of(tenant, *({"write": ["read"], "admin": ["read", "write"]}[scope]))
+        assert name not in less.tools()
+        problem = less.refused(name, **about(name, victim))
+        assert (problem["status"], problem["code"]) == (403, "permission_denied")
+        assert scope in problem["detail"]
+    enough = host_of(tenant, scope, query="?tools=hub,mem0,openmemory")
+    assert name in enough.tools()
+    result = enough.ask("tools/call", name=name, arguments=about(name, victim))
+    assert result["structuredContent"].get("error", {}).get("status") != 403
+
+
+def test_without_a_key_nothing_is_told(db: None) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for sent in ({}, {"Authorization": "Bearer mh_a_b"}, {"Authorization": "Basic abc"}):
+        answer = APIClient(headers=sent).post("/mcp", message, format="json")
+        assert answer.status_code == 401
+        assert answer["WWW-Authenticate"].startswith("Bearer")
+        assert answer["Content-Type"] == "application/json"
+        assert answer.json()["error"]["data"]["status"] == 401
+
+
+def test_the_key_may_be_a_token_too(tenant: Tenant) -> None:
+    _, key = create_key(tenant, "host", ["read"])
+    client = APIClient(headers={"Authorization": f"Token {key}"})
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    assert client.post("/mcp", message, format="json").status_code == 200
+
+
+@pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options"])
+def test_there_are_no_streams_and_no_sessions(host: Host, method: str) -> None:
+    assert getattr(host.client, method)("/mcp").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://testserver", 200),
+        ("https://pages.example.com", 200),
+        ("https://a.apps.example.com", 200),
+        ("http://pages.example.com", 403),
+        ("https://example.com", 403),
+        ("http://evil.example.net", 403),
+        ("http://localhost:6274", 403),
+        ("null", 403),
+        ("", 403),
+    ],
+)
+def test_pages_of_other_origins_are_refused(
+    host: Host, settings: Any, origin: str, status: int
+) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["https://pages.example.com", "https://*.apps.example.com"]
+    answer = host.send("ping", Origin=origin)
+    assert answer.status_code == status
+    if status == 403:
+        assert answer.json()["error"]["data"]["code"] == "origin_refused"
+
+
+def test_a_host_that_is_not_ours_is_refused(host: Host) -> None:
+    assert host.client.post("/mcp", {}, format="json", HTTP_HOST="evil.example").status_code == 400
+
+
+def test_a_key_has_its_minute_here_as_anywhere(host: Host, settings: Any, tenant: Tenant) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 3
+    answers = [host.send("tools/call", {"name": "list_entities"}) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [answer["RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert int(answers[3]["Retry-After"]) > 0
+    assert answers[3].json()["error"]["data"]["code"] == "throttled"
+
+
+def test_every_answer_has_a_request_id(host: Host) -> None:
+    assert host.send("ping", X_Request_Id="abc")["X-Request-Id"] == "abc"
+    assert host.send("ping")["X-Request-Id"]
+
+
+def test_what_is_too_large_is_refused(host: Host, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2000
+    assert host.send("ping").status_code == 200
+    assert (
+        host.send("tools/call", {"name": "add", "arguments": {"text": "x" * 2000}}).status_code
+        == 413
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        [],
+        {},
+        "x",
+        17,
+        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1, "method": 5},
+        [{"jsonrpc": "2.0", "id": 1, "method": "ping"}],
+    ],
+)
+def test_what_is_no_message_is_refused(host: Host, message: Any) -> None:
+    answer = host.post(message)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] in (-32700, -32600, -32602)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"a": "\\ud800"}'])
+def test_what_is_no_json_is_refused(host: Host, body: bytes) -> None:
+    answer = host.client.post("/mcp", body, content_type="application/json")
+    assert answer.status_code in (400, 411)
+
+
+def test_unknown_methods_and_tools_are_errors_of_the_protocol(host: Host) -> None:
+    assert host.send("memory/burn").json()["error"]["code"] == -32601
+    unknown = host.send("tools/call", {"name": "burn"}).json()["error"]
+    assert unknown["code"] == -32602
+    assert "burn" in unknown["message"]
+
+
+def test_a_notification_is_taken_without_an_answer(host: Host) -> None:
+    answer = host.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert (answer.status_code, answer.content) == (202, b"")
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_hosts_of_every_version_are_greeted(host: Host, version: str) -> None:
+    told = host.ask(
+        "initialize",
+        protocolVersion=version,
+        capabilities={},
+        clientInfo={"name": "test", "version": "1"},
+    )
+    assert told["protocolVersion"] == version
+    assert told["serverInfo"]["name"] == "memoryhub"
+    assert "instruction" in told["instructions"]
+    assert {"tools", "resources", "prompts"} <= told["capabilities"].keys()
+
+
+def test_the_address_chooses_which_tools_are_shown(tenant: Tenant, host_of: HostOf) -> None:
+    def shown(query: str) -> set[str]:
+        return set(host_of(tenant, "admin", query=query).tools())
+
+    names = {name: {tool.name for tool in tools} for name, tools in SETS.items()}
+    assert shown("") == names["hub"] | names["mem0"]
+    assert shown("?tools=hub") == names["hub"]
+    assert shown("?tools=openmemory,hub") == names["openmemory"] | names["hub"]
+    answer = host_of(tenant, query="?tools=letta").send("tools/list")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["data"]["errors"][0]["field"] == "tools"
+    assert host_of(tenant, query="?tools=hub").call("list_entities")["results"] == []
+
+
+def test_X11_what_is_remembered_can_be_read_and_asked_with(host: Host, host_of: HostOf) -> None:
+    host.call("add_memory", text="The gate is green.", user_id="ana/work", infer=False)
+    (found,) = host.ask("resources/list")["resources"]
+    assert found["uri"] == "memoryhub://spaces/ana%2Fwork/context"
+    template = host.ask("resources/templates/list")["resourceTemplates"][0]
+    assert template["uriTemplate"] == "memoryhub://spaces/{subject}/context"
+    (read,) = host.ask("resources/read", uri=found["uri"])["contents"]
+    assert read["uri"] == found["uri"]
+    arguments = {"question": "Which colour is the gate?", "subject": "ana/work"}
+    assert host.ask("prompts/list")["prompts"][0]["name"] == "with_memory"
+    memory, question = host.ask("prompts/get", name="with_memory", arguments=arguments)["messages"]
+    assert memory["content"]["text"].startswith("<memory>")
+    assert "The gate is green." in memory["content"]["text"]
+    assert question["content"]["text"] == arguments["question"]
+
+
+def test_strangers_find_no_resource_and_no_prompt(host: Host, host_of: HostOf) -> None:
+    host.call("add_memory", text="The gate is green.", user_id="ana", infer=False)
+    stranger = host_of(create_tenant("Two", "two"), "admin")
+    assert stranger.ask("resources/list")["resources"] == []
+    for method, params in (
+        ("resources/read", {"uri": "memoryhub://spaces/ana/context"}),
+        ("prompts/get", {"name": "with_memory", "arguments": {"question": "x", "subject": "ana"}}),
+        ("resources/read", {"uri": "file:///etc/passwd"}),
+        ("prompts/get", {"name": "burn"}),
+        ("prompts/get", {"name": "with_memory", "arguments": {}}),
+    ):
+        error = stranger.send(method, params).json()["error"]
+        assert error["code"] == -32602
+        assert "green" not in str(error)
