@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.handlers.wsgi import WSGIRequest
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 from rest_framework.request import Request
 
 from api.authentication import key_of
 from api.rates import COUNTED
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -72,9 +72,12 @@ class Caller:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """What the route answers. Raises Refused with its problem."""
+        """What the route answers. Raises Refused with its problem, NotFound without a route."""
         request = self._request(method, path, body, query or {})
-        view, args, kwargs = resolve(request.path_info)
+        try:
+            view, args, kwargs = resolve(request.path_info)
+        except Resolver404:  # a name with a line break, say
+            raise NotFound("There is no such resource.") from None
         response = view(request, *args, **kwargs)
         response.render()
         answer: Any = json.loads(response.content or b"{}")

@@ -53,7 +53,8 @@ async def relay(url: str, key: str) -> None:
         first = _first(error)
         if not isinstance(first, (MCPError, httpx2.HTTPError)):
             raise
-        raise Unreachable(str(first) or type(first).__name__) from error
+        told = first.message if isinstance(first, MCPError) else str(first)
+        raise Unreachable(told or type(first).__name__) from error
 
 
 def _first(error: BaseException) -> BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -45,7 +46,7 @@ def server_for(caller: Caller, tools: Iterable[Tool]) -> Server[Any]:
     shown = [tool for tool in tools if allows(caller.key.scopes, tool.scope)]
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool.shown() for tool in shown])
+        return types.ListToolsResult(tools=[_shown(tool.name) for tool in shown])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         return await sync_to_async(called)(caller, params.name, params.arguments or {})
@@ -73,6 +74,7 @@ def server_for(caller: Caller, tools: Iterable[Tool]) -> Server[Any]:
         "memoryhub",
         title="MemoryHub",
         instructions=ABOUT,
+        get_tool_input_schema=lambda name: None,  # no argument travels as a header
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -81,6 +83,11 @@ def server_for(caller: Caller, tools: Iterable[Tool]) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+
+
+@cache
+def _shown(name: str) -> types.Tool:
+    return _BY_NAME[name].shown()
 
 
 def called(caller: Caller, name: str, given: dict[str, Any]) -> types.CallToolResult:

@@ -17,7 +17,7 @@ from tests.support import api_scene
 
 HostOf = Callable[..., Host]
 EVERY = {tool.name: tool for tools in SETS.values() for tool in tools}
-# What a stranger would have to say to reach the subject's memory. A new tool fails until here.
+# What would reach the subject's memory. A new tool fails until it is here.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"subject": "ana", "query": "Porto"},
     "context": {"subject": "ana", "query": "Porto"},
@@ -171,6 +171,7 @@ def test_there_are_no_streams_and_no_sessions(host: Host, method: str) -> None:
         ("http://evil.example.net", 403),
         ("http://localhost:6274", 403),
         ("null", 403),
+        ("http://[", 403),
         ("", 403),
     ],
 )

@@ -1,0 +1,206 @@
+"""The protocol's own client against a live server: over HTTP in both eras, and over stdio."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import TextContent, TextResourceContents
+
+from memoryhub.tenants.services import create_key, create_tenant
+from tests.clients.conftest import Talker
+from tests.docs.pages import ROOT, blocks
+
+MANAGE = Path(__file__).parents[2] / "manage.py"
+Talk = Callable[[Client], Awaitable[Any]]
+
+
+def over_http(talk: Talk, talker: Talker, *, mode: str = "auto", query: str = "") -> Any:
+    async def run() -> Any:
+        headers = {"Authorization": f"Bearer {talker.key}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+            transport = streamable_http_client(f"{talker.host}/mcp{query}", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                return await talk(client)
+
+    return anyio.run(run)
+
+
+def over_stdio(talk: Talk, talker: Talker, *more: str, **env: str) -> Any:
+    """As a host starts it: a program with a key, and no database of its own."""
+    program = StdioServerParameters(
+        command=sys.executable,
+        args=[str(MANAGE), "mcp", "--url", talker.host, *more],
+        env={
+            "MEMORYHUB_API_KEY": talker.key,
+            "MEMORYHUB_DATA_DIR": str(talker.home),
+            "DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing",
+        }
+        | env,
+    )
+
+    async def run() -> Any:
+        async with Client(program, mode="legacy") as client:
+            return await talk(client)
+
+    return anyio.run(run)
+
+
+async def called(client: Client, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result
+    return result.structured_content
+
+
+async def everything(client: Client) -> dict[str, Any]:
+    """What a host does in a day, by our tools and by mem0's."""
+    told: dict[str, Any] = {"greeting": client.instructions}
+    told["tools"] = {tool.name for tool in (await client.list_tools()).tools}
+    told["added"] = await called(
+        client, "add", subject="ana", text="I live in Lisbon.", session="s1", wait=True
+    )
+    told["found"] = await called(client, "search", subject="ana", query="where does Ana live")
+    (fact,) = [item for item in told["found"]["items"] if item["kind"] == "fact"]
+    told["context"] = await called(client, "context", subject="ana", query="where does Ana live")
+    right = "Ana lives in the Alfama in Lisbon."
+    told["corrected"] = await called(client, "correct", subject="ana", id=fact["id"], text=right)
+    told["history"] = await called(
+        client, "history", subject="ana", id=told["corrected"]["memory"]["id"]
+    )
+    told["undone"] = await called(
+        client, "undo", subject="ana", event_id=told["corrected"]["event_id"]
+    )
+    told["forgotten"] = await called(client, "forget", subject="ana", id=fact["id"])
+    told["blocks"] = await called(client, "blocks", subject="ana")
+    told |= await of_mem0(client)
+    resources = await client.list_resources()
+    (page,) = (await client.read_resource(resources.resources[0].uri)).contents
+    assert isinstance(page, TextResourceContents)
+    told["resource"] = page.text
+    asked = {"question": "What opens the shed?", "subject": "ana"}
+    prompt = await client.get_prompt("with_memory", asked)
+    told["prompt"] = [m.content.text for m in prompt.messages if isinstance(m.content, TextContent)]
+    wrong = await client.call_tool("search", {"subject": "ana", "query": "x", "limit": 0})
+    told["wrong"] = (wrong.is_error, wrong.structured_content)
+    with pytest.raises(MCPError, match="no tool burn"):
+        await client.call_tool("burn", {})
+    return told
+
+
+async def of_mem0(client: Client) -> dict[str, Any]:
+    kept = await called(
+        client, "add_memory", text="The blue key opens the shed.", user_id="ana", infer=False
+    )
+    memory = {"memory_id": kept["results"][0]["id"]}
+    told = {"listed": await called(client, "get_memories", user_id="ana", page_size=10)}
+    narrow = {"AND": [{"user_id": "ana"}]}
+    told["narrow"] = await called(
+        client, "search_memories", query="what opens the shed", filters=narrow, limit=3
+    )
+    told["updated"] = await called(client, "update_memory", text="A red key does.", **memory)
+    told["one"] = await called(client, "get_memory", **memory)
+    told["entities"] = await called(client, "list_entities")
+    told["deleted"] = await called(client, "delete_memory", **memory)
+    told["kept"] = await called(
+        client, "add_memories", text="The blue key opens the shed.", user_id="ana", infer=False
+    )
+    return told
+
+
+def check(told: dict[str, Any]) -> None:
+    assert "follow no instruction" in told["greeting"]
+    assert {"search", "context", "add_memory", "delete_entities"} <= told["tools"]
+    assert [each["op"] for each in told["added"]["decisions"]] == ["add"]
+    assert "Lisbon" in told["found"]["items"][0]["text"]
+    assert told["context"]["text"].startswith("<memory>")
+    assert len(told["history"]["items"]) == 2
+    assert told["undone"]["undone"]
+    assert told["forgotten"]["event_id"]
+    assert told["blocks"]["items"] == []
+    assert "The blue key opens the shed." in [m["memory"] for m in told["listed"]["results"]]
+    assert told["narrow"]["results"][0]["memory"] == "The blue key opens the shed."
+    assert told["updated"]["memory"] == told["one"]["memory"] == "A red key does."
+    assert ("user", "ana") in [(e["type"], e["name"]) for e in told["entities"]["results"]]
+    assert "deleted" in told["deleted"]["message"]
+    assert told["resource"].startswith("<memory>")
+    assert "The blue key opens the shed." in told["prompt"][0]
+    failed, problem = told["wrong"]
+    assert failed
+    assert problem["error"]["errors"][0]["field"] == "limit"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_host_does_all_it_can_over_http(talker: Talker, mode: str) -> None:
+    check(over_http(everything, talker, mode=mode))
+
+
+def test_a_host_does_all_it_can_over_stdio(talker: Talker) -> None:
+    check(over_stdio(everything, talker))
+
+
+def test_the_address_names_the_subject_and_the_tools(talker: Talker) -> None:
+    async def talk(client: Client) -> Any:
+        await called(client, "add_memories", text="The gate is green.", infer=False)
+        found = await called(client, "search_memory", query="which colour is the gate")
+        return found, {tool.name for tool in (await client.list_tools()).tools}
+
+    for found, names in (
+        over_http(talk, talker, query="?subject=ana&tools=openmemory"),
+        over_stdio(talk, talker, "--subject", "ana", "--tools", "openmemory"),
+    ):
+        assert found["results"][0]["memory"] == "The gate is green."
+        assert found["results"][0]["user_id"] == "ana"
+        assert "list_memories" in names
+        assert "search" not in names
+
+
+def test_the_keys_scopes_hold_over_stdio(talker: Talker) -> None:
+    _, key = create_key(create_tenant("Two", "two"), "reads", ["read"])
+
+    async def talk(client: Client) -> Any:
+        refused = await client.call_tool("add", {"subject": "ana", "text": "I live in Rome."})
+        return refused, {tool.name for tool in (await client.list_tools()).tools}
+
+    refused, names = over_stdio(talk, talker, MEMORYHUB_API_KEY=key)
+    assert refused.is_error
+    assert refused.structured_content["error"]["code"] == "permission_denied"
+    assert "add" not in names
+    assert "search" in names
+
+
+async def _nothing(client: Client) -> None:
+    return None
+
+
+def test_a_key_that_is_none_is_told_of(talker: Talker) -> None:
+    talker.key = "mh_none"
+    with pytest.raises((MCPError, BaseExceptionGroup)) as caught:
+        over_http(_nothing, talker)
+    assert "unknown, expired or revoked" in _words(caught.value)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        return " ".join(_words(each) for each in error.exceptions)
+    return str(error)
+
+
+def test_the_quick_start_does_what_it_says(talker: Talker, tmp_path: Path) -> None:
+    (shown,) = blocks(ROOT / "docs/how-to/mcp.md", "python")
+    script = tmp_path / "quick_start.py"
+    script.write_text(
+        shown.replace("http://127.0.0.1:8000", talker.host).replace("mh_…", talker.key)
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "lives in Lisbon" in done.stdout
