@@ -6,6 +6,7 @@ by the window is small, and a remote hub does as well as one on this machine.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import httpx2
@@ -81,7 +82,9 @@ def passing_on(hub: Client) -> Server[Any]:
     return server
 
 
-def _handler(hub: Client, asks: type[types.Request[Any, Any]], answers: type[_Result]) -> Any:
+def _handler(
+    hub: Client, asks: Callable[..., types.Request[Any, Any]], answers: type[_Result]
+) -> Any:
     async def handle(ctx: Any, params: types.RequestParams) -> _Result:
         # Without its `_meta`: what it says of the protocol holds for the other side.
         bare = params.model_copy(update={"meta": None})

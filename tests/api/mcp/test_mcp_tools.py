@@ -14,6 +14,7 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from personas.models import CoreBlock
 from tests.api.mcp.conftest import Host
+from tests.support.factories import make_block
 
 
 def remembered(host: Host, text: str, subject: str = "ana") -> dict[str, Any]:
@@ -103,10 +104,7 @@ def test_what_is_forgotten_is_not_found(host: Host, how: str) -> None:
 @pytest.fixture
 def block(tenant: Tenant) -> CoreBlock:
     with tenant_scope(tenant.id):
-        space = ensure_space(tenant.id, "ana")
-        return CoreBlock.objects.create(
-            tenant_id=tenant.id, space=space, label="human", value="Lives in Porto."
-        )
+        return make_block(ensure_space(tenant.id, "ana"), "human", "Lives in Porto.")
 
 
 def test_blocks_are_read_and_edited(host: Host, block: CoreBlock) -> None:
