@@ -36,7 +36,7 @@ def once(
     A second request with the key waits for the first one's end. Raises Conflict when the key
     was used for another body.
     """
-    key = _key(request)
+    key = key_given(request)
     with tenant_scope(tenant_id):
         if not key:
             return write(), False
@@ -62,7 +62,7 @@ def once_apart(
     A second request meanwhile is refused: Conflict. A write that fails leaves the key free.
     `keeps`: its answer tells nothing that could be erased.
     """
-    key = _key(request)
+    key = key_given(request)
     if not key:
         return write(), False
     with tenant_scope(tenant_id):
@@ -123,7 +123,8 @@ def _earlier(record: IdempotentRequest) -> Answer:
     return dict(record.body)
 
 
-def _key(request: Request) -> str:
+def key_given(request: Request) -> str:
+    """The request's Idempotency-Key, or "". Raises InvalidInput."""
     key = request.headers.get(HEADER, "")
     if len(key) > 200 or not key.isprintable():
         raise InvalidInput("at most 200 printable characters", field=HEADER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -71,6 +72,22 @@ class EngineError(MemoryHubError):
     def __init__(self, message: str, *, permanent: bool = False, code: str | None = None) -> None:
         super().__init__(message, code=code)
         self.permanent = permanent
+
+
+class Refused(EngineError):
+    """The endpoint answered a request that was handed on to it with another status than 2xx.
+
+    `answered` is that status, `told` its error object, `waiting` its headers about when to come
+    back. `is_of_the_request`: who sent it is to mend it, not the hub, and not the endpoint.
+    """
+
+    def __init__(
+        self, error: EngineError, answered: int, told: Mapping[str, Any], waiting: Mapping[str, str]
+    ) -> None:
+        self.is_of_the_request = answered in {400, 404, 409, 413, 415, 422}
+        code = "request_refused" if self.is_of_the_request else error.code
+        super().__init__(error.message, permanent=error.permanent, code=code)
+        self.answered, self.told, self.waiting = answered, told, waiting
 
 
 class Paused(EngineError):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 
 from memoryhub.engines import registry
 from memoryhub.engines.registry import EmbedderName, EngineSettings
 from memoryhub.engines.types import Embedder, Engine
+from memoryhub.errors import EngineError
 from memoryhub.policies.schema import Policy
+from memoryhub.policies.switches import PROXY
 from memoryhub.tenants.models import Space, Tenant
+
+if TYPE_CHECKING:
+    from memoryhub.engines.llm.relaying import Relay
 
 PROBED = "models.json"  # in the data folder
 
@@ -46,6 +51,39 @@ def _named(by_purpose: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def engine_named(name: str) -> Engine:
     """The engine of this name, whatever a tenant or a policy says."""
     return registry.get_engine(name, engine_settings())
+
+
+def proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
+    """Names of the models that clients may ask through the hub; the first is asked unless they
+    name another. Raises a permanent EngineError that says what to set where there is none.
+
+    A tenant whose dialogue is read by rules is given those that the operator lists, and no others.
+    """
+    if not settings.OPENAI_BASE_URL:
+        raise _unset("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL")
+    listed, own = settings.PROXY_MODELS, policy.llm.model.get(PROXY, "")
+    if tenant.engine == Tenant.Engine.LLM:
+        listed = [own or settings.LLM_MODEL, *listed]
+    elif own in listed:
+        listed = [own, *listed]
+    names = list(dict.fromkeys(name for name in listed if name))
+    if not names:
+        raise _unset(
+            "No model is configured for this tenant: set MEMORYHUB_LLM_MODEL and switch the tenant "
+            "to the engine llm, or list models in MEMORYHUB_PROXY_MODELS"
+        )
+    return names
+
+
+def _unset(message: str) -> EngineError:
+    return EngineError(message, permanent=True, code="engine_not_configured")
+
+
+def proxied() -> Relay:
+    """The way to the endpoint for what clients ask through the hub."""
+    from memoryhub.engines.llm.relaying import relay  # loads the SDK
+
+    return relay(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.PROXY_TIMEOUT_SECONDS)
 
 
 def embedder() -> Embedder:

@@ -72,6 +72,9 @@ MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 RECALL_FLUSH_SECONDS = env.number("MEMORYHUB_RECALL_FLUSH_SECONDS", 5.0)
 # Days that the recall log is kept; 0: there is none.
 RECALL_LOG_DAYS = env.integer("MEMORYHUB_RECALL_LOG_DAYS", 30, least=0)
+# What clients ask through the hub: further models they may name, and how long one may think.
+PROXY_MODELS = env.names("MEMORYHUB_PROXY_MODELS")
+PROXY_TIMEOUT_SECONDS = env.number("MEMORYHUB_PROXY_TIMEOUT_SECONDS", 300.0)
 MODEL_PRICES = env.parsed("MEMORYHUB_MODEL_PRICES", parse_prices)
 MODEL_CALLS_KEEP_TEXT = env.flag("MEMORYHUB_MODEL_CALLS_KEEP_TEXT", True)
 MODEL_BREAKER_FAILURES = env.integer("MEMORYHUB_MODEL_BREAKER_FAILURES", 5, least=1)

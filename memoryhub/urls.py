@@ -12,6 +12,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("api.mem0.urls")),  # before what answers every path under api/v1/
     path("", include("api.mcp.urls")),
+    path("openai/v1/", include("api.openai.urls")),
     path("api/v1/", include("api.urls")),
     path("", include("memoryhub.console.urls")),
 ]

@@ -14,8 +14,9 @@ from itertools import takewhile
 
 FIRST_WAIT = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(minutes=15)
-# They say something of the text, which is then asked in parts.
-_OF_THE_TEXT = frozenset({"reply_cut", "context_exceeded"})
+# They say something of what was asked, not of the model: texts that are then asked in parts, and
+# requests of the proxy's clients that the endpoint could not take.
+_OF_THE_ASKED = frozenset({"reply_cut", "context_exceeded", "request_refused"})
 # The endpoint's trouble, and not that of what it was asked.
 OUTAGES = frozenset({"unreachable", "timeout", "rate_limited", "endpoint_refused", "engine_failed"})
 
@@ -37,7 +38,7 @@ def open_until(history: Iterable[Outcome], purpose: str, model: str, most: int) 
     that the next call is a probe.
     """
     own = [o for o in history if (o.purpose, o.model) == (purpose, model)]
-    if not own or not own[0].code or own[0].code in _OF_THE_TEXT:
+    if not own or not own[0].code or own[0].code in _OF_THE_ASKED:
         return None
     failures = sum(1 for _ in takewhile(lambda o: o.code == own[0].code, own))
     if failures < most:

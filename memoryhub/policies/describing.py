@@ -8,7 +8,7 @@ from typing import Any
 
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.policies.presets import PRESETS, Preset
-from memoryhub.policies.switches import GROUPS, MODEL, PROMPT, SWITCHES, Switch
+from memoryhub.policies.switches import GROUPS, MODEL, PROMPT, PROXY, SWITCHES, Switch
 
 _INTRODUCTION = """# Policies
 
@@ -40,7 +40,8 @@ def _purposes() -> str:
         f"`{MODEL}.<purpose>` names the model that is asked for a purpose, where it is not "
         f"to be the hub's, and `{PROMPT}.<purpose>` the operator's "
         "[own prompt](../how-to/use-your-own-prompts.md), where it is not to be the packaged one. "
-        f"The purposes are {names}.\n"
+        f"The purposes are {names}. `{MODEL}.{PROXY}` names the model that "
+        "[clients of OpenAI](../how-to/openai-clients.md) are given.\n"
     )
 
 

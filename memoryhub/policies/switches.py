@@ -18,7 +18,12 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
         "the name of a prompt in the folder, or nothing",
     ),
 }
-BY_PURPOSE: tuple[str, ...] = tuple(f"{f}.{purpose}" for f in FAMILIES for purpose in PURPOSES)
+# What clients ask through the hub: it has a model, and no prompt but their own.
+PROXY = "proxy"
+BY_PURPOSE: tuple[str, ...] = (
+    *(f"{family}.{purpose}" for family in FAMILIES for purpose in PURPOSES),
+    f"{MODEL}.{PROXY}",
+)
 
 GROUPS: Mapping[str, str] = {
     "derive": "Reading dialogue",

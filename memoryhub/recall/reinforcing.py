@@ -118,6 +118,12 @@ def _ours(item: Item) -> tuple[str, ...]:
     return (item.text,) if item.kind in _OURS else ()
 
 
+def guard(space: Space, items: Iterable[Item], at: datetime) -> None:
+    """Mark the hub's own words of these items as given out, at once: for who is to store what a
+    model made of them, before the counters are written. Call inside the tenant's scope."""
+    echoes.remember(space, (text for item in items for text in _ours(item)), at)
+
+
 def left(
     space: Space,
     items: Iterable[Item],

@@ -8,7 +8,7 @@
 Replies are taken in order, from the queue of the first marker found in the request's text
 (`server.chat(..., marker="construct")`), else from the endpoint's common queue. A request
 without a scripted reply gets a 500 that says so. Embeddings not scripted are made up from
-the text: equal texts get equal vectors.
+the text: equal texts get equal vectors. A request for a stream gets a reply word by word.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import json
 import threading
 import time
 from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,11 +26,17 @@ from types import TracebackType
 from typing import Any
 
 CHAT, EMBEDDINGS = "/chat/completions", "/embeddings"
+USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted answer. `raw` replaces the whole body; `delay` is in seconds."""
+    """One scripted answer. `raw` replaces the whole body; `delay` is in seconds.
+
+    `message` are further members of the message. `error`: the error object of a refusal. `events`
+    replace what a stream sends, each an object or bare text; `is_cut`: the connection then breaks.
+    `counts`: whether a stream tells tokens.
+    """
 
     content: str | None = ""
     status: int = 200
@@ -37,6 +44,12 @@ class Reply:
     refusal: str | None = None
     delay: float = 0.0
     raw: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    message: Mapping[str, Any] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None
+    events: Sequence[Mapping[str, Any] | str] | None = None
+    is_cut: bool = False
+    counts: bool = True
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,17 @@ class Request:
     def text(self) -> str:
         """All message contents, one after the other."""
         return "\n".join(str(each["content"]) for each in self.body.get("messages", []))
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What goes back over the wire."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+    is_cut: bool = False
 
 
 @dataclass
@@ -93,16 +117,20 @@ class OpenAIServer:
         self._http.shutdown()
         self._http.server_close()
 
-    def answer(self, request: Request) -> tuple[int, str]:
-        """(status, body) for a request; waits as its reply says."""
+    def answer(self, request: Request) -> Sent:
+        """What a request gets; waits as its reply says."""
         with self._lock:
             self.requests.append(request)
             unfit = self._unfit(request)
             reply = unfit or self._scripted(request)
         if reply is None:
-            return self._unscripted(request)
+            return Sent(*self._unscripted(request))
         time.sleep(reply.delay)
-        return reply.status, _body(reply)
+        if reply.status == 200 and reply.raw is None and request.body.get("stream"):
+            return Sent(
+                200, _events(reply, request), reply.headers, "text/event-stream", reply.is_cut
+            )
+        return Sent(reply.status, _body(reply), reply.headers)
 
     def _unfit(self, request: Request) -> Reply | None:
         shape = request.body.get("response_format", {}).get("type", "")
@@ -142,14 +170,41 @@ def _body(reply: Reply) -> str:
     if reply.raw is not None:
         return reply.raw
     if reply.status != 200:
-        return json.dumps({"error": {"message": reply.content or "scripted failure"}})
+        return json.dumps(
+            {"error": reply.error or {"message": reply.content or "scripted failure"}}
+        )
     message = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+    message |= reply.message
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     return json.dumps(
         {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted",
-         "choices": [choice], "usage": usage}
+         "choices": [choice], "usage": USAGE}
     )  # fmt: skip
+
+
+def _events(reply: Reply, request: Request) -> str:
+    """The reply as server-sent events: a word each, the end, and the tokens if asked for."""
+    events: list[Mapping[str, Any] | str] = list(reply.events or [])
+    if reply.events is None:
+        words = [f"{word} " for word in (reply.content or "").split(" ")]
+        words[-1] = words[-1].rstrip()
+        events = [chunk({"role": "assistant", "content": ""})]
+        events += [chunk({"content": word}) for word in words]
+        events += [chunk({}, reply.finish_reason)]
+        if reply.counts and (request.body.get("stream_options") or {}).get("include_usage"):
+            events.append({**chunk({}), "choices": [], "usage": USAGE})
+        events.append("[DONE]")
+    told = [each if isinstance(each, str) else json.dumps(each) for each in events]
+    return "".join(f"data: {each}\n\n" for each in told)
+
+
+def chunk(
+    delta: Mapping[str, Any], finish_reason: str | None = None, index: int = 0
+) -> dict[str, Any]:
+    """One piece of a streamed answer."""
+    choice = {"index": index, "delta": dict(delta), "finish_reason": finish_reason}
+    return {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted",
+            "choices": [choice]}  # fmt: skip
 
 
 def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
@@ -158,11 +213,14 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("Content-Length", 0))
             body = json.loads(self.rfile.read(length))
             request = Request(self.path, body, self.headers.get("Authorization", ""))
-            status, text = server.answer(request)
-            payload = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(payload)))
+            sent = server.answer(request)
+            payload = sent.text.encode()
+            self.send_response(sent.status)
+            self.send_header("Content-Type", sent.kind)
+            # A cut answer is one that promised more.
+            self.send_header("Content-Length", str(len(payload) + sent.is_cut))
+            for name, value in sent.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             # The client may have stopped waiting.
             with suppress(BrokenPipeError):

@@ -14,9 +14,12 @@ from memoryhub.inference import usage
 from memoryhub.inference.budgets import day_of
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.usage import Figures
+from memoryhub.policies.switches import PROXY
 
 DAYS = Choice("days", "Days", (("7", "last 7"), ("1", "today"), ("30", "last 30")))
-PURPOSE = Choice("purpose", "Purpose", (("all", "all"), *((name, name) for name in PURPOSES)))
+PURPOSE = Choice(
+    "purpose", "Purpose", (("all", "all"), *((name, name) for name in (*PURPOSES, PROXY)))
+)
 STATUS = Choice("status", "Ended", (("all", "any way"), *ModelCall.Status.choices))
 
 

@@ -1,0 +1,177 @@
+"""The hub's part of an exchange: what it recalled for it, and what it learned from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import structlog
+from django.db import DatabaseError
+
+from api.openai.talk import ChatMessage, is_under_way, question_of, text_of
+from api.openai.wishes import Wishes
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Session
+from memoryhub.errors import MemoryHubError
+from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+
+if TYPE_CHECKING:
+    from memoryhub.recall.context import Context
+
+log = structlog.get_logger()
+CHANNEL = "openai"
+
+
+def recalled(
+    space: Space, wishes: Wishes, messages: Sequence[ChatMessage], key_id: UUID
+) -> Context | None:
+    """What is remembered that bears on the last question; None where there is none. Opens its own
+    scopes."""
+    from memoryhub.recall.asking import Asker  # loads the engines
+    from memoryhub.recall.context import context
+
+    question = question_of(messages)
+    if not question:
+        return None
+    return context(
+        space,
+        question,
+        # What the request carries itself need not be repeated by a window.
+        session_id=None if is_under_way(messages) else _session(space, wishes.session),
+        budget_tokens=wishes.budget,
+        agent=wishes.agent,
+        asked_by=Asker("openai", str(key_id)),
+    )
+
+
+def _session(space: Space, name: str) -> UUID | None:
+    if not name:
+        return None
+    with tenant_scope(space.tenant_id):
+        rows = Session.objects.filter(space=space, external_id=name)
+        return rows.values_list("id", flat=True).first()
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """`state`: learned, off, nothing (to learn), failed (`trouble` says why) or erased."""
+
+    state: str
+    job_id: UUID | None = None
+    turns: tuple[UUID, ...] = ()
+    trouble: str = ""
+
+
+OFF = Learned("off")
+
+
+def learn(
+    tenant_id: UUID,
+    subject: str,
+    wishes: Wishes,
+    said: Sequence[Message],
+    found: Context | None,
+    now: datetime,
+) -> Learned:
+    """Hand what was said to the add that everything goes through; a worker reads it later.
+
+    What was recalled is marked as the hub's own words first, so that it is no news when the model
+    repeats it (E27). Never raises: the answer is there, and is given out whatever becomes of this.
+    """
+    if not said:
+        return Learned("nothing")
+    wanted = IngestRequest(subject, said, wishes.session, wishes.agent, channel=CHANNEL)
+    try:
+        if found is not None:
+            _guard(tenant_id, subject, found, now)
+        done = ingest(tenant_id, wanted)
+    except MemoryHubError as error:
+        return Learned("failed", trouble=error.message)
+    except DatabaseError as error:
+        log.error("proxy.not_learned", error=str(error))
+        return Learned("failed", trouble="The database can't be reached.")
+    return Learned(
+        "learned", done.job.id if done.job else None, tuple(turn.id for turn in done.turns)
+    )
+
+
+def _guard(tenant_id: UUID, subject: str, found: Context, now: datetime) -> None:
+    from memoryhub.recall.reinforcing import guard
+
+    with tenant_scope(tenant_id):
+        space = Space.objects.filter(subject=subject).first()
+        if space is not None:
+            guard(space, found.items(), now)
+
+
+def turns_of(
+    news: Sequence[ChatMessage], answer: str, about: Mapping[str, Any], *, once: str = ""
+) -> list[Message]:
+    """What an exchange adds to a dialogue: the user's news and the answer, if it has words.
+
+    `about` is kept with the answer. `once`: the same exchange delivered again adds nothing.
+    """
+    said = [
+        Message("user", text_of(each), _name(each), external_id=once and f"{once}:{at}")
+        for at, each in enumerate(news)
+    ]
+    if answer.strip():
+        said.append(
+            Message("assistant", answer, external_id=once and f"{once}:a", metadata=dict(about))
+        )
+    return said
+
+
+def _name(message: ChatMessage) -> str:
+    name = message.get("name")
+    return name[:120] if isinstance(name, str) else ""
+
+
+def report(found: Context | None, learned: Learned) -> dict[str, Any]:
+    """What an answer tells of the hub's part, as JSON."""
+    return {
+        "recall_id": _text(found.recall_id) if found else None,
+        "items": _items(found) if found else [],
+        "tokens": found.tokens if found else 0,
+        "left_out": found.left_out if found else 0,
+        "pending_turns": found.pending_turns if found else 0,
+        "degraded": list(found.degraded) if found else [],
+        "learned": learned.state,
+        "job_id": _text(learned.job_id),
+        "turns": [str(turn) for turn in learned.turns],
+        "trouble": learned.trouble,
+    }
+
+
+def _items(found: Context) -> list[dict[str, Any]]:
+    handles = {at: handle for handle, at in found.handles.items()}
+    return [
+        {
+            "handle": handles.get(item.id, ""),
+            "kind": item.kind,
+            "id": str(item.id),
+            "section": section.name,
+            "text": item.text,
+            "occurred_at": item.occurred_at.isoformat(),
+        }
+        for section in found.sections
+        for item in section.items
+    ]
+
+
+def _text(given: UUID | None) -> str | None:
+    return str(given) if given else None
+
+
+def headers_of(told: Mapping[str, Any]) -> dict[str, str]:
+    """The same in a response's headers, as far as it is known when they are sent."""
+    return {
+        "X-MemoryHub-Recall-Id": told["recall_id"] or "",
+        "X-MemoryHub-Items": str(len(told["items"])),
+        "X-MemoryHub-Pending": str(told["pending_turns"]),
+    }

@@ -1,0 +1,17 @@
+"""Routes of OpenAI's clients, under the base URL they are given."""
+
+from __future__ import annotations
+
+from django.urls import path, re_path
+
+from api.openai import embeddings, models, views
+
+app_name = "openai"
+
+urlpatterns = [
+    path("chat/completions", views.ChatView.as_view(), name="chat"),
+    path("models", models.ModelsView.as_view(), name="models"),
+    path("models/<path:name>", models.ModelView.as_view(), name="model"),
+    path("embeddings", embeddings.EmbeddingsView.as_view(), name="embeddings"),
+    re_path(r"^.*$", views.NotFoundView.as_view(), name="not-found"),
+]

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.engines import registry
+from memoryhub.pipeline.runner import drain
+from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_key, create_tenant
+from tests.support.models import BagOfWords
+from tests.support.openai_server import OpenAIServer
+
+CHAT = "/openai/v1/chat/completions"
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def upstream(settings: Any) -> Iterator[OpenAIServer]:
+    """The endpoint that the hub is configured with; tenants read dialogue by rules all the same."""
+    with OpenAIServer() as running:
+        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = running.url, "sk-upstream"
+        settings.PROXY_MODELS = ["large", "small"]
+        yield running
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No worker, and vectors at once."""
+    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr(registry, "get_embedder", lambda settings: BagOfWords())
+
+
+@pytest.fixture
+def tenant(db: None, quiet: None) -> Tenant:
+    return create_tenant("One", "one")
+
+
+@pytest.fixture
+def space(tenant: Tenant) -> Space:
+    """Ana's, who has said where she lives."""
+    said = Message("user", "I live in Porto.", timestamp=datetime(2026, 5, 12, tzinfo=UTC))
+    done = ingest(tenant.id, IngestRequest("ana", [said]))
+    drain(tenant.id, done.space.id, datetime.now(UTC) + timedelta(hours=1))
+    return done.space
+
+
+@pytest.fixture
+def client(tenant: Tenant) -> APIClient:
+    _, key = create_key(tenant, "chat", ["read", "write"])
+    return APIClient(headers={"Authorization": f"Bearer {key}"})
+
+
+@pytest.fixture
+def ask(client: APIClient) -> Ask:
+    """Ask as Ana: `ask("Where do I live?", **body)`; headers by `headers=`."""
+
+    def send(text: str | list[dict[str, Any]], headers: Any = None, **body: Any) -> Any:
+        messages = [{"role": "user", "content": text}] if isinstance(text, str) else text
+        sent = {"model": "gpt-x", "user": "ana", "messages": messages} | body
+        return client.post(CHAT, sent, format="json", headers=headers or {})
+
+    return send
+
+
+def turns(space: Space) -> list[tuple[str, str]]:
+    """(role, words) of all that was said in the space, but for the first sentence."""
+    from memoryhub.dialogues.models import Turn
+
+    with tenant_scope(space.tenant_id):
+        rows = Turn.objects.filter(space=space).order_by("seq")
+        return [(turn.role, turn.text) for turn in rows][1:]
