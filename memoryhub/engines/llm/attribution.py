@@ -22,6 +22,7 @@ _NO_WORD = frozenset({"forget", "hypothetical"})
 
 _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|我|咱|俺", re.I)
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
+_ADDRESSED = re.compile(r"^\W*you|^[你您]", re.I)
 _I = re.compile(r"\b(?:i|me|my|mine|myself)\b|我(?!们)|俺", re.I)
 _WE = re.compile(r"\b(?:we|us|our)\b|我们|咱", re.I)
 _OTHERS = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
@@ -85,7 +86,7 @@ def may_be_about(
         return True
     names = " ".join([owner, *known])
     if _is_called(owner, source.speaker):
-        spoken_to = quoted and _SECOND.search(said) and not _FIRST.search(said)
+        spoken_to = (_SECOND if quoted else _ADDRESSED).search(said) and not _FIRST.search(said)
         return not spoken_to or _names(names, [said])
     both = _WE.search(said) and not _I.search(said)  # "I learnt to mind our health" is one's own
     return bool(_SECOND.search(said) or _OTHERS.search(said) or both) or _names(names, [said])
@@ -117,8 +118,9 @@ def is_anothers(claim: str, said: str, others: Iterable[str], names: Iterable[st
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Words of four letters and more, and single Chinese characters."""
-    return frozenset(re.findall(r"[^\W\u4e00-\u9fff]{4,}|[\u4e00-\u9fff]", text.lower()))
+    """The beginnings of words of four letters and more ("like" of "likes"), and single Chinese
+    characters."""
+    return frozenset(re.findall(r"\b[^\W\u4e00-\u9fff]{4}|[\u4e00-\u9fff]", text.lower()))
 
 
 def predicate(key: str, verb: str, said: str) -> str:

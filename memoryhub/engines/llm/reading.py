@@ -175,10 +175,10 @@ class Reading:
             return None
         owner = source.speaker if reply.owner.strip().lower() in _SELF else reply.owner.strip()
         span, found = _span(source, reply.quote)
-        if not (
-            _may_claim(source, owner, kind)
-            and self._is_said(source, span, owner, text, found=found)
-        ):
+        missed = bool(reply.quote) and not found
+        if not _may_claim(source, owner, kind):
+            return None
+        if not self._is_said(source, span, owner, text, missed=missed):
             return None
         if not found and is_instruction(self.told, reply.text):
             return None  # the model copied its own prompt
@@ -205,18 +205,18 @@ class Reading:
         )
 
     def _is_said(
-        self, source: Utterance, span: SourceSpan, owner: str, text: str, *, found: bool
+        self, source: Utterance, span: SourceSpan, owner: str, text: str, *, missed: bool
     ) -> bool:
         """Whether the words it rests on say that something is so, and can be about this owner.
 
         Those are the sentences quoted; of a whole message, those that the claim shares words with.
-        Where it shares none with a message it does not quote, that message is not its source.
+        Where it shares none, and what it quotes was `missed`, that message is not its source.
         """
         whole = (span.start, span.end) == (0, len(source.text))
         said = sentences(source.text, span.start, span.end)
         names = {u.speaker for u in self.offered.values()}
         near = bearing(text, said, names) if whole else said
-        if not (near or found) and language_of(source.text) != "other":
+        if missed and not near and language_of(source.text) != "other":
             return False
         if not asserts(near or said, self._acts_said.get(source.handle)):
             return False
@@ -229,7 +229,7 @@ class Reading:
         exchange = self.exchanges[self._place[source.handle]]
         people = [*exchange.participants, exchange.subject, *names]
         return not names_another(text, owner, people) and may_be_about(
-            owner, source, words, people, self._heard, quoted=bool(near)
+            owner, source, words, people, self._heard, quoted=not whole
         )
 
     def _is_ours(self, text: str) -> bool:

@@ -191,7 +191,7 @@ def test_E13_nothing_is_taken_from_the_summary_of_what_went_before(
 def test_E13_a_message_is_no_source_of_what_none_of_its_words_say(
     server: OpenAIServer, engine: LLMEngine
 ) -> None:
-    made_up = {"text": "Nora adores opera.", "quote": "Nora adores opera."}
+    made_up = {"text": "Nora keeps bees.", "quote": "Nora keeps bees."}
     assert constructed(server, engine, fact(**made_up)).facts == ()
 
 
