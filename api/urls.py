@@ -21,6 +21,7 @@ from api.resources import (
     golden,
     history,
     history_writes,
+    imports,
     jobs,
     keys,
     note_writes,
@@ -75,6 +76,11 @@ urlpatterns = [
     path("search", views.SearchView.as_view(), name="search"),
     path("context", views.ContextView.as_view(), name="context"),
     path("answer", AnswerView.as_view(), name="answer"),
+    path("imports", imports.ImportsView.as_view(), name="imports"),
+    path(
+        "imports/<uuid:row_id>", TenantRowView.as_view(resource=imports.IMPORTS), name="import"
+    ),
+    path("imports/<uuid:row_id>/take", imports.TakeImportView.as_view(), name="import-take"),
     path("jobs", jobs.JobsView.as_view(), name="jobs"),
     path("jobs/<uuid:row_id>", TenantRowView.as_view(resource=jobs.JOBS), name="job"),
     path("jobs/<uuid:row_id>/retry", jobs.JobRetryView.as_view(), name="job-retry"),

@@ -102,7 +102,7 @@ def create_app() -> Celery:
         },
         timezone="UTC",
     )
-    hub.autodiscover_tasks(["memoryhub.pipeline", "memoryhub.lab"])
+    hub.autodiscover_tasks(["memoryhub.pipeline", "memoryhub.importers", "memoryhub.lab"])
     return hub
 
 

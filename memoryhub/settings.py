@@ -100,6 +100,7 @@ INSTALLED_APPS = [
     "memoryhub.pipeline",
     "memoryhub.recall",
     "memoryhub.golden",
+    "memoryhub.importers",
     "api",
     "memoryhub.lab",
     "memoryhub.console",

@@ -25,7 +25,7 @@ class Place:
 
 PLACES = (
     Place("Overview", "overview", "overview"),
-    Place("Spaces", "spaces", "spaces", ("space", "search")),
+    Place("Spaces", "spaces", "spaces", ("space", "search", "import")),
     Place("Review", "review", "review", ("receipt",)),
     Place("Chat", "chat", "chat"),
     Place("Jobs", "jobs", "jobs"),

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.golden.models import GoldenQuestion, ReplayRun
+from memoryhub.importers.models import ImportRun
 from memoryhub.inference.models import ModelCall
 from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.pipeline.models import Job
@@ -28,6 +29,7 @@ from tests.support.factories import (
     make_episode,
     make_event,
     make_fact,
+    make_import,
     make_job,
     make_lab_run,
     make_member,
@@ -68,13 +70,15 @@ class World:
     recall: RecallLog
     lab: LabRun
     outcome: LabOutcome
+    imported: ImportRun
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
         names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
-        return {f"{name}_id": str(getattr(self, name).id) for name in names}
+        found = {f"{name}_id": str(getattr(self, name).id) for name in names}
+        return found | {"import_id": str(self.imported.id)}
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +108,7 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         replay = make_replay(question)
         recall = make_recall(space, "Where are the bees?", fact, turn)
         lab = make_lab_run(tenant)
-        last = (lab, LabOutcome.objects.get(run=lab, system="mem0"))
+        last = (lab, LabOutcome.objects.get(run=lab, system="mem0"), make_import(tenant))
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)

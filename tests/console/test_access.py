@@ -21,6 +21,7 @@ OWN |= {"policy", "policy-change", "usage", "recalls"}
 OWN |= {"review", "receipts"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
+OWN |= {"imports", "import-new"}
 # For admins who are operators of the hub as well.
 OPERATED = {"lab-new", "lab-resume"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
@@ -87,6 +88,10 @@ DECIDED = {
     "block-attach": (EDITOR, "post"),
     "block-detach": (EDITOR, "post"),
     "block-delete": (EDITOR, "post"),
+    "imports": (VIEWER, "get"),
+    "import": (VIEWER, "get"),
+    "import-new": (EDITOR, "post"),
+    "import-take": (EDITOR, "post"),
     "jobs": (VIEWER, "get"),
     "job-retry": (EDITOR, "post"),
     "chat": (VIEWER, "get"),

@@ -31,6 +31,7 @@ from tests.support.factories import (
     make_episode,
     make_event,
     make_fact,
+    make_import,
     make_job,
     make_lab_run,
     make_link,
@@ -67,6 +68,8 @@ NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
+PARAMETERS += ("import_id",)
+NO_PAGE |= {"import-new", "import-take"}
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 
 
@@ -151,7 +154,8 @@ def hostile(db: None, evil: str) -> World:
             question, actor=evil, tag=evil, current=settings, candidate=settings, preset=evil[:20]
         )
         lab = make_lab_run(tenant, evil[:39], word=evil, actor=evil, error=evil)
-        last = (lab, LabOutcome.objects.get(run=lab))
+        imported = make_import(tenant, word=evil, error=evil)
+        last = (lab, LabOutcome.objects.get(run=lab), imported)
         side: dict[str, object] = {"recall": {evil: 1.0}, "p50": 1, "p95": 2}
         told: dict[str, object] = {"questions": 1, "golden": 1, "old": side, "new": side}
         told |= {"overlap": 1.0, "first_same": 1.0}

@@ -19,6 +19,7 @@ from tests.support.factories import (
     make_episode,
     make_event,
     make_fact,
+    make_import,
     make_job,
     make_link,
     make_note,
@@ -68,6 +69,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "key": create_key(tenant, "Porto", ["read"])[0],
             "call": make_call(space),
             "golden": make_question(space, "Porto?", fact),
+            "import": make_import(tenant, word="Porto"),
         }
 
 

@@ -12,6 +12,9 @@ from memoryhub.dialogues.messages import Message, text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
+from memoryhub.importers.models import ImportFile, ImportPart, ImportRun
+from memoryhub.importers.records import Block, Skipped, Unknown
+from memoryhub.importers.report import Report
 from memoryhub.inference.models import ModelCall
 from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.lab.reports import report_of
@@ -275,6 +278,30 @@ def make_question(
     return GoldenQuestion.objects.create(
         tenant_id=space.tenant_id, space=space, text=text, **values
     )
+
+
+def make_import(tenant: Tenant, **values: Any) -> ImportRun:
+    """A dry run that is done, with its file. `word` stands wherever a file speaks."""
+    word = values.pop("word", "boats")
+    file = ImportFile.objects.create(tenant=tenant, name=word, size=2, created_at=MAY)
+    ImportPart.objects.create(tenant=tenant, file=file, number=0, data=b'{"subject": "x"}')
+    report = Report("jsonl", word, dry_run=True)
+    report.saw(Block("line 1", word, word, word), word)
+    report.skip(Skipped(word, word, "fact", word))
+    report.saw(Unknown([word]), "")
+    defaults = {
+        "source": "jsonl",
+        "file": file,
+        "file_name": word,
+        "subject": word,
+        "dry_run": True,
+        "state": "done",
+        "report": report.as_json(),
+        "actor": word,
+        "created_at": MAY,
+    }
+    run: ImportRun = ImportRun.objects.create(tenant=tenant, **(defaults | values))
+    return run
 
 
 def make_lab_run(tenant: Tenant, *names: str, **values: Any) -> LabRun:

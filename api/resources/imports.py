@@ -1,0 +1,160 @@
+"""Memories brought over from other systems: a file in, a report out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.authentication import key_of, tenant_of
+from api.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Resource
+from api.fields import NameField, TextField
+from api.listing import shown_row
+from api.parsers import StrictJSONParser
+from api.resources.base import ResourceView, TenantListView, seen
+from api.schema import page_schema
+from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.importers import runs
+from memoryhub.importers.models import ImportRun
+from memoryhub.importers.records import KINDS
+from memoryhub.importers.runs import Sent
+from memoryhub.importers.sources import SOURCES
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import SUBJECT_LIMIT, clean_subject
+
+IMPORTS = Resource(
+    "import",
+    "An import from another system, tried or done, with its report.",
+    ImportRun,
+    {
+        "id": ID,
+        "source": TEXT,
+        "file_name": TEXT,
+        "size": NUMBER,
+        "subject": TEXT,
+        "only": LIST,
+        "dry_run": FLAG,
+        "state": TEXT,
+        "done": NUMBER,
+        "total": NUMBER,
+        "error": TEXT,
+        "report": OBJECT,
+        "created_at": TIME,
+        "finished_at": TIME,
+    },
+    order=("-created_at", "-id"),
+)
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """`file` as a form has it, or `content`: the same as text in JSON."""
+
+    source = serializers.ChoiceField(choices=tuple(SOURCES))  # type: ignore[assignment]  # a field here
+    file = serializers.FileField(required=False, allow_null=True, default=None)
+    content = TextField(required=False, default="")
+    name = NameField(required=False, default="", max_length=200)
+    subject = NameField(required=False, default="", max_length=SUBJECT_LIMIT)
+    only = serializers.ListField(
+        child=serializers.ChoiceField(choices=KINDS), required=False, default=list, max_length=8
+    )
+    dry_run = serializers.BooleanField(required=False, default=False)
+
+
+class ImportsView(TenantListView):
+    """Imports so far; and a new one. The answer is the import with its report, or, for large
+    files, how far a worker is with it."""
+
+    resource = IMPORTS
+    scopes: ClassVar = {"GET": "read", "POST": "write"}
+    parser_classes = (StrictJSONParser, MultiPartParser)
+    serializer_class = ImportSerializer
+    example: ClassVar = {
+        "source": "jsonl",
+        "content": '{"subject": "ana", "fact": "Ana lives in Lisbon"}\n',
+        "dry_run": True,
+    }
+
+    def post(self, request: Request) -> Response:
+        body = ImportSerializer(data=self.body(request))
+        body.is_valid(raise_exception=True)
+        given = body.validated_data
+        name, chunks = _file(given)
+        sent = Sent(
+            source=given["source"],
+            name=name,
+            chunks=chunks,
+            actor=key_of(request).actor,
+            subject=given["subject"],
+            only=given["only"],
+            dry_run=given["dry_run"],
+            space=_bound(request, given["subject"]),
+        )
+        return _answered(runs.begin(tenant_of(request), sent, timezone.now()))
+
+    def answers(self) -> dict[str, Any]:
+        return page_schema(IMPORTS) if self.request.method == "GET" else IMPORTS.schema()
+
+
+def _file(given: dict[str, Any]) -> tuple[str, Iterable[bytes]]:
+    """Its name and its bytes. Raises InvalidInput."""
+    if given["file"] is not None:
+        return given["name"] or given["file"].name, given["file"].chunks()
+    try:
+        content = given["content"].encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("half a surrogate pair is no character", field="content") from None
+    if not content:
+        raise InvalidInput("send a file, or its text as `content`", field="file")
+    return given["name"], [content]
+
+
+def _bound(request: Request, subject: str) -> Space | None:
+    """The only space a key of one subject writes to. Raises NotFound for another's (E30)."""
+    key = key_of(request)
+    if key.space_id is None:
+        return None
+    with tenant_scope(key.tenant_id):
+        space = Space.objects.get(id=key.space_id)
+    if subject and clean_subject(subject) != space.subject:
+        raise NotFound("There is no such subject.")
+    return space
+
+
+def _answered(run: ImportRun) -> Response:
+    """202 while a worker is at it. Raises InvalidInput for what could not be read."""
+    if run.state == ImportRun.State.FAILED:
+        field, _, message = run.error.partition(": ")
+        known = field in ("file", "subject")
+        raise InvalidInput(
+            message if known else run.error,
+            field=field if known else "file",
+            import_id=str(run.id),
+        )
+    with tenant_scope(run.tenant_id):
+        shown = shown_row(IMPORTS, IMPORTS.rows(), run.id)
+    return Response(shown, status=200 if run.state == ImportRun.State.DONE else 202)
+
+
+class TakeImportView(ResourceView):
+    """Take in the file that was tried, without sending it again. It is kept for a day."""
+
+    about = "Take in the file of a dry run, without sending it again. It is kept for a day."
+    resource = IMPORTS
+    scopes: ClassVar = {"POST": "write"}
+
+    def post(self, request: Request, row_id: UUID) -> Response:
+        with tenant_scope(tenant_of(request)):
+            run: ImportRun | None = seen(request, IMPORTS).filter(id=row_id).first()
+        if run is None:
+            raise NotFound("There is no such import.")
+        return _answered(runs.take(run, key_of(request).actor, timezone.now()))
+
+    def answers(self) -> dict[str, Any]:
+        return IMPORTS.schema()

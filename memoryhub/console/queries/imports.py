@@ -1,0 +1,43 @@
+"""Imports from other systems, and what came of them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.importers.models import ImportFile, ImportRun
+from memoryhub.importers.sources import SOURCES
+
+SOURCE = Choice(
+    "source", "From", (("all", "Anywhere"), *((s.name, s.title) for s in SOURCES.values()))
+)
+STATE = Choice("state", "State", (("all", "Any"), *ImportRun.State.choices))
+HOW = Choice("how", "How", (("all", "Any"), ("tried", "Dry runs"), ("done", "Taken in")))
+ACTIVE = (ImportRun.State.QUEUED, ImportRun.State.RUNNING)
+
+
+def imports(filters: Filters) -> Page[ImportRun]:
+    """Newest first. Two statements."""
+    rows = ImportRun.objects.filter(containing(filters.q, "file_name", "subject", "actor"))
+    if filters["source"] != "all":
+        rows = rows.filter(source=filters["source"])
+    if filters["state"] != "all":
+        rows = rows.filter(state=filters["state"])
+    if filters["how"] != "all":
+        rows = rows.filter(dry_run=filters["how"] == "tried")
+    return page_of(rows.order_by("-created_at", "-id"), filters.page)
+
+
+def import_or_404(import_id: UUID) -> ImportRun:
+    found: ImportRun | None = ImportRun.objects.filter(id=import_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def can_be_taken(run: ImportRun) -> bool:
+    """It was tried, and its file is still there."""
+    tried = run.dry_run and run.state == ImportRun.State.DONE
+    return bool(tried and ImportFile.objects.filter(id=run.file_id).exists())

@@ -1,0 +1,123 @@
+"""What an importer finds in a file, whatever system wrote it. Plain values, nothing is stored.
+
+`where` names the place in the file as people find it: `line 7`, `results[3]`, `[2].mapping`.
+`subject` is whom the memories are about as the file says it; "" where it doesn't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from memoryhub.dialogues.messages import Message
+
+Kind = Literal["turn", "fact", "note", "block"]
+KINDS: tuple[Kind, ...] = ("turn", "fact", "note", "block")
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Messages of one session, in order. `external_id` of each tells it from all others there."""
+
+    where: str
+    subject: str
+    session: str
+    messages: Sequence[Message]
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a memory said from `since` until `until`, in words it has no more."""
+
+    text: str
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """source -label-> target, with the types of both ends where the file has them."""
+
+    source: str
+    label: str
+    target: str
+    source_type: str = ""
+    target_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A ready-made memory. `id` is the other system's own, "" if it has none.
+
+    `said_at`: when it was stated, None if unknown. It holds from `valid_from` (else `said_at`)
+    until `valid_to`, None: still. `earlier`: its former versions, oldest first. `said_in`: the
+    external ids of messages of the same file that it was read from. `origin`: what else the
+    other system kept beside it, by its own names.
+    """
+
+    where: str
+    subject: str
+    id: str
+    text: str
+    said_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    speaker: str = ""
+    pinned: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    earlier: Sequence[Version] = ()
+    triples: Sequence[Triple] = ()
+    said_in: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text that an agent kept: a free note. `at`: when, None if unknown."""
+
+    where: str
+    subject: str
+    id: str
+    text: str
+    at: datetime | None = None
+    author: str = ""
+    tags: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text in front of an agent. `limit` in characters, 0 if the file has none."""
+
+    where: str
+    subject: str
+    label: str
+    value: str
+    agent: str = ""
+    description: str = ""
+    limit: int = 0
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that is not taken, and why. `kind` is what it would have been, "" if unclear.
+    `count`: how many of them there are at this place."""
+
+    where: str
+    reason: str
+    kind: str = ""
+    id: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Fields that the reader knows nothing of: what is in them stays behind."""
+
+    fields: Sequence[str]
+
+
+Record = Talk | Memory | Passage | Block | Skipped | Unknown

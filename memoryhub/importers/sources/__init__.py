@@ -1,0 +1,56 @@
+"""The systems whose files can be read. Readers are pure: items in, records out."""
+
+from __future__ import annotations
+
+from memoryhub.errors import InvalidInput
+from memoryhub.importers.sources import chatgpt, jsonl, langmem, letta, mem0, zep
+from memoryhub.importers.sources.base import Source
+
+SOURCES = {
+    source.name: source
+    for source in (
+        Source(
+            "mem0",
+            "mem0",
+            "What get_all returns, with relations; rows of history.",
+            mem0.read,
+            mem0.SECTIONS,
+        ),
+        Source(
+            "letta",
+            "Letta",
+            "An agent file (.af): core blocks and messages; archival passages.",
+            letta.read,
+            letta.SECTIONS,
+        ),
+        Source(
+            "zep",
+            "Zep and Graphiti",
+            "Episodes, edges with their times, nodes.",
+            zep.read,
+            zep.SECTIONS,
+        ),
+        Source(
+            "langmem",
+            "LangMem and LangGraph",
+            "Items of a store: namespace, key, value.",
+            langmem.read,
+            langmem.SECTIONS,
+        ),
+        Source(
+            "chatgpt",
+            "ChatGPT",
+            "conversations.json of a data export.",
+            chatgpt.read,
+            chatgpt.SECTIONS,
+        ),
+        Source("jsonl", "JSON lines", "A message, fact, note or block a line.", jsonl.read),
+    )
+}
+
+
+def source_named(name: str) -> Source:
+    """Raises InvalidInput."""
+    if name not in SOURCES:
+        raise InvalidInput(f"use one of {', '.join(SOURCES)}", field="source")
+    return SOURCES[name]

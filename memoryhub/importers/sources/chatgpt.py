@@ -1,0 +1,165 @@
+"""ChatGPT's `conversations.json`: each conversation a session, of the branch shown last.
+
+A conversation is a tree of messages (`mapping`), for a message can be edited and an answer made
+anew; `current_node` is the end of the branch that is shown. Taken is what a person and the
+assistant said to each other: no hidden messages, no talk with tools, no thoughts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.importers import fields
+from memoryhub.importers.fields import Refused
+from memoryhub.importers.records import Record, Skipped, Talk, Unknown
+from memoryhub.importers.sources.base import Items, guarded
+from memoryhub.importers.streaming import Item
+
+SECTIONS = ("conversations",)
+ASSISTANT = "ChatGPT"
+_ROLES = frozenset({"user", "assistant"})
+_SPOKEN = frozenset({"text", "multimodal_text", "code"})
+_TO_PEOPLE = frozenset({"", "all", "assistant"})
+# Marks of sources in an answer, which lead nowhere outside of ChatGPT.
+_MARKS = re.compile("\ue200[^\ue201]*\ue201|【[^】]{0,80}†[^】]{0,80}】")
+_OF_CONVERSATION = {
+    *("async_status", "atlas_mode_enabled", "blocked_urls", "context_scopes", "conversation_id"),
+    *("conversation_origin", "conversation_template_id", "create_time", "current_node"),
+    *("default_model_slug", "disabled_tool_ids", "gizmo_id", "gizmo_type", "id", "is_archived"),
+    *("is_do_not_remember", "is_read_only", "is_starred", "is_study_mode", "mapping"),
+    *("memory_scope", "moderation_results", "owner", "pinned_time", "plugin_ids", "safe_urls"),
+    *("sugar_item_id", "sugar_item_visible", "title", "update_time", "voice"),
+}
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read(items: Items) -> Iterator[Record]:
+    """In the order of their beginnings, for the file has the latest first. What was said is held
+    meanwhile; the far larger rest of the file is not."""
+    talks: list[Talk] = []
+    for item in items():
+        for record in guarded(item, _conversation, "turn"):
+            if isinstance(record, Talk):
+                talks.append(record)
+            else:
+                yield record
+    talks.sort(key=lambda talk: talk.messages[0].timestamp or _START)
+    yield from talks
+
+
+def _conversation(item: Item) -> Iterator[Record]:
+    if item.section and item.section != "conversations":
+        yield Unknown((item.section,))
+        return
+    value = fields.as_object(item.value)
+    name = fields.name_of(value, "conversation_id", "id")
+    if not name:
+        raise Refused("no conversation_id")
+    mapping = value.get("mapping")
+    if not isinstance(mapping, dict):
+        raise Refused("mapping: no JSON object")
+    branch = _branch(mapping, value.get("current_node"))
+    began = fields.time_of(value, "create_time")
+    heard: list[Message] = []
+    for node_id, node in branch:
+        part = Item(f"{item.where}.mapping.{node_id[:60]}", "", node, item.at)
+        yield from guarded(part, lambda p, own=node_id: _heard(p.value, heard, began, own), "turn")
+    if heard:
+        yield Talk(item.where, "", name, heard, ASSISTANT)
+    yield from _left_out(item.where, value, mapping, {node_id for node_id, _ in branch})
+
+
+def _left_out(
+    where: str, value: Mapping[str, Any], mapping: Mapping[str, Any], shown: set[str]
+) -> Iterator[Record]:
+    others = [node for name, node in mapping.items() if name not in shown and _message(node)]
+    if others:
+        yield Skipped(f"{where}.mapping", "on a branch that was left", "turn", count=len(others))
+    if left := fields.unknown(value, _OF_CONVERSATION):
+        yield Unknown(left)
+
+
+def _message(node: object) -> dict[str, Any] | None:
+    found = node.get("message") if isinstance(node, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def _branch(mapping: Mapping[str, Any], last: object) -> list[tuple[str, object]]:
+    """The nodes from the root to the one shown last; without it, to the newest leaf."""
+    at = last if isinstance(last, str) and last in mapping else _newest_leaf(mapping)
+    found: list[tuple[str, object]] = []
+    seen: set[str] = set()
+    while isinstance(at, str) and at in mapping and at not in seen:
+        seen.add(at)
+        found.append((at, mapping[at]))
+        node = mapping[at]
+        at = node.get("parent") if isinstance(node, dict) else None
+    return [node for node in reversed(found) if _message(node[1])]
+
+
+def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
+    def made(name: str) -> float:
+        at = (_message(mapping[name]) or {}).get("create_time")
+        return float(at) if isinstance(at, (int, float)) else 0.0
+
+    nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
+    leaves = [name for name, node in nodes.items() if not node.get("children")]
+    return max(leaves, key=made, default=None)
+
+
+def _heard(
+    node: object, heard: list[Message], began: datetime | None, node_id: str
+) -> Iterator[Record]:
+    """Put what was said into `heard`. Raises Refused for what nobody said to anybody."""
+    message = _message(node) or {}
+    author = message.get("author")
+    role = str(author.get("role") or "") if isinstance(author, dict) else ""
+    if reason := _unheard(message, role):
+        raise Refused(reason)
+    said = _words(message.get("content"))
+    if not said:
+        raise Refused("no words: a picture, a recording, or nothing")
+    at = fields.time_of(message, "create_time") or (heard[-1].timestamp if heard else began)
+    heard.append(
+        fields.message(
+            role,
+            said,
+            speaker=ASSISTANT if role == "assistant" else "",
+            at=at,
+            external_id=fields.name_of(message, "id") or node_id[: fields.MOST_ID],
+        )
+    )
+    yield from ()
+
+
+def _unheard(message: Mapping[str, Any], role: str) -> str:
+    """Why this is no part of the conversation, "" if it is."""
+    metadata = message.get("metadata")
+    content = message.get("content")
+    kind = str(content.get("content_type") or "") if isinstance(content, dict) else "none"
+    hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
+    if hidden or message.get("weight") == 0:
+        return "hidden in the conversation"
+    if role not in _ROLES:
+        return f"role {role or 'none'}: instructions and results of tools are not taken"
+    if kind not in _SPOKEN:
+        return f"content of the kind {kind or 'none'} is not taken"
+    if role == "assistant" and str(message.get("recipient") or "") not in _TO_PEOPLE:
+        return "said to a tool"
+    return ""
+
+
+def _words(content: object) -> str:
+    """The text of all parts; of recordings, what was heard."""
+    if not isinstance(content, dict):
+        return ""
+    parts = content.get("parts")
+    if not isinstance(parts, list):
+        parts = [content.get("text")]
+    said = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    whole = "\n".join(part for part in said if isinstance(part, str))
+    return _MARKS.sub("", whole).strip()

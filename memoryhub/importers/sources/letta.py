@@ -1,0 +1,245 @@
+"""Letta's agent files (`.af`), of both versions, and lists of archival passages.
+
+Of an agent file: the core blocks, and what was said. The first version is one agent with
+`core_memory` and `messages`, the second has lists of `agents` and `blocks`. Neither holds the
+archive: its passages come as the API lists them, as an array or in a member `passages`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.importers import fields
+from memoryhub.importers.fields import Refused
+from memoryhub.importers.records import Block, Passage, Record, Skipped, Talk, Unknown
+from memoryhub.importers.sources.base import Items, guarded
+from memoryhub.importers.streaming import Item
+
+PASSAGES = ("passages", "archival_memory", "archival_passages")
+SECTIONS = ("agents", "blocks", "core_memory", "messages", *PASSAGES)
+# How an agent is built is no memory.
+_BUILD = {
+    *("agent_type", "agents", "base_template_id", "blocks", "block_ids", "compaction_settings"),
+    *("context_window_limit", "created_at", "description", "embedding", "embedding_chunk_size"),
+    *("embedding_config", "enable_reasoner", "enable_sleeptime", "files", "files_agents"),
+    *("folder_ids", "from_template", "group_ids", "groups", "hidden", "id", "identity_ids"),
+    *("in_context_message_ids", "in_context_message_indices", "include_base_tool_rules"),
+    *("include_base_tools", "include_default_source", "include_multi_agent_tools"),
+    *("initial_message_sequence", "llm_config", "max_files_open", "max_reasoning_tokens"),
+    *("max_tokens", "mcp_servers", "memory_blocks", "memory_variables"),
+    *("message_buffer_autoclear", "messages", "metadata", "metadata_", "model"),
+    *("model_settings", "multi_agent_group", "name", "parallel_tool_calls"),
+    *("per_file_view_window_char_limit", "project", "project_id", "reasoning", "response_format"),
+    *("secrets", "skills", "source_ids", "sources", "system", "tags", "template"),
+    *("template_id", "timezone", "tool_exec_environment_variables", "tool_ids", "tool_rules"),
+    *("tools", "updated_at", "version", "core_memory", *PASSAGES),
+}
+_OF_BLOCK = {
+    *("base_template_id", "created_at", "deployment_id", "description", "entity_id", "hidden"),
+    *("id", "is_template", "label", "limit", "metadata", "metadata_", "preserve_on_migration"),
+    *("project_id", "read_only", "tags", "template_id", "template_name", "updated_at", "value"),
+}
+_OF_PASSAGE = {
+    *("agent_id", "archive_id", "created_at", "created_by_id", "embedding", "embedding_config"),
+    *("file_id", "file_name", "id", "is_deleted", "last_updated_by_id", "metadata", "metadata_"),
+    *("organization_id", "source_id", "tags", "text", "updated_at"),
+}
+_TOLD = {"user": "user", "assistant": "assistant"}
+_MACHINE = ("heartbeat", "login", "system_alert", "function_response", "tool_response")
+
+
+@dataclass
+class _Agents:
+    """By name and by block, what the file says of its agents."""
+
+    names: list[str] = field(default_factory=list)
+    by_block: dict[str, list[str]] = field(default_factory=dict)
+
+    def of_block(self, block_id: str) -> list[str]:
+        """Whose block it is: nobody's in particular where there is one agent, or all have it."""
+        mine = self.by_block.get(block_id, [])
+        alone = len(self.names) < 2 or not mine or len(mine) == len(self.names)
+        return [""] if alone else mine
+
+
+def read(items: Items) -> Iterator[Record]:
+    agents = _known(items)
+    talk: list[Message] = []
+    for item in items():
+        if item.section == "messages":
+            yield from guarded(item, lambda item: _heard(item.value, item.where, agents, talk))
+        else:
+            yield from guarded(item, lambda item: _taken(item, agents))
+    if talk:
+        name = agents.names[0] if agents.names else ""
+        yield Talk("messages", "", _session(name), talk, name)
+
+
+def _known(items: Items) -> _Agents:
+    """The agents' names stand behind what is theirs."""
+    found = _Agents()
+    for item in items():
+        if item.section == "name" and isinstance(item.value, str):
+            found.names.append(item.value[:120])
+        if item.section == "agents" and isinstance(item.value, dict):
+            name = str(item.value.get("name") or "")[:120]
+            found.names.append(name)
+            for block in item.value.get("block_ids") or []:
+                found.by_block.setdefault(str(block), []).append(name)
+    return found
+
+
+def _taken(item: Item, agents: _Agents) -> Iterator[Record]:
+    if item.section in ("blocks", "core_memory"):
+        yield from _block(item.where, item.value, agents)
+    elif item.section == "agents":
+        yield from _agent(item)
+    elif item.section == "files":
+        yield Skipped(item.where, "a document of the agent's, no memory", "", _id(item.value))
+    elif item.section in PASSAGES or not item.section:
+        yield from _passage(item.where, item.value)
+    elif item.section not in _BUILD:
+        yield Unknown((item.section,))
+
+
+def _id(value: object) -> str:
+    return str(value.get("id") or "") if isinstance(value, dict) else ""
+
+
+def _agent(item: Item) -> Iterator[Record]:
+    """An agent of the second version, with its messages in it."""
+    value = fields.as_object(item.value)
+    name = fields.name_of(value, "name", most=120)
+    talk: list[Message] = []
+    for at, each in enumerate(_listed(value, "messages")):
+        part = Item(f"{item.where}.messages[{at}]", "", each, item.at)
+        yield from guarded(part, lambda p: _heard(p.value, p.where, _Agents([name]), talk), "turn")
+    if talk:
+        yield Talk(f"{item.where}.messages", "", _session(name), talk, name)
+    for section in PASSAGES:
+        for at, each in enumerate(_listed(value, section)):
+            part = Item(f"{item.where}.{section}[{at}]", "", each, item.at)
+            yield from guarded(part, lambda p: _passage(p.where, p.value), "note")
+    if left := fields.unknown(value, _BUILD, "agents[]."):
+        yield Unknown(left)
+
+
+def _listed(value: Mapping[str, Any], name: str) -> Sequence[Any]:
+    found = value.get(name) or []
+    if not isinstance(found, list):
+        raise Refused(f"{name}: no list")
+    return found
+
+
+def _session(agent: str) -> str:
+    return f"letta {agent}".strip()
+
+
+def _block(where: str, given: object, agents: _Agents) -> Iterator[Record]:
+    value = fields.as_object(given)
+    label = fields.name_of(value, "label", most=60)
+    if not label:
+        raise Refused("no label")
+    words, limit = value.get("value"), value.get("limit")
+    if not isinstance(words, str):
+        raise Refused("value: no text")
+    for agent in agents.of_block(str(value.get("id") or "")):
+        yield Block(
+            where=where,
+            subject="",
+            label=label,
+            value=fields.words(words, "value") if words.strip() else "",
+            agent=agent,
+            description=fields.name_of(value, "description", most=10_000)[:500],
+            limit=limit if isinstance(limit, int) else 0,
+            read_only=value.get("read_only") is True,
+        )
+    if left := fields.unknown(value, _OF_BLOCK, "blocks[]."):
+        yield Unknown(left)
+
+
+def _passage(where: str, given: object) -> Iterator[Record]:
+    value = fields.as_object(given)
+    if value.get("is_deleted") is True:
+        raise Refused("deleted")
+    yield Passage(
+        where=where,
+        subject="",
+        id=fields.name_of(value, "id"),
+        text=fields.text(value, "text"),
+        at=fields.time_of(value, "created_at"),
+        author=fields.name_of(value, "agent_id", most=120),
+        tags=fields.names_of(value, "tags"),
+    )
+    if left := fields.unknown(value, _OF_PASSAGE, "passages[]."):
+        yield Unknown(left)
+
+
+def _heard(given: object, where: str, agents: _Agents, talk: list[Message]) -> Iterator[Record]:
+    """Put what was said into `talk`; whatever else passed is skipped, with the reason.
+
+    Ids in a file are counted anew with every export: a message is known by its words and time.
+    """
+    value = fields.as_object(given)
+    role = fields.name_of(value, "role")
+    if role not in _TOLD:
+        raise Refused(f"role {role or 'none'}: instructions and results of tools are not taken")
+    at = fields.time_of(value, "created_at")
+    said, machine = _said(value, role)
+    if machine:
+        raise Refused(f"{machine}: written by the machine")
+    if not said.strip():
+        raise Refused("no words")
+    speaker = fields.name_of(value, "name", most=120)
+    if role == "assistant":
+        speaker = speaker or (agents.names[0] if agents.names else "")
+    external_id = "" if at else where
+    talk.append(
+        fields.message(_TOLD[role], said, speaker=speaker, at=at, external_id=external_id)
+    )
+    yield from ()
+
+
+def _said(value: Mapping[str, Any], role: str) -> tuple[str, str]:
+    """(what was said, the kind of machine's message it is instead)."""
+    words = _words(value.get("content", value.get("text")))
+    if role == "assistant":
+        return "\n".join(part for part in (words, *_sent(value)) if part), ""
+    packed = _packed(words)
+    if packed is None:
+        return words, ""
+    kind = str(packed.get("type") or "")
+    return ("", kind) if kind in _MACHINE else (str(packed.get("message") or ""), "")
+
+
+def _words(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    said = [p.get("text") for p in parts if isinstance(p, dict) and p.get("type") == "text"]
+    return "\n".join(text for text in said if isinstance(text, str))
+
+
+def _sent(value: Mapping[str, Any]) -> Iterator[str]:
+    """What an agent said by its tool `send_message`."""
+    for call in value.get("tool_calls") or []:
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict) and function.get("name") == "send_message":
+            told = _packed(function.get("arguments"))
+            if told and isinstance(told.get("message"), str):
+                yield told["message"]
+
+
+def _packed(text: object) -> dict[str, Any] | None:
+    """The JSON object that a text is, if it is one: how older agents are told of messages."""
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and ("message" in found or "type" in found) else None

@@ -1,0 +1,79 @@
+"""Files in the database, in parts: written as they come, read as a stream."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from datetime import datetime
+from typing import IO, Any
+from uuid import UUID
+
+from memoryhub.dialogues.messages import clean_text
+from memoryhub.errors import InvalidInput, TooLarge
+from memoryhub.importers.models import ImportFile, ImportPart
+from memoryhub.tenants.scope import tenant_scope
+
+PART_BYTES = 1024 * 1024
+MOST_BYTES = 512 * 1024 * 1024
+
+
+def keep(tenant_id: UUID, name: str, chunks: Iterable[bytes], now: datetime) -> ImportFile:
+    """Store a file. Opens its own scope. Raises InvalidInput for an empty one, TooLarge."""
+    with tenant_scope(tenant_id):
+        file = ImportFile(tenant_id=tenant_id, name=_named(name), created_at=now)
+        file.save(force_insert=True)
+        for number, data in enumerate(_parts(chunks)):
+            ImportPart.objects.create(tenant_id=tenant_id, file=file, number=number, data=data)
+            file.size += len(data)
+            if file.size > MOST_BYTES:
+                message = f"at most {MOST_BYTES // 1024**2} MB; larger ones take the command line"
+                raise TooLarge(message, field="file")
+        if not file.size:
+            raise InvalidInput("the file is empty", field="file")
+        file.save(update_fields=["size"])
+    return file
+
+
+def _named(name: str) -> str:
+    """Without folders, and with what text columns keep."""
+    bare = clean_text(name.encode(errors="replace").decode()).replace("\\", "/").rpartition("/")[2]
+    return bare[:200]
+
+
+def _parts(chunks: Iterable[bytes]) -> Iterable[bytes]:
+    held = bytearray()
+    for chunk in chunks:
+        held += chunk
+        while len(held) >= PART_BYTES:
+            yield bytes(held[:PART_BYTES])
+            del held[:PART_BYTES]
+    if held:
+        yield bytes(held)
+
+
+def opened(file: ImportFile) -> IO[bytes]:
+    """The file's bytes from the start, a part at a time."""
+    return io.BufferedReader(_Parts(file), PART_BYTES)
+
+
+class _Parts(io.RawIOBase):
+    def __init__(self, file: ImportFile) -> None:
+        self._file, self._next, self._held = file, 0, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        if not self._held:
+            self._held = self._part()
+        size = min(len(into), len(self._held))
+        into[:size] = self._held[:size]
+        self._held = self._held[size:]
+        return size
+
+    def _part(self) -> memoryview:
+        with tenant_scope(self._file.tenant_id):
+            rows = ImportPart.objects.filter(file=self._file.id, number=self._next)
+            data = rows.values_list("data", flat=True).first()
+        self._next += 1
+        return memoryview(b"" if data is None else data)

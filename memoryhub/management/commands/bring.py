@@ -1,0 +1,88 @@
+"""`manage.py bring SOURCE PATH --tenant …`: memories of another system into a tenant."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import IO, Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from memoryhub.bootstrap import DEMO
+from memoryhub.errors import MemoryHubError
+from memoryhub.importers.loading import Wanted, kinds_of, load
+from memoryhub.importers.report import Report
+from memoryhub.importers.sources import SOURCES
+from memoryhub.tenants.services import find_tenant
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Bring memories over from another system. Run again, it adds nothing twice."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("source", choices=SOURCES)
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--tenant", default=DEMO, help="the tenant's slug (default: demo)")
+        parser.add_argument(
+            "--subject",
+            "--space",
+            default="",
+            help="whose all of it is (default: whom the file names)",
+        )
+        parser.add_argument("--only", default="", help="kinds to take, with commas: turn,fact")
+        parser.add_argument("--dry-run", action="store_true", help="report, and write nothing")
+        parser.add_argument("--json", action="store_true", help="print the whole report as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        tenant = find_tenant(options["tenant"])
+        if tenant is None:
+            raise CommandError(f"There is no tenant {options['tenant']}.")
+        path: Path = options["path"]
+
+        def opened() -> IO[bytes]:
+            return path.open("rb")
+
+        try:
+            wanted = Wanted(
+                source=SOURCES[options["source"]],
+                open_file=opened,
+                file=path.name,
+                actor="command line",
+                subject=options["subject"],
+                only=kinds_of(options["only"].split(",")),
+                dry_run=options["dry_run"],
+            )
+            with tqdm(unit="item", disable=None) as bar:
+                report = load(tenant.id, wanted, timezone.now(), lambda at, of: _show(bar, at, of))
+        except OSError as error:
+            raise CommandError(f"{path} can't be read: {error}") from error
+        except MemoryHubError as error:
+            raise CommandError(f"{error.field or 'import'}: {error.message}") from error
+        if options["json"]:
+            self.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=1))
+        else:
+            self._told(report)
+
+    def _told(self, report: Report) -> None:
+        verb = "would be taken" if report.dry_run else "taken"
+        for kind, found in report.found.items():
+            taken, already = report.taken[kind], report.already[kind]
+            self.stdout.write(f"{kind:6} {found} found, {taken} {verb}, {already} there already")
+        for reason, count in report.reasons.most_common():
+            self.stdout.write(f"skipped {count}: {reason}")
+        for each in report.skipped[:SHOWN]:
+            self.stdout.write(f"  {each['where']} {each['id']}: {each['reason']}")
+        if report.unknown_fields:
+            self.stdout.write(f"unknown fields: {', '.join(report.unknown_fields)}")
+        if report.taken["turn"] and not report.dry_run:
+            self.stdout.write("What was said is read by the hub's workers.")
+
+
+def _show(bar: Any, at: int, total: int) -> None:
+    bar.total = total
+    bar.update(at - bar.n)
