@@ -77,9 +77,7 @@ urlpatterns = [
     path("context", views.ContextView.as_view(), name="context"),
     path("answer", AnswerView.as_view(), name="answer"),
     path("imports", imports.ImportsView.as_view(), name="imports"),
-    path(
-        "imports/<uuid:row_id>", TenantRowView.as_view(resource=imports.IMPORTS), name="import"
-    ),
+    path("imports/<uuid:row_id>", TenantRowView.as_view(resource=imports.IMPORTS), name="import"),
     path("imports/<uuid:row_id>/take", imports.TakeImportView.as_view(), name="import-take"),
     path("jobs", jobs.JobsView.as_view(), name="jobs"),
     path("jobs/<uuid:row_id>", TenantRowView.as_view(resource=jobs.JOBS), name="job"),

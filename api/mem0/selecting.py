@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, NullIf
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, Coalesce, NullIf
 
 from api.filters import And, Field, Fields, Node, Test, leaves, parse, to_q
 from api.mem0 import categories
@@ -57,7 +57,8 @@ def visible(at: datetime, *, expired: bool) -> Q:
 
 def labelled(rows: QuerySet[Fact]) -> QuerySet[Fact]:
     """With `memory_id`, `user_id`, `agent_id`, `app_id`, `run_id` and `category`, None where there
-    is none. Agent, app and run are those of the message it was first read from."""
+    is none. Agent, app and run are those of the message it was first read from, or those it had
+    where it was imported from."""
     first = Derivation.objects.filter(
         child_type="fact", child_id=OuterRef("id"), role=Derivation.Role.SUPPORT
     ).order_by("turn__seq")
@@ -66,11 +67,16 @@ def labelled(rows: QuerySet[Fact]) -> QuerySet[Fact]:
     return rows.select_related("space").annotate(
         memory_id=Cast("lineage", TextField()),
         user_id=Case(When(others, then=None), default="space__subject", output_field=TextField()),
-        agent_id=NullIf(Subquery(first.values("turn__agent")[:1]), Value("")),
-        run_id=NullIf(Subquery(first.values("turn__session__external_id")[:1]), Value("")),
-        app_id=Subquery(app[:1]),
+        agent_id=_or_imported("agent_id", Subquery(first.values("turn__agent")[:1])),
+        run_id=_or_imported("run_id", Subquery(first.values("turn__session__external_id")[:1])),
+        app_id=_or_imported("app_id", Subquery(app[:1])),
         category=_category(),
     )
+
+
+def _or_imported(name: str, told: Subquery) -> Coalesce:
+    kept = KeyTextTransform(name, KeyTransform("imported_from", "metadata"))
+    return Coalesce(NullIf(told, Value("")), kept, output_field=TextField())
 
 
 def _category() -> Case:

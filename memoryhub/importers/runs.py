@@ -22,6 +22,7 @@ from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.importers import storage
 from memoryhub.importers.loading import Wanted, kinds_of, load
 from memoryhub.importers.models import ImportFile, ImportRun
+from memoryhub.importers.report import Report
 from memoryhub.importers.sources import source_named
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -185,7 +186,7 @@ def _carried_out(run: ImportRun) -> None:
         dry_run=run.dry_run,
     )
     report = load(run.tenant_id, wanted, _now(), _progress(run))
-    _ended(run, State.DONE, report=report.as_json())
+    _ended(run, State.DONE, report=report)
 
 
 def _progress(run: ImportRun) -> Callable[[int, int], None]:
@@ -213,20 +214,18 @@ def _told(error: Exception) -> str:
 
 
 def _ended(
-    run: ImportRun, state: State, *, report: dict[str, object] | None = None, error: str = ""
+    run: ImportRun, state: ImportRun.State, *, report: Report | None = None, error: str = ""
 ) -> None:
     """What was tried may still be taken in; of everything else the file is dropped."""
-    found = (report or {}).get("found", {})
-    total = sum(n for kind, n in found.items() if kind != "session") if report else run.total  # type: ignore[union-attr, attr-defined]  # counts by kind
+    told = {"total": report.total, "done": report.total} if report else {}
     with tenant_scope(run.tenant_id):
         ImportRun.objects.filter(id=run.id, attempts=run.attempts).update(
             state=state,
-            report=report or {},
+            report=report.as_json() if report else {},
             error=error[:2000],
-            total=total,
-            done=total if state == State.DONE else run.done,
             finished_at=_now(),
             lease_until=None,
+            **told,
         )
         if not (run.dry_run and state == State.DONE):
             ImportFile.objects.filter(id=run.file_id).delete()

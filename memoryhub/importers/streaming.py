@@ -83,7 +83,9 @@ def _document(text: _Text) -> Iterator[Item]:
     elif first == "{":
         yield from _object(text)
     else:
-        raise InvalidInput("the file is neither a JSON array, an object, nor JSON lines", field="file")
+        raise InvalidInput(
+            "the file is neither a JSON array, an object, nor JSON lines", field="file"
+        )
     if text.peek_or_end():
         raise InvalidInput("there is something behind the end of the JSON", field="file")
 
@@ -145,7 +147,9 @@ class _Text:
         try:
             text = self._decoder.decode(data, final=self._ended)
         except UnicodeDecodeError as error:
-            raise _broken(where, error) from error
+            raise InvalidInput(
+                f"the file is no UTF-8, at or behind {where}", field="file"
+            ) from error
         self._buffer, self._at = self._buffer[self._at :] + text, 0
         return True
 
@@ -170,7 +174,9 @@ class _Text:
         found = self.peek(where)
         if found not in wanted:
             known = " or ".join(wanted)
-            raise InvalidInput(f"no JSON behind {where}: {found!r} in the place of {known}", field="file")
+            raise InvalidInput(
+                f"no JSON behind {where}: {found!r} in the place of {known}", field="file"
+            )
         self._at += 1
         return found
 

@@ -43,9 +43,7 @@ def test_a_small_file_comes_as_text(api: APIClient, tenant: Tenant) -> None:
         assert Fact.objects.filter(lineage=MEM0_ID).exists()
 
 
-def test_large_files_are_left_to_a_worker(
-    api: APIClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_left_to_a_worker(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "AT_ONCE", 10)
     answer = api.post(PATH, {"source": "mem0", "content": json.dumps(MEM0)}, "json")
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
@@ -70,7 +68,7 @@ def test_large_files_are_left_to_a_worker(
 def test_what_can_not_be_read_is_refused_by_field(
     api: APIClient, body: dict[str, Any], field: str
 ) -> None:
-    answer = api.post(PATH, body, "json")
+    answer = api.post(PATH, json.dumps(body), content_type="application/json")
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"].split("[")[0] == field
 

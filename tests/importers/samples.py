@@ -68,7 +68,12 @@ LETTA: dict[str, Any] = {
             "system": "You are Sol.",
             "block_ids": ["block-0", "block-1"],
             "messages": [
-                {"id": "message-0", "role": "system", "content": "You are Sol.", "created_at": None},
+                {
+                    "id": "message-0",
+                    "role": "system",
+                    "content": "You are Sol.",
+                    "created_at": None,
+                },
                 {
                     "id": "message-1",
                     "role": "user",
@@ -228,7 +233,12 @@ LANGMEM: list[dict[str, Any]] = [
         "key": "t1",
         "value": {
             "kind": "Triple",
-            "content": {"subject": "Ana", "predicate": "works_at", "object": "Nau", "context": None},
+            "content": {
+                "subject": "Ana",
+                "predicate": "works_at",
+                "object": "Nau",
+                "context": None,
+            },
         },
         "created_at": "2026-05-12T09:00:00+00:00",
         "updated_at": "2026-05-12T09:00:00+00:00",
@@ -292,7 +302,6 @@ def chatgpt_conversation() -> dict[str, Any]:
             "user",
             {"content_type": "image_asset_pointer", "asset_pointer": "x"},
             "This is my street.",
-
         ),
     ]
     return {

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput
@@ -19,7 +20,7 @@ from memoryhub.pipeline.runner import run_space
 from memoryhub.recall.services import search
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import ensure_space
+from memoryhub.tenants.services import create_key, ensure_space
 from notes.models import Derivation, Entity, EvolutionEvent, Fact, IndexEntry, Note, Relation
 from notes.undoing import undo
 from personas import blocks
@@ -105,6 +106,18 @@ def test_what_was_imported_is_found_and_taken_back_as_anything_else(tenant: Tena
     assert not bring(tenant, "mem0", MEM0).taken["fact"]
 
 
+def test_clients_of_mem0_find_their_memories_by_the_ids_they_know(tenant: Tenant) -> None:
+    bring(tenant, "mem0", MEM0)
+    _, key = create_key(tenant, "mem0", ["read", "write"])
+    client = APIClient(headers={"Authorization": f"Token {key}"})
+    memory = client.get(f"/v1/memories/{MEM0_ID}/").json()
+    assert (memory["memory"], memory["user_id"]) == ("Lives in Lisbon", "ana")
+    assert (memory["agent_id"], memory["run_id"]) == ("helper", "r-1")
+    filters = {"AND": [{"user_id": "ana"}, {"agent_id": "helper"}]}
+    found = client.post("/v2/memories/", {"filters": filters}, format="json").json()
+    assert [each["id"] for each in found["results"]] == [MEM0_ID]
+
+
 def test_versions_of_a_memory_are_one_lineage_in_time(tenant: Tenant) -> None:
     bring(tenant, "mem0", MEM0_HISTORY, subject="ana")
     with tenant_scope(tenant.id):
@@ -174,7 +187,8 @@ def test_what_was_said_goes_through_the_pipeline(tenant: Tenant) -> None:
             ("c-1", "import:chatgpt"),
         }
         first = Turn.objects.order_by("seq").first()
-        assert first is not None and first.text == "I live in Porto."
+        assert first is not None
+        assert first.text == "I live in Porto."
     run_space(tenant.id, space.id)
     with tenant_scope(tenant.id):
         assert not Turn.objects.filter(state=Turn.State.PENDING).exists()

@@ -57,7 +57,8 @@ def test_memories_of_mem0_keep_their_ids_times_and_metadata() -> None:
         "run_id": "r-1",
         "categories": ["personal_details"],
     }
-    assert gym.pinned and gym.valid_to == at("2026-04-01T00:00:00+00:00")
+    assert gym.pinned
+    assert gym.valid_to == at("2026-04-01T00:00:00+00:00")
     assert relation.text == "ana lives in lisbon"
     assert relation.subject == "ana"
     assert relation.triples == (Triple("ana", "lives_in", "lisbon"),)
@@ -83,7 +84,7 @@ def test_what_mem0_can_not_tell_is_skipped_with_its_place() -> None:
     ids=["v1", "v2 page", "memories", "lines"],
 )
 def test_every_shape_of_mem0s_lists_is_read(shape: Any) -> None:
-    assert [m.id for m in of(Memory, records("mem0", shape))][0] == MEM0_ID
+    assert next(m.id for m in of(Memory, records("mem0", shape))) == MEM0_ID
     assert len(of(Memory, records("mem0", shape))) == 2
 
 

@@ -46,7 +46,7 @@ def imports(request: ConsoleRequest) -> HttpResponse:
 def new(request: ConsoleRequest) -> HttpResponse:
     """Try a file: nothing of it is taken in yet."""
     sent = request.FILES.get("file")
-    if sent is None or isinstance(sent, list):
+    if sent is None:
         messages.error(request, "Nothing was sent: choose a file.")
         return redirect("imports")
     wanted = Sent(

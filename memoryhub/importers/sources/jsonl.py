@@ -70,9 +70,7 @@ def _line(item: Item, held: dict[Key, tuple[str, list[Message]]]) -> Iterator[Re
         yield Unknown(left)
 
 
-def _said(
-    where: str, value: Mapping[str, Any], held: dict[Key, tuple[str, list[Message]]]
-) -> None:
+def _said(where: str, value: Mapping[str, Any], held: dict[Key, tuple[str, list[Message]]]) -> None:
     at = fields.time_of(value, "timestamp")
     own_id = fields.name_of(value, "external_id")
     made = fields.message(

@@ -88,7 +88,8 @@ def _known(items: Items) -> _Agents:
         if item.section == "agents" and isinstance(item.value, dict):
             name = str(item.value.get("name") or "")[:120]
             found.names.append(name)
-            for block in item.value.get("block_ids") or []:
+            blocks = item.value.get("block_ids")
+            for block in blocks if isinstance(blocks, list) else ():
                 found.by_block.setdefault(str(block), []).append(name)
     return found
 
@@ -198,9 +199,7 @@ def _heard(given: object, where: str, agents: _Agents, talk: list[Message]) -> I
     if role == "assistant":
         speaker = speaker or (agents.names[0] if agents.names else "")
     external_id = "" if at else where
-    talk.append(
-        fields.message(_TOLD[role], said, speaker=speaker, at=at, external_id=external_id)
-    )
+    talk.append(fields.message(_TOLD[role], said, speaker=speaker, at=at, external_id=external_id))
     yield from ()
 
 
@@ -226,7 +225,8 @@ def _words(content: object) -> str:
 
 def _sent(value: Mapping[str, Any]) -> Iterator[str]:
     """What an agent said by its tool `send_message`."""
-    for call in value.get("tool_calls") or []:
+    calls = value.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict) and function.get("name") == "send_message":
             told = _packed(function.get("arguments"))

@@ -8,6 +8,7 @@ not whose they are, unless the memories stand in the same file.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
@@ -184,7 +185,7 @@ def _steps(rows: list[Row]) -> list[_Step]:
 
 def _earlier(said: list[_Step]) -> list[Version]:
     """All but the last."""
-    following = zip(said, said[1:], strict=False)
+    following = itertools.pairwise(said)
     return [Version(one.text, one.at, two.at) for one, two in following if two.at > one.at]
 
 
