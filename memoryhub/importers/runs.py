@@ -24,6 +24,7 @@ from memoryhub.importers.loading import Wanted, kinds_of, load
 from memoryhub.importers.models import ImportFile, ImportRun
 from memoryhub.importers.report import Report
 from memoryhub.importers.sources import source_named
+from memoryhub.pipeline.queue import LeaseLost
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
@@ -202,7 +203,7 @@ def _progress(run: ImportRun) -> Callable[[int, int], None]:
         with tenant_scope(run.tenant_id):
             rows = ImportRun.objects.filter(id=run.id, attempts=run.attempts)
             if not rows.update(done=done, total=total, lease_until=now + LEASE):
-                raise Conflict("another worker took this import over", code="lease_lost")
+                raise LeaseLost("another worker took this import over")
 
     return told
 
