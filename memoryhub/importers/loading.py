@@ -145,8 +145,8 @@ class _Loader:
                 self.memories.setdefault(subject, []).append(record)
             else:
                 self.passages.setdefault(subject, []).append(record)
-            held = sum(map(len, [*self.memories.values(), *self.passages.values()]))
-            if held >= BATCH:
+            held = sum(len(each) for each in self.memories.values())
+            if held + sum(len(each) for each in self.passages.values()) >= BATCH:
                 self._flush()
 
     def _is_new_in_file(self, record: Memory | Passage, subject: str) -> bool:

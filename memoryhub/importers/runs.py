@@ -83,8 +83,7 @@ def take(tried: ImportRun, actor: str, now: datetime) -> ImportRun:
     """Take in the file that was tried. Raises Conflict where it is not kept any more."""
     if not tried.dry_run or tried.state != State.DONE:
         raise Conflict("only what was tried can be taken in", code="import_state")
-    with tenant_scope(tried.tenant_id):
-        file = ImportFile.objects.filter(id=tried.file_id).first()
+    file = kept_file(tried)
     if file is None:
         raise Conflict("the file is not kept any more: send it again", code="import_file_gone")
     run = ImportRun(
@@ -100,6 +99,15 @@ def take(tried: ImportRun, actor: str, now: datetime) -> ImportRun:
         created_at=now,
     )
     return _begun(run)
+
+
+def kept_file(run: ImportRun) -> ImportFile | None:
+    """The run's file, if it is still there. Opens its own scope."""
+    if run.file_id is None:
+        return None
+    with tenant_scope(run.tenant_id):
+        file: ImportFile | None = ImportFile.objects.filter(id=run.file_id).first()
+    return file
 
 
 def _begun(run: ImportRun) -> ImportRun:
@@ -173,8 +181,7 @@ def _claimed(tenant_id: UUID, run_id: UUID, now: datetime) -> ImportRun | None:
 
 
 def _carried_out(run: ImportRun) -> None:
-    with tenant_scope(run.tenant_id):
-        file = ImportFile.objects.filter(id=run.file_id).first()
+    file = kept_file(run)
     if file is None:
         raise InvalidInput("the file is not kept any more: send it again", field="file")
     wanted = Wanted(
@@ -228,7 +235,7 @@ def _ended(
             lease_until=None,
             **told,
         )
-        if not (run.dry_run and state == State.DONE):
+        if run.file_id and not (run.dry_run and state == State.DONE):
             ImportFile.objects.filter(id=run.file_id).delete()
 
 

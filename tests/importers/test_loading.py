@@ -85,7 +85,12 @@ def test_memories_of_mem0_keep_id_validity_and_where_they_come_from(tenant: Tena
         events = list(EvolutionEvent.objects.all())
     assert (space.subject, lisbon.lineage) == ("ana", UUID(MEM0_ID))
     assert lisbon.valid_from == lisbon.asserted_at == datetime(2026, 2, 1, 18, tzinfo=UTC)
-    origin = {"source": "mem0", "id": MEM0_ID, "agent_id": "helper", "run_id": "r-1"}
+    origin: dict[str, Any] = {
+        "source": "mem0",
+        "id": MEM0_ID,
+        "agent_id": "helper",
+        "run_id": "r-1",
+    }
     origin |= {"categories": ["personal_details"]}
     assert lisbon.metadata == {"trip": "no", "imported_from": origin}
     assert (gym.pinned, gym.valid_to) == (True, datetime(2026, 4, 1, tzinfo=UTC))

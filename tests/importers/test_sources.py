@@ -314,7 +314,8 @@ def test_no_item_breaks_a_reader(source: str, strange: Any) -> None:
 def test_wrong_types_in_every_field_are_refused_and_named(source: str) -> None:
     """Every value of the samples in turn is replaced by what it can't be."""
     sample = JSONL if source == "jsonl" else SAMPLES[source]
-    for wrong in ([{}], {"a": [1]}, -1.5e300, True, "\ud800"):
+    wrongs: list[Any] = [[{}], {"a": [1]}, -1.5e300, True, "\ud800"]
+    for wrong in wrongs:
         for changed in _replaced(sample, wrong):
             content = lines(*changed) if source == "jsonl" else json.dumps(changed)
             records(source, content)

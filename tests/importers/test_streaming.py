@@ -45,7 +45,10 @@ def test_values_go_on_over_the_ends_of_what_is_read_at_once(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streaming, "CHUNK", size)
-    value = {"números": [12345, -1.5e3, 'ação \\ "q" 漢字', None, True], "b": [[1, [2]], {}]}
+    value: dict[str, list[Any]] = {
+        "números": [12345, -1.5e3, 'ação \\ "q" 漢字', None, True],
+        "b": [[1, [2]], {}],
+    }
     text = json.dumps(value, ensure_ascii=False, indent=1)
     found = read(text, "b")
     assert [each[2] for each in found] == [*value["números"], *value["b"]]

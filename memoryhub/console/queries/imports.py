@@ -7,7 +7,8 @@ from uuid import UUID
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.importers.models import ImportFile, ImportRun
+from memoryhub.importers.models import ImportRun
+from memoryhub.importers.runs import kept_file
 from memoryhub.importers.sources import SOURCES
 
 SOURCE = Choice(
@@ -40,4 +41,4 @@ def import_or_404(import_id: UUID) -> ImportRun:
 def can_be_taken(run: ImportRun) -> bool:
     """It was tried, and its file is still there."""
     tried = run.dry_run and run.state == ImportRun.State.DONE
-    return bool(tried and ImportFile.objects.filter(id=run.file_id).exists())
+    return tried and kept_file(run) is not None

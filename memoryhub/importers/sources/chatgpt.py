@@ -66,8 +66,8 @@ def _conversation(item: Item) -> Iterator[Record]:
     began = fields.time_of(value, "create_time")
     heard: list[Message] = []
     for node_id, node in branch:
-        part = Item(f"{item.where}.mapping.{node_id[:60]}", "", node, item.at)
-        yield from guarded(part, lambda p, own=node_id: _heard(p.value, heard, began, own), "turn")
+        part = Item(f"{item.where}.mapping.{node_id[:60]}", node_id, node, item.at)
+        yield from guarded(part, lambda p: _heard(p.value, heard, began, p.section), "turn")
     if heard:
         yield Talk(item.where, "", name, heard, ASSISTANT)
     yield from _left_out(item.where, value, mapping, {node_id for node_id, _ in branch})

@@ -132,7 +132,8 @@ def _until(value: Mapping[str, Any]) -> datetime | None:
 
 def _origin(value: Mapping[str, Any]) -> dict[str, Any]:
     """Who and what it was kept under, by mem0's names."""
-    kept = {name: fields.name_of(value, name) for name in ("agent_id", "app_id", "run_id", "role")}
+    names = ("agent_id", "app_id", "run_id", "role")
+    kept: dict[str, Any] = {name: fields.name_of(value, name) for name in names}
     kept["categories"] = value.get("categories") or []
     return {name: each for name, each in kept.items() if each}
 
