@@ -31,6 +31,7 @@ from api.resources import (
     review,
     spaces,
     usage,
+    webhooks,
 )
 from api.resources.abstractions import EPISODES, SEGMENTS
 from api.resources.associations import ENTITIES, LINKS, NOTES, RELATIONS
@@ -146,6 +147,25 @@ urlpatterns = [
     path("keys", keys.KeysView.as_view(), name="keys"),
     path("keys/<uuid:row_id>/rotate", keys.RotateKeyView.as_view(), name="key-rotate"),
     path("keys/<uuid:row_id>/revoke", keys.RevokeKeyView.as_view(), name="key-revoke"),
+    path("webhooks", webhooks.WebhooksView.as_view(), name="webhooks"),
+    path("webhooks/new", webhooks.NewWebhookView.as_view(), name="webhook-new"),
+    path("webhooks/<uuid:row_id>", webhooks.WebhookView.as_view(), name="webhook"),
+    *(
+        path(f"webhooks/<uuid:row_id>/{verb}", view.as_view(), name=f"webhook-{verb}")
+        for verb, view in (
+            ("change", webhooks.ChangeWebhookView),
+            ("rotate", webhooks.RotateWebhookView),
+            ("delete", webhooks.DeleteWebhookView),
+            ("ping", webhooks.PingWebhookView),
+            ("deliveries", webhooks.DeliveriesView),
+        )
+    ),
+    path("deliveries/<uuid:row_id>", webhooks.DeliveryView.as_view(), name="delivery"),
+    path(
+        "deliveries/<uuid:row_id>/replay",
+        webhooks.ReplayDeliveryView.as_view(),
+        name="delivery-replay",
+    ),
     path("receipts", erasing.ReceiptsView.as_view(), name="receipts"),
     path("receipts/<uuid:row_id>", erasing.ReceiptView.as_view(), name="receipt"),
     *_of(golden.QUESTIONS, "golden", "golden-question"),

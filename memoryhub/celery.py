@@ -102,7 +102,14 @@ def create_app() -> Celery:
         },
         timezone="UTC",
     )
-    hub.autodiscover_tasks(["memoryhub.pipeline", "memoryhub.importers", "memoryhub.lab"])
+    hub.autodiscover_tasks(
+        [
+            "memoryhub.pipeline",
+            "memoryhub.importers",
+            "memoryhub.webhooks",
+            "memoryhub.lab",
+        ]
+    )
     return hub
 
 

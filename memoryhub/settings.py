@@ -14,6 +14,7 @@ from memoryhub.databases import database
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.inference.prices import parse_prices
 from memoryhub.secret_key import secret_key
+from memoryhub.webhooks.targets import networks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.path("MEMORYHUB_DATA_DIR", BASE_DIR / "var")
@@ -89,6 +90,15 @@ MAX_MESSAGES = env.integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
 RATE_LIMIT_PER_MINUTE = env.integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 0, least=0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024)
 
+# --- webhooks ---
+WEBHOOK_ALLOW_HTTP = env.flag("MEMORYHUB_WEBHOOK_ALLOW_HTTP", False)
+# Networks of one's own that webhooks may be sent to; no others that are not public.
+WEBHOOK_PRIVATE_NETWORKS = env.parsed("MEMORYHUB_WEBHOOK_PRIVATE_NETWORKS", networks)
+WEBHOOK_TIMEOUT_SECONDS = env.number("MEMORYHUB_WEBHOOK_TIMEOUT_SECONDS", 10.0)
+WEBHOOK_MAX_ATTEMPTS = env.integer("MEMORYHUB_WEBHOOK_MAX_ATTEMPTS", 8, least=1)
+WEBHOOK_BACKOFF_SECONDS = env.number("MEMORYHUB_WEBHOOK_BACKOFF_SECONDS", 10.0)
+WEBHOOK_LOG_DAYS = env.integer("MEMORYHUB_WEBHOOK_LOG_DAYS", 30, least=1)
+
 INSTALLED_APPS = [
     "memoryhub",
     "memoryhub.tenants",
@@ -101,6 +111,7 @@ INSTALLED_APPS = [
     "memoryhub.recall",
     "memoryhub.golden",
     "memoryhub.importers",
+    "memoryhub.webhooks",
     "api",
     "memoryhub.lab",
     "memoryhub.console",

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Model
 
+from memoryhub.news import News, tell
 from memoryhub.tenants.models import Space
 from notes.models import Proposal
 
@@ -30,7 +31,7 @@ def propose(
     `declined_by` already said no: it is kept so that nobody is asked again.
     """
     state = Proposal.State.REJECTED if declined_by else Proposal.State.OPEN
-    proposal, _ = Proposal.objects.get_or_create(
+    proposal, fresh = Proposal.objects.get_or_create(
         space=space,
         dedupe_key=f"{kind}:{key}"[:120],
         defaults={
@@ -47,7 +48,17 @@ def propose(
             "decided_by": declined_by[:120],
         },
     )
+    if fresh and state == Proposal.State.OPEN:
+        tell(space.tenant_id, lambda: [news_of(proposal, "conflict.opened", now)])
     return proposal
+
+
+def news_of(proposal: Proposal, kind: str, at: datetime) -> News:
+    """That it waits, or was decided."""
+    data = {"id": str(proposal.id), "about": proposal.kind, "state": str(proposal.state)}
+    if proposal.row_id:
+        data |= {"row_type": proposal.row_type, "row_id": str(proposal.row_id)}
+    return News(kind, at, data, proposal.space_id)
 
 
 def merge_key(one: UUID, other: UUID) -> str:

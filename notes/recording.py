@@ -11,9 +11,11 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model
 
+from memoryhub.news import News, tell
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from notes.models import COUNTERS, Derivation, EvolutionEvent, Revision
+from notes.telling import news_of
 
 _LEFT_OUT = frozenset({"tenant_id", "space_id"}) | COUNTERS
 
@@ -47,7 +49,7 @@ def _plain(value: Any, encoder: DjangoJSONEncoder) -> Any:
 
 @dataclass
 class ChangeSet:
-    """Collects what one event did, and writes it in three statements.
+    """Collects what one event did, and writes it in three statements; then it tells.
 
     `policy_version`: under which it was decided; "" stands for the one in force when it is saved.
     """
@@ -149,3 +151,8 @@ class ChangeSet:
         self.event.save(force_insert=True)
         Revision.objects.bulk_create(self.revisions, batch_size=500)
         Derivation.objects.bulk_create(self.derivations, batch_size=500)
+        tell(self.space.tenant_id, self._news)
+
+    def _news(self) -> Iterable[News]:
+        ids = {"space_id": self.space.id, "event_id": self.event.id, "job_id": self.job_id}
+        return news_of(self.revisions, self.at, **ids)

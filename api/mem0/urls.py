@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from api.mem0 import adding, changing, entities, exports, feedback, finding, projects, views
+from api.mem0 import (
+    adding,
+    changing,
+    entities,
+    exports,
+    feedback,
+    finding,
+    projects,
+    views,
+    webhooks,
+)
 
 app_name = "mem0"
+_HOOKS = "api/v1/webhooks/"
 _ORG = "api/v1/orgs/organizations/<str:org_id>/projects/"
 
 urlpatterns = [
@@ -33,5 +44,7 @@ urlpatterns = [
     path(_ORG, projects.ProjectsView.as_view(), name="projects"),
     path(f"{_ORG}<str:project_id>/", projects.ProjectView.as_view(), name="project"),
     path(f"{_ORG}<str:project_id>/members/", projects.MembersView.as_view(), name="members"),
+    path(f"{_HOOKS}projects/<str:project_id>/", webhooks.WebhooksView.as_view(), name="hooks"),
+    path(f"{_HOOKS}<uuid:webhook_id>/", webhooks.WebhookView.as_view(), name="hook"),
     re_path(r"^v[123]/", views.NotFoundView.as_view(), name="not-found"),
 ]

@@ -34,6 +34,7 @@ PLACES = (
     Place("Recall log", "search", "recalls", spare=True),
     Place("Usage", "usage", "usage", spare=True),
     Place("API keys", "key", "keys", admin=True, spare=True),
+    Place("Webhooks", "send", "webhooks", ("webhook",), admin=True, spare=True),
 )
 
 

@@ -26,6 +26,7 @@ from memoryhub.console.views import (
     review,
     spaces,
     usage,
+    webhooks,
 )
 
 urlpatterns = [
@@ -137,6 +138,28 @@ urlpatterns = [
     path("recalls/<uuid:recall_id>/", recalls.recall, name="recall"),
     path("usage/", usage.usage, name="usage"),
     path("usage/<uuid:call_id>/", usage.call, name="usage-call"),
+    path("webhooks/", webhooks.webhooks, name="webhooks"),
+    path("webhooks/new", webhooks.new, name="webhook-new"),
+    path("webhooks/<uuid:hook_id>/", webhooks.webhook, name="webhook"),
+    *(
+        path(f"webhooks/<uuid:hook_id>/{name}", view, name=f"webhook-{name}")
+        for name, view in (
+            ("ping", webhooks.ping),
+            ("rotate", webhooks.rotate),
+            ("switch", webhooks.switch),
+            ("delete", webhooks.delete),
+        )
+    ),
+    path(
+        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/",
+        webhooks.delivery,
+        name="webhook-delivery",
+    ),
+    path(
+        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/replay",
+        webhooks.replay,
+        name="webhook-replay",
+    ),
     path("keys/", keys.keys, name="keys"),
     path("keys/<uuid:key_id>/revoke", keys.revoke, name="key-revoke"),
 ]

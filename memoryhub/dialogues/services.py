@@ -13,6 +13,7 @@ from django.db.models import Max
 from memoryhub.dialogues.messages import Message, checked, resolve_time
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput
+from memoryhub.news import News, tell
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import lock_space
 
@@ -61,8 +62,16 @@ def append_turns(
         _number(space, session, new)
         Turn.objects.bulk_create(new)
         _touch(space, session, new, received)
+        tell(space.tenant_id, lambda: [_news(session, new, received)])
     stored = known | {_identity(turn): turn for turn in new}
     return Appended(session, [stored[_identity(draft)] for draft in drafts], new)
+
+
+def _news(session: Session, new: Sequence[Turn], at: datetime) -> News:
+    data = {"session_id": str(session.id), "session": session.external_id, "count": len(new)}
+    data |= {"first_seq": new[0].seq, "last_seq": new[-1].seq}
+    data["turn_ids"] = [str(turn.id) for turn in new]
+    return News("turns.added", at, data, session.space_id)
 
 
 def _checked_session(session_id: str) -> None:

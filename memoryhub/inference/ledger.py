@@ -26,6 +26,7 @@ from memoryhub.inference.breaker import Outcome
 from memoryhub.inference.budgets import Spending, day_of, next_day, overspent
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import cost
+from memoryhub.news import News, tell
 from memoryhub.policies.schema import Llm
 from memoryhub.policies.services import policy_of_tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -64,6 +65,7 @@ class TenantLedger:
         if said := overspent(
             known.spent, limits.budget_tokens_per_day, limits.budget_money_per_day
         ):
+            self._tell(known, now)
             raise Paused(
                 f"Today's budget for models is spent: {said}", next_day(now), code="budget_spent"
             )
@@ -75,6 +77,14 @@ class TenantLedger:
                 until,
                 code="breaker_open",
             )
+
+    def _tell(self, known: _Known, now: datetime) -> None:
+        """Once a day, when the first question is refused."""
+        data = {"tokens": known.spent.tokens, "money": str(known.spent.money)}
+        data |= {"until": next_day(now).isoformat()}
+        once = f"budget:{day_of(now):%Y-%m-%d}"
+        with tenant_scope(self.tenant_id):
+            tell(self.tenant_id, lambda: [News("budget.reached", now, data, once=once)])
 
     def record(self, call: Call) -> None:
         now = self._now()

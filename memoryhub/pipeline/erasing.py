@@ -20,6 +20,7 @@ from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import NotFound
 from memoryhub.inference.ledger import save_account
 from memoryhub.inference.models import ModelCall
+from memoryhub.news import News, tell
 from memoryhub.pipeline import promoting, queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
@@ -368,7 +369,16 @@ def _receipt(
     )
     if stored:
         receipt.save(force_insert=True)
+        tell(space.tenant_id, lambda: [_news(space, receipt)])
     return receipt
+
+
+def _news(space: Space, receipt: Receipt) -> News:
+    """Of no space where the whole of it goes, or it would go with it."""
+    data = {"receipt_id": str(receipt.id), "target": receipt.target, "counts": receipt.counts}
+    data["space_id"] = str(space.id)
+    whole = receipt.target == "subject"
+    return News("erasure.done", receipt.created_at, data, None if whole else space.id)
 
 
 def space_of(tenant_id: UUID, space_id: UUID) -> Space:

@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
+from memoryhub.news import News, tell
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 
@@ -190,6 +191,7 @@ def finish(job: Job, result: dict[str, object], now: datetime) -> None:
     )
     if done != 1:
         raise LeaseLost("another worker took this job over")
+    _tell(job, "job.done", now)
 
 
 def hasten(job: Job, now: datetime) -> None:
@@ -234,6 +236,7 @@ def end_with(
         waiting = Job.objects.filter(id=each.id, state=Job.State.QUEUED, attempts=each.attempts)
         if not waiting.update(state=Job.State.DONE, result=result, finished_at=now):
             raise LeaseLost("a job read along with this one was taken over")
+        _tell(each, "job.done", now)
 
 
 def fail(job: Job, error: Exception, now: datetime) -> None:
@@ -273,6 +276,14 @@ def _end(job: Job, state: Job.State, now: datetime, error: str) -> None:
     ended = _unchanged(job).update(state=state, error=error, finished_at=now, lease_until=None)
     if ended and job.step == Job.Step.DERIVE:
         _mark_turns(job, Turn.State.PENDING, Turn.State.FAILED)
+    if ended and state == Job.State.DEAD:
+        _tell(job, "job.failed", now)
+
+
+def _tell(job: Job, kind: str, at: datetime) -> None:
+    data: dict[str, object] = {"job_id": str(job.id), "step": str(job.step)}
+    data |= {"first_seq": job.first_seq, "last_seq": job.last_seq} if job.last_seq else {}
+    tell(job.tenant_id, lambda: [News(kind, at, data, job.space_id)])
 
 
 def _mark_turns(job: Job, old: Turn.State, new: Turn.State) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.news import tell
 from memoryhub.pipeline import erasing, restoring
 from memoryhub.pipeline.erasing import Target
 from memoryhub.policies.services import policy_of
@@ -18,6 +19,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.correcting import by_hand, supports
 from notes.models import Entity, Fact, Proposal
+from notes.proposals import news_of
 from notes.recording import ChangeSet, Source
 from notes.workbench import Workbench, restore
 
@@ -58,7 +60,7 @@ def answer(
         if (proposal.kind, said) not in _LEAVES_ALL:
             _carry_out(space, proposal, said, actor, now)
     except Exception:
-        _put_back(proposal)
+        _put_back(proposal, now)
         raise
     return proposal
 
@@ -74,15 +76,19 @@ def _take(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
             decided_by=actor,
             decided_because=proposal.decided_because,
         )
+        if done:
+            tell(proposal.tenant_id, lambda: [news_of(proposal, "conflict.resolved", now)])
     if done != 1:
         raise Conflict("this was answered before", code="already_answered")
 
 
-def _put_back(proposal: Proposal) -> None:
+def _put_back(proposal: Proposal, now: datetime) -> None:
+    proposal.state = Proposal.State.OPEN
     with tenant_scope(proposal.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(
-            state=Proposal.State.OPEN, decided_at=None, decided_by="", decided_because=""
+            state=proposal.state, decided_at=None, decided_by="", decided_because=""
         )
+        tell(proposal.tenant_id, lambda: [news_of(proposal, "conflict.opened", now)])
 
 
 def _carry_out(space: Space, proposal: Proposal, said: str, actor: str, now: datetime) -> None:

@@ -80,6 +80,16 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "tools": {"GET": "read", "POST": "write"},
     "roll-back": {"POST": "admin"},
     "erase": {"POST": "admin"},
+    "webhooks": {"GET": "admin"},
+    "webhook": {"GET": "admin"},
+    "webhook-new": {"POST": "admin"},
+    "webhook-change": {"POST": "admin"},
+    "webhook-rotate": {"POST": "admin"},
+    "webhook-delete": {"POST": "admin"},
+    "webhook-ping": {"POST": "admin"},
+    "webhook-deliveries": {"GET": "admin"},
+    "delivery": {"GET": "admin"},
+    "delivery-replay": {"POST": "admin"},
     "receipts": {"GET": "admin"},
     "receipt": {"GET": "admin"},
     "policy": {"GET": "read", "POST": "admin"},
@@ -108,7 +118,7 @@ ROUTES: dict[str, dict[str, str | None]] = {
 }
 GUARDED = [(name, m) for name, methods in ROUTES.items() for m, s in methods.items() if s]
 # Lists over all that a key may see: for a stranger they are empty.
-OVER_ALL = ("spaces", "jobs", "receipts", "usage-calls", "imports")
+OVER_ALL = ("spaces", "jobs", "receipts", "usage-calls", "imports", "webhooks")
 
 
 @pytest.fixture
@@ -136,6 +146,13 @@ BODIES: dict[str, Any] = {
     "tools": {"tool": "core_append", "arguments": {"label": "human", "text": "More."}},
     "roll-back": {"to": "2026-05-01T00:00:00Z", "dry_run": True},
     "erase": {"target": "subject", "dry_run": True},
+    "webhook-new": {
+        "subject": "ana",
+        "name": "CRM",
+        "url": "https://hooks.example.org/",
+        "events": ["fact.added"],
+    },
+    "webhook-change": {"name": "ERP"},
     "policy": {"overrides": {}},
     "feedback-set": {"kind": "fact", "memory_id": str(UUID(int=1)), "verdict": None},
     "golden-new": {"text": "Where?", "expected": [{"kind": "fact", "id": str(UUID(int=1))}]},

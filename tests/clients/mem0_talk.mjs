@@ -52,6 +52,15 @@ const exported = await client.createMemoryExport({ schema: {}, filters: mine });
 told.export = await client.getMemoryExport({ memoryExportId: exported.id });
 await client.updateProject({ customInstructions: "Only food." });
 told.project = await client.getProject({ fields: ["customInstructions"] });
+const hook = await client.createWebhook({
+  name: "n",
+  url: "https://hooks.example.org/",
+  eventTypes: ["memory_add"],
+});
+await client.updateWebhook({ webhookId: hook.webhookId, name: "n2" });
+told.hooks = { made: hook, listed: await client.getWebhooks() };
+told.hooks.gone = await client.deleteWebhook({ webhookId: hook.webhookId });
+told.hooks.left = await client.getWebhooks();
 told.deleted = await client.delete(memoryId);
 told.gone = await refused(client.get(memoryId));
 told.wrong = await refused(client.search("x", { filters: { AND: [mine, { colour: "red" }] } }));

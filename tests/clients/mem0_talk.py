@@ -43,6 +43,24 @@ def judged(client: MemoryClient, memory_id: str) -> dict[str, Any]:
     return dict(client.client.post("/v1/feedback/", json=body).json())
 
 
+def hooks(client: MemoryClient) -> dict[str, Any]:
+    """A webhook is made, listed, changed and deleted."""
+    project = client.client.get("/v1/ping/").json()["project_id"]
+    made = client.create_webhook("https://hooks.example.org/", "n", project, ["memory_add"])
+    changed = client.update_webhook(made["webhook_id"], name="n2")
+    listed = client.get_webhooks(project)
+    gone = client.delete_webhook(made["webhook_id"])
+    private = refused(client.create_webhook, "https://10.0.0.1/", "n", project, ["memory_add"])
+    return {
+        "made": made,
+        "changed": changed,
+        "listed": listed,
+        "gone": gone,
+        "left": client.get_webhooks(project),
+        "private": private,
+    }
+
+
 def talk(client: MemoryClient) -> dict[str, Any]:
     said = [{"role": "user", "content": "I live in Lisbon."}]
     told: dict[str, Any] = {}
@@ -68,6 +86,7 @@ def talk(client: MemoryClient) -> dict[str, Any]:
     told["summary"] = client.get_summary(filters=MINE)
     client.project.update(custom_instructions="Only food.")
     told["project"] = client.project.get(fields=["custom_instructions"])
+    told["hooks"] = hooks(client)
     told["deleted"] = client.delete(memory_id)
     told["gone"] = refused(client.get, memory_id)
     told["wrong"] = refused(client.search, "x", filters={"AND": [MINE, {"colour": "red"}]})

@@ -43,6 +43,12 @@ def test_the_python_client_does_all_it_can(talker: Talker, version: str) -> None
     assert told["feedback"]["feedback"] == "POSITIVE"
     assert len(told["export"]["memories"]) == 2
     assert told["project"] == {"custom_instructions": "Only food."}
+    made, (listed,) = told["hooks"]["made"], told["hooks"]["listed"]
+    assert (made["event_types"], made["is_active"]) == (["memory_add"], True)
+    assert (listed["webhook_id"], listed["name"]) == (made["webhook_id"], "n2")
+    assert told["hooks"]["gone"] == {"message": "Webhook deleted successfully"}
+    assert told["hooks"]["left"] == []
+    assert told["hooks"]["private"][0] == "ValidationError"
     assert told["deleted"]["cascade_count"] == 0
     assert told["gone"][0] == "MemoryNotFoundError"
     assert told["wrong"][0] == "ValidationError"
@@ -74,6 +80,11 @@ def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
     assert told["feedback"]["feedback"] == "POSITIVE"
     assert len(told["export"]["memories"]) == 2
     assert told["project"] == {"customInstructions": "Only food."}
+    made, (listed,) = told["hooks"]["made"], told["hooks"]["listed"]
+    assert (made["eventTypes"], made["isActive"]) == (["memory_add"], True)
+    assert (listed["webhookId"], listed["name"]) == (made["webhookId"], "n2")
+    assert told["hooks"]["gone"] == {"message": "Webhook deleted successfully"}
+    assert told["hooks"]["left"] == []
     assert told["deleted"]["cascadeCount"] == 0
     assert told["gone"][0] == "MemoryNotFoundError"
     assert told["wrong"][0] == "ValidationError"

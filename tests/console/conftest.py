@@ -20,11 +20,13 @@ from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.models import ApiKey, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
+from memoryhub.webhooks.models import Delivery, Webhook
 from notes.models import Episode, EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
 from personas.models import CoreBlock
 from tests.support.factories import (
     make_block,
     make_call,
+    make_delivery,
     make_entity,
     make_episode,
     make_event,
@@ -44,6 +46,7 @@ from tests.support.factories import (
     make_space,
     make_tenant,
     make_turns,
+    make_webhook,
 )
 
 
@@ -71,12 +74,15 @@ class World:
     lab: LabRun
     outcome: LabOutcome
     imported: ImportRun
+    hook: Webhook
+    delivery: Delivery
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
         names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
+        names += ("hook", "delivery")
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
         return found | {"import_id": str(self.imported.id)}
 
@@ -108,7 +114,10 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         replay = make_replay(question)
         recall = make_recall(space, "Where are the bees?", fact, turn)
         lab = make_lab_run(tenant)
-        last = (lab, LabOutcome.objects.get(run=lab, system="mem0"), make_import(tenant))
+        hook = make_webhook(tenant)
+        sent = (hook, make_delivery(hook, space))
+        outcome = LabOutcome.objects.get(run=lab, system="mem0")
+        last = (lab, outcome, make_import(tenant), *sent)
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)

@@ -18,7 +18,7 @@ OPEN = {"sign-in", "sign-out"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "recalls"}
-OWN |= {"review", "receipts"}
+OWN |= {"review", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
 OWN |= {"imports", "import-new"}
@@ -108,6 +108,15 @@ DECIDED = {
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),
     "usage-call": (VIEWER, "get"),
+    "webhooks": (ADMIN, "get"),
+    "webhook-new": (ADMIN, "get"),
+    "webhook": (ADMIN, "get"),
+    "webhook-ping": (ADMIN, "post"),
+    "webhook-rotate": (ADMIN, "post"),
+    "webhook-switch": (ADMIN, "post"),
+    "webhook-delete": (ADMIN, "post"),
+    "webhook-delivery": (ADMIN, "get"),
+    "webhook-replay": (ADMIN, "post"),
     "keys": (ADMIN, "get"),
     "key-revoke": (ADMIN, "post"),
 }
@@ -192,6 +201,7 @@ SENT = {
     "space-roll-back": (ADMIN, {}),
     "space-erase": (ADMIN, {}),
     "review-case": (EDITOR, {"answer": "keep"}),
+    "webhook": (ADMIN, {"name": "ERP"}),
     "space-golden-new": (EDITOR, {"text": "Bees?"}),
     "space-golden-question": (EDITOR, {"action": "remove"}),
 }

@@ -27,6 +27,7 @@ from tests.support.factories import (
     MAY,
     make_block,
     make_call,
+    make_delivery,
     make_entity,
     make_episode,
     make_event,
@@ -45,6 +46,7 @@ from tests.support.factories import (
     make_segment,
     make_tenant,
     make_trait,
+    make_webhook,
 )
 
 PAYLOADS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
@@ -60,12 +62,15 @@ PARAMETERS: tuple[str, ...] = (
 PARAMETERS += ("version_id", "call_id", "recall_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
 PARAMETERS += ("block_id", "episode_id", "question_id", "run_id", "lab_id", "outcome_id")
+PARAMETERS += ("hook_id", "delivery_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}
+NO_PAGE |= {"webhook-ping", "webhook-rotate", "webhook-switch", "webhook-delete"}
+NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
 PARAMETERS += ("import_id",)
@@ -155,7 +160,19 @@ def hostile(db: None, evil: str) -> World:
         )
         lab = make_lab_run(tenant, evil[:39], word=evil, actor=evil, error=evil)
         imported = make_import(tenant, word=evil, error=evil)
-        last = (lab, LabOutcome.objects.get(run=lab), imported)
+        hook = make_webhook(
+            tenant,
+            name=evil,
+            url=f"https://{evil}",
+            events=[evil[:40], "fact.added"],
+            disabled_because=evil,
+            is_active=False,
+            created_by=evil,
+            space=space,
+        )
+        line = {"at": evil, "status": None, "ms": 1.0, "error": evil}
+        delivery = make_delivery(hook, space, name=evil[:40], error=evil, reply=evil, log=[line])
+        last = (lab, LabOutcome.objects.get(run=lab), imported, hook, delivery)
         side: dict[str, object] = {"recall": {evil: 1.0}, "p50": 1, "p95": 2}
         told: dict[str, object] = {"questions": 1, "golden": 1, "old": side, "new": side}
         told |= {"overlap": 1.0, "first_same": 1.0}
@@ -273,7 +290,10 @@ def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil
     answered = client.post(address(hostile, "review-case"), {"answer": "keep"}, follow=True)
     erasing = f"{address(hostile, 'space-erase')}?turns={hostile.turn.id}"
     erased = client.post(erasing, {"reason": evil}, follow=True)
-    asked = (edited, undone, back, answered, erased)
+    form = {"name": evil, "url": "https://127.0.0.1/", "events": [evil], "subject": evil}
+    unmade = client.post(reverse("webhook-new"), form)
+    unsaved = client.post(address(hostile, "webhook"), form)
+    asked = (edited, undone, back, answered, erased, unmade, unsaved)
     for answer in (said, made, refused, revoked, retried, signing, *asked):
         page = answer.content.decode()
         assert escape(evil)[:30] in page

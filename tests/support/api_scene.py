@@ -15,6 +15,7 @@ from personas.models import ProfileAttribute
 from tests.support.factories import (
     make_block,
     make_call,
+    make_delivery,
     make_entity,
     make_episode,
     make_event,
@@ -30,6 +31,7 @@ from tests.support.factories import (
     make_space,
     make_trait,
     make_turns,
+    make_webhook,
 )
 
 TIMES = {"as-of": "?at=2030-01-01T00:00:00Z", "changes": "?since=2026-01-01T00:00:00Z"}
@@ -48,7 +50,10 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
         attribute = ProfileAttribute.objects.create(
             owner="ana", key="home_town", value="Porto", **keys
         )
+        hook = make_webhook(tenant, name="Porto", space=space)
         return {
+            "webhook": hook,
+            "delivery": make_delivery(hook, space, reply="Porto"),
             "space": space,
             "session": turn.session,
             "turn": turn,

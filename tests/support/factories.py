@@ -22,6 +22,7 @@ from memoryhub.pipeline.models import Job
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Membership, Space, Tenant, User
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
+from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 from notes.models import (
     Derivation,
     Entity,
@@ -400,3 +401,38 @@ def make_replay(question: GoldenQuestion, **values: Any) -> ReplayRun:
             shown=[[each["kind"], each["id"]] for each in question.expected if ranks[0]],
         )
     return run
+
+
+def make_webhook(tenant: Tenant, **values: Any) -> Webhook:
+    """One to an address that is refused, so that nothing is ever sent."""
+    values = {
+        "name": "CRM",
+        "url": "https://127.0.0.1/hook",
+        "events": ["fact.added"],
+        "created_by": "test",
+        "created_at": MAY,
+        "changed_at": MAY,
+    } | values
+    return Webhook.objects.create(tenant=tenant, **values)
+
+
+def make_delivery(hook: Webhook, space: Space | None = None, **values: Any) -> Delivery:
+    """One that was given up."""
+    event = WebhookEvent.objects.create(
+        tenant_id=hook.tenant_id,
+        kind="fact.added",
+        space=space,
+        data={"id": "0", "version": 1},
+        occurred_at=MAY,
+        created_at=MAY,
+    )
+    values = {
+        "name": "fact.added",
+        "state": "dead",
+        "run_after": MAY,
+        "created_at": MAY,
+        "finished_at": MAY,
+        "status": 500,
+        "error": "answered 500",
+    } | values
+    return Delivery.objects.create(tenant_id=hook.tenant_id, webhook=hook, event=event, **values)

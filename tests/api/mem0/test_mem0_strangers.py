@@ -14,6 +14,7 @@ from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
+from tests.support.factories import make_webhook
 
 # Route name -> method -> scope. A new route fails until it is listed here.
 ROUTES: dict[str, dict[str, str]] = {
@@ -40,6 +41,8 @@ ROUTES: dict[str, dict[str, str]] = {
     "projects": {"GET": "read"},
     "project": {"GET": "read", "PATCH": "admin"},
     "members": {"GET": "admin"},
+    "hooks": {"GET": "admin", "POST": "admin"},
+    "hook": {"PUT": "admin", "DELETE": "admin"},
     "not-found": {},
 }
 GUARDED = [(name, method) for name, methods in ROUTES.items() for method in methods]
@@ -47,11 +50,12 @@ GUARDED = [(name, method) for name, methods in ROUTES.items() for method in meth
 OWN = {"ping", "add", "events", "entities"}
 NAMED = {
     *("memory", "history", "feedback", "batch", "event", "export"),
-    *("project", "projects", "members", "entity", "entity-1"),
+    *("project", "projects", "members", "entity", "entity-1", "hooks", "hook"),
 }
 BOUND = {"memory", "feedback", "history", "batch", "event", "add", "entity", "entity-1"}
 Victim = dict[str, tuple[str, Any]]
 SAID = "I live in Porto."
+HOOK = {"url": "https://hooks.example.org/", "name": "mine", "event_types": ["memory_add"]}
 
 
 @pytest.fixture
@@ -61,6 +65,7 @@ def victim(tenant: Tenant, mem0: APIClient) -> Victim:
     (made,) = mem0.post("/v1/memories/", body, format="json").json()["results"]
     with tenant_scope(tenant.id):
         job = Job.objects.filter(step=Job.Step.DERIVE).get()
+        hook = make_webhook(tenant, style="mem0", events=["memory_add"])
     export = mem0.post("/v1/exports/", {"filters": {"user_id": "ana"}}, format="json").json()
     mine, project = {"filters": {"user_id": "ana"}}, f"{tenant.id}/projects/{tenant.id}/"
     asked = mine | {"query": "where does she live"}
@@ -90,6 +95,8 @@ def victim(tenant: Tenant, mem0: APIClient) -> Victim:
         "projects": (f"{orgs}{tenant.id}/projects/", None),
         "project": (f"{orgs}{project}", {"custom_instructions": "x"}),
         "members": (f"{orgs}{project}members/", None),
+        "hooks": (f"/api/v1/webhooks/projects/{tenant.id}/", HOOK),
+        "hook": (f"/api/v1/webhooks/{hook.id}/", {"name": "Porto"}),
     }
 
 

@@ -1,0 +1,86 @@
+"""Webhooks with what waits for them, and the log of what they were sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.http import Http404
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.webhooks import naming
+from memoryhub.webhooks.models import Delivery, Webhook
+from memoryhub.webhooks.payloads import shown
+
+STATE = Choice("state", "State", (("all", "All"), ("on", "On"), ("off", "Off")))
+_OPEN = (Delivery.State.WAITING, Delivery.State.SENDING, Delivery.State.RETRY)
+SENT_STATES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "all": ("All", tuple(Delivery.State.values)),
+    "open": ("Not ended", _OPEN),
+    "delivered": ("Delivered", (Delivery.State.DELIVERED,)),
+    "dead": ("Given up", (Delivery.State.DEAD,)),
+}
+SENT_STATE = Choice(
+    "state", "State", tuple((name, label) for name, (label, _) in SENT_STATES.items())
+)
+
+
+def webhooks(filters: Filters) -> Page[Webhook]:
+    """Each with `waiting` and `dead`: how many of its deliveries are."""
+    rows = Webhook.objects.filter(containing(filters.q, "name", "url", "space__subject"))
+    if filters["state"] != "all":
+        rows = rows.filter(is_active=filters["state"] == "on")
+    counted = rows.select_related("space").annotate(
+        waiting=Count("deliveries", filter=Q(deliveries__state__in=_OPEN)),
+        dead=Count("deliveries", filter=Q(deliveries__state=Delivery.State.DEAD)),
+    )
+    return page_of(counted.order_by("-created_at", "-id"), filters.page)
+
+
+def webhook_or_404(hook_id: UUID) -> Webhook:
+    found: Webhook | None = Webhook.objects.select_related("space").filter(id=hook_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def event_choice(hook: Webhook) -> Choice:
+    names = [*hook.events, naming.TEST]
+    return Choice("event", "Event", (("", "Any"), *((name, name) for name in names)))
+
+
+def deliveries(hook: Webhook, filters: Filters) -> Page[Delivery]:
+    rows = Delivery.objects.filter(webhook=hook, state__in=SENT_STATES[filters["state"]][1])
+    rows = rows.filter(containing(filters.q, "name", "error", "reply", "event__space__subject"))
+    if filters["event"]:
+        rows = rows.filter(name=filters["event"])
+    return page_of(
+        rows.select_related("event", "event__space").order_by("-created_at", "-id"), filters.page
+    )
+
+
+def delivery_or_404(hook_id: UUID, delivery_id: UUID) -> Delivery:
+    rows = Delivery.objects.select_related("webhook", "event", "event__space")
+    found: Delivery | None = rows.filter(webhook_id=hook_id, id=delivery_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def request_of(delivery: Delivery) -> str:
+    """What is sent, without words, as readable JSON."""
+    return json.dumps(shown(delivery, {}), indent=2, ensure_ascii=False)
+
+
+def groups(style: str, chosen: Iterable[str]) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+    """The events of a style by their first word: (name, what it says, whether it is chosen)."""
+    ticked = set(chosen)
+    known: Mapping[str, str] = naming.known(style)
+    found: dict[str, list[tuple[str, str, bool]]] = {}
+    for name, said in known.items():
+        head: Any = name.partition(".")[0] if style == Webhook.Style.NATIVE else "mem0"
+        found.setdefault(head, []).append((name, said, name in ticked))
+    return list(found.items())

@@ -1,0 +1,197 @@
+"""Webhooks: who is told what, whether it arrived, and its secret once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.access import tenant_page, tenant_view
+from memoryhub.console.listing import read_filters
+from memoryhub.console.queries import webhooks as queries
+from memoryhub.console.queries import work
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.webhooks import services
+from memoryhub.webhooks.models import Delivery, Webhook
+
+ADMIN = Membership.Role.ADMIN
+OVERLAP = timedelta(hours=24)
+USUAL = ("fact.added", "fact.superseded", "fact.ended", "fact.deleted")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What was typed: a refused form shows it again."""
+
+    name: str = ""
+    url: str = ""
+    subject: str = ""
+    content: str = Webhook.Content.IDS
+    events: tuple[str, ...] = USUAL
+
+    @classmethod
+    def read(cls, sent: Any) -> Form:
+        values = [sent.get(key, "").replace("\0", "") for key in ("name", "url", "subject")]
+        content = sent.get("content", "")
+        known = content if content in Webhook.Content.values else Webhook.Content.IDS
+        name, url, subject = (value.strip()[:2100] for value in values)
+        return cls(name, url, subject, known, tuple(sent.getlist("events")[:100]))
+
+    @classmethod
+    def of(cls, hook: Webhook) -> Form:
+        subject = hook.space.subject if hook.space else ""
+        return cls(hook.name, hook.url, subject, hook.content, tuple(hook.events))
+
+
+@tenant_page(role=ADMIN)
+def webhooks(request: ConsoleRequest) -> HttpResponse:
+    filters = read_filters(request.GET, (queries.STATE,))
+    page = queries.webhooks(filters)
+    return render(request, "webhooks.html", {"filters": filters, "page": page})
+
+
+@never_cache
+@tenant_page(role=ADMIN)
+def new(request: ConsoleRequest) -> HttpResponse:
+    """The secret is shown in the answer that made it, and never again."""
+    if request.method != "POST":
+        return _form(request, Form())
+    form = Form.read(request.POST)
+    try:
+        space = work.space_named(form.subject) if form.subject else None
+        if form.subject and space is None:
+            raise InvalidInput("there is no space with this subject", field="subject")
+        wanted = services.Wanted(
+            form.name, form.url, form.events, space=space, content=form.content
+        )
+        actor = request.user.get_username()
+        hook, secret = services.create_webhook(request.tenant.id, wanted, actor, timezone.now())
+    except MemoryHubError as error:
+        return _form(request, form, error)
+    return _page(request, hook.id, secret=secret)
+
+
+def _form(
+    request: ConsoleRequest, form: Form, trouble: MemoryHubError | None = None
+) -> HttpResponse:
+    groups = queries.groups(Webhook.Style.NATIVE, form.events)
+    context = {"form": form, "groups": groups, "trouble": trouble}
+    return render(request, "webhook_new.html", context, status=422 if trouble else 200)
+
+
+@never_cache
+@tenant_page(role=ADMIN)
+def webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
+    """The webhook with its log. Sent, its name, address, events or content are changed."""
+    if request.method != "POST":
+        return _page(request, hook_id)
+    queries.webhook_or_404(hook_id)
+    form = Form.read(request.POST)
+    values = {"name": form.name, "url": form.url, "events": form.events, "content": form.content}
+    try:
+        services.change_webhook(request.tenant.id, hook_id, timezone.now(), **values)
+    except MemoryHubError as error:
+        return _page(request, hook_id, form=form, trouble=error)
+    messages.success(request, "Changed.")
+    return redirect("webhook", hook_id=hook_id)
+
+
+def _page(
+    request: ConsoleRequest,
+    hook_id: UUID,
+    *,
+    secret: str = "",
+    form: Form | None = None,
+    trouble: MemoryHubError | None = None,
+) -> HttpResponse:
+    hook = queries.webhook_or_404(hook_id)
+    shown = form or Form.of(hook)
+    filters = read_filters(request.GET, (queries.SENT_STATE, queries.event_choice(hook)))
+    context = {
+        "hook": hook,
+        "secret": secret,
+        "form": shown,
+        "trouble": trouble,
+        "groups": queries.groups(hook.style, shown.events),
+        "filters": filters,
+        "page": queries.deliveries(hook, filters),
+        "now": timezone.now(),
+    }
+    return render(request, "webhook.html", context, status=422 if trouble else 200)
+
+
+@never_cache
+@require_POST
+@tenant_page(role=ADMIN)
+def rotate(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
+    queries.webhook_or_404(hook_id)
+    overlap = OVERLAP if request.POST.get("now") != "1" else timedelta(0)
+    _, secret = services.rotate_secret(request.tenant.id, hook_id, timezone.now(), overlap)
+    return _page(request, hook_id, secret=secret)
+
+
+@require_POST
+@tenant_page(role=ADMIN)
+def switch(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
+    queries.webhook_or_404(hook_id)
+    on = request.POST.get("on") == "1"
+    services.change_webhook(request.tenant.id, hook_id, timezone.now(), is_active=on)
+    said = "Switched on: what waits is sent." if on else "Switched off: it is told nothing more."
+    messages.success(request, said)
+    return redirect("webhook", hook_id=hook_id)
+
+
+@require_POST
+@tenant_page(role=ADMIN)
+def delete(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
+    hook = queries.webhook_or_404(hook_id)
+    services.delete_webhook(request.tenant.id, hook_id)
+    messages.success(request, f"Deleted: {hook.name}. It is told nothing more.")
+    return redirect("webhooks")
+
+
+@require_POST
+@tenant_view(role=ADMIN)
+def ping(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
+    """Sends while the person waits: no scope is open."""
+    with tenant_scope(request.tenant.id):
+        queries.webhook_or_404(hook_id)
+    sent = services.ping(request.tenant.id, hook_id, timezone.now())
+    if sent.state == Delivery.State.DELIVERED:
+        messages.success(request, f"The test arrived: answered {sent.status}.")
+    elif sent.state == Delivery.State.WAITING:
+        messages.info(request, "Another delivery is being sent: the test is next.")
+    else:
+        messages.error(request, f"The test did not arrive: {sent.error}.")
+    return redirect("webhook-delivery", hook_id=hook_id, delivery_id=sent.id)
+
+
+@tenant_page(role=ADMIN)
+def delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
+    found = queries.delivery_or_404(hook_id, delivery_id)
+    context = {"delivery": found, "hook": found.webhook, "sent": queries.request_of(found)}
+    return render(request, "webhook_delivery.html", context)
+
+
+@require_POST
+@tenant_page(role=ADMIN)
+def replay(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
+    queries.delivery_or_404(hook_id, delivery_id)
+    try:
+        services.replay(request.tenant.id, delivery_id, timezone.now())
+    except Conflict as error:
+        messages.error(request, f"Not sent again: {error.message}.")
+    else:
+        messages.success(request, "It is sent again, with the same event id.")
+    return redirect("webhook-delivery", hook_id=hook_id, delivery_id=delivery_id)

@@ -1,0 +1,63 @@
+"""What events are called: by the hub itself, and by mem0's webhooks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from memoryhub.errors import InvalidInput
+from memoryhub.news import KINDS
+from memoryhub.webhooks.models import Webhook
+
+TEST = "webhook.test"
+NATIVE: Mapping[str, str] = KINDS
+# As their documentation has them. What never happens here may be subscribed to all the same.
+MEM0: Mapping[str, str] = {
+    "memory_add": "A memory was added",
+    "memory_update": "A memory has other words, or another took its place",
+    "memory_delete": "A memory was taken away, or holds no longer",
+    "memory_categorize": "Never sent: a memory has its category from the start",
+    "ingest_job_completed": "What was added has been read",
+    "ingest_job_partially_completed": "Never sent: an add is read whole or not at all",
+    "ingest_job_failed": "What was added could not be read",
+    "ingest_job_cancelled": "Never sent: adds are not cancelled",
+}
+_OF_MEM0 = {
+    "fact.added": "memory_add",
+    "fact.restored": "memory_add",
+    "fact.changed": "memory_update",
+    "fact.ended": "memory_delete",
+    "fact.retracted": "memory_delete",
+    "fact.deleted": "memory_delete",
+    "job.done": "ingest_job_completed",
+    "job.failed": "ingest_job_failed",
+}
+_KNOWN = {Webhook.Style.NATIVE: NATIVE, Webhook.Style.MEM0: MEM0}
+
+
+def known(style: str) -> Mapping[str, str]:
+    """The events of a style, with what each says."""
+    return _KNOWN[Webhook.Style(style)]
+
+
+def checked(style: str, events: Iterable[str]) -> list[str]:
+    """In the style's own order, each once. Raises InvalidInput."""
+    given = list(dict.fromkeys(events))
+    names = known(style)
+    if unknown := [each for each in given if each not in names]:
+        raise InvalidInput(
+            f"there is no event {unknown[0][:60]!r}; known: {', '.join(names)}", field="events"
+        )
+    if not given:
+        raise InvalidInput("at least one event", field="events")
+    return [name for name in names if name in given]
+
+
+def name_of(style: str, kind: str, data: Mapping[str, Any]) -> str:
+    """What this is called in the style; "" if it knows nothing of the sort."""
+    if style == Webhook.Style.NATIVE or kind == TEST:
+        return kind
+    name = _OF_MEM0.get(kind, "")
+    if kind == "fact.added" and data.get("lineage_version", 1) > 1:
+        return "memory_update"  # a memory of theirs is all versions of a claim
+    return "" if kind.startswith("job.") and data.get("step") != "derive" else name

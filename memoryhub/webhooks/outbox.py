@@ -1,0 +1,96 @@
+"""What there is to tell, written in the transaction in which it happened.
+
+So nothing is lost between a change and its telling, and of what was rolled back nothing is told.
+Without a webhook that asks for it, it costs one short statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from memoryhub.news import Make, News
+from memoryhub.tenants.models import Space
+from memoryhub.webhooks import naming
+from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
+
+
+def keep(tenant_id: UUID, make: Make) -> None:
+    """Listens to `memoryhub.news`. Call inside the tenant's scope."""
+    hooks = list(Webhook.objects.filter(is_active=True))
+    if not hooks:
+        return
+    wanted = [(news, names) for news in make() if (names := _asked(news, hooks))]
+    if not wanted:
+        return
+    now = timezone.now()
+    events = _written(tenant_id, [news for news, _ in wanted], now)
+    deliveries = [
+        made(hook, event, name, now)
+        for event, (_, names) in zip(events, wanted, strict=True)
+        if event is not None
+        for hook, name in names
+    ]
+    Delivery.objects.bulk_create(deliveries, batch_size=500)
+    ring_on_commit(tenant_id, {each.webhook_id for each in deliveries})
+
+
+def made(hook: Webhook, event: WebhookEvent, name: str, now: datetime) -> Delivery:
+    """A delivery that is due now, not yet stored."""
+    return Delivery(
+        tenant_id=hook.tenant_id,
+        webhook_id=hook.id,
+        event=event,
+        name=name,
+        run_after=now,
+        created_at=now,
+    )
+
+
+def _asked(news: News, hooks: Sequence[Webhook]) -> list[tuple[Webhook, str]]:
+    """Who wants to hear of it, and under which name."""
+    found = []
+    for hook in hooks:
+        name = naming.name_of(hook.style, news.kind, news.data)
+        if name in hook.events and hook.space_id in (None, news.space_id):
+            found.append((hook, name))
+    return found
+
+
+def _written(tenant_id: UUID, told: Sequence[News], now: datetime) -> list[WebhookEvent | None]:
+    """A row for each; None for what was told once before."""
+    events = [
+        WebhookEvent(
+            tenant_id=tenant_id,
+            kind=news.kind,
+            space_id=news.space_id,
+            data=news.data,
+            once=news.once,
+            occurred_at=news.at,
+            created_at=now,
+        )
+        for news in told
+    ]
+    WebhookEvent.objects.bulk_create(events, batch_size=500, ignore_conflicts=True)
+    single = [event.id for event in events if event.once]
+    if not single:
+        return list(events)
+    kept = set(WebhookEvent.objects.filter(id__in=single).values_list("id", flat=True))
+    return [event if not event.once or event.id in kept else None for event in events]
+
+
+def ring_on_commit(tenant_id: UUID, webhooks: Iterable[UUID]) -> None:
+    """Robust: what is committed is found by the sweep, whatever becomes of the doorbell."""
+    from memoryhub.webhooks.tasks import ring
+
+    for webhook_id in webhooks:
+        transaction.on_commit(lambda each=webhook_id: ring(tenant_id, each), robust=True)  # type: ignore[misc]  # its default is the id
+
+
+def subject_of(space: Space | None) -> dict[str, str] | None:
+    """A space as events name it."""
+    return {"id": str(space.id), "subject": space.subject} if space else None

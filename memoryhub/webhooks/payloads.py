@@ -1,0 +1,96 @@
+"""What is sent: ids from the event, and words from the rows as they are when it is sent.
+
+Words are kept nowhere on their way, so that what is erased meanwhile is not sent.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.models import Job
+from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
+from memoryhub.webhooks.naming import TEST
+from memoryhub.webhooks.outbox import subject_of
+from notes import registry
+from notes.models import Proposal
+from notes.tracing import text_of
+
+LONGEST_TEXT, MOST_TURNS = 8_000, 100
+_ROWS = {"fact": "fact", "note": "note", "episode": "episode", "trait": "trait"} | {
+    "block": "coreblock"
+}
+# Whose words are one column; the others' are all of them.
+_COLUMN = {"fact": "text", "coreblock": "value", "episode": "text"}
+_MEM0_EVENTS = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_delete": "DELETE"}
+
+
+def body_of(delivery: Delivery) -> bytes:
+    """What is sent. Call inside the tenant's scope."""
+    words = words_of(delivery.event) if delivery.webhook.content == Webhook.Content.TEXT else {}
+    return json.dumps(shown(delivery, words), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def shown(delivery: Delivery, words: dict[str, Any]) -> dict[str, Any]:
+    """The payload, with these words or with none."""
+    event = delivery.event
+    if delivery.webhook.style == Webhook.Style.MEM0 and event.kind != TEST:
+        return _as_mem0(delivery.name, event, words)
+    return {
+        "id": str(event.id),
+        "type": delivery.name,
+        "timestamp": event.occurred_at.isoformat(),
+        "tenant_id": str(event.tenant_id),
+        "space": subject_of(event.space),
+        "data": event.data | words,
+    }
+
+
+def _as_mem0(name: str, event: WebhookEvent, words: dict[str, Any]) -> dict[str, Any]:
+    """The body their documentation shows, with the subject as `user_id`."""
+    details: dict[str, Any] = {
+        "id": event.data.get("lineage") or event.data.get("job_id") or str(event.id),
+        "data": {"memory": words["text"]} if "text" in words else {},
+        "event": _MEM0_EVENTS.get(name, name),
+    }
+    if event.space is not None:
+        details["user_id"] = event.space.subject
+    return {"event_details": details}
+
+
+def words_of(event: WebhookEvent) -> dict[str, Any]:
+    """The words that belong to it, as far as they are there still."""
+    thing = event.kind.partition(".")[0]
+    if thing in _ROWS:
+        return _of_row(_ROWS[thing], event.data)
+    if thing == "turns":
+        return {"turns": _turns(event)}
+    if thing == "conflict":
+        rows = Proposal.objects.filter(id=event.data["id"])
+        return _text(rows.values_list("reason", flat=True).first())
+    if event.kind == "job.failed":
+        rows = Job.objects.filter(id=event.data["job_id"])
+        return _text(rows.values_list("error", flat=True).first(), "error")
+    return {}
+
+
+def _of_row(row_type: str, data: dict[str, Any]) -> dict[str, Any]:
+    row = registry.kind_of(row_type).model._default_manager.filter(pk=data["id"]).first()
+    if row is None:
+        return {}
+    column = _COLUMN.get(row_type)
+    return _text(getattr(row, column) if column else text_of(row))
+
+
+def _text(said: str | None, name: str = "text") -> dict[str, Any]:
+    return {name: said[:LONGEST_TEXT]} if said else {}
+
+
+def _turns(event: WebhookEvent) -> list[dict[str, Any]]:
+    seqs = (event.data["first_seq"], event.data["last_seq"])
+    rows = Turn.objects.filter(space=event.space, seq__range=seqs).order_by("seq")[:MOST_TURNS]
+    return [
+        {"id": str(t.id), "role": t.role, "speaker": t.speaker, "text": t.text[:LONGEST_TEXT]}
+        for t in rows
+    ]

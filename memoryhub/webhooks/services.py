@@ -1,0 +1,196 @@
+"""Every change to webhooks, and what people may ask of their deliveries: one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from memoryhub.dialogues.messages import clean_text
+from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.webhooks import delivering, naming, outbox, queue, targets
+from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
+
+MOST_WEBHOOKS = 50  # a tenant
+NAME_LENGTH = 120
+MOST_OVERLAP = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A webhook as it was asked for. `space` None: of all spaces."""
+
+    name: str
+    url: str
+    events: Iterable[str]
+    space: Space | None = None
+    style: str = Webhook.Style.NATIVE
+    content: str = Webhook.Content.IDS
+
+
+def create_webhook(
+    tenant_id: UUID, wanted: Wanted, actor: str, now: datetime
+) -> tuple[Webhook, str]:
+    """(row, secret). The secret can't be shown again. Raises InvalidInput naming the field."""
+    hook = Webhook(
+        tenant_id=tenant_id,
+        name=_name(wanted.name),
+        url=_url(wanted.url),
+        space=wanted.space,
+        style=wanted.style,
+        content=wanted.content,
+        events=naming.checked(wanted.style, wanted.events),
+        created_by=actor[:120],
+        created_at=now,
+        changed_at=now,
+    )
+    with tenant_scope(tenant_id):
+        if Webhook.objects.count() >= MOST_WEBHOOKS:
+            raise InvalidInput(f"at most {MOST_WEBHOOKS} webhooks a tenant", field="url")
+        hook.save(force_insert=True)
+    return hook, delivering.secret(hook, hook.generation)
+
+
+def change_webhook(
+    tenant_id: UUID, webhook_id: UUID, now: datetime, *, version: int | None = None, **given: Any
+) -> Webhook:
+    """Other values of `name`, `url`, `events`, `content` or `is_active`; those not given stay.
+
+    Switched on again, it starts without failures, and what waits is sent. Raises NotFound,
+    InvalidInput, and Outdated where it is not in the `version` that was read.
+    """
+    with tenant_scope(tenant_id):
+        hook = _locked(webhook_id, version)
+        values = {name: _read(hook, name, value) for name, value in given.items()}
+        if values.get("is_active") and not hook.is_active:
+            values |= {"disabled_because": "", "failures": 0, "given_up": 0, "quiet_until": None}
+        elif values.get("is_active") is False and hook.is_active:
+            values["disabled_because"] = "Switched off by hand."
+        _write(hook, now, **values)
+        if hook.is_active:
+            outbox.ring_on_commit(tenant_id, [hook.id])
+    return hook
+
+
+def rotate_secret(
+    tenant_id: UUID, webhook_id: UUID, now: datetime, overlap: timedelta
+) -> tuple[Webhook, str]:
+    """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
+    if not timedelta(0) <= overlap <= MOST_OVERLAP:
+        raise InvalidInput(f"0 to {MOST_OVERLAP.days * 24} hours", field="overlap_hours")
+    with tenant_scope(tenant_id):
+        hook = _locked(webhook_id, None)
+        _write(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
+    return hook, delivering.secret(hook, hook.generation)
+
+
+def delete_webhook(tenant_id: UUID, webhook_id: UUID) -> None:
+    """With its deliveries. Raises NotFound."""
+    with tenant_scope(tenant_id):
+        webhook_of(webhook_id).delete()
+
+
+def ping(tenant_id: UUID, webhook_id: UUID, now: datetime) -> Delivery:
+    """Send a test event at once, also while it is switched off, and give back what came of it.
+
+    It is tried a single time. While another delivery is being sent it waits for its turn.
+    Raises NotFound.
+    """
+    with tenant_scope(tenant_id):
+        hook = webhook_of(webhook_id)
+        event = WebhookEvent.objects.create(
+            tenant_id=tenant_id,
+            kind=naming.TEST,
+            space_id=hook.space_id,
+            data={"webhook_id": str(hook.id)},
+            occurred_at=now,
+            created_at=now,
+        )
+        made = outbox.made(hook, event, naming.TEST, now)
+        made.save(force_insert=True)
+        leased = queue.lease(made, now)
+        if leased is None:
+            outbox.ring_on_commit(tenant_id, [hook.id])
+    if leased is not None:
+        delivering.attempt(leased)
+    return delivery_of(tenant_id, made.id)
+
+
+def replay(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delivery:
+    """Send it again, with the same event id, and as often as a new one. Raises NotFound, and
+    Conflict while it has not ended or the webhook is switched off."""
+    with tenant_scope(tenant_id):
+        delivery = delivery_of(tenant_id, delivery_id)
+        if not delivery.webhook.is_active:
+            raise Conflict("the webhook is switched off", code="webhook_off")
+        ended = Delivery.objects.filter(
+            id=delivery_id, state__in=(Delivery.State.DELIVERED, Delivery.State.DEAD)
+        )
+        if not ended.update(state=Delivery.State.WAITING, tries=0, run_after=now, finished_at=None):
+            raise Conflict("it has not ended yet", code="delivery_under_way")
+        Webhook.objects.filter(id=delivery.webhook_id).update(quiet_until=None)
+        outbox.ring_on_commit(tenant_id, [delivery.webhook_id])
+    return delivery_of(tenant_id, delivery_id)
+
+
+def webhook_of(webhook_id: UUID) -> Webhook:
+    """Call inside the scope. Raises NotFound."""
+    hook: Webhook | None = Webhook.objects.filter(id=webhook_id).first()
+    if hook is None:
+        raise NotFound("There is no such webhook.")
+    return hook
+
+
+def delivery_of(tenant_id: UUID, delivery_id: UUID) -> Delivery:
+    """With its webhook and event. Raises NotFound."""
+    with tenant_scope(tenant_id):
+        rows = Delivery.objects.select_related("webhook", "event", "event__space")
+        found: Delivery | None = rows.filter(id=delivery_id).first()
+    if found is None:
+        raise NotFound("There is no such delivery.")
+    return found
+
+
+def _locked(webhook_id: UUID, version: int | None) -> Webhook:
+    hook: Webhook | None = Webhook.objects.select_for_update().filter(id=webhook_id).first()
+    if hook is None:
+        raise NotFound("There is no such webhook.")
+    if version not in (None, hook.version):
+        raise Outdated("the webhook was changed since it was read", version=hook.version)
+    return hook
+
+
+def _write(hook: Webhook, now: datetime, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(hook, name, value)
+    hook.version, hook.changed_at = hook.version + 1, now
+    hook.save(update_fields=[*values, "version", "changed_at"])
+
+
+def _read(hook: Webhook, name: str, value: Any) -> Any:
+    if name == "name":
+        return _name(value)
+    if name == "url":
+        return _url(value)
+    if name == "events":
+        return naming.checked(hook.style, value)
+    return value
+
+
+def _name(given: str) -> str:
+    name = " ".join(clean_text(given).split())
+    if not 1 <= len(name) <= NAME_LENGTH:
+        raise InvalidInput(f"1 to {NAME_LENGTH} characters", field="name")
+    return name
+
+
+def _url(given: str) -> str:
+    allowed = settings.WEBHOOK_PRIVATE_NETWORKS
+    targets.checked(given, http=settings.WEBHOOK_ALLOW_HTTP, allowed=allowed)
+    return given

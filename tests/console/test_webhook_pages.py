@@ -1,0 +1,134 @@
+"""The pages of webhooks: made, tested, looked at, sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.webhooks import delivering
+from memoryhub.webhooks.models import Delivery, Webhook
+from tests.console.conftest import World
+from tests.support.factories import make_delivery, make_webhook
+from tests.support.receiver import Answer, Receiver
+
+FORM = {"name": "CRM 2", "url": "https://hooks.example.org/", "events": ["fact.added"]}
+
+
+@pytest.fixture
+def receiver(settings: Settings) -> Iterator[Receiver]:
+    settings.WEBHOOK_ALLOW_HTTP = True
+    settings.WEBHOOK_PRIVATE_NETWORKS = (ip_network("127.0.0.1/32"),)
+    with Receiver() as one:
+        yield one
+
+
+def text(answer: object) -> str:
+    return str(answer.content.decode())  # type: ignore[attr-defined]
+
+
+def fresh(world: World) -> Webhook:
+    with tenant_scope(world.tenant.id):
+        return Webhook.objects.get(id=world.hook.id)
+
+
+def test_the_secret_is_shown_once(browser: Client, world: World) -> None:
+    made = browser.post(reverse("webhook-new"), FORM | {"content": "text"})
+    with tenant_scope(world.tenant.id):
+        hook = Webhook.objects.get(name="CRM 2")
+    secret = delivering.secret(hook, 1).replace("+", "&#x2B;")
+    assert made.status_code == 200
+    assert "no-store" in made["Cache-Control"]
+    assert delivering.secret(hook, 1) in text(made) or secret in text(made)
+    assert (hook.content, hook.created_by) == ("text", world.admin.get_username())
+    assert "whsec_" not in text(browser.get(reverse("webhook", args=[hook.id])))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"url": "https://10.0.0.1/"}, "private or reserved"),
+        ({"url": "http://hooks.example.org/"}, "only https://"),
+        ({"name": " "}, "1 to 120 characters"),
+        ({"events": []}, "at least one event"),
+        ({"subject": "nobody"}, "no space with this subject"),
+    ],
+)
+def test_a_refused_form_says_why_and_keeps_what_was_typed(
+    browser: Client, world: World, given: dict[str, object], said: str
+) -> None:
+    answer = browser.post(reverse("webhook-new"), FORM | given)
+    assert answer.status_code == 422
+    assert said in text(answer)
+    assert 'value="fact.added" checked' in text(answer) or not given.get("events", True)
+
+
+def test_the_list_is_searched_and_filtered(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_webhook(world.tenant, name="Ledger", is_active=False)
+    every = text(browser.get(reverse("webhooks")))
+    assert "CRM" in every
+    assert "Ledger" in every
+    off = text(browser.get(reverse("webhooks"), {"state": "off"}))
+    assert "Ledger" in off
+    assert ">CRM<" not in off
+    assert "Nothing matches" in text(browser.get(reverse("webhooks"), {"q": "zzz"}))
+
+
+def test_the_log_is_searched_filtered_and_paged(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in range(30):
+            make_delivery(world.hook, world.space, state="delivered", error=f"no {number}.")
+    where = reverse("webhook", args=[world.hook.id])
+    assert "1 to 25 of 31" in text(browser.get(where))
+    assert "26 to 31 of 31" in text(browser.get(where, {"page": "2"}))
+    assert "1 to 1 of 1" in text(browser.get(where, {"state": "dead"}))
+    assert "1 to 1 of 1" in text(browser.get(where, {"q": "29."}))
+    assert "1 to 25 of 31" in text(browser.get(where, {"event": "fact.added"}))
+
+
+def test_a_test_that_arrives_and_one_that_does_not(
+    browser: Client, world: World, receiver: Receiver
+) -> None:
+    with tenant_scope(world.tenant.id):
+        Webhook.objects.filter(id=world.hook.id).update(url=receiver.url)
+    where = reverse("webhook-ping", args=[world.hook.id])
+    receiver.script(Answer(200, b"thanks"), Answer(500))
+    well = text(browser.post(where, follow=True))
+    assert "The test arrived: answered 200." in well
+    assert "thanks" in well
+    assert "The test did not arrive: answered 500." in text(browser.post(where, follow=True))
+
+
+def test_a_delivery_is_sent_again(browser: Client, world: World) -> None:
+    args = [world.hook.id, world.delivery.id]
+    page = text(browser.get(reverse("webhook-delivery", args=args)))
+    assert "Send it again" in page
+    assert "fact.added" in page
+    again = text(browser.post(reverse("webhook-replay", args=args), follow=True))
+    assert "sent again" in again
+    refused = text(browser.post(reverse("webhook-replay", args=args), follow=True))
+    assert "Not sent again: it has not ended yet." in refused
+    with tenant_scope(world.tenant.id):
+        assert Delivery.objects.get(id=world.delivery.id).state == "waiting"
+
+
+def test_it_is_switched_off_on_changed_and_deleted(browser: Client, world: World) -> None:
+    def go(name: str, form: dict[str, object] | None = None) -> str:
+        where = reverse(name, args=[world.hook.id])
+        return text(browser.post(where, form or {}, follow=True))
+
+    assert "Switched off by hand." in go("webhook-switch", {"on": "0"})
+    assert not fresh(world).is_active
+    assert "Switched on" in go("webhook-switch", {"on": "1"})
+    assert "Changed." in go("webhook", FORM)
+    assert (fresh(world).name, fresh(world).events) == ("CRM 2", ["fact.added"])
+    assert "private or reserved" in go("webhook", FORM | {"url": "https://10.0.0.1/"})
+    assert "whsec_" in go("webhook-rotate", {"now": "1"})
+    assert fresh(world).generation == 2
+    assert "Deleted: CRM 2" in go("webhook-delete")
