@@ -154,5 +154,10 @@ class ChangeSet:
         tell(self.space.tenant_id, self._news)
 
     def _news(self) -> Iterable[News]:
-        ids = {"space_id": self.space.id, "event_id": self.event.id, "job_id": self.job_id}
-        return news_of(self.revisions, self.at, **ids)
+        return news_of(
+            self.revisions,
+            self.at,
+            space_id=self.space.id,
+            event_id=self.event.id,
+            job_id=self.job_id,
+        )

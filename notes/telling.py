@@ -33,11 +33,16 @@ _SUPERSEDED, _RETRACTED, _ACTIVE = "superseded", "retracted", "active"
 class Change(Protocol):
     """A revision. Both sides are None for a row that was erased."""
 
-    row_type: str
-    row_id: UUID
-    version_after: int
-    before: Values | None
-    after: Values | None
+    @property
+    def row_type(self) -> str: ...
+    @property
+    def row_id(self) -> UUID: ...
+    @property
+    def version_after(self) -> int: ...
+    @property
+    def before(self) -> Values | None: ...
+    @property
+    def after(self) -> Values | None: ...
 
 
 def news_of(

@@ -21,6 +21,7 @@ from api.listing import held, listed, shown_row
 from api.resources.base import ResourceView, TenantListView, TenantRowView, seen, space_at
 from api.resources.writing import answered, version_of
 from api.schema import PAGE_PARAMETERS, VERSIONED_PARAMETERS, WRITE_PARAMETERS, page_schema
+from api.views import HubView
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -89,7 +90,7 @@ class WebhookSerializer(serializers.Serializer[Any]):
     url = TextField()
     events = serializers.ListField(child=NameField(max_length=60), max_length=100)
     subject = NameField(required=False, default="", max_length=200)
-    style = serializers.ChoiceField(
+    style = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes it out of the class
         choices=Webhook.Style.values, required=False, default=Webhook.Style.NATIVE
     )
     content = serializers.ChoiceField(
@@ -136,10 +137,10 @@ class WebhookView(TenantRowView):
     scopes: ClassVar = {"GET": "admin"}
 
 
-class _DeedView(ResourceView):
+class _DeedView(HubView):
     """A write of an admin, done once per Idempotency-Key."""
 
-    resource = WEBHOOKS
+    shows: ClassVar[Resource] = WEBHOOKS
     scopes: ClassVar = {"POST": "admin"}
     serializer_class: type[serializers.Serializer[Any]] = EmptySerializer
     parameters: ClassVar = WRITE_PARAMETERS
@@ -168,7 +169,7 @@ class _DeedView(ResourceView):
         raise NotImplementedError
 
     def answers(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {self.resource.name: self.resource.schema()}}
+        return {"type": "object", "properties": {self.shows.name: self.shows.schema()}}
 
 
 class NewWebhookView(_DeedView):
@@ -256,7 +257,7 @@ class DeleteWebhookView(_DeedView):
 class PingWebhookView(_DeedView):
     """Send a test event at once, and answer with what came of it."""
 
-    resource = DELIVERIES
+    shows: ClassVar[Resource] = DELIVERIES
 
     def work(
         self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
@@ -301,7 +302,7 @@ class DeliveryView(TenantRowView):
 class ReplayDeliveryView(_DeedView):
     """Send a delivery again, with the same event id."""
 
-    resource = DELIVERIES
+    shows: ClassVar[Resource] = DELIVERIES
 
     def work(
         self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any

@@ -67,11 +67,11 @@ def words_of(event: WebhookEvent) -> dict[str, Any]:
     if thing == "turns":
         return {"turns": _turns(event)}
     if thing == "conflict":
-        rows = Proposal.objects.filter(id=event.data["id"])
-        return _text(rows.values_list("reason", flat=True).first())
+        proposals = Proposal.objects.filter(id=event.data["id"])
+        return _text(proposals.values_list("reason", flat=True).first())
     if event.kind == "job.failed":
-        rows = Job.objects.filter(id=event.data["job_id"])
-        return _text(rows.values_list("error", flat=True).first(), "error")
+        jobs = Job.objects.filter(id=event.data["job_id"])
+        return _text(jobs.values_list("error", flat=True).first(), "error")
     return {}
 
 

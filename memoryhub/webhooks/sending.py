@@ -90,9 +90,10 @@ def _secured(sock: socket.socket, target: Target) -> socket.socket:
 def _ended_after(sock: socket.socket, seconds: float) -> Iterator[socket.socket]:
     """A socket's own time-out begins anew with each byte; this one does not. It works on a
     second handle, as wrapping the first in TLS takes it away."""
-    handle = sock.dup()
+    handle, late = sock.dup(), threading.Event()
 
     def end() -> None:
+        late.set()
         with suppress(OSError):  # it had ended by itself
             handle.shutdown(socket.SHUT_RDWR)
 
@@ -105,6 +106,8 @@ def _ended_after(sock: socket.socket, seconds: float) -> Iterator[socket.socket]
         watch.cancel()
         handle.close()
         sock.close()
+    if late.is_set():
+        raise TimeoutError  # what was read until then is no answer, whatever it looks like
 
 
 def _read(response: HTTPResponse) -> Reply:

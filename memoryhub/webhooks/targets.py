@@ -28,6 +28,19 @@ LONGEST_URL = 2000
 _PORTS = {"https": 443, "http": 80}
 # Public by their numbers, and still a cloud's own service for the machine that asks.
 _METADATA = frozenset({ip_address("168.63.129.16")})
+# Registered for special use, and not known as such to every release of Python.
+_RESERVED = tuple(
+    ip_network(each)
+    for each in (
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "100::/64",
+        "2001::/23",
+        "2001:db8::/32",
+        "3fff::/20",
+        "5f00::/16",
+    )
+)
 _TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
 _COMPATIBLE = ip_network("::/96")
 
@@ -145,6 +158,8 @@ def _private(address: Address) -> str:
         return "link-local, as clouds' metadata are"
     if address.is_multicast:
         return "a group, not a host"
-    if address.is_unspecified or not address.is_global or getattr(address, "is_site_local", False):
+    if not address.is_global or address.is_reserved or getattr(address, "is_site_local", False):
         return "private or reserved"
+    if any(address in net for net in _RESERVED):
+        return "reserved"
     return ""

@@ -17,7 +17,11 @@ from tests.console.conftest import World
 from tests.support.factories import make_delivery, make_webhook
 from tests.support.receiver import Answer, Receiver
 
-FORM = {"name": "CRM 2", "url": "https://hooks.example.org/", "events": ["fact.added"]}
+FORM: dict[str, object] = {
+    "name": "CRM 2",
+    "url": "https://hooks.example.org/",
+    "events": ["fact.added"],
+}
 
 
 @pytest.fixture
@@ -41,10 +45,9 @@ def test_the_secret_is_shown_once(browser: Client, world: World) -> None:
     made = browser.post(reverse("webhook-new"), FORM | {"content": "text"})
     with tenant_scope(world.tenant.id):
         hook = Webhook.objects.get(name="CRM 2")
-    secret = delivering.secret(hook, 1).replace("+", "&#x2B;")
     assert made.status_code == 200
     assert "no-store" in made["Cache-Control"]
-    assert delivering.secret(hook, 1) in text(made) or secret in text(made)
+    assert delivering.secret(hook, 1) in text(made)
     assert (hook.content, hook.created_by) == ("text", world.admin.get_username())
     assert "whsec_" not in text(browser.get(reverse("webhook", args=[hook.id])))
 

@@ -39,7 +39,7 @@ def change(before: Any, after: Any, kind: str = "fact", row_id: UUID | None = No
 
 
 def told(*changes: Change) -> list[str]:
-    ids = {"space_id": uuid4(), "event_id": uuid4(), "job_id": None}
+    ids: dict[str, Any] = {"space_id": uuid4(), "event_id": uuid4(), "job_id": None}
     return [news.kind for news in news_of(changes, AT, **ids)]
 
 

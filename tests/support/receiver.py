@@ -110,7 +110,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
         def _drip(self) -> None:
             """Headers without an end."""
             self.flush_headers()
-            while not receiver.let_go.wait(0.01):
+            while not receiver.let_go.wait(0.05):
                 self.wfile.write(b"X-More: x\r\n")
                 self.wfile.flush()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -37,8 +37,8 @@ def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
 
 
-def say(tenant: Tenant, text: str, subject: str = "ana") -> Ingested:
-    return ingest(tenant.id, IngestRequest(subject, [Message("user", text, "Ana")]), NOW)
+def say(tenant: Tenant, text: str, subject: str = "ana", at: datetime = NOW) -> Ingested:
+    return ingest(tenant.id, IngestRequest(subject, [Message("user", text, "Ana")]), at)
 
 
 def told(tenant: Tenant) -> list[str]:
@@ -70,8 +70,9 @@ def test_what_is_said_and_read_is_told(tenant: Tenant, hook_to: Make) -> None:
 
 def test_a_successor_is_told_as_one(tenant: Tenant, hook_to: Make) -> None:
     hook_to("fact.added", "fact.superseded", "fact.ended")
-    for text in ("I live in Porto.", "I moved to Faro."):
-        run_space(tenant.id, say(tenant, text).space.id)
+    for days, text in enumerate(("I live in Porto.", "I moved to Faro.")):
+        done = say(tenant, text, at=NOW + timedelta(days=days))
+        run_space(tenant.id, done.space.id)
     names = told(tenant)
     assert names.count("fact.superseded") == 1
     assert "fact.ended" not in names

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoryhub.webhooks import sending, targets
+from memoryhub.webhooks import targets
 from memoryhub.webhooks.sending import KEPT, Reply, post
 from tests.support.receiver import Answer, Receiver
 
@@ -57,7 +57,7 @@ def test_a_retry_after_that_is_no_number_of_seconds_is_none(receiver: Receiver, 
 
 
 def test_of_a_huge_reply_the_beginning_is_read(receiver: Receiver) -> None:
-    receiver.script(Answer(200, b"x" * 50_000_000))
+    receiver.script(Answer(200, b"x" * 5_000_000))
     reply = sent(receiver.url)
     assert (reply.is_ok, len(reply.text)) == (True, KEPT)
 
@@ -71,9 +71,8 @@ def test_a_slow_receiver_is_given_up(receiver: Receiver) -> None:
 def test_a_receiver_that_drips_does_not_hold_the_sender_up(receiver: Receiver) -> None:
     """Each byte comes in time, and there is no end of them."""
     receiver.script(Answer(drips=True))
-    reply = sent(receiver.url, timeout=0.5)
-    assert reply.status is None
-    assert reply.error
+    reply = sent(receiver.url, timeout=0.4)
+    assert (reply.status, reply.error) == (None, "no answer in time")
 
 
 def test_a_receiver_that_hangs_up(receiver: Receiver) -> None:
@@ -108,13 +107,13 @@ def test_the_address_that_was_judged_is_the_one_connected_to(
     """A name that answers otherwise the second time (DNS rebinding) is asked once."""
     answers = [["127.0.0.1"], ["169.254.169.254"]]
 
-    def found(host: str, port: int, *args: Any, **more: Any) -> list[Any]:
+    def found(host: str, port: int, *args: Any, **more: Any) -> Any:
         if host != "hooks.example":
             return real(host, port, *args, **more)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in answers.pop(0)]
 
     real: Any = socket.getaddrinfo
-    monkeypatch.setattr(sending.socket, "getaddrinfo", found)
+    monkeypatch.setattr(socket, "getaddrinfo", found)
     reply = sent(receiver.url.replace("127.0.0.1", "hooks.example"))
     assert reply.is_ok
     assert len(answers) == 1

@@ -98,7 +98,8 @@ def webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         return _page(request, hook_id)
     queries.webhook_or_404(hook_id)
     form = Form.read(request.POST)
-    values = {"name": form.name, "url": form.url, "events": form.events, "content": form.content}
+    values: dict[str, Any] = {"name": form.name, "url": form.url, "events": form.events}
+    values["content"] = form.content
     try:
         services.change_webhook(request.tenant.id, hook_id, timezone.now(), **values)
     except MemoryHubError as error:
