@@ -136,13 +136,24 @@ def promoted(
 def with_heat(segments: QuerySet[Segment], weights: Heat, as_of: datetime) -> QuerySet[Any]:
     """Each row with its `recency`, `heat` (of eviction) and `promotion`, worked out by the
     database so that a page of a list can be sorted by them."""
-    since = Cast(Extract(Value(as_of) - F("last_visited_at"), "epoch"), FloatField())
-    idle = Least(Greatest(since, 0.0), _NOTHING * weights.mu_seconds)
-    recency = Exp(-idle / weights.mu_seconds, output_field=FloatField())
-    return segments.annotate(recency=recency).annotate(
+    return segments.annotate(recency=recency(F("last_visited_at"), weights, as_of)).annotate(
         heat=_warmth("visits_total", "pages_total", weights),
         promotion=_warmth("promo_visits", "promo_pages", weights),
     )
+
+
+def recency(last: Any, weights: Heat, as_of: datetime) -> Any:
+    """`decay` since the time of the expression `last`, worked out by the database."""
+    since = Cast(Extract(Value(as_of) - last, "epoch"), FloatField())
+    idle = Least(Greatest(since, 0.0), _NOTHING * weights.mu_seconds)
+    return Exp(-idle / weights.mu_seconds, output_field=FloatField())
+
+
+def warmth(visits: Any, pages: Any, last: Any, weights: Heat, as_of: datetime) -> Any:
+    """The formula of `heat` for rows of other kinds: how often recalled, how often said, and when
+    last. Expressions of the database."""
+    seen = weights.alpha * Cast(visits, FloatField()) + weights.beta * Cast(pages, FloatField())
+    return seen + weights.gamma * recency(last, weights, as_of)
 
 
 def _warmth(visits: str, pages: str, weights: Heat) -> Any:

@@ -38,6 +38,7 @@ class Job(SpaceModel):
         EMBED = "embed", "Embed what has no vector yet"
         SWEEP = "sweep", "Let fade, warm up, tidy"
         REPLAY = "replay", "Replay golden questions"
+        MAP = "map", "Draw the map of memories"
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default="A")
@@ -130,3 +131,26 @@ class EmbeddingMigration(SpaceModel):
 
     def __str__(self) -> str:
         return f"from {self.old} to {self.new}"
+
+
+class SpaceMap(SpaceModel):
+    """A space's memories in two dimensions, by their vectors: one a space, drawn again on demand.
+
+    `points`: [kind, id, x, y], both between -1 and 1. `done` of `total` rounds are done; `mark`
+    tells what it was drawn from, and is another one when memories have changed.
+    """
+
+    points = models.JSONField(default=list, blank=True)
+    embedder = models.CharField(max_length=80, blank=True)
+    mark = models.CharField(max_length=200, blank=True)
+    done = models.IntegerField(default=0)
+    total = models.IntegerField(default=0)
+    actor = models.CharField(max_length=120, blank=True)
+    asked_at = models.DateTimeField()
+    drawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["space"], name="one_map_a_space")]
+
+    def __str__(self) -> str:
+        return f"{len(self.points)} memories"

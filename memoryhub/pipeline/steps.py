@@ -18,6 +18,7 @@ from memoryhub.pipeline import (
     enriching,
     episodes,
     folding,
+    mapping,
     placing,
     promoting,
     rederiving,
@@ -36,4 +37,5 @@ STEPS: dict[Job.Step, Callable[[Job, datetime], None]] = {
     Job.Step.REDERIVE: rederiving.run,
     Job.Step.EMBED: embedding.run,
     Job.Step.SWEEP: sweeping.run,
+    Job.Step.MAP: mapping.run,
 }

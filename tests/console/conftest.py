@@ -13,7 +13,7 @@ from memoryhub.golden.models import GoldenQuestion, ReplayRun
 from memoryhub.importers.models import ImportRun
 from memoryhub.inference.models import ModelCall
 from memoryhub.lab.models import LabOutcome, LabRun
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.models import Job, SpaceMap
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.services import set_policy
 from memoryhub.recall.models import RecallLog
@@ -24,6 +24,7 @@ from memoryhub.webhooks.models import Delivery, Webhook
 from notes.models import Episode, EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
 from personas.models import CoreBlock
 from tests.support.factories import (
+    MAY,
     make_block,
     make_call,
     make_delivery,
@@ -108,6 +109,10 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         event = make_event(space)
         proposal = make_proposal(space, row_type="fact", row_id=fact.id, turn_ids=[turn.id])
         receipt = make_receipt(tenant)
+        points = [["fact", str(fact.id), 0.5, -0.5], ["note", str(note.id), -1, 1]]
+        SpaceMap.objects.create(
+            tenant=tenant, space=space, points=points, asked_at=MAY, drawn_at=MAY
+        )
         block = make_block(space, "human", "Keeps bees.")
         episode = make_episode(space, "Nora keeps bees.", turn, answer, title="Bees")
         question = make_question(space, "Where are the bees?", fact, tags=["bees"])

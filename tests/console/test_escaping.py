@@ -13,7 +13,7 @@ from memoryhub.console.urls import urlpatterns
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
 from memoryhub.lab.models import LabOutcome
-from memoryhub.pipeline.models import EmbeddingMigration
+from memoryhub.pipeline.models import EmbeddingMigration, SpaceMap
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -66,6 +66,8 @@ PARAMETERS += ("hook_id", "delivery_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
+# JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
+NO_PAGE |= {"space-graph-about", "space-graph-data", "space-map-data", "space-map-begin"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}
@@ -190,6 +192,15 @@ def hostile(db: None, evil: str) -> World:
                 created_at=MAY,
                 changed_at=MAY,
             )
+        SpaceMap.objects.create(
+            tenant=tenant,
+            space=space,
+            points=[["note", str(note.id), 0, 0]],
+            embedder=evil,
+            actor=evil,
+            asked_at=MAY,
+            drawn_at=MAY,
+        )
         Space.objects.filter(id=space.id).update(embedding_model=evil)
         recall = make_recall(
             space,
@@ -268,6 +279,23 @@ def test_no_page_lets_markup_in(client: Client, hostile: World, evil: str, name:
         page = answer.content.decode()
         assert answer.status_code == 200
         assert escape(evil)[:30] in page  # it is there, as text
+        assert evil not in page
+        assert strange_tags(page) == []
+
+
+def test_nor_do_the_tables_and_the_panel_of_the_graph(
+    client: Client, hostile: World, evil: str
+) -> None:
+    client.force_login(hostile.admin)
+    graph, panel = address(hostile, "space-graph"), address(hostile, "space-graph-about")
+    rows = (hostile.fact, hostile.note, hostile.segment, hostile.episode)
+    where = [f"{graph}?view=table&kind=note&kind=fact&kind=entity&kind=segment&kind=episode"]
+    where += [f"{graph}?view=links", f"{graph}?around={hostile.fact.id}"]
+    where += [f"{address(hostile, 'space-map')}?view=table"]
+    where += [f"{panel}?node={row.id}" for row in rows]
+    for each in where:
+        page = client.get(each).content.decode()
+        assert escape(evil)[:30] in page
         assert evil not in page
         assert strange_tags(page) == []
 

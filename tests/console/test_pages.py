@@ -48,6 +48,8 @@ QUERIES = {
     "space-episodes": 4,
     "space-episode": 9,
     "space-entities": 3,
+    "space-graph": 2,
+    "space-map": 6,
     "space-history": 4,
     "space-fact": 12,
     "space-note": 10,

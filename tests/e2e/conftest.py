@@ -18,7 +18,9 @@ from tests.support.factories import make_member, make_tenant
 CHROMIUM = Path(os.environ.get("MEMORYHUB_CHROMIUM", "/usr/bin/chromium"))
 FLAGS = (
     "--no-sandbox",
-    "--disable-gpu",
+    # WebGL without a graphics card, for the link graph.
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -14,7 +14,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from memoryhub.console import wording
+from memoryhub.console import graphing, wording
 from memoryhub.pipeline.models import Job
 from notes.models import Fact
 from notes.queries import is_over
@@ -131,6 +131,12 @@ def at(values: dict[str, Any], name: str) -> Any:
 def kind_words(kind: str) -> str:
     """As an operator calls it."""
     return wording.kind_words(kind)
+
+
+@register.filter
+def link_words(kind: str) -> str:
+    """What a link of the graph says, between its ends."""
+    return graphing.LINKS[kind][1]
 
 
 @register.filter

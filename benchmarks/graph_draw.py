@@ -1,0 +1,222 @@
+"""How long a link graph of 5,000 memories takes to be drawn first, in Chromium.
+
+`python -m benchmarks.graph_draw [--memories 5000] [--links 10000] [--data DIR] [--rounds 5]`
+
+Makes a space of that size in a database of its own once and keeps it, serves it, and opens the
+graph as an operator does. `answer`: the server's part of the data; `drawn`: from the click to the
+first picture, everything included; `data to picture`: of that, what the browser does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+NAME = "graph-benchmark"
+TIMES = """() => {
+  const [page] = performance.getEntriesByType("navigation");
+  const got = performance.getEntriesByType("resource").find((e) => e.name.includes("data.json"));
+  const drawn = performance.getEntriesByName("graph-drawn")[0].startTime;
+  return { answer: got.responseStart - got.requestStart, page: page.responseEnd,
+    scripts: got.startTime, got: got.responseEnd, kilobytes: got.encodedBodySize / 1024,
+    drawn, "data to picture": drawn - got.responseEnd } }"""
+
+
+def main() -> None:
+    given = _arguments()
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
+        "MEMORYHUB_DATA_DIR": str(given.data.absolute()),
+        "DJANGO_ALLOW_ASYNC_UNSAFE": "true",  # playwright runs an event loop in this thread
+    }
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    from django.conf import settings
+
+    from memoryhub.embedded import EmbeddedPostgres
+
+    EmbeddedPostgres(settings.DATA_DIR).start()
+    call_command("migrate", database="owner", interactive=False, verbosity=0)
+    space_id, cookie = _made(given.memories, given.links)
+    _serve(lambda base: _measure(base, space_id, cookie, given))
+
+
+def _arguments() -> argparse.Namespace:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--memories", type=int, default=5000)
+    arguments.add_argument("--links", type=int, default=10_000)
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--data", type=Path, default=ROOT / "var" / "graph", help="kept here")
+    arguments.add_argument("--chromium", default="/usr/bin/chromium")
+    arguments.add_argument("--shots", type=Path, help="a folder for pictures of it")
+    return arguments.parse_args()
+
+
+def _made(memories: int, links: int) -> tuple[str, str]:
+    """The id of a space of that size, and the session of an operator."""
+    from memoryhub.tenants.models import Space, Tenant
+    from memoryhub.tenants.scope import tenant_scope
+    from memoryhub.tenants.services import create_tenant, ensure_space
+
+    tenant = Tenant.objects.using("owner").filter(slug=NAME).first() or create_tenant(
+        "Benchmark", NAME
+    )
+    with tenant_scope(tenant.id):
+        held = Space.objects.filter(subject=f"{memories}").first()
+        space = held or ensure_space(tenant.id, f"{memories}")
+        if held is None:
+            _fill(space, memories, links)
+    return str(space.id), _session(tenant)
+
+
+def _fill(space: Any, memories: int, links: int) -> None:
+    """Topics with notes and facts of their own, and people who are named in many of them."""
+    from django.utils import timezone
+
+    from notes.models import Entity, Fact, Link, Note, Relation
+
+    now, dice = timezone.now(), random.Random(7)
+    keys = {"tenant_id": space.tenant_id, "space": space, "engine": "local/1"}
+    at = {"occurred_at": now, "created_at": now}
+    topics = max(1, memories // 60)
+    notes = [
+        Note(content=f"Topic {n % topics}: note {n}", recall_count=_few(dice), **keys, **at)
+        for n in range(memories * 5 // 10)
+    ]
+    spoken = {"owner": "ana", "speaker": "ana", "valid_from": now, "asserted_at": now}
+    facts = [
+        Fact(
+            text=f"Topic {n % topics}: fact {n}",
+            text_key=f"{n}",
+            recorded_at=now,
+            mention_count=1 + _few(dice),
+            **spoken,
+            **keys,
+        )
+        for n in range(memories * 4 // 10)
+    ]
+    rest = memories - len(notes) - len(facts)
+    entities = [
+        Entity(name=f"Person {n}", canonical_key=f"{n}", mention_count=1 + _few(dice), **keys)
+        for n in range(rest)
+    ]
+    Note.objects.bulk_create(notes, batch_size=1000)
+    Fact.objects.bulk_create(facts, batch_size=1000)
+    Entity.objects.bulk_create(entities, batch_size=1000)
+    pairs: set[tuple[Any, Any]] = set()
+    while len(pairs) < links // 2:
+        one = dice.randrange(len(notes))
+        other = (one + topics * dice.randrange(1, 20)) % len(notes)
+        first, second = sorted((notes[one].id, notes[other].id))
+        if first != second:
+            pairs.add((first, second))
+    weights = {"created_at": now, **keys}
+    Link.objects.bulk_create(
+        [Link(a_id=a, b_id=b, weight=dice.random(), **weights) for a, b in sorted(pairs)],
+        batch_size=1000,
+    )
+    told = [
+        Relation(fact=fact, src=src, dst=dst, label="knows", **keys)
+        for fact in dice.sample(facts, min(len(facts), links // 6))
+        for src, dst in [dice.sample(entities, 2)]
+    ]
+    Relation.objects.bulk_create(told, batch_size=1000)
+
+
+def _few(dice: random.Random) -> int:
+    """Mostly none, sometimes many."""
+    return int(dice.paretovariate(1.2)) - 1
+
+
+def _session(tenant: Any) -> str:
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
+    from memoryhub.tenants.models import Membership, User
+    from memoryhub.tenants.scope import tenant_scope
+    from memoryhub.tenants.services import add_member
+
+    user, made = User.objects.get_or_create(username=NAME)
+    if made:
+        with tenant_scope(tenant.id):
+            add_member(tenant, user, Membership.Role.ADMIN)
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    return str(session.session_key)
+
+
+def _serve(work: Callable[[str], None]) -> None:
+    from django.conf import settings
+    from django.contrib.staticfiles.handlers import StaticFilesHandler
+    from django.test.testcases import LiveServerThread
+
+    settings.ALLOWED_HOSTS = ["127.0.0.1"]
+    server: Any = LiveServerThread("127.0.0.1", StaticFilesHandler)
+    server.daemon = True
+    server.start()
+    server.is_ready.wait()
+    if server.error:
+        raise server.error
+    try:
+        work(f"http://127.0.0.1:{server.port}")
+    finally:
+        server.terminate()
+
+
+def _measure(base: str, space_id: str, cookie: str, given: argparse.Namespace) -> None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=given.chromium, args=list(FLAGS))
+        rounds = [_once(browser, base, space_id, cookie) for _ in range(given.rounds)]
+        if given.shots:
+            _shoot(browser, base, space_id, cookie, given.shots)
+        browser.close()
+    for name in rounds[0]:
+        values = sorted(each[name] for each in rounds)
+        print(f"{name:<16} {statistics.median(values):8.0f}   {values[0]:.0f} to {values[-1]:.0f}")
+
+
+def _opened(browser: Any, base: str, space_id: str, cookie: str, **options: Any) -> Any:
+    context = browser.new_context(**options)
+    context.add_cookies([{"name": "sessionid", "value": cookie, "url": base}])
+    page = context.new_page()
+    page.on("console", lambda said: print(said.text))
+    page.on("pageerror", lambda error: print(error))
+    page.goto(f"{base}/spaces/{space_id}/graph/")
+    page.wait_for_selector("#graph[data-drawn=yes]", timeout=120_000)
+    return page
+
+
+def _once(browser: Any, base: str, space_id: str, cookie: str) -> dict[str, float]:
+    """Nothing is in the browser's cache."""
+    page = _opened(browser, base, space_id, cookie)
+    found: dict[str, float] = page.evaluate(TIMES)
+    page.context.close()
+    return found
+
+
+def _shoot(browser: Any, base: str, space_id: str, cookie: str, folder: Path) -> None:
+    for width in (1280, 390):
+        for theme in ("light", "dark"):
+            size = {"width": width, "height": 844}
+            page = _opened(browser, base, space_id, cookie, viewport=size, color_scheme=theme)
+            page.wait_for_timeout(15_000)
+            page.screenshot(path=folder / f"graph-{width}-{theme}.png", full_page=True)
+            page.context.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""The link graph as plain values: which memories, how they hang together, and what is asked of it.
+
+Pure: no ORM, no clock. What the picture is drawn from and what the table lists is the same `Graph`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log1p
+from typing import Any
+from uuid import UUID
+
+from django.http import QueryDict
+
+MOST = 5000  # memories drawn at once
+MOST_LINKS = 20_000
+DEPTHS = (1, 2, 3)
+LABEL = 90  # characters of a memory in the picture
+KINDS: Mapping[str, str] = {
+    "note": "Notes",
+    "fact": "Facts",
+    "entity": "Entities",
+    "segment": "Segments",
+    "episode": "Episodes",
+}
+USUAL_KINDS = ("note", "fact", "entity")
+# Every kind of link with what it says, in words.
+LINKS: Mapping[str, tuple[str, str]] = {
+    "link": ("Linked notes", "is linked with"),
+    "supersedes": ("Replaced facts", "replaces"),
+    "relation": ("Relations", "is related to"),
+    "mentions": ("Mentions", "speaks of"),
+    "support": ("Same source", "rests on the same words as"),
+    "about": ("Topic", "belongs to"),
+}
+COLOURS = (("kind", "Kind"), ("cluster", "Cluster"))
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A memory. `heat` is above 0; `past`: true once, and no longer."""
+
+    id: UUID
+    kind: str
+    text: str
+    heat: float
+    past: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`weight` in 0 to 1: what the link is worth, or how sure the fact behind it is."""
+
+    source: UUID
+    target: UUID
+    kind: str
+    weight: float = 1.0
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """`total`: memories there are, `nodes` the warmest of them; `links` likewise of `edges`."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    total: int
+    links: int
+
+    @property
+    def left_out(self) -> str:
+        """What is not drawn, in a sentence; empty when all is."""
+        told = []
+        if self.total > len(self.nodes):
+            told.append(
+                f"Of {self.total:,} memories the {len(self.nodes):,} warmest are shown: choose "
+                "fewer kinds, or look around one of them, to see others."
+            )
+        if self.links > len(self.edges):
+            told.append(f"Of {self.links:,} links the {len(self.edges):,} strongest are shown.")
+        return " ".join(told)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the address asks of a graph. Unknown values fall back to the default."""
+
+    kinds: tuple[str, ...] = USUAL_KINDS
+    links: tuple[str, ...] = tuple(LINKS)
+    weight: float = 0.0
+    around: UUID | None = None
+    depth: int = 1
+    node: UUID | None = None
+    colour: str = "kind"
+    view: str = "picture"
+    q: str = ""
+    page: int = 1
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.q or self.around or self.weight) or (
+            set(self.kinds) != set(USUAL_KINDS) or len(self.links) < len(LINKS)
+        )
+
+
+def read_wish(query: QueryDict) -> Wish:
+    return Wish(
+        kinds=_several(query.getlist("kind"), tuple(KINDS), USUAL_KINDS),
+        links=_several(query.getlist("link"), tuple(LINKS), tuple(LINKS)),
+        weight=_share(query.get("weight", "")),
+        around=an_id(query.get("around", "")),
+        depth=int(query.get("depth", "1")) if query.get("depth") in ("1", "2", "3") else 1,
+        node=an_id(query.get("node", "")),
+        colour="cluster" if query.get("colour") == "cluster" else "kind",
+        view=query.get("view", "") if query.get("view") in ("table", "links") else "picture",
+        q=query.get("q", "").replace("\0", "").strip()[:200],
+        page=_number(query.get("page", "")),
+    )
+
+
+def _several(given: Collection[str], known: Sequence[str], usual: tuple[str, ...]) -> Any:
+    return tuple(name for name in known if name in given) or usual
+
+
+def _share(text: str) -> float:
+    try:
+        return min(1.0, max(0.0, float(text)))
+    except ValueError:
+        return 0.0
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 8 else 1
+
+
+def an_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def joined(edges: Iterable[Edge], held: Collection[UUID]) -> list[Edge]:
+    """Those with both ends held and none to itself, each pair once a kind and label: strongest
+    first."""
+    best: dict[tuple[object, ...], Edge] = {}
+    for edge in edges:
+        if edge.source == edge.target or edge.source not in held or edge.target not in held:
+            continue
+        key = (edge.source, edge.target, edge.kind, edge.label)
+        if key not in best or best[key].weight < edge.weight:
+            best[key] = edge
+    return sorted(best.values(), key=lambda edge: -edge.weight)
+
+
+def shares(by_turn: Mapping[Any, Mapping[str, Collection[UUID]]]) -> Iterable[Edge]:
+    """Links of what rests on the same words. `by_turn`: of each turn, the ids by kind."""
+    for held in by_turn.values():
+        for upper, lower in (("note", "fact"), ("episode", "note")):
+            for one in held.get(upper, ()):
+                yield from (Edge(one, other, "support") for other in held.get(lower, ()))
+
+
+def warmth(nodes: Sequence[Node]) -> list[float]:
+    """The heat of each between 0 and 1: logarithms, since a few are far warmer than the rest."""
+    most = max((log1p(node.heat) for node in nodes), default=0.0)
+    return [round(log1p(node.heat) / most, 2) if most else 0.0 for node in nodes]
+
+
+def compact(graph: Graph) -> dict[str, Any]:
+    """For the browser: rows instead of objects, places in the list instead of ids."""
+    place = {node.id: at for at, node in enumerate(graph.nodes)}
+    kinds, links = list(KINDS), list(LINKS)
+    return {
+        "kinds": kinds,
+        "links": links,
+        "nodes": [
+            [str(node.id), kinds.index(node.kind), shorten(node.text), heat, int(node.past)]
+            for node, heat in zip(graph.nodes, warmth(graph.nodes), strict=True)
+        ],
+        "edges": [
+            [place[e.source], place[e.target], links.index(e.kind), round(e.weight, 2), e.label]
+            for e in graph.edges
+        ],
+        "total": graph.total,
+        "left_out": graph.left_out,
+    }
+
+
+def shorten(text: str, most: int = LABEL) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A memory of the table with how many links it has."""
+
+    node: Node
+    heat: float
+    degree: int
+
+
+def chosen(edges: Iterable[Edge], wish: Wish) -> list[Edge]:
+    return [edge for edge in edges if edge.kind in wish.links and edge.weight >= wish.weight]
+
+
+def rows(graph: Graph, wish: Wish) -> list[Row]:
+    """The memories that the wish leaves, the warmest first."""
+    degree: Counter[UUID] = Counter()
+    for edge in chosen(graph.edges, wish):
+        degree.update((edge.source, edge.target))
+    heats = zip(graph.nodes, warmth(graph.nodes), strict=True)
+    return [Row(node, heat, degree[node.id]) for node, heat in heats if says(node.text, wish.q)]
+
+
+def pairs(graph: Graph, wish: Wish) -> list[tuple[Node, Edge, Node]]:
+    """The links that the wish leaves, with what is at their ends."""
+    by_id = {node.id: node for node in graph.nodes}
+    ends = ((by_id[e.source], e, by_id[e.target]) for e in chosen(graph.edges, wish))
+    return [each for each in ends if says(f"{each[0].text} {each[1].label} {each[2].text}", wish.q)]
+
+
+def says(text: str, q: str) -> bool:
+    """Every word of `q` is in the text, in any order."""
+    held = text.casefold()
+    return all(word in held for word in q.casefold().split())

@@ -1,0 +1,125 @@
+"""The embedding map of a space: its memories in two dimensions, drawn in the background.
+
+A job of the space's own queue in its last lane, so that dialogue comes first. It reads the vectors,
+lays them out with nothing open, telling how far it is, and writes places: ids and numbers, no
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from memoryhub.engines.projecting import ROUNDS, project
+from memoryhub.errors import Conflict
+from memoryhub.pipeline import queue
+from memoryhub.pipeline.models import Job, SpaceMap
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import IndexEntry
+
+MOST = 5000  # memories on a map, the newest
+KINDS = ("fact", "note", "segment", "episode")
+PLACES = 4  # of a coordinate between -1 and 1
+
+
+def begin(space: Space, actor: str, now: datetime) -> SpaceMap:
+    """Plan it, or plan it anew; the caller rings. Inside the tenant's scope. Raises Conflict while
+    it is under way."""
+    row: SpaceMap
+    row, made = SpaceMap.objects.select_for_update().get_or_create(
+        space=space, defaults={"tenant_id": space.tenant_id, "asked_at": now, "total": ROUNDS}
+    )
+    if not made and under_way(row):
+        raise Conflict("the map is being drawn already", code="map_under_way")
+    row.actor, row.asked_at, row.done, row.total = actor[:120], now, 0, ROUNDS
+    row.save(update_fields=["actor", "asked_at", "done", "total"])
+    key = f"{row.id}:{now.isoformat()}"
+    queue.plan_step(space, Job.Step.MAP, "D", key, now, payload={"map": str(row.id)})
+    return row
+
+
+def job_of(row: SpaceMap) -> Job | None:
+    """The last one that was to draw it."""
+    jobs = Job.objects.filter(space_id=row.space_id, step=Job.Step.MAP)
+    found: Job | None = jobs.order_by("-created_at", "-id").first()
+    return found
+
+
+def under_way(row: SpaceMap) -> bool:
+    job = job_of(row)
+    return job is not None and job.state in queue.UNFINISHED
+
+
+def run(job: Job, now: datetime) -> None:
+    """Raises LeaseLost."""
+    with tenant_scope(job.tenant_id):
+        space = Space.objects.get(id=job.space_id)
+        found = list(_entries(space)[:MOST])
+        mark = mark_of(space)
+    vectors = np.array([embedding for *_, embedding in found], np.float32).reshape(
+        len(found), -1 if found else 0
+    )
+    places = project(vectors, lambda done: _tell(job, done))
+    with tenant_scope(job.tenant_id):
+        queue.hold(job)
+        _write(job, space, [_point(*each) for each in zip(found, places, strict=True)], mark, now)
+        queue.finish(job, {"drawn": len(found)}, now)
+
+
+def _entries(space: Space) -> Any:
+    """(kind, id, vector) of what is searched by its vector, the newest first."""
+    rows = IndexEntry.objects.filter(space=space, model=space.embedding_model, chunk=0)
+    rows = rows.filter(kind__in=KINDS).exclude(embedding=None)
+    return rows.order_by("-id").values_list("kind", "owner_id", "embedding")
+
+
+def _point(entry: Any, place: Any) -> list[Any]:
+    kind, owner, _ = entry
+    return [kind, str(owner), *(round(float(part), PLACES) for part in place)]
+
+
+def _tell(job: Job, done: int) -> None:
+    """Raises LeaseLost when the job is another worker's by now."""
+    with tenant_scope(job.tenant_id):
+        queue.hold(job)
+        SpaceMap.objects.filter(id=job.payload["map"]).update(done=done)
+
+
+def _write(job: Job, space: Space, points: list[Any], mark: str, now: datetime) -> None:
+    """Nothing where an erasure has meanwhile taken memories away: they would be back."""
+    if mark_of(space) != mark:
+        points = _still_there(space, points)
+    SpaceMap.objects.filter(id=job.payload["map"]).update(
+        points=points,
+        mark=mark,
+        embedder=space.embedding_model,
+        drawn_at=now,
+        done=ROUNDS,
+    )
+
+
+def _still_there(space: Space, points: list[Any]) -> list[Any]:
+    rows = IndexEntry.objects.filter(space=space, kind__in=KINDS, chunk=0)
+    there = {str(owner) for owner in rows.values_list("owner_id", flat=True)}
+    return [point for point in points if point[1] in there]
+
+
+def mark_of(space: Space) -> str:
+    """Another one when memories with vectors came, went or were put differently."""
+    rows = _entries(space)
+    last = rows.values_list("id", flat=True).first()
+    return f"{space.embedding_model} {rows.count()} {last}"[:200]
+
+
+def forget(space: Space, gone: Iterable[UUID]) -> None:
+    """Of an erasure: not even the ids of what is gone stay. Call inside its transaction."""
+    row = SpaceMap.objects.filter(space=space).first()
+    if row is not None:
+        erased = {str(each) for each in gone}
+        row.points = [point for point in row.points if point[1] not in erased]
+        row.save(update_fields=["points"])

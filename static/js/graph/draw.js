@@ -1,0 +1,188 @@
+// The picture itself: Sigma over a graph, with what is dimmed, hidden or set off.
+
+import { css, groupTone, mixed, palette, STRANDS, still } from "./theme.js";
+
+const { MultiUndirectedGraph } = globalThis.graphology;
+
+export function graphOf(data) {
+  const graph = new MultiUndirectedGraph();
+  const base = Math.max(2.2, Math.min(9, 34 / data.nodes.length ** 0.3));
+  for (const [id, kind, text, heat, past, x = 0, y = 0, segment = -1, tag = -1] of data.nodes) {
+    graph.addNode(id, { kind, text, label: short(text), heat, past, x, y, segment, tag, size: base * (0.55 + 1.6 * heat), search: text.toLowerCase() });
+  }
+  for (const [source, target, kind, weight, label] of data.edges) {
+    const name = data.links[kind];
+    const { size, type = "line" } = STRANDS[name];
+    graph.addEdge(data.nodes[source][0], data.nodes[target][0], { kind: name, weight, type, size: size * (0.6 + 0.6 * weight), said: label });
+  }
+  return graph;
+}
+
+function short(text) {
+  return text.length > 44 ? `${text.slice(0, 43)}…` : text;
+}
+
+// `view`: kinds and links shown, least weight, words searched, what is coloured by, and which
+// memory is open or pointed at. Changing it and calling `refresh` is all there is to it.
+export class Picture {
+  constructor(box, data, graph, view) {
+    Object.assign(this, { data, graph, view, box });
+    this.lit = null;
+    this.paint();
+    this.sigma = new globalThis.Sigma(graph, box, {
+      nodeReducer: (node, held) => this.node(node, held),
+      edgeReducer: (edge, held) => this.edge(edge, held),
+      defaultDrawNodeHover: (context, held, settings) => this.named(context, held, settings),
+      labelFont: getComputedStyle(document.body).fontFamily,
+      labelSize: 12,
+      labelColor: { attribute: "labelColour" },
+      labelDensity: 0.5,
+      labelGridCellSize: 120,
+      labelRenderedSizeThreshold: 7,
+      zIndex: true,
+      minCameraRatio: 0.02,
+      maxCameraRatio: 4,
+      stagePadding: 36,
+      hideEdgesOnMove: graph.size > 4000,
+      allowInvalidContainer: true,
+    });
+  }
+
+  paint() {
+    this.colours = palette(this.data.kinds);
+    this.label = css(this.colours.text);
+  }
+
+  tone(held) {
+    const { colours, view } = this;
+    const own = view.colour === "kind" ? colours.kinds[held.kind] : groupTone(colours, this.groups(held));
+    return held.past ? mixed(own, colours.surface, 0.45) : own;
+  }
+
+  groups(held) {
+    return held[this.view.colour] ?? -1;
+  }
+
+  shows(held) {
+    const { view } = this;
+    return view.kinds.has(this.data.kinds[held.kind]);
+  }
+
+  found(held) {
+    return this.view.words.every((word) => held.search.includes(word));
+  }
+
+  links(held) {
+    return this.view.links.has(held.kind) && held.weight >= this.view.weight;
+  }
+
+  // What is pointed at, else what is open, stands out with its neighbours.
+  light() {
+    const node = this.view.pointed ?? this.view.open;
+    if (!node || !this.graph.hasNode(node)) return null;
+    const near = new Set([node]);
+    this.graph.forEachEdge(node, (_, held, source, target) => this.links(held) && near.add(source).add(target));
+    return { node, near };
+  }
+
+  node(node, held) {
+    if (!this.shows(held)) return { ...held, hidden: true };
+    const { colours, lit, view } = this;
+    const out = (lit && !lit.near.has(node)) || !this.found(held);
+    if (out) return { ...held, color: css(colours.faded), label: "", zIndex: 0 };
+    const marked = lit?.node === node;
+    const named = marked || (view.words.length > 0 && view.words.join("").length > 2);
+    return { ...held, color: css(this.tone(held)), labelColour: this.label, zIndex: 1, highlighted: marked, forceLabel: named && this.graph.order < 800 };
+  }
+
+  edge(edge, held) {
+    const { colours, lit } = this;
+    if (!this.links(held)) return { ...held, hidden: true };
+    const near = lit && this.graph.hasExtremity(edge, lit.node);
+    if (lit && !near) return { ...held, color: css(colours.thin), size: 0.5, zIndex: 0 };
+    return { ...held, color: colours.strands[held.kind], size: near ? held.size * 1.6 : held.size, zIndex: near ? 1 : 0 };
+  }
+
+  // The name beside what is pointed at, on the surface of the theme.
+  named(context, held, settings) {
+    const { colours } = this;
+    const text = this.graph.getNodeAttribute(held.key, "text");
+    context.font = `${settings.labelSize}px ${settings.labelFont}`;
+    const room = Math.min(context.measureText(text).width + 14, 340);
+    const [left, top] = [held.x + held.size + 4, held.y - 12];
+    context.fillStyle = css(colours.surface);
+    context.strokeStyle = held.color;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.roundRect(left, top, room, 24, 6);
+    context.fill();
+    context.stroke();
+    context.beginPath();
+    context.arc(held.x, held.y, held.size + 3, 0, Math.PI * 2);
+    context.stroke();
+    context.save();
+    context.beginPath();
+    context.rect(left, top, room - 6, 24);
+    context.clip();
+    context.fillStyle = css(colours.text);
+    context.fillText(text, left + 7, held.y + 4);
+    context.restore();
+  }
+
+  refresh() {
+    this.lit = this.light();
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  repaint() {
+    this.paint();
+    this.refresh();
+  }
+
+  move(names, places) {
+    let at = 0;
+    this.graph.updateEachNodeAttributes(
+      (_, held) => Object.assign(held, { x: places[at++], y: places[at++] }),
+      { attributes: ["x", "y"] },
+    );
+  }
+
+  look(node, ratio) {
+    const shown = this.sigma.getNodeDisplayData(node);
+    const camera = this.sigma.getCamera();
+    const to = { x: shown.x, y: shown.y, ratio: ratio ?? Math.min(camera.getState().ratio, 0.6) };
+    if (still.matches) camera.setState(to);
+    else camera.animate(to, { duration: 140 });
+  }
+
+  zoom(how) {
+    const camera = this.sigma.getCamera();
+    const options = { duration: still.matches ? 1 : 120 };
+    if (how === "in") camera.animatedZoom(options);
+    else if (how === "out") camera.animatedUnzoom(options);
+    else camera.animatedReset(options);
+  }
+
+  // The nearest memory in a direction (dx, dy of the screen) from the one pointed at or open.
+  next(dx, dy) {
+    const from = this.view.pointed ?? this.view.open;
+    const place = (node) => this.sigma.graphToViewport(this.graph.getNodeAttributes(node));
+    const seen = this.graph.filterNodes((_, held) => this.shows(held) && this.found(held));
+    if (!from || !this.graph.hasNode(from)) return seen[0];
+    const start = place(from);
+    let [best, least] = [null, Infinity];
+    for (const node of seen) {
+      if (node === from) continue;
+      const at = place(node);
+      const [right, down] = [at.x - start.x, at.y - start.y];
+      const along = right * dx + down * dy;
+      const aside = Math.abs(right * dy) + Math.abs(down * dx);
+      if (along > 0 && aside <= along * 1.2 && along + aside < least) [best, least] = [node, along + aside];
+    }
+    return best;
+  }
+
+  end() {
+    this.sigma.kill();
+  }
+}

@@ -1,0 +1,278 @@
+// The link graph and the embedding map: data, picture, filters, the panel beside, and the address.
+
+import "../../vendor/graphology/graphology.umd.min.js";
+import "../../vendor/graphology/graphology-library.min.js";
+import "../../vendor/sigma/sigma.min.js";
+import { graphOf, Picture } from "./draw.js";
+import { arrange, clustersOf, discs, fillIn, forget, keep, kept } from "./place.js";
+import { onTheme, still } from "./theme.js";
+
+const root = document.getElementById("graph");
+const form = document.getElementById("graph-filters");
+const panel = document.getElementById("about");
+const box = root?.querySelector(".graph-canvas");
+const state = root?.querySelector(".graph-state");
+const trouble = root?.querySelector(".graph-trouble");
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+let picture = null;
+let worker = null;
+let data = null;
+
+function asked() {
+  const chosen = new FormData(form);
+  return {
+    kinds: new Set(chosen.getAll("kind")),
+    links: new Set(chosen.getAll("link")),
+    weight: Number(chosen.get("weight") ?? 0),
+    words: (chosen.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean),
+    colour: chosen.get("colour") ?? "kind",
+  };
+}
+
+// The address says all that is chosen, and nothing that is usual.
+function address() {
+  const given = new URLSearchParams();
+  for (const field of form.elements) {
+    if (!field.name || field.type === "checkbox") continue;
+    const usual = field.tagName === "SELECT" ? field.options[0].value : field.type === "range" ? field.min : "";
+    if (field.value !== usual && Number(field.value) !== Number(usual || NaN)) given.set(field.name, field.value);
+  }
+  for (const name of ["kind", "link"]) {
+    const boxes = [...form.querySelectorAll(`[name=${name}]`)];
+    if (boxes.every((each) => each.checked === (each.dataset.usual === "on"))) continue;
+    for (const each of boxes) if (each.checked) given.append(name, each.value);
+  }
+  if (picture?.view.open) given.set("node", picture.view.open);
+  return given;
+}
+
+function remember() {
+  const given = address().toString();
+  history.replaceState(null, "", given ? `?${given}` : location.pathname);
+}
+
+function tell(words) {
+  state.textContent = words;
+}
+
+function fail(why) {
+  trouble.hidden = false;
+  trouble.querySelector("p").textContent = why;
+  tell("");
+}
+
+async function load() {
+  trouble.hidden = true;
+  tell("Loading…");
+  const wanted = address();
+  const here = ["q", "colour", "node"]; // what the picture does by itself
+  if (!wanted.has("around")) here.push("weight", "link");
+  for (const name of here) wanted.delete(name);
+  let answer;
+  try {
+    answer = await fetch(`${root.dataset.url}?${wanted}`, { headers: { Accept: "application/json" } });
+  } catch {
+    return fail("The hub does not answer. Is it running?");
+  }
+  if (!answer.ok || answer.redirected) return fail(answer.redirected ? "You are signed out: sign in again." : `The hub answered ${answer.status}.`);
+  data = await answer.json();
+  draw();
+}
+
+function draw(anew = false) {
+  worker?.terminate();
+  const graph = graphOf(data);
+  const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
+  picture?.end();
+  box.replaceChildren();
+  const rest = data.placed ? false : settle(graph, anew);
+  picture = new Picture(box, data, graph, { ...asked(), open: null, pointed: null });
+  requestAnimationFrame(() => setTimeout(seen)); // after it was painted
+  root.picture = picture; // for those who measure it
+  root.dataset.nodes = graph.order;
+  listen();
+  legend();
+  count();
+  if (open) choose(open, { look: true });
+  if (rest) improve(graph);
+}
+
+function seen() {
+  performance.mark("graph-drawn");
+  root.dataset.drawn = "yes";
+}
+
+// First places; whether they can be bettered.
+function settle(graph, anew) {
+  const clusters = clustersOf(graph);
+  graph.updateEachNodeAttributes((node, held) => Object.assign(held, { cluster: clusters.get(node) }));
+  const places = anew ? new Map() : kept(root.dataset.space, graph);
+  const known = places.size;
+  if (known < graph.order) fillIn(graph, places, discs(graph, clusters));
+  if (!known) for (const [node, place] of discs(graph, clusters)) places.set(node, place);
+  graph.updateEachNodeAttributes((node, held) => {
+    const [x, y] = places.get(node);
+    return Object.assign(held, { x, y });
+  });
+  return known < graph.order && graph.order > 1;
+}
+
+function improve(graph) {
+  let latest = null;
+  root.dataset.settled = "no";
+  worker = arrange(
+    graph,
+    (names, places) => {
+      latest = places;
+      if (!still.matches) picture.move(names, places);
+    },
+    () => {
+      if (latest) picture.move(graph.nodes(), latest);
+      keep(root.dataset.space, graph);
+      root.dataset.settled = "yes";
+    },
+  );
+}
+
+function count() {
+  const per = {};
+  const { graph, view } = picture;
+  let [memories, links] = [0, 0];
+  graph.forEachNode((_, held) => {
+    const kind = data.kinds[held.kind];
+    per[kind] = (per[kind] ?? 0) + 1;
+    if (picture.shows(held) && picture.found(held)) memories += 1;
+  });
+  graph.forEachEdge((_, held, from, to, one, other) => {
+    per[held.kind] = (per[held.kind] ?? 0) + 1;
+    if (picture.links(held) && picture.shows(one) && picture.shows(other)) links += 1;
+  });
+  for (const each of form.querySelectorAll("[data-count]")) each.textContent = per[each.dataset.count]?.toLocaleString() ?? "";
+  const what = view.words.length ? " found" : "";
+  const joined = data.placed ? "" : ` and ${links.toLocaleString()} ${links === 1 ? "link" : "links"}`;
+  tell(`${memories.toLocaleString()} ${memories === 1 ? "memory" : "memories"}${what}${joined}`);
+  const foot = document.querySelector("[data-left-out]");
+  if (foot) foot.textContent = data.left_out;
+}
+
+// What the colours of topics and tags stand for.
+function legend() {
+  const list = form.querySelector("[data-groups]");
+  if (!list) return;
+  const names = data.groups[picture.view.colour] ?? [];
+  list.replaceChildren(...names.map((name, at) => {
+    const [row, dot] = [document.createElement("li"), document.createElement("i")];
+    dot.className = "dot";
+    dot.style.background = `var(--plot-${at + 1})`;
+    row.append(dot, name);
+    return row;
+  }));
+}
+
+function listen() {
+  const { sigma, view } = picture;
+  sigma.on("clickNode", ({ node }) => choose(node));
+  sigma.on("clickStage", () => choose(null));
+  sigma.on("enterNode", ({ node }) => {
+    view.pointed = node;
+    box.classList.add("over");
+    picture.refresh();
+  });
+  sigma.on("leaveNode", () => {
+    view.pointed = null;
+    box.classList.remove("over");
+    picture.refresh();
+  });
+}
+
+function choose(node, { look = false } = {}) {
+  const there = node && picture.graph.hasNode(node);
+  picture.view.open = node || null;
+  picture.view.pointed = null;
+  picture.refresh();
+  remember();
+  if (there && look) picture.look(node);
+  const where = node ? `${root.dataset.about}?node=${node}` : root.dataset.about;
+  panel.classList.toggle("open", Boolean(node));
+  htmx.ajax("GET", where, { target: panel, swap: "innerHTML" });
+}
+
+// What a filter asks for may not be here: another kind, or anything where some was left out.
+function change(field) {
+  const loaded = new Set(picture?.data.nodes.map((row) => picture.data.kinds[row[1]]) ?? []);
+  const missing = field.name === "kind" && (data.left_out || (field.checked && !loaded.has(field.value)));
+  const around = form.elements.namedItem("around") && ["link", "weight", "kind"].includes(field.name);
+  remember();
+  if (!picture || field.name === "depth" || missing || around) return load();
+  Object.assign(picture.view, asked());
+  picture.refresh();
+  legend();
+  count();
+}
+
+function go(event) {
+  const { key } = event;
+  if (!picture) return;
+  if (ARROWS[key]) {
+    const node = picture.next(...ARROWS[key]);
+    if (node) {
+      picture.view.pointed = node;
+      picture.refresh();
+      picture.look(node);
+      tell(picture.graph.getNodeAttribute(node, "text"));
+    }
+  } else if (key === "Enter" && picture.view.pointed) choose(picture.view.pointed);
+  else if (key === "Escape") choose(null);
+  else if (key === "+" || key === "=") picture.zoom("in");
+  else if (key === "-") picture.zoom("out");
+  else if (key === "0") picture.zoom("all");
+  else return;
+  event.preventDefault();
+}
+
+function click(event) {
+  const { target } = event;
+  const zoom = target.closest("[data-zoom]");
+  const near = target.closest("[data-node]");
+  if (zoom) picture?.zoom(zoom.dataset.zoom);
+  else if (target.closest("[data-close]")) {
+    choose(null);
+    box.focus();
+  } else if (target.closest("[data-anew]")) {
+    forget(root.dataset.space);
+    draw(true);
+  } else if (target.closest("[data-again]")) load();
+  else if (near && picture?.graph.hasNode(near.dataset.node)) {
+    event.preventDefault();
+    choose(near.dataset.node, { look: true });
+  }
+}
+
+function begin() {
+  const usual = new Set((form.dataset.usual ?? "").split(" "));
+  for (const each of form.querySelectorAll("[type=checkbox]")) each.dataset.usual = each.name === "link" || usual.has(each.value) ? "on" : "off";
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    change(form.elements.namedItem("q"));
+  });
+  form.addEventListener("input", (event) => {
+    if (event.target.type === "range") form.querySelector("output").textContent = Number(event.target.value).toFixed(2);
+    if (["range", "search", "checkbox"].includes(event.target.type)) change(event.target);
+  });
+  form.addEventListener("change", (event) => {
+    if (event.target.tagName !== "SELECT") return;
+    event.stopPropagation();
+    change(event.target);
+  });
+  box.addEventListener("keydown", go);
+  root.addEventListener("click", click);
+  document.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.target !== panel) return;
+    const gone = event.detail.xhr.status === 404;
+    panel.textContent = gone ? "This memory is not here any more." : `The hub answered ${event.detail.xhr.status}.`;
+  });
+  onTheme(() => picture?.repaint());
+  load();
+}
+
+if (root) begin();

@@ -1,0 +1,310 @@
+"""The link graph: what is in it, what is left out, the table, the panel, and its statements."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from memoryhub.console import graphing
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Link, Note, Relation
+from tests.console.conftest import World, make_world
+from tests.console.test_pages import FRAME
+from tests.support.factories import (
+    MAY,
+    make_entity,
+    make_fact,
+    make_link,
+    make_note,
+    make_segment,
+    make_source,
+    make_space,
+    make_turns,
+)
+
+EARLIER = MAY - timedelta(days=1)
+ABSENT = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def web(world: World) -> dict[str, Any]:
+    """The world's note and fact with one of every kind of link."""
+    with tenant_scope(world.tenant.id):
+        space, tenant = world.space, world.tenant
+        note = make_note(space, "Two hives by the mill")
+        make_source(note, world.turn)
+        older = make_fact(space, "I keep bees in Lier", valid_to=MAY, recorded_at=EARLIER)
+        Fact.objects.filter(id=world.fact.id).update(supersedes=older, confidence=0.4)
+        nora, ghent = make_entity(space, "Nora"), make_entity(space, "Ghent town")
+        Relation.objects.create(
+            tenant=tenant, space=space, fact=world.fact, src=nora, label="keeps bees in", dst=ghent
+        )
+        make_link(note, world.note, weight=0.3, kind="elaborates")
+        other, *_ = make_turns(space, "More on bees.")
+        topic = make_segment(space, "Bees again", other)
+        page = topic.memberships.get().page
+        Note.objects.filter(id=note.id).update(page=page)
+    return {"note": note, "older": older, "nora": nora, "ghent": ghent, "topic": topic}
+
+
+def data(browser: Client, world: World, query: str = "") -> dict[str, Any]:
+    answer = browser.get(reverse("space-graph-data", args=[world.space.id]) + query)
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def page(browser: Client, world: World, query: str = "") -> str:
+    return browser.get(reverse("space-graph", args=[world.space.id]) + query).content.decode()
+
+
+def about(browser: Client, world: World, node: Any) -> str:
+    where = reverse("space-graph-about", args=[world.space.id])
+    return browser.get(f"{where}?node={node.id}").content.decode()
+
+
+def texts(found: dict[str, Any]) -> set[str]:
+    return {row[2] for row in found["nodes"]}
+
+
+def links(found: dict[str, Any]) -> set[tuple[str, str, str, float, str]]:
+    rows = found["nodes"]
+    return {
+        (rows[source][2], found["links"][kind], rows[target][2], weight, label)
+        for source, target, kind, weight, label in found["edges"]
+    }
+
+
+def test_notes_facts_and_entities_are_joined_by_every_kind_of_link(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    found = data(browser, world)
+    bees, hives = "I keep bees in Ghent", "Two hives by the mill"
+    assert {bees, hives, "Bees in Ghent", "Nora", "Ghent town", "Ghent"} <= texts(found)
+    assert "Bees again" not in texts(found)  # a segment, unless asked for
+    joined = links(found)
+    assert (bees, "supersedes", "I keep bees in Lier", 1.0, "") in joined
+    assert ("Nora", "relation", "Ghent town", 0.4, "keeps bees in") in joined
+    assert (bees, "mentions", "Nora", 0.4, "") in joined
+    assert (hives, "support", bees, 1.0, "") in joined
+    pair = {(source, target) for source, kind, target, *_ in joined if kind == "link"}
+    assert pair in ({(hives, "Bees in Ghent")}, {("Bees in Ghent", hives)})
+
+
+def test_segments_and_episodes_are_drawn_when_asked_for(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    found = data(browser, world, "?kind=note&kind=segment&kind=episode")
+    assert ("Two hives by the mill", "about", "Bees again", 1.0, "") in links(found)
+    assert "Bees" in texts(found)  # the episode's title
+    assert "I keep bees in Ghent" not in texts(found)
+
+
+def test_what_held_once_is_marked_and_what_was_withdrawn_is_not_there(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "never so", status="retracted")
+        make_fact(world.space, "reworded", retired_at=MAY)
+        Link.objects.update(active=False)
+    found = data(browser, world)
+    past = {row[2]: row[4] for row in found["nodes"]}
+    assert past["I keep bees in Lier"] == 1
+    assert past["I keep bees in Ghent"] == 0
+    assert texts(found).isdisjoint({"never so", "reworded"})
+    assert "link" not in {kind for _, kind, *_ in links(found)}
+
+
+def test_size_follows_heat(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "often said", mention_count=50, recall_count=50)
+    heat = {row[2]: row[3] for row in data(browser, world)["nodes"]}
+    assert heat["often said"] == 1.0
+    assert 0 < heat["I keep bees in Ghent"] < 0.6
+
+
+def test_beyond_the_most_the_warmest_are_drawn_and_the_rest_is_told(
+    browser: Client, world: World, web: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryhub.console.queries.graph.MOST", 2)
+    with tenant_scope(world.tenant.id):
+        make_fact(world.space, "often said", mention_count=50)
+        make_note(world.space, "often read", recall_count=40)
+    found = data(browser, world)
+    assert texts(found) == {"often said", "often read"}
+    assert found["total"] == 9
+    assert "Of 9 memories the 2 warmest are shown" in found["left_out"]
+    assert "the 2 warmest" in page(browser, world, "?view=table")
+
+
+def test_links_beyond_the_most_are_told_too(
+    browser: Client, world: World, web: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryhub.console.queries.graph.MOST_LINKS", 1)
+    found = data(browser, world)
+    assert len(found["edges"]) == 1
+    assert "the 1 strongest" in found["left_out"]
+
+
+@pytest.mark.parametrize(
+    ("depth", "there", "not_there"),
+    [
+        (1, {"Nora", "I keep bees in Ghent", "Ghent town"}, {"Two hives by the mill"}),
+        (2, {"Two hives by the mill", "I keep bees in Lier"}, {"Bees in Ghent"}),
+        (3, {"Bees in Ghent"}, {"Ghent"}),
+    ],
+)
+def test_around_a_memory_as_far_as_asked(
+    browser: Client,
+    world: World,
+    web: dict[str, Any],
+    depth: int,
+    there: set[str],
+    not_there: set[str],
+) -> None:
+    found = data(browser, world, f"?around={web['nora'].id}&depth={depth}")
+    assert there <= texts(found)
+    assert texts(found).isdisjoint(not_there)
+
+
+def test_weak_links_lead_nowhere_when_they_are_hidden(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    query = f"?around={web['note'].id}&weight=0.5"
+    assert "Bees in Ghent" not in texts(data(browser, world, query))
+    assert "Bees in Ghent" in texts(data(browser, world, f"?around={web['note'].id}&weight=0.3"))
+
+
+def test_an_answer_is_small_and_kept(browser: Client, world: World, web: dict[str, Any]) -> None:
+    where = reverse("space-graph-data", args=[world.space.id])
+    answer = browser.get(where, headers={"Accept-Encoding": "gzip"})
+    assert answer["Content-Encoding"] == "gzip"
+    assert len(json.loads(gzip.decompress(answer.content))["nodes"]) == 7
+    again = browser.get(where, headers={"Accept-Encoding": "gzip", "If-None-Match": answer["ETag"]})
+    assert again.status_code == 304
+    with tenant_scope(world.tenant.id):
+        make_note(world.space, "new")
+    assert browser.get(where, headers={"If-None-Match": answer["ETag"]}).status_code == 200
+
+
+def test_data_is_text_and_never_markup(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_note(world.space, "<script>alert(1)</script>")
+    answer = browser.get(reverse("space-graph-data", args=[world.space.id]))
+    assert answer["Content-Type"] == "application/json"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert "<script>alert(1)</script>" in texts(answer.json())
+
+
+@pytest.mark.parametrize("query", ["", "?view=table", "?view=links"])
+@pytest.mark.parametrize("route", ["space-graph", "space-graph-data"])
+def test_statements_do_not_grow_with_the_graph(
+    browser: Client,
+    world: World,
+    web: dict[str, Any],
+    route: str,
+    query: str,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in range(30):
+            note = make_note(world.space, f"note {number}")
+            make_link(note, world.note)
+            make_source(make_fact(world.space, f"fact {number}"), world.turn)
+            make_entity(world.space, f"entity {number}")
+    with django_assert_max_num_queries(10 + FRAME):
+        assert browser.get(reverse(route, args=[world.space.id]) + query).status_code == 200
+
+
+def test_the_table_lists_searches_and_leads_on(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    shown = page(browser, world, "?view=table")
+    assert reverse("space-fact", args=[world.space.id, world.fact.id]) in shown
+    assert f"?around={web['nora'].id}" in shown
+    assert "1 to 7 of 7" in shown
+    found = page(browser, world, "?view=table&q=MILL+hives")
+    assert "Two hives by the mill" in found
+    assert "1 to 1 of 1" in found
+    assert "Nothing matches" in page(browser, world, "?view=table&q=nobody")
+    assert "1 to 3 of 3" in page(browser, world, "?view=table&kind=entity")
+
+
+def test_links_are_a_table_with_words_and_weights(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    shown = page(browser, world, "?view=links")
+    for words in ("replaces", "keeps bees in", "speaks of", "elaborates", "0.30"):
+        assert words in shown
+    strong = page(browser, world, "?view=links&weight=0.35&link=link&link=relation")
+    assert "keeps bees in" in strong
+    assert "elaborates" not in strong
+    assert "replaces" not in strong
+
+
+def test_lists_come_in_pages(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        for number in range(30):
+            make_note(world.space, f"note {number}")
+    assert "26 to 33 of 33" in page(browser, world, "?view=table&page=2")
+    assert "26 to 33 of 33" in page(browser, world, "?view=table&page=99")
+
+
+def test_the_panel_tells_what_a_memory_is_and_what_it_is_linked_with(
+    browser: Client, world: World, web: dict[str, Any]
+) -> None:
+    shown = about(browser, world, world.fact)
+    assert reverse("space-fact", args=[world.space.id, world.fact.id]) in shown
+    assert "<mark>I keep bees in Ghent</mark>" in shown  # its source
+    assert "replaces" in shown
+    assert "<html" not in shown
+    assert "speaks of this" in about(browser, world, web["nora"])
+    assert "no longer true" in about(browser, world, web["older"])
+    assert "Bees again" in about(browser, world, web["topic"])
+
+
+@pytest.mark.parametrize("node", [ABSENT, "x", "\0", "1" * 5000])
+def test_a_memory_that_is_not_there_has_no_panel(browser: Client, world: World, node: str) -> None:
+    where = reverse("space-graph-about", args=[world.space.id])
+    assert browser.get(where, {"node": node}).status_code == 404
+
+
+def test_memories_of_others_are_neither_shown_nor_gone_around(
+    browser: Client, world: World
+) -> None:
+    other = make_world("Other")
+    where = reverse("space-graph-about", args=[world.space.id])
+    assert browser.get(where, {"node": str(other.fact.id)}).status_code == 404
+    assert data(browser, world, f"?around={other.fact.id}")["nodes"] == []
+    assert "not here any more" in page(browser, world, f"?around={other.fact.id}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?around=x", "?depth=99", "?weight=heavy", "?kind=turn", "?view=x&page=0", "?q=%00", "?link="],
+)
+def test_what_the_address_can_not_mean_is_left_aside(
+    browser: Client, world: World, query: str
+) -> None:
+    assert len(data(browser, world, query)["nodes"]) == 3
+    assert "Link graph" in page(browser, world, query)
+
+
+def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        space = make_space(world.tenant, "nobody yet")
+    shown = browser.get(reverse("space-graph", args=[space.id])).content.decode()
+    assert "Nothing to draw yet" in shown
+
+
+def test_heat_is_told_between_nought_and_one() -> None:
+    nodes = [graphing.Node(None, "note", "", heat) for heat in (0.0, 3.0, 99.0)]  # type: ignore[arg-type]
+    assert graphing.warmth(nodes) == [0.0, 0.3, 1.0]
+    assert graphing.warmth([]) == []

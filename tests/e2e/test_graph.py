@@ -1,0 +1,148 @@
+"""The link graph and the embedding map in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Relation
+from tests.console.conftest import World, make_world
+from tests.e2e.conftest import Visitor
+from tests.support.factories import make_entity, make_link, make_note
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def world(tenant: Tenant) -> World:
+    made = make_world("Hive", tenant)
+    with tenant_scope(tenant.id):
+        nora, town = make_entity(made.space, "Nora"), make_entity(made.space, "Ghent town")
+        for number in range(8):
+            note = make_note(made.space, f"hive {number}")
+            make_link(note, made.note, weight=number / 10)
+        Relation.objects.create(
+            tenant=tenant, space=made.space, fact=made.fact, src=nora, label="in", dst=town
+        )
+    return made
+
+
+def drawn(page: Page, nodes: int) -> None:
+    """Until the picture stands and the worker has done."""
+    graph = page.locator("#graph")
+    expect(graph).to_have_attribute("data-nodes", str(nodes))
+    expect(graph).not_to_have_attribute("data-settled", "no")
+    expect(graph.locator("canvas.sigma-nodes")).to_be_visible()
+
+
+def state(page: Page, words: str) -> None:
+    expect(page.locator(".graph-state")).to_have_text(words)
+
+
+def test_the_graph_is_drawn_and_a_memory_opens_beside_it(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    drawn(page, 13)
+    state(page, "13 memories and 11 links")
+    canvas = page.locator(".graph-canvas")
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    panel = page.get_by_label("The memory chosen")
+    expect(panel.get_by_role("link", name="Only what is around it")).to_be_visible()
+    assert "node=" in page.url
+    page.reload()
+    expect(panel.get_by_role("link", name="Only what is around it")).to_be_visible()
+    panel.get_by_label("Close").click()
+    expect(panel.get_by_text("Click a memory")).to_be_visible()
+    assert "node=" not in page.url
+
+
+PLACE = """id => { const { sigma, graph } = document.getElementById("graph").picture;
+  return sigma.graphToViewport(graph.getNodeAttributes(id)) }"""
+
+
+def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    page.goto(f"{page.url}?around={world.note.id}")
+    drawn(page, 9)
+    place = page.evaluate(PLACE, str(world.note.id))
+    page.locator(".graph-canvas").click(position=place)
+    panel = page.get_by_label("The memory chosen")
+    expect(panel.get_by_role("heading", name="Bees in Ghent")).to_be_visible()
+    assert f"node={world.note.id}" in page.url
+
+
+def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    drawn(page, 13)
+    page.get_by_label("Words of a memory").fill("hive")
+    state(page, "8 memories found and 11 links")
+    page.get_by_label("Words of a memory").fill("")
+    page.get_by_label("Entities").uncheck()
+    state(page, "10 memories and 8 links")
+    page.get_by_label("Relations").uncheck()
+    state(page, "10 memories and 8 links")
+    page.get_by_label("Links of at least").fill("0.5")
+    state(page, "10 memories and 3 links")
+    for part in ("kind=note", "kind=fact", "weight=0.5", "link=mentions"):
+        assert part in page.url
+    assert "kind=entity" not in page.url
+    page.reload()
+    state(page, "10 memories and 3 links")
+    page.get_by_label("Colour by").select_option("cluster")
+    page.wait_for_url("**colour=cluster**")
+
+
+def test_around_a_memory_and_back(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    page.goto(f"{page.url}?node={world.note.id}")
+    page.get_by_role("link", name="Only what is around it").click()
+    drawn(page, 9)
+    page.get_by_role("link", name="Show the whole space").click()
+    drawn(page, 13)
+
+
+def test_the_same_is_a_table(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    drawn(page, 13)
+    page.get_by_role("link", name="Memories as a table").click()
+    expect(page.get_by_text("1 to 13 of 13")).to_be_visible()
+    page.get_by_role("link", name="Links as a table").click()
+    expect(page.get_by_text("1 to 11 of 11")).to_be_visible()
+
+
+def test_a_failure_is_said_and_can_be_tried_again(visitor: Visitor, world: World) -> None:
+    page = visitor.page
+    page.route("**/graph/data.json**", lambda route: route.abort())
+    visitor.open("space-graph", world.space.id)
+    expect(page.get_by_role("heading", name="could not be drawn")).to_be_visible()
+    page.unroute("**/graph/data.json**")
+    page.get_by_role("button", name="Try again").click()
+    drawn(page, 13)
+    visitor.troubles = [each for each in visitor.troubles if "ERR_FAILED" not in each]
+
+
+def test_places_are_kept(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    drawn(page, 13)
+    expect(page.locator("#graph")).to_have_attribute("data-settled", "yes")
+    page.reload()
+    expect(page.locator("#graph")).to_have_attribute("data-drawn", "yes")
+    # Everything stands where it stood: nothing is arranged again.
+    assert page.locator("#graph").get_attribute("data-settled") is None
+
+
+def test_the_map_is_drawn_and_a_point_opens_beside_it(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-map", world.space.id)
+    drawn(page, 2)
+    state(page, "2 memories")
+    page.get_by_label("Colour by").select_option("tag")
+    expect(page.get_by_label("Colours")).to_contain_text("hobby")
+    page.locator(".graph-canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Open its page")).to_be_visible()
+    page.get_by_role("link", name="Map as a table").click()
+    expect(page.get_by_text("1 to 2 of 2")).to_be_visible()

@@ -1,0 +1,58 @@
+"""Vectors in two dimensions: what is alike lies near, and the same vectors give the same map."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memoryhub.engines.projecting import ROUNDS, Floats, project
+
+
+def groups(each: int = 12, dimensions: int = 16) -> Floats:
+    """Three groups of like vectors."""
+    noise = np.random.default_rng(3).normal(0, 0.05, (3 * each, dimensions))
+    noise[np.arange(3 * each), np.repeat([0, 5, 10], each)] += 1
+    return noise.astype(np.float32)
+
+
+def test_what_is_alike_lies_near() -> None:
+    places = project(groups()).reshape(3, 12, 2)
+    middles = places.mean(axis=1)
+    within = np.linalg.norm(places - middles[:, None], axis=2).mean()
+    between = np.linalg.norm(middles - middles.mean(axis=0), axis=1).mean()
+    assert between > 3 * within
+
+
+def test_the_map_is_the_same_each_time_and_fits_its_frame() -> None:
+    first, second = project(groups()), project(groups())
+    assert np.array_equal(first, second)
+    assert np.abs(first).max() == pytest.approx(1)
+
+
+def test_lengths_of_vectors_mean_nothing() -> None:
+    vectors = groups()
+    longer = vectors * np.exp2(np.arange(len(vectors)) % 5)[:, None].astype(np.float32)
+    assert np.array_equal(project(vectors), project(longer))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 6])
+def test_a_few_memories_have_a_map_as_well(count: int) -> None:
+    places = project(groups()[:count])
+    assert places.shape == (count, 2)
+    assert np.isfinite(places).all()
+
+
+def test_memories_that_say_the_same_are_drawn_too() -> None:
+    assert np.isfinite(project(np.ones((9, 4), np.float32))).all()
+
+
+def test_it_tells_how_far_it_is_and_can_be_broken_off() -> None:
+    heard: list[int] = []
+    project(groups(each=4), heard.append)
+    assert heard == list(range(1, ROUNDS + 1))
+
+    def enough(done: int) -> None:
+        raise InterruptedError(done)
+
+    with pytest.raises(InterruptedError):
+        project(groups(each=4), enough)
