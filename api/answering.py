@@ -25,6 +25,7 @@ class AnswerView(HubView):
     """Answer a question from what is remembered, and say what the answer rests on."""
 
     scopes: ClassVar = {"POST": "read"}
+    example: ClassVar = {"subject": "ana", "question": "where does she play chess"}
 
     @extend_schema(request=AnswerSerializer, responses={200: dict[str, Any]})
     def post(self, request: Request) -> Response:

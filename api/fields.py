@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
@@ -26,7 +27,37 @@ _NUMBER = re.compile(r"\s*-?\d+(\.\d*)?\s*")
 _EPOCH = re.compile(r"\s*-?\d{9}")
 
 
-@extend_schema_field({"oneOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]})
+_MONTHS = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+_DAY = f"(?:19(?:0[1-9]|[1-9][0-9])|2[01][0-9]{{2}})-(?:{_MONTHS}|02-(?:0[1-9]|1[0-9]|2[0-8]))"
+_LEAP = "(?:19|20|21)(?:0[48]|[2468][048]|[13579][26])-02-29"
+_CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:[.][0-9]{1,6})?"
+_ZONE = "(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?"
+# ISO 8601 as clients write it; more of it is understood.
+TIME_PATTERN = f"^(?:{_DAY}|{_LEAP})T{_CLOCK}{_ZONE}$"
+_FIRST = int(datetime(FIRST_YEAR, 1, 1, tzinfo=UTC).timestamp())
+_LAST = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC).timestamp())
+TIME_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "pattern": TIME_PATTERN},
+        {"type": "number", "minimum": _FIRST, "exclusiveMaximum": _LAST},
+        {"type": "number", "exclusiveMinimum": _SECONDS_END, "exclusiveMaximum": _LAST * 1000},
+    ],
+    "examples": ["2026-05-12T18:30:00Z"],
+}
+# As text, numbers of seconds have nine digits at least.
+TIME_AS_TEXT: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "pattern": TIME_PATTERN},
+        {"type": "integer", "minimum": 10**8, "exclusiveMaximum": _LAST},
+        {"type": "integer", "minimum": _FIRST, "maximum": -(10**8)},
+    ],
+    "examples": ["2026-05-12T18:30:00Z"],
+}
+# Anything but NULs and white space, of which nothing is left to keep.
+SAID = "[^\\s\\u0000\\u001c-\\u001f\\u0085]"
+
+
+@extend_schema_field(TIME_SCHEMA)
 class TimestampField(serializers.Field[datetime, Any, str, Any]):
     """ISO 8601, or seconds (or milliseconds) since 1970. A missing zone stays missing (E9)."""
 
@@ -65,9 +96,13 @@ def _iso(text: str) -> datetime:
 
 
 class TextField(serializers.CharField):
-    """Text of any content: NULs and blanks are the dialogue's own business to judge (E1, E3)."""
+    """Text of any content: NULs and blanks are the dialogue's own business to judge (E1, E3).
 
-    def __init__(self, **kwargs: Any) -> None:
+    `shape`: the pattern that the OpenAPI description gives, where not every text will do.
+    """
+
+    def __init__(self, *, shape: str = "", **kwargs: Any) -> None:
+        self.shape = shape
         super().__init__(allow_blank=True, trim_whitespace=False, **kwargs)
         self.validators = [
             validator
@@ -78,6 +113,8 @@ class TextField(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
+        if self.max_length is not None and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
         return str(super().to_internal_value(data))
 
 
@@ -88,6 +125,57 @@ class NameField(TextField):
         return clean_text(super().to_internal_value(data))
 
 
+class PatternField(NameField):
+    """A name of this shape, and nothing around it."""
+
+    default_error_messages = {"shape": "must look like {shape}"}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.allow_blank = re.fullmatch(self.shape, "") is not None
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if not re.fullmatch(self.shape.removeprefix("^").removesuffix("$"), name):
+            self.fail("shape", shape=self.shape)
+        return name
+
+
+class FlagField(serializers.BooleanField):
+    """True or false as JSON has them: not "yes", not 1."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class WholeField(serializers.IntegerField):
+    """A whole number as JSON has them (1.0 is one): not "1", not true."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, float) and data.is_integer():
+            data = int(data)
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return data
+
+
+class IdField(serializers.UUIDField):
+    """An id as it is written, not a number that could be read as one."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        if not isinstance(data, str):
+            self.fail("invalid", value=data)
+        found: UUID = super().to_internal_value(data)
+        return found
+
+
+# As `api.completing` has it: any JSON without NULs.
+OBJECT_SHAPE = {"$ref": "#/components/schemas/JsonObject"}
+
+
+@extend_schema_field(OBJECT_SHAPE)
 class MetadataField(serializers.DictField):
     """An object of the caller's, kept as it is."""
 

@@ -126,8 +126,8 @@ def _earlier(record: IdempotentRequest) -> Answer:
 def key_given(request: Request) -> str:
     """The request's Idempotency-Key, or "". Raises InvalidInput."""
     key = request.headers.get(HEADER, "")
-    if len(key) > 200 or not key.isprintable():
-        raise InvalidInput("at most 200 printable characters", field=HEADER)
+    if len(key) > 200 or not (key.isascii() and key.isprintable()):
+        raise InvalidInput("at most 200 printable ASCII characters", field=HEADER)
     return key
 
 

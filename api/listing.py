@@ -110,12 +110,17 @@ def limit_of(request: Request) -> int:
     return int(raw)
 
 
+def flag_of(request: Request, name: str) -> bool:
+    """Of the query string; false unless given. Raises InvalidInput."""
+    given = request.query_params.get(name, "false")
+    if given not in ("true", "false"):
+        raise InvalidInput("true or false", field=name)
+    return given == "true"
+
+
 def _order(request: Request, resource: Resource) -> tuple[str, ...]:
     """The resource's own order, or all of it turned round."""
-    given = request.query_params.get("reverse", "false")
-    if given not in ("true", "false"):
-        raise InvalidInput("true or false", field="reverse")
-    if given == "false":
+    if not flag_of(request, "reverse"):
         return resource.order
     return tuple(n[1:] if n.startswith("-") else f"-{n}" for n in resource.order)
 

@@ -46,6 +46,10 @@ class JobProgressView(HubView):
 
     scopes: ClassVar = {"GET": "read"}
     content_negotiation_class = AnyType
+    answer_type = "text/event-stream"
+
+    def answers(self) -> dict[str, Any]:
+        return {"type": "string"}
 
     def get(self, request: Request, row_id: UUID) -> StreamingHttpResponse:
         tenant_id = tenant_of(request)

@@ -4,47 +4,83 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerFieldExtension,
+)
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
 
 from api.columns import Resource
+from api.fields import TIME_AS_TEXT, TextField
 from api.idempotency import HEADER
 
 FIELDS = OpenApiParameter("fields", str, description="Names of the columns to show, with commas.")
+CURSOR = OpenApiParameter(
+    "cursor", {"type": "string", "format": "cursor"}, description="`next` of the page before."
+)
 PAGE_PARAMETERS = [
-    OpenApiParameter("limit", int, description="1 to 200 rows; 50 unless given."),
-    OpenApiParameter("cursor", str, description="`next` of the page before."),
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
+        description="1 to 200 rows; 50 unless given.",
+    ),
+    CURSOR,
     OpenApiParameter("reverse", bool, description="Turns the order round."),
     OpenApiParameter("status", str, enum=["held", "all"], description="all: also what was."),
-    OpenApiParameter("filter", str, description="A filter as JSON: AND, OR, NOT and operators."),
+    OpenApiParameter(
+        "filter",
+        {"type": "string", "format": "filter", "maxLength": 8000},
+        description="A filter as JSON: AND, OR, NOT and operators.",
+    ),
     FIELDS,
 ]
+# The version that was read, with or without what was shown of it.
+VERSION_TAG = r'"?([0-9]{1,9})(?:\.[0-9a-f]{16})?"?'
 IF_MATCH = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, description="The ETag that was read."
+    "If-Match",
+    {"type": "string", "pattern": rf"^(?:\*|{VERSION_TAG})$"},
+    OpenApiParameter.HEADER,
+    description="The ETag that was read.",
 )
-ROW_PARAMETERS = [
-    FIELDS,
-    OpenApiParameter("If-None-Match", str, OpenApiParameter.HEADER),
-]
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of what is known already."
+)
+ROW_PARAMETERS = [FIELDS, IF_NONE_MATCH]
 WRITE_PARAMETERS = [
     OpenApiParameter(
-        HEADER, str, OpenApiParameter.HEADER, description="Makes the request happen once."
+        HEADER,
+        {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"},
+        OpenApiParameter.HEADER,
+        description="Makes the request happen once.",
     )
 ]
 # Of writes on a row that has a version.
 VERSIONED_PARAMETERS = [*WRITE_PARAMETERS, IF_MATCH]
-PROBLEM = {
+PROBLEM_TYPE = "application/problem+json"
+PROBLEM: dict[str, Any] = {
     "type": "object",
     "properties": {
         "type": {"type": "string"},
         "status": {"type": "integer"},
         "code": {"type": "string"},
         "detail": {"type": "string"},
-        "errors": {"type": "array", "items": {"type": "object"}},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "required": ["field", "message"],
+            },
+        },
     },
     "required": ["type", "status", "code", "detail"],
 }
+
+
+def time_parameter(name: str, about: str, *, required: bool = False) -> OpenApiParameter:
+    """A time in the query string."""
+    return OpenApiParameter(name, TIME_AS_TEXT, required=required, description=about)
 
 
 class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # it has no types
@@ -55,6 +91,17 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "bearerFormat": "mh_…"}
+
+
+class TextShape(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # it has no types
+    """The pattern of texts that have one. Registers itself by being defined."""
+
+    target_class = TextField
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        found = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        return {**found, "pattern": self.target.shape} if self.target.shape else dict(found)
 
 
 def page_schema(resource: Resource) -> dict[str, Any]:
@@ -83,7 +130,19 @@ class HubSchema(AutoSchema):
         return str(getattr(self.view, "about", "") or super().get_description())
 
     def get_override_parameters(self) -> list[Any]:
-        return list(getattr(self.view, "parameters", []))
+        named = getattr(self.view, "parameters", [])
+        return [self._columns() if each is FIELDS else each for each in named]
+
+    def _columns(self) -> OpenApiParameter:
+        resource: Resource = self.view.resource  # type: ignore[attr-defined]  # of views with FIELDS
+        names = list(resource.columns)
+        return OpenApiParameter(
+            "fields",
+            {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1},
+            style="form",
+            explode=False,
+            description=FIELDS.description,
+        )
 
     def get_request_serializer(self) -> Any:
         return getattr(self.view, "serializer_class", None) if self.method != "GET" else None
@@ -92,7 +151,8 @@ class HubSchema(AutoSchema):
         answers = getattr(self.view, "answers", None)
         schema = answers() if answers else {"type": "object"}
         status = getattr(self.view, "answer_status", 200)
-        return {status: OpenApiResponse(schema), "default": OpenApiResponse(PROBLEM)}
+        kind = getattr(self.view, "answer_type", "application/json")
+        return {(status, kind): OpenApiResponse(schema)}
 
     def get_examples(self) -> list[Any]:
         example = getattr(self.view, "example", None)

@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.fields import MetadataField, NameField, TextField, TimestampField
+from api.fields import (
+    SAID,
+    FlagField,
+    MetadataField,
+    NameField,
+    TextField,
+    TimestampField,
+    WholeField,
+)
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.services import IngestRequest
@@ -18,7 +27,7 @@ from memoryhub.recall.results import Kind
 
 class MessageSerializer(serializers.Serializer[Message]):
     role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
-    content = TextField()
+    content = TextField(shape=SAID)
     speaker = TextField(required=False, default="", max_length=120)
     timestamp = TimestampField(required=False, allow_null=True, default=None)
     external_id = TextField(required=False, default="", max_length=200)
@@ -28,15 +37,15 @@ class MessageSerializer(serializers.Serializer[Message]):
 class AddSerializer(serializers.Serializer[IngestRequest]):
     """Messages about a subject, oldest first."""
 
-    subject = TextField(max_length=200)
+    subject = TextField(max_length=200, shape=SAID)
     messages = serializers.ListField(
         child=MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES
     )
     session = NameField(required=False, default="", max_length=200)
     agent = NameField(required=False, default="", max_length=120)
     metadata = MetadataField(required=False, default=dict)
-    wait = serializers.BooleanField(required=False, default=False)
-    dry_run = serializers.BooleanField(required=False, default=False)
+    wait = FlagField(required=False, default=False)
+    dry_run = FlagField(required=False, default=False)
 
     def request(self) -> IngestRequest:
         return self.asked(self.validated_data)
@@ -55,17 +64,34 @@ class AddSerializer(serializers.Serializer[IngestRequest]):
         )
 
 
+@extend_schema_field({"type": "boolean", "const": False})
+class NotTogetherField(FlagField):
+    """What only makes sense for one add."""
+
+    default_error_messages = {"together": "not in a batch"}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if super().to_internal_value(data):
+            self.fail("together")
+        return False
+
+
+class BatchItemSerializer(AddSerializer):
+    wait = NotTogetherField(required=False, default=False)
+    dry_run = NotTogetherField(required=False, default=False)
+
+
 class BatchSerializer(serializers.Serializer[Any]):
     """Several adds, of one subject or of many: stored all or none."""
 
-    items = serializers.ListField(child=AddSerializer(), allow_empty=False, max_length=100)
+    items = serializers.ListField(child=BatchItemSerializer(), allow_empty=False, max_length=100)
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
     """What every question may say, however it is answered."""
 
-    subject = TextField(max_length=200)
-    query = TextField()
+    subject = TextField(max_length=200, shape=SAID)
+    query = TextField(shape=SAID)
     session = NameField(required=False, default="", max_length=200)
     channels = serializers.ListField(
         child=serializers.ChoiceField(choices=get_args(Channel)),
@@ -78,15 +104,13 @@ class QuestionSerializer(serializers.Serializer[Any]):
         choices=get_args(Select), required=False, allow_null=True, default=None
     )
     as_of = TimestampField(required=False, allow_null=True, default=None)
-    include_past = serializers.BooleanField(required=False, default=False)
-    deep = serializers.BooleanField(required=False, default=False)
-    explain = serializers.BooleanField(required=False, default=False)
+    include_past = FlagField(required=False, default=False)
+    deep = FlagField(required=False, default=False)
+    explain = FlagField(required=False, default=False)
 
 
 class SearchSerializer(QuestionSerializer):
-    limit = serializers.IntegerField(
-        required=False, allow_null=True, default=10, min_value=1, max_value=100
-    )
+    limit = WholeField(required=False, allow_null=True, default=10, min_value=1, max_value=100)
     kinds = serializers.ListField(
         child=serializers.ChoiceField(choices=get_args(Kind)),
         required=False,
@@ -94,7 +118,7 @@ class SearchSerializer(QuestionSerializer):
         default=None,
         allow_empty=False,
     )
-    budget_tokens = serializers.IntegerField(
+    budget_tokens = WholeField(
         required=False,
         allow_null=True,
         default=None,
@@ -105,7 +129,7 @@ class SearchSerializer(QuestionSerializer):
 
 class ContextSerializer(QuestionSerializer):
     agent = NameField(required=False, default="", max_length=120)
-    budget_tokens = serializers.IntegerField(
+    budget_tokens = WholeField(
         required=False, default=2000, min_value=LEAST_TOKENS, max_value=MOST_TOKENS
     )
 
@@ -113,16 +137,12 @@ class ContextSerializer(QuestionSerializer):
 class AnswerSerializer(serializers.Serializer[Any]):
     """A question about a subject. `session`: the conversation it is asked in, by name."""
 
-    subject = TextField(max_length=200)
-    question = TextField()
+    subject = TextField(max_length=200, shape=SAID)
+    question = TextField(shape=SAID)
     session = NameField(required=False, default="", max_length=200)
     as_of = TimestampField(required=False, allow_null=True, default=None)
-    include_past = serializers.BooleanField(required=False, default=False)
-    deep = serializers.BooleanField(required=False, default=False)
-    limit = serializers.IntegerField(
-        required=False, allow_null=True, default=10, min_value=1, max_value=100
-    )
-    budget_tokens = serializers.IntegerField(
-        required=False, default=2000, min_value=100, max_value=1_000_000
-    )
-    explain = serializers.BooleanField(required=False, default=False)
+    include_past = FlagField(required=False, default=False)
+    deep = FlagField(required=False, default=False)
+    limit = WholeField(required=False, allow_null=True, default=10, min_value=1, max_value=100)
+    budget_tokens = WholeField(required=False, default=2000, min_value=100, max_value=1_000_000)
+    explain = FlagField(required=False, default=False)

@@ -10,6 +10,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api import views
 from api.answering import AnswerView
 from api.columns import Resource
+from api.pages import RedocView
 from api.progress import JobProgressView
 from api.resources import (
     block_writes,
@@ -24,10 +25,12 @@ from api.resources import (
     imports,
     jobs,
     keys,
+    members,
     note_writes,
     persona_writes,
     personas,
     policies,
+    replays,
     review,
     spaces,
     usage,
@@ -87,6 +90,7 @@ urlpatterns = [
     path("schema", SpectacularAPIView.as_view(**_open), name="schema"),
     # Split: its script comes from a path of its own, as the content security policy wants.
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="api:schema", **_open), name="docs"),
+    path("redoc", RedocView.as_view(url_name="api:schema", **_open), name="redoc"),
     *_of(SESSIONS, "sessions", "session"),
     *_of(TURNS, "turns", "turn"),
     _space("facts", facts.FactsView, "facts"),
@@ -145,6 +149,7 @@ urlpatterns = [
     path("usage", usage.UsageView.as_view(), name="usage"),
     path("usage/calls", usage.CallsView.as_view(), name="usage-calls"),
     path("keys", keys.KeysView.as_view(), name="keys"),
+    path("keys/new", keys.NewKeyView.as_view(), name="key-new"),
     path("keys/<uuid:row_id>/rotate", keys.RotateKeyView.as_view(), name="key-rotate"),
     path("keys/<uuid:row_id>/revoke", keys.RevokeKeyView.as_view(), name="key-revoke"),
     path("webhooks", webhooks.WebhooksView.as_view(), name="webhooks"),
@@ -166,6 +171,22 @@ urlpatterns = [
         webhooks.ReplayDeliveryView.as_view(),
         name="delivery-replay",
     ),
+    path("members", members.MembersView.as_view(), name="members"),
+    path("members/new", members.NewMemberView.as_view(), name="member-new"),
+    path("members/<uuid:row_id>/role", members.RoleView.as_view(), name="member-role"),
+    path("members/<uuid:row_id>/remove", members.RemoveMemberView.as_view(), name="member-remove"),
+    path("policy", policies.TenantPolicyView.as_view(), name="tenant-policy"),
+    path("policy/versions", policies.PolicyVersionsView.as_view(), name="tenant-policy-versions"),
+    path("policy/presets", policies.PresetsView.as_view(), name="presets"),
+    path("policy/switches", policies.SwitchesView.as_view(), name="switches"),
+    path("replays", replays.ReplaysView.as_view(), name="replays"),
+    path("replays/new", replays.NewReplayView.as_view(), name="replay-new"),
+    path("replays/<uuid:row_id>", replays.ReplayView.as_view(), name="replay"),
+    path(
+        "replays/<uuid:row_id>/results", replays.ReplayResultsView.as_view(), name="replay-results"
+    ),
+    path("replays/<uuid:row_id>/cancel", replays.CancelReplayView.as_view(), name="replay-cancel"),
+    path("replays/<uuid:row_id>/decide", replays.DecideReplayView.as_view(), name="replay-decide"),
     path("receipts", erasing.ReceiptsView.as_view(), name="receipts"),
     path("receipts/<uuid:row_id>", erasing.ReceiptView.as_view(), name="receipt"),
     *_of(golden.QUESTIONS, "golden", "golden-question"),
@@ -179,8 +200,9 @@ urlpatterns = [
     _space("feedback", ListView, "feedback", resource=feedback.FEEDBACK),
     _space("feedback/set", feedback.SetFeedbackView, "feedback-set"),
     _space("policy", policies.SpacePolicyView, "policy"),
+    _space("policy/versions", policies.SpacePolicyVersionsView, "policy-versions"),
     path("spaces", spaces.SpacesView.as_view(), name="spaces"),
     # Last of them: a subject may have slashes in its name.
     path("spaces/<path:subject>", spaces.SpaceView.as_view(), name="space"),
-    re_path(r"^.*$", views.NotFoundView.as_view(), name="not-found"),
+    re_path(r"^[\s\S]*$", views.NotFoundView.as_view(), name="not-found"),
 ]

@@ -15,8 +15,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.authentication import key_of
-from api.idempotency import HEADER, once
+from api.idempotency import once
+from api.listing import flag_of
 from api.resources import answer_resource, ingested_resource, job_resource
+from api.schema import WRITE_PARAMETERS
 from api.serializers import (
     AddSerializer,
     BatchSerializer,
@@ -36,6 +38,13 @@ from memoryhub.tenants.services import clean_subject
 _ENDED = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
 
 
+ADD_EXAMPLE = {
+    "subject": "ana",
+    "messages": [{"role": "user", "content": "I play chess in Porto.", "speaker": "Ana"}],
+    "session": "monday",
+}
+
+
 class HubView(APIView):
     """Methods are those that have a scope; OPTIONS is answered with 405 like the others."""
 
@@ -47,7 +56,7 @@ class HubView(APIView):
 
         A WSGI request without a length reads as empty, which would blame the caller's fields.
         """
-        if not request.META.get("CONTENT_LENGTH"):
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
         return request.data
 
@@ -64,15 +73,20 @@ class MemoriesView(HubView):
     """Tell the hub what was said."""
 
     scopes: ClassVar = {"POST": "write"}
+    example: ClassVar = ADD_EXAMPLE
 
     @extend_schema(
         request=AddSerializer,
-        parameters=[OpenApiParameter(HEADER, str, OpenApiParameter.HEADER)],
+        parameters=[
+            *WRITE_PARAMETERS,
+            OpenApiParameter("wait", bool, description="Work on it before answering."),
+        ],
         responses={200: dict[str, Any], 202: dict[str, Any]},
     )
     def post(self, request: Request) -> Response:
         body = AddSerializer(data=self.body(request))
         body.is_valid(raise_exception=True)
+        wait = flag_of(request, "wait") or body.validated_data["wait"]
         key, wanted = key_of(request), body.request()
         _allowed(request, wanted.subject)
         if body.validated_data["dry_run"]:
@@ -83,7 +97,6 @@ class MemoriesView(HubView):
             "memories",
             lambda: ingested_resource(ingest(key.tenant_id, wanted)),
         )
-        wait = body.validated_data["wait"] or request.query_params.get("wait") == "true"
         return _answer(key.tenant_id, answer, wait=wait, replayed=replayed)
 
 
@@ -109,11 +122,10 @@ class BatchView(HubView):
     """Several adds at once, stored all or none and worked on subject by subject."""
 
     scopes: ClassVar = {"POST": "write"}
+    example: ClassVar = {"items": [ADD_EXAMPLE]}
 
     @extend_schema(
-        request=BatchSerializer,
-        parameters=[OpenApiParameter(HEADER, str, OpenApiParameter.HEADER)],
-        responses={202: dict[str, Any]},
+        request=BatchSerializer, parameters=WRITE_PARAMETERS, responses={202: dict[str, Any]}
     )
     def post(self, request: Request) -> Response:
         body = BatchSerializer(data=self.body(request))
@@ -136,10 +148,6 @@ class BatchView(HubView):
 
 
 def _check_batch(items: list[dict[str, Any]]) -> None:
-    for place, item in enumerate(items):
-        for name in ("wait", "dry_run"):
-            if item[name]:
-                raise InvalidInput("not in a batch", field=f"items[{place}].{name}")
     if sum(len(item["messages"]) for item in items) > settings.MAX_MESSAGES:
         raise InvalidInput(f"at most {settings.MAX_MESSAGES} messages in all", field="items")
 
@@ -200,6 +208,7 @@ class QuestionView(HubView):
     """Answers a question about a subject."""
 
     scopes: ClassVar = {"POST": "read"}
+    example: ClassVar = {"subject": "ana", "query": "where does she play chess"}
 
     def question(self, request: Request, body: QuestionSerializer) -> Question:
         """Raises InvalidInput that names the field, NotFound for a subject that is not there."""

@@ -220,6 +220,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "api.completing.completed",
+    ],
 }
 
 LOG_LEVEL = env.choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.fields import MetadataField, NameField
+from api.fields import SAID, FlagField, MetadataField, NameField, WholeField
 from api.resources.base import space_at
 from api.resources.blocks import BLOCKS, blocks_of
 from api.resources.writing import (
@@ -33,23 +33,21 @@ from personas.models import CoreBlock
 class NewBlockSerializer(ReasonSerializer):
     """`shared`: it belongs to no subject, and this one's agents see it."""
 
-    label = NameField(max_length=MAX_LABEL)  # type: ignore[assignment]  # a field here
+    label = NameField(max_length=MAX_LABEL, shape=SAID)  # type: ignore[assignment]  # a field here
     value = NameField(required=False, default="", max_length=MAX_LIMIT)
     description = NameField(required=False, default="", max_length=500)
-    char_limit = serializers.IntegerField(
-        required=False, default=2000, min_value=1, max_value=MAX_LIMIT
-    )
+    char_limit = WholeField(required=False, default=2000, min_value=1, max_value=MAX_LIMIT)
     agent = NameField(required=False, default="", max_length=120)
-    read_only = serializers.BooleanField(required=False, default=False)  # type: ignore[assignment]  # a field here
-    shared = serializers.BooleanField(required=False, default=False)
+    read_only = FlagField(required=False, default=False)  # type: ignore[assignment]  # a field here
+    shared = FlagField(required=False, default=False)
 
 
 class ReviseSerializer(ReasonSerializer):
     """What is left out stays as it is."""
 
     value = NameField(required=False, max_length=MAX_LIMIT)
-    label = NameField(required=False, max_length=MAX_LABEL)  # type: ignore[assignment]  # a field here
-    char_limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT)
+    label = NameField(required=False, max_length=MAX_LABEL, shape=SAID)  # type: ignore[assignment]  # a field here
+    char_limit = WholeField(required=False, min_value=1, max_value=MAX_LIMIT)
 
 
 def _writer(deed: Deed) -> Writer:

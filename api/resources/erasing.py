@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from api.authentication import key_of
 from api.columns import ID, OBJECT, TEXT, TIME, Resource
+from api.fields import FlagField, IdField, TextField
 from api.resources.base import TenantListView, TenantRowView
 from api.resources.writing import Deed, ReasonSerializer, WriteView
 from memoryhub.dialogues.models import Session, Turn
@@ -50,14 +51,10 @@ class EraseSerializer(ReasonSerializer):
     """
 
     target = serializers.ChoiceField(choices=("turns", "session", "facts", "subject"))
-    ids = serializers.ListField(
-        child=serializers.UUIDField(), required=False, default=list, max_length=MOST
-    )
-    sources = serializers.BooleanField(required=False, default=False)
-    confirm = serializers.CharField(
-        required=False, default="", max_length=200, trim_whitespace=False, allow_blank=True
-    )
-    dry_run = serializers.BooleanField(required=False, default=False)
+    ids = serializers.ListField(child=IdField(), required=False, default=list, max_length=MOST)
+    sources = FlagField(required=False, default=False)
+    confirm = TextField(required=False, default="", max_length=200)
+    dry_run = FlagField(required=False, default=False)
 
 
 class EraseView(WriteView):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 from uuid import UUID
 
-from rest_framework import serializers
-
-from api.fields import TextField, TimestampField
+from api.fields import SAID, FlagField, TextField, TimestampField
 from api.resources.facts import FACTS
 from api.resources.writing import Deed, ReasonSerializer, RowWriteView, said
 from memoryhub.dialogues.messages import in_zone
@@ -15,7 +13,7 @@ from notes import amending, correcting
 
 
 class CorrectSerializer(ReasonSerializer):
-    text = TextField()
+    text = TextField(shape=SAID)
 
 
 class EndSerializer(ReasonSerializer):
@@ -23,7 +21,7 @@ class EndSerializer(ReasonSerializer):
 
 
 class PinSerializer(ReasonSerializer):
-    pinned = serializers.BooleanField(required=False, default=True)
+    pinned = FlagField(required=False, default=True)
 
 
 class FactWriteView(RowWriteView):

@@ -7,14 +7,13 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db.models import Q, QuerySet
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from api.columns import DERIVED, ID, NUMBER, RETAINED, TEXT, TIME, Column, Resource
 from api.fields import TimestampField
 from api.resources.base import ListView
 from api.resources.sources import with_sources
-from api.schema import PAGE_PARAMETERS
+from api.schema import PAGE_PARAMETERS, time_parameter
 from memoryhub.dialogues.messages import in_zone
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.models import Space
@@ -57,7 +56,7 @@ FACTS = Resource(
     version="version",
     more=with_sources("fact"),
 )
-AS_OF = OpenApiParameter("as_of", str, description="What held at that time.")
+AS_OF = time_parameter("as_of", "What held at that time; not with `status`.")
 
 
 def asked_time(request: Request, name: str, space: Space) -> datetime | None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.columns import ID, TEXT, TIME, Column, Resource
-from api.fields import NameField
+from api.fields import IdField, NameField
 from api.listing import shown_row
 from api.resources.writing import Deed, WriteView
 from memoryhub.recall.opinions import say
@@ -37,8 +37,8 @@ class FeedbackSerializer(serializers.Serializer[Any]):
     """`recall_id`: that of the search it was shown by. `verdict` null takes the word back."""
 
     kind = serializers.ChoiceField(choices=tuple(JUDGED))
-    memory_id = serializers.UUIDField()
-    recall_id = serializers.UUIDField(required=False, allow_null=True, default=None)
+    memory_id = IdField()
+    recall_id = IdField(required=False, allow_null=True, default=None)
     verdict = serializers.ChoiceField(choices=tuple(Feedback.Verdict.values), allow_null=True)
     comment = NameField(required=False, default="", max_length=MOST_CHARACTERS)
 

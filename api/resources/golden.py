@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from api.columns import DERIVED, ID, LIST, OBJECT, TEXT, TIME, Resource, unretired
-from api.fields import TextField
+from api.fields import SAID, IdField, TextField
 from api.resources.writing import (
     Deed,
     ReasonSerializer,
@@ -21,6 +21,8 @@ from memoryhub.golden.models import GoldenQuestion
 from memoryhub.golden.services import (
     MOST_EXPECTED,
     MOST_TAGS,
+    TAG_LENGTH,
+    TEXT_LENGTH,
     change_question,
     remove_question,
     save_question,
@@ -48,16 +50,19 @@ QUESTIONS = Resource(
 
 class ExpectedSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=("fact", "note", "turn"))
-    id = serializers.UUIDField()
+    id = IdField()
 
 
 class QuestionBodySerializer(ReasonSerializer):
-    text = TextField()
+    text = TextField(max_length=TEXT_LENGTH, shape=SAID)
     expected = serializers.ListField(
         child=ExpectedSerializer(), allow_empty=False, max_length=MOST_EXPECTED
     )
     tags = serializers.ListField(
-        child=TextField(max_length=200), required=False, default=list, max_length=MOST_TAGS
+        child=TextField(max_length=TAG_LENGTH, shape=SAID),
+        required=False,
+        default=list,
+        max_length=MOST_TAGS,
     )
 
 

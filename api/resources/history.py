@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
@@ -15,7 +16,7 @@ from api.columns import FLAG, ID, NUMBER, OBJECT, TEXT, TIME, Column, Resource
 from api.listing import limit_of
 from api.resources.base import space_at
 from api.resources.facts import asked_time
-from api.schema import PAGE_PARAMETERS
+from api.schema import PAGE_PARAMETERS, time_parameter
 from api.views import HubView
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
@@ -75,7 +76,12 @@ HISTORY = Resource(
     },
     order=("-created_at", "-id"),
 )
-_KIND = OpenApiParameter("kind", str, description="Only rows of this kind.")
+_KIND = OpenApiParameter(
+    "kind",
+    str,
+    enum=sorted(kind.name for kind in registry.kinds()),
+    description="Only rows of this kind.",
+)
 
 
 class _Told(HubView):
@@ -91,7 +97,7 @@ class _Told(HubView):
             raise InvalidInput("a time", field=self.time)
         kind, limit = _kind(request), limit_of(request)
         with tenant_scope(space.tenant_id):
-            found = [one for one in self.told(space, at) if kind in ("", one["kind"])]
+            found = [one for one in self.told(space, at) if kind in (None, one["kind"])]
         return Response(_page(request, found, limit))
 
     def told(self, space: Space, at: Any) -> list[dict[str, Any]]:
@@ -103,7 +109,7 @@ class AsOfView(_Told):
 
     time = "at"
     parameters: ClassVar = [
-        OpenApiParameter("at", str, required=True, description="The moment."),
+        time_parameter("at", "The moment.", required=True),
         _KIND,
         *PAGE_PARAMETERS[:2],
     ]
@@ -118,7 +124,7 @@ class ChangesView(_Told):
 
     time = "since"
     parameters: ClassVar = [
-        OpenApiParameter("since", str, required=True, description="The moment."),
+        time_parameter("since", "The moment.", required=True),
         _KIND,
         *PAGE_PARAMETERS[:2],
     ]
@@ -134,17 +140,17 @@ def change_shown(one: timeline.RowChange) -> dict[str, Any]:
     return {"kind": one.kind, "id": one.row_id, "how": one.how, "values": values, "fields": changed}
 
 
-def _kind(request: Request) -> str:
-    given = request.query_params.get("kind", "")
+def _kind(request: Request) -> str | None:
+    given = request.query_params.get("kind")
     known = sorted(kind.name for kind in registry.kinds())
-    if given and given not in known:
+    if given is not None and given not in known:
         raise InvalidInput(f"one of {', '.join(known)}", field="kind")
     return given
 
 
 def _page(request: Request, found: Sequence[dict[str, Any]], limit: int) -> dict[str, Any]:
     ordered = sorted(found, key=_place)
-    after = request.query_params.get("cursor", "")
+    after = _after(request)
     left = [one for one in ordered if _place(one) > after]
     more = len(left) > limit
     return {
@@ -152,6 +158,14 @@ def _page(request: Request, found: Sequence[dict[str, Any]], limit: int) -> dict
         "total": len(ordered),
         "next": _place(left[limit - 1]) if more else None,
     }
+
+
+def _after(request: Request) -> str:
+    """The place that the cursor names. Raises InvalidInput."""
+    given = request.query_params.get("cursor")
+    if given is not None and not re.fullmatch("[a-z]+:[0-9a-f-]{36}", given):
+        raise InvalidInput("take `next` of the page before", field="cursor")
+    return given or ""
 
 
 def _place(one: dict[str, Any]) -> str:

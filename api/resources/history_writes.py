@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from rest_framework import serializers
-
-from api.fields import TimestampField
+from api.fields import FlagField, TimestampField
 from api.resources.history import change_shown
 from api.resources.writing import Deed, ReasonSerializer, WriteView
 from memoryhub.dialogues.messages import in_zone
@@ -24,13 +22,13 @@ MOST_SHOWN = 200
 class UndoSerializer(ReasonSerializer):
     """`cascade`: later events that built on it are undone first."""
 
-    cascade = serializers.BooleanField(required=False, default=False)
-    dry_run = serializers.BooleanField(required=False, default=False)
+    cascade = FlagField(required=False, default=False)
+    dry_run = FlagField(required=False, default=False)
 
 
 class RollBackSerializer(ReasonSerializer):
     to = TimestampField()
-    dry_run = serializers.BooleanField(required=False, default=False)
+    dry_run = FlagField(required=False, default=False)
 
 
 _OUTLOOK = {

@@ -57,7 +57,7 @@ class JobsView(TenantListView):
     def rows(self, request: Request) -> QuerySet[Any]:
         rows = super().rows(request)
         state = request.query_params.get("state")
-        return rows.filter(state=_known(state)) if state else rows
+        return rows if state is None else rows.filter(state=_known(state))
 
 
 def _known(state: str) -> str:

@@ -1,24 +1,27 @@
-"""The tenant's keys: which there are, when each was last used, and another in place of one."""
+"""The tenant's keys: which there are, when each was last used, and new ones."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.authentication import tenant_of
+from api.authentication import key_of, tenant_of
 from api.columns import ID, LIST, TEXT, TIME, Column, Resource
+from api.fields import SAID, NameField, TextField, TimestampField, WholeField
 from api.listing import shown_row
-from api.resources.base import ResourceView, TenantListView, seen
-from memoryhub.errors import NotFound
-from memoryhub.tenants.models import ApiKey
+from api.resources.base import TenantListView, seen, space_at
+from api.resources.writing import AnyWriteView, EmptySerializer
+from memoryhub.dialogues.messages import clean_text, in_zone
+from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.tenants.models import ApiKey, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import revoke_key, rotate_key
+from memoryhub.tenants.services import create_key, revoke_key, rotate_key
 
 KEYS = Resource(
     "key",
@@ -40,12 +43,23 @@ KEYS = Resource(
 _LONGEST_HOURS = 24 * 30
 
 
+class NewKeySerializer(serializers.Serializer[Any]):
+    """`subject`: the only one it reaches; empty: all. `expires_at`: null for never."""
+
+    name = TextField(max_length=120, shape=SAID)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=ApiKey.Scope.values),
+        allow_empty=False,
+        max_length=len(ApiKey.Scope.values),
+    )
+    subject = NameField(required=False, default="", max_length=200)
+    expires_at = TimestampField(required=False, allow_null=True, default=None)
+
+
 class RotateSerializer(serializers.Serializer[Any]):
     """`overlap_hours`: how long the old key still works beside the new one."""
 
-    overlap_hours = serializers.IntegerField(
-        required=False, default=24, min_value=0, max_value=_LONGEST_HOURS
-    )
+    overlap_hours = WholeField(required=False, default=24, min_value=0, max_value=_LONGEST_HOURS)
 
 
 class KeysView(TenantListView):
@@ -53,47 +67,112 @@ class KeysView(TenantListView):
     scopes: ClassVar = {"GET": "admin"}
 
 
-class _KeyDeedView(ResourceView):
-    resource = KEYS
+class _KeyWriteView(AnyWriteView):
+    """By a key of the tenant on all its keys, by a key of one subject on those of that one.
+
+    The secret is shown in the answer that made it and kept nowhere: a repetition of the request
+    is answered without it.
+    """
+
     scopes: ClassVar = {"POST": "admin"}
+    keeps = True
+
+    def shown(self, request: Request, write: Callable[[], tuple[ApiKey, str]]) -> Response:
+        made: list[str] = []
+
+        def once() -> dict[str, Any]:
+            row, secret = write()
+            made.append(secret)
+            with tenant_scope(row.tenant_id):
+                return shown_row(KEYS, KEYS.rows(), row.id)
+
+        response = self.once(request, once)
+        response.data["key"] = made[0] if made else None
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def answers(self) -> dict[str, Any]:
+        schema = KEYS.schema()
+        schema["properties"]["key"] = {"type": ["string", "null"]}
+        return schema
+
+
+class NewKeyView(_KeyWriteView):
+    """A new key, whose secret is in this answer and never again."""
+
+    serializer_class = NewKeySerializer
+    example: ClassVar = {"name": "support bot", "scopes": ["read", "write"], "subject": "ana"}
+
+    def post(self, request: Request) -> Response:
+        asked = self.asked(request)
+        given, space = asked["given"], _reached(request, asked["given"]["subject"])
+        name, until = _named(given["name"]), _until(given["expires_at"], space, asked["now"])
+        scopes = list(dict.fromkeys(given["scopes"]))
+
+        def make() -> tuple[ApiKey, str]:
+            with tenant_scope(tenant_of(request)):
+                tenant = Tenant.objects.get(id=tenant_of(request))
+            return create_key(tenant, name, scopes, space=space, expires_at=until)
+
+        return self.shown(request, make)
+
+
+def _reached(request: Request, subject: str) -> Space | None:
+    """Whom the new key reaches alone: nobody further than the caller's own. Raises NotFound."""
+    bound = key_of(request).space_id
+    if subject:
+        return space_at(request, subject)
+    with tenant_scope(tenant_of(request)):
+        return Space.objects.get(id=bound) if bound else None
+
+
+def _named(given: str) -> str:
+    name = clean_text(given).strip()
+    if not name:
+        raise InvalidInput("a name is needed: who will use it?", field="name")
+    return name
+
+
+def _until(at: datetime | None, space: Space | None, now: datetime) -> datetime | None:
+    if at is None:
+        return None
+    until = in_zone(at, space.timezone if space else "UTC", field="expires_at")
+    if until <= now:
+        raise InvalidInput("a time that is to come", field="expires_at")
+    return until
+
+
+class RotateKeyView(_KeyWriteView):
+    """Another secret with the same rights. It is shown in this answer and never again."""
+
+    serializer_class = RotateSerializer
+    example: ClassVar = {"overlap_hours": 24}
+
+    def post(self, request: Request, row_id: UUID) -> Response:
+        asked, key = self.asked(request), _key(request, row_id)
+        overlap = timedelta(hours=asked["given"]["overlap_hours"])
+        return self.shown(request, lambda: rotate_key(key, asked["now"], overlap))
+
+
+class RevokeKeyView(AnyWriteView):
+    """Refuse every request with this key from now on."""
+
+    scopes: ClassVar = {"POST": "admin"}
+    serializer_class = EmptySerializer
+    keeps = True
+
+    def post(self, request: Request, row_id: UUID) -> Response:
+        now, key = self.asked(request)["now"], _key(request, row_id)
+        return self.once(request, lambda: _revoked(key, now))
 
     def answers(self) -> dict[str, Any]:
         return KEYS.schema()
 
 
-class RotateKeyView(_KeyDeedView):
-    """Another secret with the same rights. It is shown in this answer and never again, so that
-    no repetition is answered with it: a lost answer is a key to be revoked."""
-
-    about = "Another secret with the same rights, shown in this answer and never again."
-    serializer_class = RotateSerializer
-    example: ClassVar = {"overlap_hours": 24}
-
-    def post(self, request: Request, row_id: UUID) -> Response:
-        body = RotateSerializer(data=self.body(request))
-        body.is_valid(raise_exception=True)
-        overlap = timedelta(hours=body.validated_data["overlap_hours"])
-        row, secret = rotate_key(_key(request, row_id), timezone.now(), overlap)
-        with tenant_scope(row.tenant_id):
-            shown = shown_row(KEYS, KEYS.rows(), row.id)
-        return Response(shown | {"key": secret}, headers={"Cache-Control": "no-store"})
-
-    def answers(self) -> dict[str, Any]:
-        schema = KEYS.schema()
-        schema["properties"]["key"] = {"type": "string"}
-        return schema
-
-
-class RevokeKeyView(_KeyDeedView):
-    """Refuse every request with this key from now on."""
-
-    about = "Refuse every request with this key from now on."
-
-    def post(self, request: Request, row_id: UUID) -> Response:
-        key = _key(request, row_id)
-        revoke_key(key, timezone.now())
-        with tenant_scope(key.tenant_id):
-            return Response(shown_row(KEYS, KEYS.rows(), key.id))
+def _revoked(key: ApiKey, now: datetime) -> dict[str, Any]:
+    revoke_key(key, now)
+    with tenant_scope(key.tenant_id):
+        return shown_row(KEYS, KEYS.rows(), key.id)
 
 
 def _key(request: Request, row_id: UUID) -> ApiKey:

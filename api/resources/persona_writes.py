@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from api.fields import NameField
+from rest_framework import serializers
+
+from api.fields import NameField, PatternField
 from api.resources.writing import Deed, ReasonSerializer, WriteView
 from memoryhub.tenants.scope import tenant_scope
 from personas import profiles, traits
+from personas.registry import DIMENSIONS, LEVELS
 
 _DONE = {"type": "object", "properties": {"key": {"type": "string"}}}
 
@@ -15,14 +18,14 @@ _DONE = {"type": "object", "properties": {"key": {"type": "string"}}}
 class TraitSerializer(ReasonSerializer):
     """`level` "" withdraws it."""
 
-    key = NameField(max_length=40)
-    level = NameField(max_length=6)
+    key = serializers.ChoiceField(choices=list(DIMENSIONS))
+    level = serializers.ChoiceField(choices=["", *sorted(LEVELS)], allow_blank=True)
 
 
 class AttributeSerializer(ReasonSerializer):
     """`value` "" takes it away, if no fact says it."""
 
-    key = NameField(max_length=40)
+    key = PatternField(shape=r"^[ _]*[^\W_][\w ]*$", max_length=40)
     value = NameField(max_length=500)
 
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 
 from api.columns import ID, LIST, OBJECT, TEXT, TIME, Resource
-from api.fields import NameField
 from api.listing import shown_row
 from api.permissions import HasScope
 from api.resources.writing import Deed, ReasonSerializer, WriteView
@@ -50,7 +50,7 @@ CONFLICTS = Resource(
 
 
 class DecideSerializer(ReasonSerializer):
-    answer = NameField(max_length=20)
+    answer = serializers.ChoiceField(choices=sorted({a for each in ANSWERS.values() for a in each}))
 
 
 class DecideView(WriteView):

@@ -57,7 +57,13 @@ class UsageView(HubView):
     """What models took in the last days: in all, by day, by purpose, by model."""
 
     scopes: ClassVar = {"GET": "read"}
-    parameters: ClassVar = [OpenApiParameter("days", int, description="1 to 366; 30.")]
+    parameters: ClassVar = [
+        OpenApiParameter(
+            "days",
+            {"type": "integer", "minimum": 1, "maximum": MOST_DAYS, "default": 30},
+            description="How many days, today included (UTC).",
+        )
+    ]
 
     def get(self, request: Request) -> Response:
         since = day_of(timezone.now()) - timedelta(days=_days(request) - 1)

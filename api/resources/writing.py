@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,9 +20,9 @@ from api.fields import NameField
 from api.idempotency import once_apart
 from api.listing import shown_row, tag
 from api.resources.base import space_at
-from api.schema import IF_MATCH, VERSIONED_PARAMETERS, WRITE_PARAMETERS
+from api.schema import IF_MATCH, VERSION_TAG, VERSIONED_PARAMETERS, WRITE_PARAMETERS
 from api.views import HubView
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.pipeline import restoring
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
@@ -37,15 +38,22 @@ class ReasonSerializer(serializers.Serializer[Any]):
     reason = NameField(required=False, default="", max_length=500)
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
+class EmptySerializer(serializers.Serializer[Any]):
+    """Nothing is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantDeed:
     """A write as it was asked for. `version`: the one that `If-Match` names, if it names one."""
 
-    space: Space
     given: dict[str, Any]
     key: KeyRow
     now: datetime
-    version: int | None
+    version: int | None = None
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.key.tenant_id
 
     @property
     def actor(self) -> str:
@@ -56,34 +64,48 @@ class Deed:
         return str(self.given.get("reason", ""))
 
 
-class WriteView(HubView):
-    """A write on a subject. `work` opens its own scopes; what it returns is the answer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed(TenantDeed):
+    """A write on a subject."""
+
+    space: Space
+
+
+class AnyWriteView(HubView):
+    """What writes have in common: a body that is read, a version, and being done once."""
 
     scopes: ClassVar = {"POST": "write"}
     serializer_class: type[serializers.Serializer[Any]] = ReasonSerializer
     parameters: ClassVar = WRITE_PARAMETERS
-    # Whether claims may have changed by other means than reading.
-    settles = False
     # The answer tells nothing that could be erased.
     keeps = False
 
-    def post(self, request: Request, subject: str, **ids: Any) -> Response:
-        space = space_at(request, subject)
+    def asked(self, request: Request) -> dict[str, Any]:
+        """What a deed is made of. Raises ValidationError, InvalidInput."""
         body = self.serializer_class(data=self.body(request))
         body.is_valid(raise_exception=True)
-        deed = Deed(
-            space, dict(body.validated_data), key_of(request), timezone.now(), version_of(request)
-        )
-        if deed.version is not None and IF_MATCH not in self.parameters:
+        version = version_of(request)
+        if version is not None and IF_MATCH not in self.parameters:
             raise InvalidInput("none: what this writes has no version", field="If-Match")
-        answer, replayed = once_apart(
-            space.tenant_id,
-            request,
-            type(self).__name__,
-            lambda: self._done(deed, **ids),
-            keeps=self.keeps,
-        )
+        given = dict(body.validated_data)
+        return {"given": given, "key": key_of(request), "now": timezone.now(), "version": version}
+
+    def once(self, request: Request, write: Callable[[], dict[str, Any]]) -> Response:
+        name, tenant_id = type(self).__name__, key_of(request).tenant_id
+        answer, replayed = once_apart(tenant_id, request, name, write, keeps=self.keeps)
         return answered(answer, replayed=replayed)
+
+
+class WriteView(AnyWriteView):
+    """A write on a subject. `work` opens its own scopes; what it returns is the answer."""
+
+    # Whether claims may have changed by other means than reading.
+    settles = False
+
+    def post(self, request: Request, subject: str, **ids: Any) -> Response:
+        space = space_at(request, subject)
+        deed = Deed(space=space, **self.asked(request))
+        return self.once(request, lambda: self._done(deed, **ids))
 
     def _done(self, deed: Deed, **ids: Any) -> dict[str, Any]:
         answer = self.work(deed, **ids)
@@ -94,6 +116,46 @@ class WriteView(HubView):
 
     def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
         raise NotImplementedError
+
+
+class TenantWriteView(AnyWriteView):
+    """A write on what belongs to the tenant as a whole: for a key of one subject it is not there.
+
+    `secret`: the name under which `work` answers with what is shown once, in the answer that made
+    it. It is kept nowhere: a repetition is answered without it.
+    """
+
+    scopes: ClassVar = {"POST": "admin"}
+    keeps = True
+    secret = ""
+
+    def post(self, request: Request, **ids: Any) -> Response:
+        whole_tenant(request)
+        deed = TenantDeed(**self.asked(request))
+        told: dict[str, Any] = {}
+
+        def write() -> dict[str, Any]:
+            answer = self.work(deed, **ids)
+            if self.secret in answer:
+                told[self.secret] = answer.pop(self.secret)
+            return answer
+
+        response = self.once(request, write)
+        if self.secret:
+            response.data[self.secret] = told.get(self.secret)
+            response["Cache-Control"] = "no-store"
+        return response
+
+    def work(self, deed: TenantDeed, **ids: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def whole_tenant(request: Request) -> UUID:
+    """The key's tenant. Raises NotFound for a key of one subject."""
+    key = key_of(request)
+    if key.space_id is not None:
+        raise NotFound("A key of one subject sees nothing of the tenant.")
+    return key.tenant_id
 
 
 class RowWriteView(WriteView):
@@ -152,10 +214,10 @@ def version_of(request: Request) -> int | None:
     given = request.headers.get("If-Match", "").strip()
     if given in ("", "*"):
         return None
-    number = given.strip('"').partition(".")[0]
-    if not (number.isascii() and number.isdecimal() and len(number) < 10):
+    found = re.fullmatch(VERSION_TAG, given)
+    if found is None:
         raise InvalidInput("the ETag of the row as it was read", field="If-Match")
-    return int(number)
+    return int(found[1])
 
 
 Change = Callable[[Deed, UUID], UUID | None]

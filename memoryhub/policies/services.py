@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from memoryhub.engines.llm import own_prompts
 from memoryhub.errors import Conflict, InvalidInput, NotFound
-from memoryhub.policies.composing import composed, normalised
+from memoryhub.policies.composing import Difference, composed, differences, normalised
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import DEFAULT
 from memoryhub.policies.schema import Policy
@@ -101,34 +101,71 @@ def set_policy(
     `expected` is the version that the change was made on: Conflict when there is a newer one.
     Raises InvalidInput that names the switch and its bounds. Opens its own scope.
     """
-    if space is not None and space.tenant_id != tenant_id:
-        raise NotFound("there is no such space")
-    changed = overrides or {}
-    if space is not None:
-        _refuse_for_space(changed)
     with tenant_scope(tenant_id):
         Tenant.objects.select_for_update().get(id=tenant_id)  # one version after the other
-        layers = layers_of(tenant_id, space)
-        before = layers.own if space else layers.tenant
-        version = before.version if before else 0
-        if expected is not None and expected != version:
-            raise Conflict("the policy has changed since", code="policy_changed")
-        kept = "" if space else before.preset if before else DEFAULT
-        made = PolicyVersion(
-            tenant_id=tenant_id,
-            space=space,
-            version=version + 1,
-            preset=preset or kept,
-            overrides=changed,
-            actor=actor[:120],
-            reason=reason[:500],
-            created_at=now or timezone.now(),
+        made, _ = _proposed(
+            tenant_id,
+            PolicyVersion(
+                tenant_id=tenant_id,
+                space=space,
+                preset=preset,
+                overrides=overrides or {},
+                actor=actor[:120],
+                reason=reason[:500],
+                created_at=now or timezone.now(),
+            ),
+            expected,
         )
-        policy = _composed(layers.tenant, made) if space else _composed(made, None)
-        refuse_unknown_prompts(policy, changed)
-        made.overrides = normalised(policy, changed)
         made.save(force_insert=True)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a change would make of the policy in force."""
+
+    policy: Policy
+    changes: list[Difference]
+
+
+def outlook(
+    tenant_id: UUID,
+    *,
+    preset: str = "",
+    overrides: dict[str, Any] | None = None,
+    space: Space | None = None,
+    expected: int | None = None,
+) -> Outlook:
+    """What `set_policy` would do, done nowhere. Raises as it does. Opens its own scope."""
+    asked = PolicyVersion(
+        tenant_id=tenant_id, space=space, preset=preset, overrides=overrides or {}
+    )
+    with tenant_scope(tenant_id):
+        before = layers_of(tenant_id, space).policy
+        _, after = _proposed(tenant_id, asked, expected)
+    return Outlook(after, differences(before, after))
+
+
+def _proposed(
+    tenant_id: UUID, asked: PolicyVersion, expected: int | None
+) -> tuple[PolicyVersion, Policy]:
+    """The version as it would be stored, and the policy with it. Call inside the scope."""
+    space = asked.space
+    if space is not None and space.tenant_id != tenant_id:
+        raise NotFound("there is no such space")
+    if space is not None:
+        _refuse_for_space(asked.overrides)
+    layers = layers_of(tenant_id, space)
+    before = layers.own if space else layers.tenant
+    version = before.version if before else 0
+    if expected is not None and expected != version:
+        raise Conflict("the policy has changed since", code="policy_changed")
+    kept = "" if space else before.preset if before else DEFAULT
+    asked.version, asked.preset = version + 1, asked.preset or kept
+    policy = _composed(layers.tenant, asked) if space else _composed(asked, None)
+    refuse_unknown_prompts(policy, asked.overrides)
+    asked.overrides = normalised(policy, asked.overrides)
+    return asked, policy
 
 
 def refuse_unknown_prompts(policy: Policy, names: Iterable[str]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.pipeline import runner
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -113,3 +116,22 @@ def test_a_bad_batch_is_refused_whole(
     assert answer.status_code == 422, answer.content
     assert answer.json()["errors"][0]["field"] == field
     assert rows(tenant)["Turn"] == 0
+
+
+def test_what_is_read_later_tells_decision_reason_and_target_of_every_candidate(
+    api: APIClient, tenant: Tenant
+) -> None:
+    add(api, said("I live in Porto.", wait=True))
+    told = add(api, said("I live in Lisbon now. I like tea.")).json()
+    assert told["job"]["decisions"] == []
+    with tenant_scope(tenant.id):
+        space = Space.objects.get()
+    runner.drain(tenant.id, space.id, timezone.now() + timedelta(hours=1))
+    decisions = api.get(f"/api/v1/jobs/{told['job_id']}").json()["decisions"]
+    assert {each["op"] for each in decisions} >= {"supersede", "add"}
+    for each in decisions:
+        assert each["reason"]
+        assert each["turns"]
+        assert (each["target"] is None) == (each["op"] == "add")
+    moved = next(each for each in decisions if each["op"] == "supersede")
+    assert "Porto" in moved["target"]["text"]

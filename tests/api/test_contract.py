@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from api.urls import urlpatterns
 
+# What is asked and changes nothing; and imports, which know by themselves what they took before.
+ASKING = {
+    f"/api/v1/{name}"
+    for name in ("search", "context", "answer", "imports", "imports/{row_id}/take")
+}
 CONTRACT = Path(__file__).with_name("openapi.json")
 
 
@@ -34,7 +41,7 @@ def test_the_contract_is_the_one_agreed_on(described: dict[str, Any]) -> None:
 
 def test_every_route_is_described_without_a_warning(described: dict[str, Any]) -> None:
     assert not GENERATOR_STATS
-    names = {"schema", "docs", "not-found"}
+    names = {"schema", "docs", "redoc", "not-found"}
     assert len(described["paths"]) == len([p for p in urlpatterns if p.name not in names])
 
 
@@ -44,9 +51,32 @@ def test_every_operation_says_what_it_takes_and_answers(described: dict[str, Any
             assert operation["description"], (path, method)
             assert operation["responses"], (path, method)
             names = {parameter["name"] for parameter in operation.get("parameters", ())}
-            if method == "post" and path.startswith("/api/v1/spaces/"):
+            if method == "post" and path.startswith("/api/v1/") and path not in ASKING:
                 assert "Idempotency-Key" in names, path
+            if method == "post" and path.startswith("/api/v1/spaces/"):
                 assert "requestBody" in operation, path
+
+
+def test_every_operation_has_examples_of_its_shape(described: dict[str, Any]) -> None:
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            shown = list(_shown(operation))
+            assert shown, (path, method)
+            for shape, example in shown:
+                whole = {**shape, "components": described["components"]}
+                faults = [e.message for e in Draft202012Validator(whole).iter_errors(example)]
+                assert faults == [], (path, method)
+
+
+def _shown(operation: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Every example of what is sent or answered, with the schema it stands beside."""
+    answers = [each for s, each in operation["responses"].items() if s.startswith("2")]
+    assert answers
+    for part in [operation.get("requestBody", {}), *answers]:
+        for given in part.get("content", {}).values():
+            examples = [each["value"] for each in given.get("examples", {}).values()]
+            for example in examples or [given["example"]]:
+                yield given["schema"], example
 
 
 def test_operations_have_names_of_their_own(described: dict[str, Any]) -> None:

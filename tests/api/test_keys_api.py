@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from api.models import IdempotentRequest
 from memoryhub.tenants import keys
 from memoryhub.tenants.models import ApiKey, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -72,3 +73,62 @@ def test_an_admin_key_of_one_subject_reaches_only_that_ones(client_of: Any, tena
     assert bound.get(KEYS).json()["total"] == 1
     assert rotate(bound, row).status_code == 404
     assert bound.post(f"{KEYS}/{row.id}/revoke").status_code == 404
+
+
+def make(admin: APIClient, **body: Any) -> Any:
+    headers = {"Idempotency-Key": body.pop("once", "")}
+    body = {"name": "bot", "scopes": ["read"]} | body
+    return admin.post(f"{KEYS}/new", body, format="json", headers=headers)
+
+
+def test_a_new_key_works_within_its_scopes_and_subject(client_of: Any, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        ensure_space(tenant.id, "ana")
+        ensure_space(tenant.id, "rui")
+    made = make(client_of(tenant, "admin"), subject="ana")
+    assert made["Cache-Control"] == "no-store"
+    key = bearer(made.json()["key"])
+    assert [each["subject"] for each in key.get("/api/v1/spaces").json()["items"]] == ["ana"]
+    assert key.get("/api/v1/spaces/rui").status_code == 404
+    said = {"subject": "ana", "messages": [{"content": "Hello."}]}
+    assert key.post("/api/v1/memories", said, format="json").status_code == 403
+
+
+def test_a_new_key_ends_when_it_was_said_to(client_of: Any, tenant: Tenant) -> None:
+    admin = client_of(tenant, "admin")
+    until = timezone.now() + timedelta(hours=1)
+    made = make(admin, expires_at=until.isoformat()).json()
+    assert keys.find(made["key"], timezone.now()) is not None
+    assert keys.find(made["key"], until) is None
+    past = make(admin, expires_at="2020-01-01T00:00:00Z")
+    assert past.json()["errors"][0]["field"] == "expires_at"
+
+
+def test_a_repetition_makes_no_second_key_and_tells_no_secret(
+    client_of: Any, tenant: Tenant
+) -> None:
+    admin = client_of(tenant, "admin")
+    first, again = make(admin, once="k").json(), make(admin, once="k").json()
+    assert first["key"]
+    assert again == first | {"key": None}
+    assert admin.get(KEYS).json()["total"] == 2
+    with tenant_scope(tenant.id):
+        kept = IdempotentRequest.objects.get()
+    assert first["key"].rpartition("_")[2] not in str(kept.body)
+
+
+def test_an_admin_key_of_one_subject_makes_keys_of_that_one(client_of: Any, tenant: Tenant) -> None:
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "ana")
+        ensure_space(tenant.id, "rui")
+    bound = client_of(tenant, "admin", space=space)
+    assert make(bound).json()["subject"] == "ana"
+    assert make(bound, subject="rui").status_code == 404
+
+
+def test_what_is_no_key_is_not_made(client_of: Any, tenant: Tenant) -> None:
+    admin = client_of(tenant, "admin")
+    assert make(admin, name=" \0").json()["errors"][0]["field"] == "name"
+    assert make(admin, scopes=[]).json()["errors"][0]["field"] == "scopes"
+    assert make(admin, scopes=["root"]).json()["errors"][0]["field"] == "scopes[0]"
+    assert make(admin, subject="nobody").status_code == 404

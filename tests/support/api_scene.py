@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from api.urls import urlpatterns
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import Relation
@@ -27,6 +27,7 @@ from tests.support.factories import (
     make_proposal,
     make_question,
     make_receipt,
+    make_replay,
     make_segment,
     make_space,
     make_trait,
@@ -51,6 +52,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             owner="ana", key="home_town", value="Porto", **keys
         )
         hook = make_webhook(tenant, name="Porto", space=space)
+        golden = make_question(space, "Porto?", fact)
         return {
             "webhook": hook,
             "delivery": make_delivery(hook, space, reply="Porto"),
@@ -73,15 +75,31 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "receipt": make_receipt(tenant),
             "key": create_key(tenant, "Porto", ["read"])[0],
             "call": make_call(space),
-            "golden": make_question(space, "Porto?", fact),
             "import": make_import(tenant, word="Porto"),
+            "golden": golden,
+            "member": _members(tenant, subject),
+            "replay": make_replay(golden, space=space, tag="Porto"),
         }
+
+
+def _members(tenant: Tenant, subject: str) -> Membership:
+    """Two admins, so that one may go. Nobody signs in: a password takes long to keep."""
+    made = [
+        Membership.objects.create(tenant=tenant, user=user, role=Membership.Role.ADMIN)
+        for user in (
+            User.objects.create(
+                username=f"{name}@{tenant.slug}.{subject}", email="porto@example.com"
+            )
+            for name in ("ida", "eve")
+        )
+    ]
+    return made[0]
 
 
 def path(name: str, rows: dict[str, Any], *, subject: str) -> str:
     """The path of a route about these rows."""
     wanted = parameters(name)
-    values: dict[str, Any] = {"subject": subject, "row_id": _row_of(name, rows)}
+    values: dict[str, Any] = {"subject": subject, "row_id": row_of(name, rows)}
     return reverse(f"api:{name}", kwargs={k: values[k] for k in wanted}) + TIMES.get(name, "")
 
 
@@ -90,6 +108,6 @@ def parameters(name: str) -> list[str]:
     return list(route.pattern.converters)
 
 
-def _row_of(name: str, rows: dict[str, Any]) -> Any:
+def row_of(name: str, rows: dict[str, Any]) -> Any:
     kind = name if name in rows else name.split("-")[0]
     return rows[kind].id if kind in rows else None

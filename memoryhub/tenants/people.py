@@ -1,0 +1,72 @@
+"""The people of a tenant: who may sign in to its console, and as what."""
+
+from __future__ import annotations
+
+import secrets
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from memoryhub.errors import Conflict, NotFound
+from memoryhub.tenants.models import Membership, Tenant, User
+from memoryhub.tenants.scope import tenant_scope, user_scope
+
+_ADMIN = Membership.Role.ADMIN
+
+
+def add_person(
+    tenant_id: UUID, username: str, role: str, *, email: str = ""
+) -> tuple[Membership, str]:
+    """(membership, password): a new person with a password that can't be shown again.
+
+    Raises Conflict for a name that is taken, by whomever: a tenant draws nobody in who works for
+    another. Opens its own scope.
+    """
+    password = secrets.token_urlsafe(12)
+    with tenant_scope(tenant_id):
+        try:
+            with transaction.atomic():
+                user = User.objects.create_user(username, email, password)
+        except IntegrityError:
+            raise Conflict("this name is taken: choose another", code="name_taken") from None
+        tenant = Tenant.objects.get(id=tenant_id)
+        return Membership.objects.create(tenant=tenant, user=user, role=role), password
+
+
+def set_role(tenant_id: UUID, member_id: UUID, role: str) -> None:
+    """Raises NotFound, and Conflict for the last admin's. Opens its own scope."""
+    with tenant_scope(tenant_id):
+        member = _locked(tenant_id, member_id)
+        if role != _ADMIN:
+            _keep_an_admin(member)
+        Membership.objects.filter(id=member.id).update(role=role)
+
+
+def remove_person(tenant_id: UUID, member_id: UUID) -> None:
+    """Take the person out of the tenant; whoever belongs to no other is forgotten.
+
+    Raises NotFound, and Conflict for the last admin. Opens its own scopes.
+    """
+    with tenant_scope(tenant_id):
+        member = _locked(tenant_id, member_id)
+        _keep_an_admin(member)
+        member.delete()
+        with user_scope(member.user_id):
+            elsewhere = Membership._base_manager.filter(user_id=member.user_id).exists()
+        if not elsewhere:
+            User.objects.filter(id=member.user_id, is_staff=False).delete()
+
+
+def _locked(tenant_id: UUID, member_id: UUID) -> Membership:
+    """With the tenant, so that two admins don't remove each other at once."""
+    Tenant.objects.select_for_update().get(id=tenant_id)
+    member = Membership.objects.filter(id=member_id).first()
+    if member is None:
+        raise NotFound("There is no such member.")
+    return member
+
+
+def _keep_an_admin(member: Membership) -> None:
+    others = Membership.objects.filter(role=_ADMIN).exclude(id=member.id)
+    if member.role == _ADMIN and not others.exists():
+        raise Conflict("the last admin stays: make somebody else one first", code="last_admin")
