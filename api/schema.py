@@ -118,7 +118,8 @@ def page_schema(resource: Resource) -> dict[str, Any]:
 
 
 class HubSchema(AutoSchema):
-    """Reads `parameters`, `answers()`, `about`, `serializer_class` and `example` of a view."""
+    """Reads `parameters`, `answers()`, `about`, `serializer_class` and `example` of a view; of
+    one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
 
     def get_operation_id(self) -> str:
         """Of the path and the method: `facts_correct_post`, `facts_one_get`."""
@@ -145,7 +146,9 @@ class HubSchema(AutoSchema):
         )
 
     def get_request_serializer(self) -> Any:
-        return getattr(self.view, "serializer_class", None) if self.method != "GET" else None
+        body = getattr(self.view, "request_body", None)
+        taken = body or getattr(self.view, "serializer_class", None)
+        return taken if self.method != "GET" else None
 
     def get_response_serializers(self) -> Any:
         answers = getattr(self.view, "answers", None)

@@ -88,6 +88,8 @@ MAX_TEXT_BYTES = 1024 * 1024
 MAX_MESSAGES = env.integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
 # Requests of one API key in a minute; 0: as many as it likes.
 RATE_LIMIT_PER_MINUTE = env.integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 0, least=0)
+# A file of an export, which is written to disk as it comes.
+MAX_IMPORT_BYTES = env.integer("MEMORYHUB_MAX_IMPORT_BYTES", 1024 * 1024 * 1024, least=1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024)
 
 # --- webhooks ---

@@ -20,6 +20,7 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "recalls"}
 OWN |= {"review", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
+OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
 OWN |= {"imports", "import-new"}
 # For admins who are operators of the hub as well.
@@ -50,6 +51,9 @@ DECIDED = {
     "space-roll-back": (VIEWER, "get"),
     "space-review": (VIEWER, "get"),
     "space-erase": (ADMIN, "get"),
+    "space-export": (ADMIN, "get"),
+    "spaces-export": (ADMIN, "get"),
+    "spaces-import": (ADMIN, "get"),
     "space-golden": (VIEWER, "get"),
     "space-golden-new": (VIEWER, "get"),
     "space-golden-question": (VIEWER, "get"),

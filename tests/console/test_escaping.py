@@ -68,6 +68,7 @@ NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "c
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 # JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
 NO_PAGE |= {"space-graph-about", "space-graph-data", "space-map-data", "space-map-begin"}
+NO_PAGE |= {"space-export", "spaces-export"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}

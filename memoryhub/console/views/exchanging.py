@@ -1,0 +1,91 @@
+"""Taking spaces out as files, and bringing files in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import IO, Any, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from memoryhub.console.access import tenant_view
+from memoryhub.console.requests import ConsoleRequest
+from memoryhub.errors import InvalidInput, MemoryHubError, TooLarge
+from memoryhub.exchange import exporting, importing
+from memoryhub.exchange.downloads import as_download
+from memoryhub.exchange.importing import Report, Wanted
+from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT
+from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.scope import tenant_scope
+
+ADMIN = Membership.Role.ADMIN
+
+
+@require_safe
+@tenant_view(role=ADMIN)
+def of_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """A subject's file."""
+    with tenant_scope(request.tenant.id):
+        space = Space.objects.filter(id=space_id).first()
+    if space is None:
+        raise Http404
+    now, tenant_id = timezone.now(), request.tenant.id
+    return _file(space.subject, lambda out: exporting.write_space(tenant_id, space_id, out, now))
+
+
+@require_safe
+@tenant_view(role=ADMIN)
+def everything(request: ConsoleRequest) -> HttpResponse:
+    """The file of all of the tenant's subjects."""
+    tenant, now = request.tenant, timezone.now()
+    return _file(tenant.slug, lambda out: exporting.write_tenant(tenant.id, out, now))
+
+
+def _file(name: str, write: Callable[[IO[bytes]], object]) -> HttpResponse:
+    # Streamed, it is no HttpResponse to the type checker, and one to all that hand it on.
+    return cast("HttpResponse", as_download(name, write))
+
+
+@tenant_view(role=ADMIN)
+def take_in(request: ConsoleRequest) -> HttpResponse:
+    """The form, and what came of a file that was sent with it; for htmx that alone."""
+    context: dict[str, Any] = {"limit": settings.MAX_IMPORT_BYTES}
+    if request.method == "POST":
+        try:
+            report = _brought(request)
+            context |= {"report": report, "kinds": _in_words(report)}
+        except MemoryHubError as error:
+            context["refused"] = error.message
+    template = "parts/imported.html" if request.htmx else "spaces_import.html"
+    return render(request, template, context)
+
+
+def _brought(request: ConsoleRequest) -> Report:
+    """Raises MemoryHubError that says why nothing came in."""
+    sent = request.FILES.get("file")
+    if not isinstance(sent, UploadedFile) or sent.file is None:
+        raise InvalidInput("choose a file", field="file")
+    if (sent.size or 0) > settings.MAX_IMPORT_BYTES:
+        raise TooLarge(f"a file has at most {settings.MAX_IMPORT_BYTES:,} bytes")
+    wanted = Wanted(
+        subject=request.POST.get("subject", "").strip(),
+        dry_run="check" in request.POST,
+        restore_erased=request.POST.get("restore_erased") == "yes",
+    )
+    actor = request.user.get_username()
+    return importing.bring_in(request.tenant.id, sent.file, actor, timezone.now(), wanted)
+
+
+def _in_words(report: Report) -> list[tuple[str, int]]:
+    """How many of what, in the file's order."""
+    known = {**OF_TENANT, **OF_SPACE}
+    return [
+        (str(known[kind].model._meta.verbose_name_plural) if kind in known else f"{kind}s", count)
+        for kind, count in report.counts.items()
+        if kind not in ("space", "tenant")
+    ]

@@ -1,0 +1,157 @@
+"""Columns of a table as JSON and back, each with what its values may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, models
+from django.db.models import Field, Model
+
+Read = Callable[[Any], Any]
+# What people speak of may be long past; times that any zone of the world can show.
+_FIRST_YEAR, _LAST_YEAR = 1000, 9000
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`read` makes of a JSON value what the column holds, and raises ValueError. `names`: ids."""
+
+    name: str
+    field: Any
+    read: Read
+
+    @property
+    def names(self) -> bool:
+        return isinstance(_inner(self.field), models.UUIDField)
+
+    def otherwise(self) -> Any:
+        """What it holds where a file says nothing of it. Raises ValueError where it has to."""
+        if self.name == "id" or not (
+            self.field.has_default() or self.field.null or self.field.blank
+        ):
+            raise ValueError("is missing")
+        return self.field.get_default()
+
+
+@cache
+def columns_of(model: type[Model], *, shared: bool = False) -> tuple[Column, ...]:
+    """Those that belong in a file. `shared`: the table's rows are the tenant's, and may name a
+    space; others say by their place in the file whose they are."""
+    left_out = {"tenant_id"} if shared else {"tenant_id", "space_id"}
+    return tuple(
+        Column(field.attname, field, _reader(field))
+        for field in model._meta.concrete_fields
+        if field.attname not in left_out
+    )
+
+
+def plain(value: Any) -> Any:
+    """A column's value as JSON has it; times are in UTC, to the microsecond."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return value
+
+
+def _inner(field: Any) -> Any:
+    """The field that says what single values are."""
+    if field.is_relation:
+        return field.target_field
+    return field.base_field if isinstance(field, ArrayField) else field
+
+
+def _reader(field: Any) -> Read:
+    read = _single(_inner(field))
+    if isinstance(field, ArrayField):
+        return _may_be_null(field, lambda value: [read(each) for each in _typed(value, list)])
+    return _may_be_null(field, read)
+
+
+def _may_be_null(field: Field[Any, Any], read: Read) -> Read:
+    def reading(value: Any) -> Any:
+        if value is None:
+            if not field.null:
+                raise ValueError("is null")
+            return None
+        return read(value)
+
+    return reading
+
+
+def _single(field: Any) -> Read:
+    if isinstance(field, models.BooleanField):
+        return lambda value: _typed(value, bool)
+    if isinstance(field, models.IntegerField):
+        return _whole(*connection.ops.integer_field_range(field.get_internal_type()))
+    if isinstance(field, models.FloatField):
+        return lambda value: float(value if type(value) is int else _typed(value, float))
+    if isinstance(field, models.DateTimeField):
+        return _moment
+    if isinstance(field, models.DateField):
+        return lambda value: date.fromisoformat(_typed(value, str))
+    if isinstance(field, models.UUIDField):
+        return lambda value: UUID(_typed(value, str))
+    if isinstance(field, models.JSONField):
+        return _document(field)
+    return _text(field)
+
+
+_CALLED = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"is not {_CALLED.get(kind, f'a {kind.__name__}')}")
+    return value
+
+
+def _whole(least: int | None, most: int | None) -> Read:
+    def read(value: Any) -> int:
+        number: int = _typed(value, int)
+        if (least is not None and number < least) or (most is not None and number > most):
+            raise ValueError(f"is not between {least:,} and {most:,}")
+        return number
+
+    return read
+
+
+def _moment(value: Any) -> datetime:
+    at = datetime.fromisoformat(_typed(value, str))
+    if at.tzinfo is None:
+        raise ValueError("has no time zone")
+    if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        raise ValueError(f"is not within the years {_FIRST_YEAR} to {_LAST_YEAR}")
+    return at.astimezone(UTC)
+
+
+def _document(field: Any) -> Read:
+    """A JSON column holds what its default is one of, a list or an object; else either."""
+    default = field.get_default() if field.has_default() else {}
+    kind = list if isinstance(default, list) else dict
+    return lambda value: _typed(value, kind)
+
+
+def _text(field: Any) -> Read:
+    known = {choice for choice, _ in field.flatchoices}
+    longest = field.max_length
+
+    def read(value: Any) -> str:
+        text: str = _typed(value, str)
+        if longest is not None and len(text) > longest:
+            raise ValueError(f"has more than {longest} characters")
+        if known and text not in known:
+            raise ValueError(f"is none of {', '.join(sorted(known - {''}))}")
+        return text
+
+    return read

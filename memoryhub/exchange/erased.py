@@ -1,0 +1,73 @@
+"""What was erased here does not come back with a file that was made before (spec §11.9).
+
+An erasure leaves salted hashes of the ids of what went, and a receipt: by them the same rows are
+recognised in a file, whoever has kept it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict
+from memoryhub.exchange.kinds import Kind
+from memoryhub.exchange.renaming import Renaming
+from notes.erasing import salted
+from notes.models import Fact, Receipt, Tombstone
+
+Digests = dict[str, tuple[int, datetime | None]]
+
+
+def refuse_subject(number: int, space_id: UUID) -> None:
+    """Raises Conflict for a space that was erased as a whole. Call inside the tenant's scope."""
+    digest = salted("subject", str(space_id))
+    receipt = Receipt.objects.filter(target="subject", target_digest=digest).first()
+    if receipt is not None:
+        raise _refusal(number, "this subject", receipt.created_at)
+
+
+def refuse(kind: Kind, lines: Sequence[tuple[int, Any]], space_id: UUID, back: Renaming) -> None:
+    """Raises Conflict for messages and claims that were erased. `space_id` and what `back` makes
+    of rows' ids are those the file has. Call inside the tenant's scope."""
+    known: Digests = {}
+    if kind.model is Turn:
+        known = _turns(lines, back)
+    elif kind.model is Fact:
+        known = _claims(lines, space_id)
+    found = Tombstone.objects.filter(digest__in=known) if known else ()
+    for stone in found:
+        number, recorded = known[stone.digest]
+        if recorded is None or recorded < stone.created_at:
+            what = "this message" if kind.model is Turn else "this claim"
+            raise _refusal(number, what, stone.created_at)
+
+
+def _turns(lines: Sequence[tuple[int, Any]], back: Renaming) -> Digests:
+    known: Digests = {}
+    for number, turn in lines:
+        if turn.state != Turn.State.REDACTED:
+            known[salted("turn", back.of(turn.id))] = (number, None)
+            if turn.external_id:
+                session = back.of(turn.session_id)
+                known[salted("turn", session, turn.external_id)] = (number, None)
+    return known
+
+
+def _claims(lines: Sequence[tuple[int, Any]], space_id: UUID) -> Digests:
+    """Told again after it was erased, a claim is a new one."""
+    return {
+        salted("claim", space_id, fact.text_key): (number, fact.recorded_at)
+        for number, fact in lines
+    }
+
+
+def _refusal(number: int, what: str, at: datetime) -> Conflict:
+    return Conflict(
+        f"line {number:,}: {what} was erased here on {at:%-d %B %Y}, after it was exported: "
+        "it comes back only if you ask for that",
+        code="erased_since",
+        line=number,
+    )

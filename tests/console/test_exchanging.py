@@ -1,0 +1,117 @@
+"""Downloading spaces and importing files in the console."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World
+from tests.console.test_escaping import PAYLOADS, strange_tags
+from tests.support.exchanging import changed, parsed, whole
+from tests.support.factories import make_member, make_tenant
+
+HTMX = {"HX-Request": "true"}
+
+
+def downloaded(browser: Client, world: World) -> bytes:
+    answer = browser.get(reverse("space-export", args=[world.space.id]))
+    assert answer["Content-Disposition"].startswith("attachment")
+    return b"".join(answer)
+
+
+def sent(browser: Client, data: bytes, **form: Any) -> str:
+    file = SimpleUploadedFile("space.jsonl", data)
+    headers = HTMX if form.pop("htmx", True) else {}
+    answer = browser.post(reverse("spaces-import"), {"file": file, **form}, headers=headers)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def subjects(tenant_id: Any) -> set[str]:
+    with tenant_scope(tenant_id):
+        return set(Space.objects.values_list("subject", flat=True))
+
+
+@pytest.fixture
+def elsewhere(db: None) -> tuple[Client, Any]:
+    """A browser of another tenant's admin, and that tenant."""
+    tenant, client = make_tenant(), Client()
+    client.force_login(make_member(tenant))
+    return client, tenant
+
+
+def test_a_file_is_checked_and_then_comes_in(
+    browser: Client, world: World, elsewhere: tuple[Client, Any]
+) -> None:
+    data = downloaded(browser, world)
+    client, tenant = elsewhere
+    checked = sent(client, data, check="yes")
+    assert "This would come in" in checked
+    assert subjects(tenant.id) == set()
+    done = sent(client, data)
+    assert "This came in" in done
+    assert subjects(tenant.id) == {world.space.subject}
+    with tenant_scope(tenant.id):
+        made = Space.objects.get()
+    assert reverse("space-timeline", args=[made.id]) in done
+    assert client.get(reverse("space-timeline", args=[made.id])).status_code == 200
+    history = client.get(reverse("space-history", args=[made.id])).content.decode()
+    assert f"imported from an export of {escape(world.space.subject)} made on" in history
+    assert "Imported</a>" in history
+
+
+def test_without_script_the_whole_page_says_it(
+    browser: Client, world: World, elsewhere: tuple[Client, Any]
+) -> None:
+    page = sent(elsewhere[0], downloaded(browser, world), htmx=False)
+    assert "<h1>Import an export</h1>" in page
+    assert "This came in" in page
+
+
+def test_what_can_not_come_in_is_told(browser: Client, world: World) -> None:
+    data = downloaded(browser, world)
+    assert "has memories here already" in sent(browser, data)
+    assert "line 1: is no JSON" in sent(browser, b"hello\n")
+    assert "choose a file" in browser.post(reverse("spaces-import"), {}).content.decode()
+
+
+def test_a_file_has_its_limit(browser: Client, world: World, settings: Any) -> None:
+    settings.MAX_IMPORT_BYTES = 10
+    assert "at most 10 bytes" in sent(browser, b"x" * 11)
+
+
+@pytest.mark.parametrize("evil", PAYLOADS)
+def test_nothing_in_a_file_becomes_markup(
+    browser: Client, world: World, elsewhere: tuple[Client, Any], evil: str
+) -> None:
+    data = changed(downloaded(browser, world), ("space", {"subject": evil}), ("turn", {evil: 1}))
+    told = [*parsed(data)[:-1], {"row": evil}]
+    broken = changed(data, ("turn", {"role": evil}), ("", {"version": evil}))
+    for page in (sent(elsewhere[0], whole(told)), sent(browser, broken)):
+        assert escape(evil)[:20] in page
+        assert evil not in page
+        assert strange_tags(page) == []
+
+
+def test_all_of_the_tenant_is_one_file(browser: Client, world: World) -> None:
+    answer = browser.get(reverse("spaces-export"))
+    told = parsed(b"".join(answer))
+    assert told[0]["scope"] == "tenant"
+    assert world.space.subject in {line.get("subject") for line in told}
+    assert browser.post(reverse("spaces-export")).status_code == 405
+
+
+def test_only_admins_see_the_buttons(client: Client, world: World) -> None:
+    client.force_login(make_member(world.tenant, "editor"))
+    assert reverse("spaces-import") not in client.get(reverse("spaces")).content.decode()
+    client.force_login(make_member(world.tenant, "admin"))
+    page = client.get(reverse("spaces")).content.decode()
+    assert reverse("spaces-import") in page
+    assert reverse("spaces-export") in page

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.engines import registry
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.correcting import edit_text, pin
+from notes.echoes import remember
+from notes.feedback import judge
+from notes.models import Chain, Entity, Fact, Note, Page, SegmentPage
+from personas.blocks import Writer, append
+from personas.models import ProfileAttribute, Window
+from tests.pipeline.test_erasing import read
+from tests.support.factories import (
+    make_block,
+    make_episode,
+    make_link,
+    make_note,
+    make_proposal,
+    make_question,
+    make_segment,
+    make_tenant,
+    make_trait,
+)
+from tests.support.hub import Hub, TableEmbedder
+
+
+@pytest.fixture
+def elsewhere(db: None) -> Tenant:
+    """Another tenant."""
+    return make_tenant("Elsewhere")
+
+
+@pytest.fixture(autouse=True)
+def embedder(monkeypatch: pytest.MonkeyPatch) -> TableEmbedder:
+    """The only one there is."""
+    made = TableEmbedder()
+    monkeypatch.setattr(registry, "get_embedder", lambda settings: made)
+    monkeypatch.setattr(registry, "embedder_named", lambda *asked: None)
+    return made
+
+
+@pytest.fixture
+def spoken(hub: Hub) -> Hub:
+    """A space that was read from dialogue and put right by hand."""
+    hub.model.allow("resolve", "merge_check", construct=read)
+    hub.policy(
+        "amem",
+        facts__enabled=True,
+        graph__enabled=True,
+        notes__links=False,
+        notes__evolution=False,
+    )
+    hub.exchange("I live in Lisbon — at the river 🛶.", "A nice place.")
+    hub.exchange("I like kayaking there.", "Have fun.")
+    hub.drain()
+    hub.exchange("I moved to Zanzibar.", "So far?")
+    hub.drain()
+    _by_hand(hub)
+    return hub
+
+
+@pytest.fixture
+def full(spoken: Hub) -> Hub:
+    """The same with a row of every other kind, and a message that waits."""
+    _of_other_kinds(spoken)
+    spoken.say("And this was not read yet.")
+    return spoken
+
+
+def _by_hand(hub: Hub) -> None:
+    space = hub.space
+    with tenant_scope(hub.tenant.id):
+        fact = Fact.objects.get(o="kayaking")
+    edit_text(space, fact.id, "Ana loves kayaking.", "ida", hub.now, reason="as she says")
+    with tenant_scope(hub.tenant.id):
+        fact = Fact.objects.get(text="Ana loves kayaking.")
+        remember(space, ["This sentence was given out to an agent some time ago."], hub.now)
+        judge(fact, "positive", "ida", hub.now, reason="so it is")
+    pin(space, "fact", fact.id, True, "ida", hub.now)
+
+
+def _of_other_kinds(hub: Hub) -> None:
+    space = hub.space
+    with tenant_scope(hub.tenant.id):
+        keys = {"tenant_id": hub.tenant.id, "space": space}
+        fact, page = Fact.objects.get(text="Ana loves kayaking."), Page.objects.earliest("id")
+        turn = page.session.turns.earliest("seq")
+        page.chain = Chain.objects.create(summary="Places", page_count=1, **keys)
+        page.save()
+        entities = list(Entity.objects.order_by("id")[:2])
+        entities[0].merged_into = entities[1]
+        entities[0].save()
+        notes = make_note(space, "A passage", tags=["kept"]), Note.objects.earliest("id")
+        make_link(*notes, reason="both of it")
+        segment = make_segment(space, "Where Ana lives")
+        SegmentPage.objects.create(
+            segment=segment, page=page, theme="home", score=0.5, added_at=hub.now, **keys
+        )
+        day = make_episode(space, "A day at the river.", turn, session=turn.session)
+        make_episode(space, "Before it.", turn, parent=day, details={"points": ["river"]})
+        make_trait(space, "openness", "high", turn)
+        ProfileAttribute.objects.create(
+            owner="Ana", key="nickname", value="Annie", fact=fact, **keys
+        )
+        block = make_block(space, "human", "Lives by the river.")
+        append(Writer("ida", "person", hub.now, space), block.id, "Paddles.")
+        Window.objects.create(session=turn.session, rolling=day, head_seq=2, **keys)
+        make_question(space, "What does she like?", fact, tags=["hobbies"])
+        make_proposal(
+            space,
+            row_type="fact",
+            row_id=fact.id,
+            turn_ids=[turn.id],
+            payload={"fact_id": str(fact.id), "candidate": {"id": str(fact.id), "text": "x"}},
+            dedupe_key=f"conflict:{fact.id}:abc",
+        )
+        make_block(space, "house rules", "Be kind.", shared=True)
