@@ -20,6 +20,7 @@ from rest_framework.response import Response
 
 from api.authentication import key_of
 from api.idempotency import once_apart
+from api.listing import flag_of
 from api.progress import AnyType
 from api.resources.base import space_at
 from api.resources.writing import answered
@@ -34,14 +35,6 @@ _PIECE = 1024 * 1024
 _EMBEDDINGS = OpenApiParameter(
     "embeddings", bool, description="Also the vectors it is searched by; else they are made anew."
 )
-
-
-def flag(request: Request, name: str) -> bool:
-    """A parameter that is true or false; false where it is not given. Raises InvalidInput."""
-    given = request.query_params.get(name, "false")
-    if given not in ("true", "false"):
-        raise InvalidInput("true or false", field=name)
-    return given == "true"
 
 
 class _ExportView(HubView):
@@ -82,7 +75,7 @@ class TenantExportView(_ExportView):
 
 
 def _wanted(request: Request) -> bool:
-    return flag(request, "embeddings")
+    return flag_of(request, "embeddings")
 
 
 def whole_tenant(request: Request) -> UUID:
@@ -141,8 +134,8 @@ class ImportView(HubView):
         tenant_id = whole_tenant(request)
         wanted = Wanted(
             subject=request.query_params.get("subject", ""),
-            dry_run=flag(request, "dry_run"),
-            restore_erased=flag(request, "restore_erased"),
+            dry_run=flag_of(request, "dry_run"),
+            restore_erased=flag_of(request, "restore_erased"),
         )
         body = self.body(request)
         if not isinstance(body, Spooled):
