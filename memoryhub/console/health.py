@@ -21,9 +21,9 @@ class Notice:
     query: str = ""
 
 
-def notices(queue: Queue, *, llm: bool, empty: bool) -> list[Notice]:
-    """The worst first. With nothing wrong, one that says so."""
-    found = [*_wrong(queue)] or [_fine(queue)]
+def notices(queue: Queue, *, llm: bool, empty: bool, unreached: int = 0) -> list[Notice]:
+    """The worst first. With nothing wrong, one that says so. `unreached`: webhooks that fail."""
+    found = [*_wrong(queue), *_untold(unreached)] or [_fine(queue)]
     return [*found, *_hints(llm, empty)]
 
 
@@ -75,6 +75,19 @@ def _wrong(queue: Queue) -> Iterator[Notice]:
             "",
             "jobs",
             "state=retry",
+        )
+
+
+def _untold(unreached: int) -> Iterator[Notice]:
+    if unreached:
+        yield Notice(
+            "warn",
+            f"{plural(unreached, 'webhook')} can't be reached.",
+            "What there is to tell is kept and sent again. Its page shows the error, and whether "
+            "it was switched off.",
+            "",
+            "webhooks",
+            "state=failing",
         )
 
 

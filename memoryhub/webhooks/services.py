@@ -20,6 +20,7 @@ from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 MOST_WEBHOOKS = 50  # a tenant
 NAME_LENGTH = 120
 MOST_OVERLAP = timedelta(days=30)
+BY_HAND = "Switched off by hand."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def change_webhook(
         if values.get("is_active") and not hook.is_active:
             values |= {"disabled_because": "", "failures": 0, "given_up": 0, "quiet_until": None}
         elif values.get("is_active") is False and hook.is_active:
-            values["disabled_because"] = "Switched off by hand."
+            values["disabled_because"] = BY_HAND
         _write(hook, now, **values)
         if hook.is_active:
             outbox.ring_on_commit(tenant_id, [hook.id])

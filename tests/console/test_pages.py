@@ -36,7 +36,7 @@ from tests.support.factories import (
 # Everything but savepoints and settings: those of signing in and of the scope included.
 FRAME = 12
 QUERIES = {
-    "overview": 11,
+    "overview": 12,
     "policy": 3,
     "space-policy": 4,
     "usage": 7,

@@ -13,10 +13,12 @@ from pytest_django import Settings
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import delivering
 from memoryhub.webhooks.models import Delivery, Webhook
+from memoryhub.webhooks.services import BY_HAND
 from tests.console.conftest import World
 from tests.support.factories import make_delivery, make_webhook
 from tests.support.receiver import Answer, Receiver
 
+FAILING = {"state": "failing"}
 FORM: dict[str, object] = {
     "name": "CRM 2",
     "url": "https://hooks.example.org/",
@@ -81,6 +83,25 @@ def test_the_list_is_searched_and_filtered(browser: Client, world: World) -> Non
     assert "Ledger" in off
     assert ">CRM<" not in off
     assert "Nothing matches" in text(browser.get(reverse("webhooks"), {"q": "zzz"}))
+
+
+def test_an_admin_sees_at_once_that_a_webhook_fails(browser: Client, world: World) -> None:
+    def set_hook(**values: object) -> None:
+        with tenant_scope(world.tenant.id):
+            Webhook.objects.filter(id=world.hook.id).update(**values)
+
+    def told() -> tuple[bool, bool]:
+        said = "1 webhook can&#x27;t be reached" in text(browser.get(reverse("overview")))
+        listed = "Nothing matches" not in text(browser.get(reverse("webhooks"), FAILING))
+        return said, listed
+
+    assert told() == (False, False)
+    set_hook(failures=3)
+    assert told() == (True, True)
+    set_hook(is_active=False, disabled_because="It answered 410: the receiver is gone.")
+    assert told() == (True, True)
+    set_hook(disabled_because=BY_HAND)
+    assert told() == (False, False)
 
 
 def test_the_log_is_searched_filtered_and_paged(browser: Client, world: World) -> None:

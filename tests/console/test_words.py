@@ -153,6 +153,12 @@ def test_health_names_the_trouble_and_the_cure() -> None:
     assert all(notice.todo for notice in found)
 
 
+def test_webhooks_that_fail_are_told_of() -> None:
+    (told,) = notices(queue(), llm=True, empty=False, unreached=2)
+    assert (told.level, told.url_name, told.query) == ("warn", "webhooks", "state=failing")
+    assert "2 webhooks" in told.text
+
+
 def test_no_model_is_not_a_fault() -> None:
     found = notices(queue(), llm=False, empty=True)
     assert [notice.level for notice in found] == ["good", "info", "info"]

@@ -14,8 +14,17 @@ from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.webhooks import naming
 from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.payloads import shown
+from memoryhub.webhooks.services import BY_HAND
 
-STATE = Choice("state", "State", (("all", "All"), ("on", "On"), ("off", "Off")))
+_BY_HAND = Q(disabled_because__in=("", BY_HAND))
+_FAILING = Q(is_active=True, failures__gt=0) | Q(is_active=False) & ~_BY_HAND
+_STATES = {
+    "all": Q(),
+    "on": Q(is_active=True),
+    "off": Q(is_active=False),
+    "failing": _FAILING,
+}
+STATE = Choice("state", "State", tuple((name, name.capitalize()) for name in _STATES))
 _OPEN = (Delivery.State.WAITING, Delivery.State.SENDING, Delivery.State.RETRY)
 SENT_STATES: dict[str, tuple[str, tuple[str, ...]]] = {
     "all": ("All", tuple(Delivery.State.values)),
@@ -31,13 +40,17 @@ SENT_STATE = Choice(
 def webhooks(filters: Filters) -> Page[Webhook]:
     """Each with `waiting` and `dead`: how many of its deliveries are."""
     rows = Webhook.objects.filter(containing(filters.q, "name", "url", "space__subject"))
-    if filters["state"] != "all":
-        rows = rows.filter(is_active=filters["state"] == "on")
+    rows = rows.filter(_STATES[filters["state"]])
     counted = rows.select_related("space").annotate(
         waiting=Count("deliveries", filter=Q(deliveries__state__in=_OPEN)),
         dead=Count("deliveries", filter=Q(deliveries__state=Delivery.State.DEAD)),
     )
     return page_of(counted.order_by("-created_at", "-id"), filters.page)
+
+
+def unreached() -> int:
+    """How many fail, or were switched off for it."""
+    return Webhook.objects.filter(_FAILING).count()
 
 
 def webhook_or_404(hook_id: UUID) -> Webhook:

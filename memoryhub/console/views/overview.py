@@ -14,7 +14,7 @@ from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import page_of, read_filters
 from memoryhub.console.queries import overview as queries
 from memoryhub.console.queries import spaces as space_queries
-from memoryhub.console.queries import usage, work
+from memoryhub.console.queries import usage, webhooks, work
 from memoryhub.console.requests import ConsoleRequest
 
 
@@ -29,7 +29,10 @@ def overview(request: ConsoleRequest) -> HttpResponse:
         "queue": queue,
         "lag": queue.oldest,
         "notices": health.notices(
-            queue, llm=bool(settings.OPENAI_BASE_URL), empty=not totals["turns"]
+            queue,
+            llm=bool(settings.OPENAI_BASE_URL),
+            empty=not totals["turns"],
+            unreached=webhooks.unreached() if request.seat.can_administer else 0,
         ),
         "used": usage.today(now),
         "chart": charts.activity(days),
