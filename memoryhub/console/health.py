@@ -83,8 +83,8 @@ def _untold(unreached: int) -> Iterator[Notice]:
         yield Notice(
             "warn",
             f"{plural(unreached, 'webhook')} can't be reached.",
-            "What there is to tell is kept and sent again. Its page shows the error, and whether "
-            "it was switched off.",
+            "What waits is sent once they answer. See the errors; one that was switched off is "
+            "told nothing until somebody switches it on again.",
             "",
             "webhooks",
             "state=failing",
