@@ -1,0 +1,94 @@
+"""Every page of the console by the rules of axe-core, in light and in dark.
+
+A page that is added is looked at by itself: its address is in the console's, and its method in
+`DECIDED`. One line in `STATES` looks at the same page in another state.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Page
+
+from memoryhub.console.urls import urlpatterns
+from memoryhub.tenants.models import Tenant, User
+from tests.console.conftest import World, make_world
+from tests.console.test_access import DECIDED, address
+from tests.e2e.conftest import Visitor
+
+pytestmark = pytest.mark.e2e
+
+AXE = Path(sys.prefix) / "clients/node/node_modules/axe-core/axe.min.js"
+RUN = """([grave, rules]) => axe.run(document, {
+  preload: false, resultTypes: ["violations"], ...(rules && {runOnly: rules}) }).then(
+  ({ violations }) => violations.filter(({ impact }) => grave.includes(impact)).flatMap(
+    ({ id, impact, help, nodes }) => nodes.map(({ target, any }) =>
+      `${impact} ${id}: ${help}: ${target.join(" ")} ${any[0]?.message ?? ""}`)))"""
+GRAVE = ["critical", "serious"]
+# What another scheme can change.
+COLOURS = ["color-contrast", "link-in-text-block"]
+SCHEMES: tuple[tuple[Literal["light", "dark"], list[str] | None], ...] = (
+    ("light", None),
+    ("dark", COLOURS),
+)
+# Answers to a script, and a file: no pages.
+PARTS = {"space-graph-data", "space-map-data", "space-graph-about", "chat-decisions", "lab-report"}
+STATES = (
+    ("space-search", "?q=bees"),
+    ("search", "?q=bees"),
+    ("space-graph", "?view=table"),
+    ("space-facts", "?q=nothing+like+it"),
+)
+
+
+def addresses(world: World) -> Iterator[str]:
+    shown = {str(pattern.name): pattern for pattern in urlpatterns}
+    pages = {
+        name: address(shown[name], world.ids()) for name, (_, m) in DECIDED.items() if m == "get"
+    }
+    yield from (where for name, where in pages.items() if name not in PARTS)
+    yield from (pages[name] + query for name, query in STATES)
+
+
+def findings(page: Page) -> list[str]:
+    """What is serious or critical on the page as it stands, in all schemes; ends in the first."""
+    page.evaluate(AXE.read_text())
+    found = []
+    for scheme, rules in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found += [f"{scheme}: {each}" for each in page.evaluate(RUN, [GRAVE, rules])]
+    page.emulate_media(color_scheme=SCHEMES[0][0])
+    return found
+
+
+@pytest.fixture
+def world(tenant: Tenant, visitor: Visitor) -> World:
+    """In the visitor's own tenant; as an operator, to whom nothing is closed."""
+    User.objects.update(is_superuser=True)
+    return make_world("Hive", tenant)
+
+
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_every_page_can_be_used_by_everybody(
+    visitor: Visitor, world: World, subtests: pytest.Subtests
+) -> None:
+    page = visitor.page
+    for where in addresses(world):
+        with subtests.test(where):
+            answer = page.goto(visitor.base + where)
+            assert answer is not None
+            assert answer.ok
+            found = findings(page)
+            assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_signing_in_can_be_done_by_everybody(visitor: Visitor) -> None:
+    visitor.page.context.clear_cookies()
+    visitor.open("sign-in")
+    found = findings(visitor.page)
+    assert not found, "\n".join(found)
