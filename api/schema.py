@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from drf_spectacular.extensions import (
@@ -101,7 +102,12 @@ class TextShape(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-cal
 
     def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         found = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
-        return {**found, "pattern": self.target.shape} if self.target.shape else dict(found)
+        shape = self.target.shape
+        if not shape:
+            return dict(found)
+        # Said twice, as readers that join pattern and length would take the empty text for valid.
+        least = {} if re.search(shape, "") else {"minLength": 1}
+        return {**found, **least, "pattern": shape}
 
 
 def page_schema(resource: Resource) -> dict[str, Any]:
@@ -120,6 +126,13 @@ def page_schema(resource: Resource) -> dict[str, Any]:
 class HubSchema(AutoSchema):
     """Reads `parameters`, `answers()`, `about`, `serializer_class` and `example` of a view; of
     one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
+
+    def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
+        """Where a shape has no empty text, none is said to be taken."""
+        super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]  # no types
+        shape = getattr(field, "shape", "")
+        if shape and not re.search(shape, "") and "oneOf" in schema:
+            schema.update(schema.pop("oneOf")[0])
 
     def get_operation_id(self) -> str:
         """Of the path and the method: `facts_correct_post`, `facts_one_get`."""

@@ -211,8 +211,8 @@ def answered(answer: dict[str, Any], *, replayed: bool = False) -> Response:
 
 def version_of(request: Request) -> int | None:
     """The version that `If-Match` names: an ETag, or the number alone. Raises InvalidInput."""
-    given = request.headers.get("If-Match", "").strip()
-    if given in ("", "*"):
+    given = request.headers.get("If-Match", "*").strip()
+    if given == "*":
         return None
     found = re.fullmatch(VERSION_TAG, given)
     if found is None:

@@ -73,6 +73,17 @@ def test_what_has_no_version_takes_no_if_match_and_is_not_done(
     assert api.get(f"{S}/conflicts/{rows['conflict'].id}").json()["state"] == "open"
 
 
+def test_an_if_match_that_names_nothing_is_refused_and_changes_nothing(
+    api: APIClient, rows: dict[str, Any], tenant: Tenant
+) -> None:
+    before = latest(tenant)
+    for named in ("", " ", '""'):
+        refused = post(api, f"facts/{rows['fact'].id}/pin", {}, **{"If-Match": named})
+        assert refused.status_code == 422, named
+        assert refused.json()["errors"][0]["field"] == "If-Match"
+    assert latest(tenant).id == before.id
+
+
 def test_a_golden_question_is_changed_for_a_reason_and_by_version(
     api: APIClient, rows: dict[str, Any], tenant: Tenant
 ) -> None:
