@@ -24,6 +24,7 @@ from api.resources import (
     history,
     history_writes,
     imports,
+    items,
     jobs,
     keys,
     members,
@@ -43,6 +44,7 @@ from api.resources.base import ListView, RowView, TenantRowView
 from api.resources.dialogue import SESSIONS, TURNS
 from api.resources.facts import FACTS
 from api.resources.history import EVENTS, HISTORY
+from api.resources.items import ITEMS
 from api.resources.personas import PROFILE
 from api.resources.review import CONFLICTS
 
@@ -205,6 +207,9 @@ urlpatterns = [
     _space("feedback/set", feedback.SetFeedbackView, "feedback-set"),
     _space("policy", policies.SpacePolicyView, "policy"),
     _space("policy/versions", policies.SpacePolicyVersionsView, "policy-versions"),
+    *_of(ITEMS, "items", "item"),
+    path("items/read", items.ReadItemsView.as_view(), name="items-read"),
+    path("items/write", items.WriteItemsView.as_view(), name="items-write"),
     path("spaces", spaces.SpacesView.as_view(), name="spaces"),
     # Last of them: a subject may have slashes in its name.
     path("spaces/<path:subject>", spaces.SpaceView.as_view(), name="space"),

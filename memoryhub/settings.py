@@ -114,6 +114,7 @@ INSTALLED_APPS = [
     "memoryhub.golden",
     "memoryhub.importers",
     "memoryhub.webhooks",
+    "memoryhub.items",
     "api",
     "memoryhub.lab",
     "memoryhub.console",

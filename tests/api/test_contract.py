@@ -21,7 +21,7 @@ from api.urls import urlpatterns
 # What is asked and changes nothing; and imports, which know by themselves what they took before.
 ASKING = {
     f"/api/v1/{name}"
-    for name in ("search", "context", "answer", "imports", "imports/{row_id}/take")
+    for name in ("search", "context", "answer", "imports", "imports/{row_id}/take", "items/read")
 }
 CONTRACT = Path(__file__).with_name("openapi.json")
 

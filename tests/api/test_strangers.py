@@ -120,6 +120,10 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "usage-calls": {"GET": "read"},
     "feedback": {"GET": "read"},
     "feedback-set": {"POST": "write"},
+    "items": {"GET": "read"},
+    "item": {"GET": "read"},
+    "items-read": {"POST": "read"},
+    "items-write": {"POST": "write"},
     "golden": {"GET": "read"},
     "golden-question": {"GET": "read"},
     "golden-new": {"POST": "write"},
@@ -159,7 +163,10 @@ def victim(tenant: Tenant) -> dict[str, str]:
     return {name: api_scene.path(name, rows, subject="ana") for name in named}
 
 
+PLACE = {"subject": "ana", "namespace": ["places"], "key": "Porto"}
 BODIES: dict[str, Any] = {
+    "items-read": {"ops": [{"get": PLACE}]},
+    "items-write": {"items": [{**PLACE, "value": None}]},
     "memories": {"subject": "ana", "messages": [{"content": "Hello there."}]},
     "memories-batch": {"items": [{"subject": "ana", "messages": [{"content": "Hello."}]}]},
     "search": {"subject": "ana", "query": "where does she live"},
@@ -253,6 +260,10 @@ def test_a_stranger_finds_nothing(
         assert answer.json()["total"]["calls"] == 0
     elif name in ("tenant-export", "import-export"):  # all of their own, which is nothing
         assert answer.status_code == 200
+    elif name == "items-read":
+        assert answer.json() == {"results": [None]}
+    elif name == "items-write":
+        assert answer.json() == {"changed": 0}
     elif name in ("memories", "memories-batch"):  # in another tenant it is another subject
         assert answer.status_code == 202
     elif name == "imports":
@@ -287,6 +298,8 @@ def test_X16_a_key_of_one_subject_sees_no_other(
         assert answer.status_code == 200
     elif name == "key-new":
         assert answer.json()["subject"] == "rui"
+    elif name == "items-read":
+        assert answer.json() == {"results": [None]}
     else:
         assert answer.status_code == 404
     assert "Porto" not in answer.content.decode()

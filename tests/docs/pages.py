@@ -7,7 +7,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.M | re.S)
-_FOLDERS = ("docs", "memoryhub", "api", "notes", "personas", "static", "benchmarks", "docker")
+_FOLDERS = (
+    "docs",
+    "memoryhub",
+    "api",
+    "notes",
+    "personas",
+    "static",
+    "benchmarks",
+    "clients",
+    "docker",
+)
 
 
 def pages() -> list[Path]:
@@ -28,5 +38,9 @@ def prose(page: Path) -> str:
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    text = page.read_text(encoding="utf-8")
-    return [body for name, body in _FENCE.findall(text) if name == language]
+    return [body for name, body in fenced(page) if name == language]
+
+
+def fenced(page: Path) -> list[tuple[str, str]]:
+    """(language, text) of each code block, in order."""
+    return _FENCE.findall(page.read_text(encoding="utf-8"))

@@ -16,6 +16,7 @@ from memoryhub.importers.models import ImportFile, ImportPart, ImportRun
 from memoryhub.importers.records import Block, Skipped, Unknown
 from memoryhub.importers.report import Report
 from memoryhub.inference.models import ModelCall
+from memoryhub.items.models import Item
 from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.lab.reports import report_of
 from memoryhub.pipeline.models import Job
@@ -105,6 +106,12 @@ def make_source(row: Fact | Note | Trait | Episode, turn: Turn, words: str = "")
         span_end=start + len(words) if start >= 0 else None,
         event=make_event(turn.space),
     )
+
+
+def make_item(space: Space, key: str, value: dict[str, Any]) -> Item:
+    keys = {"tenant_id": space.tenant_id, "space": space}
+    times = {"created_at": MAY, "updated_at": MAY}
+    return Item.objects.create(namespace=["places"], key=key, value=value, **keys, **times)
 
 
 def make_note(space: Space, content: str, **values: Any) -> Note:

@@ -1,0 +1,364 @@
+"""What is asked of a hub: adding, searching, answering, and what concerns all subjects."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from memoryhub_client.errors import JobFailed, StillRunning
+from memoryhub_client.flows import Flow, Request, Sleep
+from memoryhub_client.lists import NULL, Calls, Filter, Lists, Rows, Time, queried
+from memoryhub_client.memories import Item, Job, Key, ModelCall, Receipt, Space, Usage
+from memoryhub_client.methods import Listing, M, Runner, Stream, call, pages, stream
+from memoryhub_client.results import Added, Answer, Context, Rehearsal, SearchResult
+from memoryhub_client.space import SpaceCalls
+
+Said = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Select = Literal["fused", "fixed", "routed"]
+# As long as the hub itself waits for a job.
+_HUB_WAITS = 30.0
+
+
+class Spaces(Lists[M, Space]):
+    _row = Space
+
+
+class Receipts(Rows[M, Receipt]):
+    _row = Receipt
+
+
+class Keys(Lists[M, Key]):
+    _row = Key
+
+    @call
+    def rotate(self, id: str, *, overlap_hours: int = 24) -> Flow[Key]:
+        """Another secret with the same rights, in `key`; no other answer has it.
+
+        Not repeated where it may have happened: revoke what was lost on the way.
+        """
+        return self._do(id, "rotate", {"overlap_hours": overlap_hours})
+
+    @call
+    def revoke(self, id: str) -> Flow[Key]:
+        """Every request with it is refused from now on."""
+        return self._do(id, "revoke", {})
+
+    def _do(self, id: str, verb: str, body: Mapping[str, Any]) -> Flow[Key]:
+        path, safe = f"{self._path}/{id}/{verb}", verb == "revoke"
+        told = yield from self._json(Request("POST", path, body=body, repeatable=safe))
+        return Key.read(told)
+
+
+class Jobs(Rows[M, Job]):
+    _row = Job
+
+    @pages
+    def in_state(self, state: str, *, filter: Filter | None = None) -> Listing[Job]:
+        """Jobs in one state; "dead" are those that were given up."""
+        return self._listing(Job, self._path, state=state, filter=filter)
+
+    @call
+    def retry(self, id: str, *, key: str | None = None) -> Flow[Job]:
+        """Give a failed job another round of attempts."""
+        told = yield from self._write(f"{self._path}/{id}/retry", {}, key=key)
+        return Job.read(told)
+
+    @call
+    def wait(self, id: str, *, timeout: float = 60.0, every: float = 0.5) -> Flow[Job]:
+        """The job once it is done. Raises JobFailed, StillRunning after `timeout` seconds."""
+        ends = time.monotonic() + timeout
+        while True:
+            job: Job = yield from self._one(Job, f"{self._path}/{id}")
+            if job.state == "done":
+                return job
+            if job.ended:
+                raise JobFailed(job.state, job.error)
+            if time.monotonic() + every > ends:
+                raise StillRunning(f"the job is still {job.state} after {timeout:g} s")
+            yield Sleep(every)
+
+    @stream
+    def progress(self, id: str) -> Stream[Job]:
+        """The job whenever it changes, until it has ended; its `state` is "gone" if erased."""
+
+        def read(name: str, data: str) -> Job:
+            return Job.read(json.loads(data))
+
+        path = f"{self._path}/{id}/progress"
+        request = Request("GET", path, patience=_HUB_WAITS)
+        return Stream(request, read, lambda name: name == "timeout")
+
+
+class Items(Calls[M]):
+    """Values of your own by subject, namespace and key."""
+
+    @call
+    def get(self, subject: str, namespace: Sequence[str], key: str) -> Flow[Item | None]:
+        """The item, or None."""
+        op = {"get": {"subject": subject, "namespace": namespace, "key": key}}
+        (told,) = yield from self._read([op])
+        return Item.read(told) if told else None
+
+    @call
+    def search(
+        self,
+        prefix: Sequence[str] = (),
+        *,
+        subject: str | None = None,
+        query: str = "",
+        filter: Filter | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> Flow[list[Item]]:
+        """Items of the namespaces that begin so, nearest to the query first.
+
+        `filter`: members of values, equal or by $eq, $ne, $gt, $gte, $lt, $lte.
+        """
+        asked = {"prefix": prefix, "subject": subject, "query": query, "filter": filter or {}}
+        (told,) = yield from self._read([{"search": {**asked, "limit": limit, "offset": offset}}])
+        return [Item.read(each) for each in told]
+
+    @call
+    def put(
+        self,
+        subject: str,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any] | None,
+        *,
+        texts: Sequence[str] | None = None,
+        ttl_minutes: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Flow[int]:
+        """Keep a value; None takes it away. `texts`: what it is found by, else all that is in it.
+
+        Gives how many items are other than before.
+        """
+        item = {"subject": subject, "namespace": namespace, "key": key, "value": value}
+        more = {"texts": texts, "ttl_minutes": ttl_minutes}
+        return self._put([{**item, **more}], idempotency_key)
+
+    def _read(self, ops: Sequence[Mapping[str, Any]]) -> Flow[list[Any]]:
+        """The results of up to 100 operations, in order."""
+        told = yield from self._ask(f"{self._path}/read", {"ops": ops})
+        results: list[Any] = told["results"]
+        return results
+
+    def _put(self, items: Sequence[Mapping[str, Any]], key: str | None) -> Flow[int]:
+        """Up to 100 of them, all or none."""
+        told = yield from self._write(f"{self._path}/write", {"items": items}, key=key)
+        return int(told["changed"])
+
+
+class HubCalls(Calls[M]):
+    """Everything a key may ask for."""
+
+    def __init__(self, runner: Runner) -> None:
+        super().__init__(runner, "")
+        self.spaces: Spaces[M] = Spaces(runner, "spaces")
+        self.jobs: Jobs[M] = Jobs(runner, "jobs")
+        self.keys: Keys[M] = Keys(runner, "keys")
+        self.items: Items[M] = Items(runner, "items")
+        self.receipts: Receipts[M] = Receipts(runner, "receipts")
+
+    def space(self, subject: str) -> SpaceCalls[M]:
+        """What is remembered of one subject. Asks for nothing yet."""
+        return SpaceCalls(self._runner, subject)
+
+    @call
+    def add(
+        self,
+        subject: str,
+        messages: Said,
+        *,
+        session: str = "",
+        agent: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        wait: bool = False,
+        key: str | None = None,
+    ) -> Flow[Added]:
+        """Store what was said and queue its derivation.
+
+        `messages`: the words of the user, one message, or several: each {"role", "content", …}.
+        `wait`: work on it before answering, 30 seconds at most; `jobs.wait` waits longer.
+        """
+        body = added(subject, messages, session, agent, metadata) | {"wait": wait}
+        patience = _HUB_WAITS if wait else 0.0
+        told = yield from self._write("memories", body, key=key, patience=patience)
+        return Added.read(told)
+
+    @call
+    def rehearse(
+        self,
+        subject: str,
+        messages: Said,
+        *,
+        session: str = "",
+        agent: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Flow[Rehearsal]:
+        """A dry run of `add`: what would become of each claim. Nothing is stored."""
+        body = added(subject, messages, session, agent, metadata) | {"dry_run": True}
+        request = Request("POST", "memories", body=body, patience=_HUB_WAITS)
+        told = yield from self._json(request)
+        return Rehearsal.read(told)
+
+    @call
+    def add_batch(
+        self, items: Sequence[Mapping[str, Any]], *, key: str | None = None
+    ) -> Flow[list[Added]]:
+        """Several adds, all or none: each {"subject", "messages", …} as `add` takes them."""
+        body = {"items": [added(**item) for item in items]}
+        told = yield from self._write("memories/batch", body, key=key)
+        return [Added.read(each) for each in told["items"]]
+
+    @call
+    def search(
+        self,
+        subject: str,
+        query: str,
+        *,
+        limit: int | None = 10,
+        kinds: Sequence[str] | None = None,
+        channels: Sequence[str] | None = None,
+        select: Select | None = None,
+        session: str = "",
+        as_of: Time | None = None,
+        include_past: bool = False,
+        deep: bool = False,
+        budget_tokens: int | None = None,
+        explain: bool = False,
+    ) -> Flow[SearchResult]:
+        """The memories that bear on a question, best first.
+
+        `limit` None: as many as the question asks for.
+        """
+        body = {
+            "subject": subject,
+            "query": query,
+            "limit": NULL if limit is None else limit,
+            "kinds": kinds,
+            "channels": channels,
+            "select": select,
+            "session": session,
+            "as_of": as_of,
+            "include_past": include_past,
+            "deep": deep,
+            "budget_tokens": budget_tokens,
+            "explain": explain,
+        }
+        told = yield from self._ask("search", body)
+        return SearchResult.read(told)
+
+    @call
+    def context(
+        self,
+        subject: str,
+        query: str,
+        *,
+        budget_tokens: int = 2000,
+        agent: str = "",
+        channels: Sequence[str] | None = None,
+        select: Select | None = None,
+        session: str = "",
+        as_of: Time | None = None,
+        include_past: bool = False,
+        deep: bool = False,
+        explain: bool = False,
+    ) -> Flow[Context]:
+        """What to put in front of a model that is to answer; `text` is ready for its prompt."""
+        body = {
+            "subject": subject,
+            "query": query,
+            "budget_tokens": budget_tokens,
+            "agent": agent,
+            "channels": channels,
+            "select": select,
+            "session": session,
+            "as_of": as_of,
+            "include_past": include_past,
+            "deep": deep,
+            "explain": explain,
+        }
+        told = yield from self._ask("context", body)
+        return Context.read(told)
+
+    @call
+    def answer(
+        self,
+        subject: str,
+        question: str,
+        *,
+        limit: int | None = 10,
+        budget_tokens: int = 2000,
+        session: str = "",
+        as_of: Time | None = None,
+        include_past: bool = False,
+        deep: bool = False,
+        explain: bool = False,
+    ) -> Flow[Answer]:
+        """An answer from a subject's memories, with what it rests on."""
+        body = {
+            "subject": subject,
+            "question": question,
+            "limit": NULL if limit is None else limit,
+            "budget_tokens": budget_tokens,
+            "session": session,
+            "as_of": as_of,
+            "include_past": include_past,
+            "deep": deep,
+            "explain": explain,
+        }
+        told = yield from self._ask("answer", body)
+        return Answer.read(told)
+
+    @call
+    def usage(self, *, days: int = 30) -> Flow[Usage]:
+        """What models took in the last days."""
+        told = yield from self._get("usage", days=days)
+        return Usage.read(told)
+
+    @pages
+    def model_calls(
+        self, *, filter: Filter | None = None, page_size: int | None = None
+    ) -> Listing[ModelCall]:
+        """Questions to models without their words, the latest first."""
+        return self._listing(ModelCall, "usage/calls", filter=filter, limit=page_size)
+
+    @call
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Flow[Any]:
+        """Anything else under /api/v1/, as JSON: what this client has no name for yet."""
+        if method in ("GET", "HEAD"):
+            return self._get(path, **(query or {}))
+        return self._raw(method, path, queried(**(query or {})), body or {}, key)
+
+    def _raw(
+        self, method: str, path: str, query: Mapping[str, str], body: Any, key: str | None
+    ) -> Flow[Any]:
+        headers = {"Idempotency-Key": key} if key else {}
+        return self._json(Request(method, path, query, body, headers, repeatable=key is not None))
+
+
+def added(
+    subject: str,
+    messages: Said,
+    session: str = "",
+    agent: str = "",
+    metadata: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The body of an add; words alone are a message of the user."""
+    if isinstance(messages, str):
+        messages = {"content": messages}
+    several = [messages] if isinstance(messages, Mapping) else messages
+    body = {"subject": subject, "messages": several, "session": session, "agent": agent}
+    return {**body, "metadata": metadata or {}}

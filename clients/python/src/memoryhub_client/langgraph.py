@@ -1,0 +1,202 @@
+"""A LangGraph store on a hub: items by namespace and key, found by value and by meaning.
+
+Each item is kept verbatim under a subject of the hub, so that whose it is can be seen, searched
+and erased there; which one, `subject` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    get_text_at_path,
+    tokenize_path,
+    validate_op_namespace,
+)
+
+from memoryhub_client.flows import Flow
+from memoryhub_client.transport import AsyncMemoryHub, MemoryHub
+
+Namespace = tuple[str, ...]
+Subject = str | Callable[[Namespace], str]
+T = TypeVar("T")
+# As many operations a request, and rows an operation, as the hub takes.
+_MOST_OPS, _MOST_ROWS = 100, 1000
+
+
+def joined(namespace: Namespace) -> str:
+    """("memories", "ana") is the subject "memories/ana"."""
+    return "/".join(namespace)
+
+
+class MemoryHubStore(BaseStore):
+    """Give it a `MemoryHub` for both kinds of methods, or an `AsyncMemoryHub` for awaited ones.
+
+    `subject`: whose an item is: one name for all, or a function of the namespace. `index`: paths
+    of the values' members that items are found by, where `put` names none; without them it is
+    every text in the value. `ttl`: how long items live where `put` does not say.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        hub: MemoryHub | AsyncMemoryHub,
+        *,
+        subject: Subject = joined,
+        index: Sequence[str] | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self._hub = hub
+        self._subject = subject
+        self._index = list(index) if index is not None else None
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """All reads see what was there before the writes; of two writes at a place the last counts.
+
+        Raises InvalidNamespaceError, MemoryHubError.
+        """
+        if isinstance(self._hub, AsyncMemoryHub):
+            raise TypeError("this store has an AsyncMemoryHub: await its methods")
+        results: list[Result] = self._hub._runner.run(self._results(list(ops)))
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same, awaited; with a `MemoryHub` in a thread of its own."""
+        if isinstance(self._hub, MemoryHub):
+            return await asyncio.to_thread(self.batch, ops)
+        results: list[Result] = await self._hub._runner.run(self._results(list(ops)))
+        return results
+
+    def _results(self, ops: Sequence[Op]) -> Flow[list[Result]]:
+        for op in ops:
+            validate_op_namespace(op)
+        asked = [list(self._asked(op)) for op in ops]
+        told: list[Any] = []
+        for several in _parts([each for parts in asked for each in parts]):
+            told += yield from self._hub.items._read(several)
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
+        for some in _parts([self._put(op) for op in puts.values()]):
+            yield from self._hub.items._put(some, None)
+        answers = iter(told)
+        return [
+            _result(op, [next(answers) for _ in parts])
+            for op, parts in zip(ops, asked, strict=True)
+        ]
+
+    def _asked(self, op: Op) -> Iterator[dict[str, Any]]:
+        """What the hub is to read for it: several operations where one would be too many rows."""
+        if isinstance(op, GetOp):
+            place = {"namespace": op.namespace, "key": op.key}
+            refresh = {"refresh_ttl": op.refresh_ttl}
+            yield {"get": {"subject": self._subject_of(op.namespace), **place, **refresh}}
+        elif isinstance(op, SearchOp):
+            for rows in _windows(op.limit, op.offset):
+                yield {"search": {**self._searched(op), **rows}}
+        elif isinstance(op, ListNamespacesOp):
+            ends = _ends(op.match_conditions or ())
+            for rows in _windows(op.limit, op.offset) if ends else ():
+                yield {"namespaces": {**ends, **self._whose(), "max_depth": op.max_depth, **rows}}
+        elif not isinstance(op, PutOp):
+            raise TypeError(f"no such operation: {type(op).__name__}")
+
+    def _searched(self, op: SearchOp) -> dict[str, Any]:
+        return {
+            "prefix": op.namespace_prefix,
+            **self._whose(),
+            "query": op.query or "",
+            "filter": op.filter or {},
+            "refresh_ttl": op.refresh_ttl,
+        }
+
+    def _put(self, op: PutOp) -> dict[str, Any]:
+        return {
+            "subject": self._subject_of(op.namespace),
+            "namespace": op.namespace,
+            "key": op.key,
+            "value": None if op.value is None else dict(op.value),
+            "texts": self._texts(op),
+            "ttl_minutes": op.ttl,
+        }
+
+    def _texts(self, op: PutOp) -> list[str] | None:
+        paths = self._index if op.index is None else op.index or []
+        if paths is None or op.value is None:
+            return None
+        return [text for path in paths for text in get_text_at_path(op.value, tokenize_path(path))]
+
+    def _subject_of(self, namespace: Namespace) -> str:
+        return self._subject if isinstance(self._subject, str) else self._subject(namespace)
+
+    def _whose(self) -> dict[str, str | None]:
+        """Of one subject, or of all: a namespace's beginning does not say whose it is."""
+        return {"subject": self._subject if isinstance(self._subject, str) else None}
+
+
+def _parts(several: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (several[at : at + _MOST_OPS] for at in range(0, len(several), _MOST_OPS))
+
+
+def _windows(limit: int, offset: int) -> Iterator[dict[str, int]]:
+    for at in range(0, limit, _MOST_ROWS):
+        yield {"limit": min(_MOST_ROWS, limit - at), "offset": offset + at}
+
+
+def _ends(conditions: Iterable[MatchCondition]) -> dict[str, list[str]]:
+    """All conditions as one beginning and one end; empty where they can't hold together."""
+    ends: dict[str, list[str]] = {"prefix": [], "suffix": []}
+    for condition in conditions:
+        path = [*condition.path]
+        held = ends[condition.match_type]
+        if condition.match_type == "suffix":
+            path, held = path[::-1], held[::-1]
+        if any("*" not in pair and pair[0] != pair[1] for pair in zip(path, held, strict=False)):
+            return {}
+        longer, shorter = sorted([path, held], key=len, reverse=True)
+        both = [b if a == "*" else a for a, b in zip(longer, shorter, strict=False)]
+        met = both + longer[len(shorter) :]
+        ends[condition.match_type] = met[::-1] if condition.match_type == "suffix" else met
+    return ends
+
+
+def _result(op: Op, told: Sequence[Any]) -> Result:
+    if isinstance(op, GetOp):
+        return _item(told[0]) if told[0] else None
+    if isinstance(op, SearchOp):
+        return [_found(each) for several in told for each in several]
+    if isinstance(op, ListNamespacesOp):
+        return [tuple(labels) for several in told for labels in several]
+    return None
+
+
+def _item(told: dict[str, Any]) -> Item:
+    return Item(**_told(told))
+
+
+def _found(told: dict[str, Any]) -> SearchItem:
+    return SearchItem(**_told(told), score=told["score"])
+
+
+def _told(told: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "namespace": tuple(told["namespace"]),
+        "key": told["key"],
+        "value": told["value"],
+        "created_at": datetime.fromisoformat(told["created_at"]),
+        "updated_at": datetime.fromisoformat(told["updated_at"]),
+    }

@@ -1,0 +1,159 @@
+"""Reading rows, and writing them: what all kinds of rows have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Generic, Literal
+
+import httpx
+
+from memoryhub_client.flows import Flow, Request, new_key
+from memoryhub_client.methods import Group, Listing, M, Runner, call, pages
+from memoryhub_client.rows import Page, R, Written
+
+Time = datetime | str | float
+Filter = Mapping[str, Any]
+Status = Literal["held", "all"]
+# Sent as null; None is left out.
+NULL: Any = object()
+
+
+class Calls(Group[M]):
+    """Requests under a path, with what every write carries."""
+
+    def __init__(self, runner: Runner, path: str) -> None:
+        super().__init__(runner)
+        self._path = path
+
+    def _get(self, path: str, **query: Any) -> Flow[Any]:
+        """The JSON of an answer."""
+        return self._json(Request("GET", path, queried(**query)))
+
+    def _one(self, row: type[R], path: str, **query: Any) -> Flow[R]:
+        told = yield from self._get(path, **query)
+        return row.read(told)
+
+    def _ask(self, path: str, body: Mapping[str, Any]) -> Flow[Any]:
+        """A question, which changes nothing."""
+        return self._json(Request("POST", path, body=written(body)))
+
+    def _json(self, request: Request) -> Flow[Any]:
+        answer = yield from self._runner.exchange(request)
+        return answer.json()
+
+    def _write(self, path: str, body: Mapping[str, Any], **given: Any) -> Flow[Any]:
+        """The JSON that a write is answered with; `given` as for `_written`."""
+        answer = yield from self._written(path, body, **given)
+        return answer.json()
+
+    def _written(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        version: int | None = None,
+        patience: float = 0.0,
+    ) -> Flow[httpx.Response]:
+        """A write, once however often it is sent. `version`: only if the row is still in it."""
+        headers = {"Idempotency-Key": key or new_key()}
+        if version is not None:
+            headers["If-Match"] = f'"{version}"'
+        request = Request("POST", path, body=written(body), headers=headers, patience=patience)
+        return self._runner.exchange(request)
+
+    def _change(
+        self,
+        row: type[R],
+        path: str,
+        body: Mapping[str, Any],
+        key: str | None,
+        version: int | None = None,
+    ) -> Flow[Written[R]]:
+        """A write that is answered with the row, under its name."""
+        answer = yield from self._written(path, body, key=key, version=version)
+        told = answer.json()
+        shown = next(each for each in told.values() if isinstance(each, dict))
+        replayed = "Idempotent-Replayed" in answer.headers
+        return Written(row.read(shown), told.get("event_id"), replayed=replayed)
+
+    def _listing(self, row: type[R], path: str, **query: Any) -> Listing[R]:
+        def read(told: Mapping[str, Any]) -> Page[R]:
+            items = [row.read(each) for each in told["items"]]
+            return Page(items, told.get("total"), told.get("next"))
+
+        return Listing(Request("GET", path, queried(**query)), read, self._runner.exchange)
+
+
+class Lists(Calls[M], Generic[M, R]):
+    """A kind of row that can be listed."""
+
+    _row: type[R]
+
+    @pages
+    def list(
+        self,
+        *,
+        filter: Filter | None = None,
+        fields: Sequence[str] | None = None,
+        status: Status | None = None,
+        reverse: bool = False,
+        page_size: int | None = None,
+    ) -> Listing[R]:
+        """Rows, page by page while they are read.
+
+        `filter`: conditions, as {"owner": "ana", "confidence": {"gte": 0.8}}. `fields`: only
+        these columns. `status` "all": also what is held no longer. `page_size`: 1 to 200.
+        """
+        return self._listing(
+            self._row,
+            self._path,
+            filter=filter,
+            fields=fields,
+            status=status,
+            reverse=reverse or None,
+            limit=page_size,
+        )
+
+
+class Rows(Lists[M, R]):
+    """A kind of row that can also be read one by one."""
+
+    @call
+    def get(self, id: str, *, fields: Sequence[str] | None = None) -> Flow[R]:
+        """One row, with what lists leave out."""
+        return self._one(self._row, f"{self._path}/{id}", fields=fields)
+
+
+def queried(**query: Any) -> dict[str, str]:
+    """As a query string has it; None is left out."""
+    return {name: _text(value) for name, value in query.items() if value is not None}
+
+
+def written(body: Mapping[str, Any]) -> dict[str, Any]:
+    """As a body has it: times in ISO 8601, and what is not given left out."""
+    return {name: _plain(value) for name, value in body.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if value is NULL:
+        return None
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return json.dumps(_plain(value))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(value)
+    return str(_plain(value))

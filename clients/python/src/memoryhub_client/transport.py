@@ -1,0 +1,205 @@
+"""Sending, in a thread or on an event loop. All decisions are in the flows that are run here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Self
+
+import httpx
+
+from memoryhub_client.errors import ConnectionFailed, MemoryHubError
+from memoryhub_client.events import Events
+from memoryhub_client.flows import (
+    Flow,
+    Request,
+    Retries,
+    Send,
+    Sleep,
+    Step,
+    T,
+    answered,
+    checked,
+)
+from memoryhub_client.hub import HubCalls
+from memoryhub_client.methods import Async, AsyncPages, Listing, Pages, Stream, Sync
+from memoryhub_client.rows import R
+
+URL, KEY = "MEMORYHUB_URL", "MEMORYHUB_KEY"
+_SLACK = 10.0
+
+
+class _Settings:
+    """Where the hub is, the key, and how patient to be."""
+
+    def __init__(self, url: str | None, key: str | None, timeout: float, retries: Retries) -> None:
+        self.url = (url or os.environ.get(URL, "http://127.0.0.1:8000")).rstrip("/")
+        self._key = key or os.environ.get(KEY, "")
+        if not self._key:
+            raise MemoryHubError(f"no API key: give `key`, or set {KEY}")
+        self.timeout = timeout
+        self.retries = retries
+
+    def exchange(self, request: Request) -> Flow[httpx.Response]:
+        return answered(request, self.retries)
+
+    def arguments(self, request: Request) -> dict[str, Any]:
+        """As httpx takes them."""
+        return {
+            "method": request.method,
+            "url": f"{self.url}/api/v1/{request.path}",
+            "params": dict(request.query),
+            "json": request.body,
+            "headers": {"Authorization": f"Bearer {self._key}", **request.headers},
+            "timeout": max(self.timeout, request.patience and request.patience + _SLACK),
+        }
+
+
+class _SyncRunner(_Settings):
+    def __init__(self, *given: Any, http: httpx.Client | None) -> None:
+        super().__init__(*given)
+        self.http = http or httpx.Client()
+
+    def run(self, flow: Flow[T]) -> T:
+        outcome: Any = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            outcome = self._take(step)
+
+    def _take(self, step: Step) -> Any:
+        match step:
+            case Sleep(seconds):
+                return time.sleep(seconds)
+            case Send(request):
+                try:
+                    return self.http.request(**self.arguments(request))
+                except httpx.TransportError as error:
+                    return error
+
+    def pages(self, listing: Listing[R]) -> Pages[R]:
+        return Pages(self, listing)
+
+    def stream(self, stream: Stream[T]) -> Iterator[T]:
+        again = True
+        while again:
+            events = Events(stream)
+            try:
+                with self.http.stream(**self.arguments(stream.request)) as response:
+                    if not response.is_success:
+                        response.read()
+                    for line in checked(response).iter_lines():
+                        yield from events.told(line)
+            except httpx.TransportError as error:
+                raise ConnectionFailed(f"the stream broke: {error}") from error
+            again = events.again
+
+
+class _AsyncRunner(_Settings):
+    def __init__(self, *given: Any, http: httpx.AsyncClient | None) -> None:
+        super().__init__(*given)
+        self.http = http or httpx.AsyncClient()
+
+    async def run(self, flow: Flow[T]) -> T:
+        outcome: Any = None
+        while True:
+            try:
+                step = flow.send(outcome)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            outcome = await self._take(step)
+
+    async def _take(self, step: Step) -> Any:
+        match step:
+            case Sleep(seconds):
+                return await asyncio.sleep(seconds)
+            case Send(request):
+                try:
+                    return await self.http.request(**self.arguments(request))
+                except httpx.TransportError as error:
+                    return error
+
+    def pages(self, listing: Listing[R]) -> AsyncPages[R]:
+        return AsyncPages(self, listing)
+
+    async def stream(self, stream: Stream[T]) -> AsyncIterator[T]:
+        again = True
+        while again:
+            events = Events(stream)
+            try:
+                async with self.http.stream(**self.arguments(stream.request)) as response:
+                    if not response.is_success:
+                        await response.aread()
+                    async for line in checked(response).aiter_lines():
+                        for told in events.told(line):
+                            yield told
+            except httpx.TransportError as error:
+                raise ConnectionFailed(f"the stream broke: {error}") from error
+            again = events.again
+
+
+class MemoryHub(HubCalls[Sync]):
+    """A hub, for code that waits for its answers.
+
+    `url` and `key` default to the environment's MEMORYHUB_URL and MEMORYHUB_KEY. `timeout`:
+    seconds without an answer after which a try is over. `http`: a client of your own, with its
+    proxies and certificates; it stays yours to close.
+    """
+
+    _runner: _SyncRunner
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        http: httpx.Client | None = None,
+    ) -> None:
+        super().__init__(_SyncRunner(url, key, timeout, retries or Retries(), http=http))
+        self._owns = http is None
+
+    def close(self) -> None:
+        if self._owns:
+            self._runner.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class AsyncMemoryHub(HubCalls[Async]):
+    """A hub, for code on an event loop: the same calls, awaited."""
+
+    _runner: _AsyncRunner
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        super().__init__(_AsyncRunner(url, key, timeout, retries or Retries(), http=http))
+        self._owns = http is None
+
+    async def aclose(self) -> None:
+        if self._owns:
+            await self._runner.http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()

@@ -1,0 +1,396 @@
+"""The kinds of rows of a subject, with what can be done to each.
+
+Every write takes `reason`, which the history keeps; `version`, the one that was read (it then
+fails with `Outdated` if somebody wrote meanwhile); and `key`, an Idempotency-Key of your own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memoryhub_client.flows import Flow
+from memoryhub_client.lists import NULL, Filter, Lists, Rows, Time
+from memoryhub_client.memories import (
+    Attribute,
+    Block,
+    BlockVersion,
+    Change,
+    ConflictToDecide,
+    Entity,
+    Episode,
+    Event,
+    Fact,
+    GoldenQuestion,
+    Item,
+    Link,
+    Note,
+    Relation,
+    Segment,
+    Session,
+    Trait,
+    Turn,
+    Undone,
+    Verdict,
+)
+from memoryhub_client.methods import Listing, M, call, pages
+from memoryhub_client.rows import Written
+
+
+class Sessions(Rows[M, Session]):
+    _row = Session
+
+
+class Turns(Rows[M, Turn]):
+    _row = Turn
+
+
+class Links(Rows[M, Link]):
+    _row = Link
+
+
+class Entities(Rows[M, Entity]):
+    _row = Entity
+
+
+class Relations(Rows[M, Relation]):
+    _row = Relation
+
+
+class Segments(Rows[M, Segment]):
+    _row = Segment
+
+
+class Episodes(Rows[M, Episode]):
+    _row = Episode
+
+
+class Items(Rows[M, Item]):
+    """What applications keep of the subject; it is written with `hub.items`."""
+
+    _row = Item
+
+
+class History(Lists[M, Change]):
+    """Changes of single rows; of one with `filter={"row_id": …}`."""
+
+    _row = Change
+
+
+class Facts(Rows[M, Fact]):
+    _row = Fact
+
+    @pages
+    def held_at(self, at: Time, *, filter: Filter | None = None) -> Listing[Fact]:
+        """The facts that held at a moment in the world."""
+        return self._listing(Fact, self._path, as_of=at, filter=filter)
+
+    @pages
+    def versions(self, id: str) -> Listing[Fact]:
+        """Every wording and successor of a fact, the newest first."""
+        return self._listing(Fact, f"{self._path}/{id}/versions")
+
+    @call
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """The same claim in better words, as a new version."""
+        return self._do(id, "correct", {"text": text, "reason": reason}, version, key)
+
+    @call
+    def end(
+        self,
+        id: str,
+        at: Time | None = None,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """It is no longer so: it held until `at`, or until now."""
+        return self._do(id, "end", {"at": at, "reason": reason}, version, key)
+
+    @call
+    def retract(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It was never so."""
+        return self._do(id, "retract", {"reason": reason}, version, key)
+
+    @call
+    def forget(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It is held no longer; `restore` or undo bring it back, which an erasure rules out."""
+        return self._do(id, "forget", {"reason": reason}, version, key)
+
+    @call
+    def restore(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It is so after all, and still."""
+        return self._do(id, "restore", {"reason": reason}, version, key)
+
+    @call
+    def pin(
+        self,
+        id: str,
+        *,
+        pinned: bool = True,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """What is pinned does not fade, and the pipeline does not change it."""
+        return self._do(id, "pin", {"pinned": pinned, "reason": reason}, version, key)
+
+    def _do(
+        self, id: str, verb: str, body: Mapping[str, Any], version: int | None, key: str | None
+    ) -> Flow[Written[Fact]]:
+        return self._change(Fact, f"{self._path}/{id}/{verb}", body, key, version)
+
+
+class Notes(Rows[M, Note]):
+    _row = Note
+
+    @call
+    def describe(
+        self,
+        id: str,
+        *,
+        context: str | None = None,
+        keywords: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        category: str | None = None,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Note]]:
+        """Other descriptors; what is left out stays. The content of a note never changes."""
+        body = {"context": context, "keywords": keywords, "tags": tags, "category": category}
+        return self._do(id, "describe", {**body, "reason": reason}, version, key)
+
+    @call
+    def pin(
+        self,
+        id: str,
+        *,
+        pinned: bool = True,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Note]]:
+        """What is pinned does not fade, and the pipeline does not change it."""
+        return self._do(id, "pin", {"pinned": pinned, "reason": reason}, version, key)
+
+    @call
+    def delete(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Note]]:
+        """Take it out, with its links. It can be undone."""
+        return self._do(id, "delete", {"reason": reason}, version, key)
+
+    def _do(
+        self, id: str, verb: str, body: Mapping[str, Any], version: int | None, key: str | None
+    ) -> Flow[Written[Note]]:
+        return self._change(Note, f"{self._path}/{id}/{verb}", body, key, version)
+
+
+class Traits(Rows[M, Trait]):
+    _row = Trait
+
+    @call
+    def set(self, trait: str, level: str, *, reason: str = "", key: str | None = None) -> Flow[str]:
+        """ "high", "medium" or "low"; an empty level withdraws it. Gives the trait's key."""
+        body = {"key": trait, "level": level, "reason": reason}
+        told = yield from self._write(f"{self._path}/set", body, key=key)
+        return str(told["key"])
+
+
+class Profile(Lists[M, Attribute]):
+    _row = Attribute
+
+    @call
+    def set(
+        self, attribute: str, value: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[str]:
+        """An empty value takes the attribute away, if no fact says it. Gives its key."""
+        body = {"key": attribute, "value": value, "reason": reason}
+        told = yield from self._write(f"{self._path}/set", body, key=key)
+        return str(told["key"])
+
+
+class Blocks(Rows[M, Block]):
+    _row = Block
+
+    @pages
+    def versions(self, id: str) -> Listing[BlockVersion]:
+        """What it said, the newest first."""
+        return self._listing(BlockVersion, f"{self._path}/{id}/versions")
+
+    @call
+    def new(
+        self,
+        label: str,
+        value: str = "",
+        *,
+        description: str = "",
+        char_limit: int | None = None,
+        agent: str = "",
+        read_only: bool = False,
+        shared: bool = False,
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[Written[Block]]:
+        """A block in front of the subject's agents; `shared`: it belongs to no subject."""
+        body = {
+            "label": label,
+            "value": value,
+            "description": description,
+            "char_limit": char_limit,
+            "agent": agent,
+            "read_only": read_only,
+            "shared": shared,
+            "reason": reason,
+        }
+        return self._change(Block, f"{self._path}/new", body, key)
+
+    @call
+    def revise(
+        self,
+        id: str,
+        *,
+        value: str | None = None,
+        label: str | None = None,
+        char_limit: int | None = None,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Block]]:
+        """All at once; what is left out stays."""
+        body = {"value": value, "label": label, "char_limit": char_limit, "reason": reason}
+        return self._change(Block, f"{self._path}/{id}/revise", body, key, version)
+
+    @call
+    def delete(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Block]]:
+        """Out of every agent's sight; its versions stay."""
+        return self._change(Block, f"{self._path}/{id}/delete", {"reason": reason}, key, version)
+
+    @call
+    def attach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
+        """Put a shared block in front of this subject's agents."""
+        return self._change(Block, f"{self._path}/{id}/attach", {"reason": reason}, key)
+
+    @call
+    def detach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
+        """Take a shared block out of their sight."""
+        return self._change(Block, f"{self._path}/{id}/detach", {"reason": reason}, key)
+
+
+class Events(Rows[M, Event]):
+    _row = Event
+
+    @call
+    def undo(
+        self,
+        id: str,
+        *,
+        cascade: bool = False,
+        dry_run: bool = False,
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[Undone]:
+        """Take an event back; of an undo, that is redo. `cascade`: later ones before it."""
+        body = {"cascade": cascade, "dry_run": dry_run, "reason": reason}
+        told = yield from self._write(f"{self._path}/{id}/undo", body, key=key)
+        return Undone.read(told)
+
+
+class Conflicts(Rows[M, ConflictToDecide]):
+    _row = ConflictToDecide
+
+    @call
+    def decide(
+        self, id: str, answer: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[Written[ConflictToDecide]]:
+        """One of the `answers` that `get` shows."""
+        body = {"answer": answer, "reason": reason}
+        return self._change(ConflictToDecide, f"{self._path}/{id}/decide", body, key)
+
+
+class Golden(Rows[M, GoldenQuestion]):
+    """`expected`: the memories that should be found, each {"kind": …, "id": …}."""
+
+    _row = GoldenQuestion
+
+    @call
+    def new(
+        self,
+        text: str,
+        expected: Sequence[Mapping[str, str]],
+        *,
+        tags: Sequence[str] = (),
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[Written[GoldenQuestion]]:
+        """A question that is to find these memories, whatever changes."""
+        body = {"text": text, "expected": expected, "tags": tags, "reason": reason}
+        return self._change(GoldenQuestion, f"{self._path}/new", body, key)
+
+    @call
+    def change(
+        self,
+        id: str,
+        text: str,
+        expected: Sequence[Mapping[str, str]],
+        *,
+        tags: Sequence[str] = (),
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[GoldenQuestion]]:
+        """In place of what it has."""
+        body = {"text": text, "expected": expected, "tags": tags, "reason": reason}
+        return self._change(GoldenQuestion, f"{self._path}/{id}/change", body, key, version)
+
+    @call
+    def remove(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[GoldenQuestion]]:
+        """It is asked no more; undo brings it back."""
+        path = f"{self._path}/{id}/remove"
+        return self._change(GoldenQuestion, path, {"reason": reason}, key, version)
+
+
+class Feedback(Lists[M, Verdict]):
+    _row = Verdict
+
+    @call
+    def set(
+        self,
+        kind: str,
+        memory_id: str,
+        verdict: str | None,
+        *,
+        recall_id: str | None = None,
+        comment: str = "",
+        key: str | None = None,
+    ) -> Flow[Verdict | None]:
+        """ "positive", "negative", "very_negative" or "wrong"; None takes the word back."""
+        body: dict[str, Any] = {
+            "kind": kind,
+            "memory_id": memory_id,
+            "recall_id": recall_id,
+            "comment": comment,
+        }
+        body["verdict"] = verdict or NULL
+        told = yield from self._write(f"{self._path}/set", body, key=key)
+        return Verdict.read(told["feedback"]) if told.get("feedback") else None

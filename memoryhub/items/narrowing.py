@@ -1,0 +1,117 @@
+"""What is asked of items, as conditions in SQL: namespaces, and values by comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memoryhub.errors import InvalidInput
+
+ANY = "*"
+MOST_CONDITIONS = 50
+_ORDERED = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+
+
+@dataclass
+class Where:
+    """Conditions that hold together, with the values they name."""
+
+    parts: list[str] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+    def add(self, part: str, *values: Any) -> None:
+        self.parts.append(part)
+        self.values += values
+
+    @property
+    def sql(self) -> str:
+        return " AND ".join(self.parts) or "TRUE"
+
+
+def of_tenant(tenant_id: UUID, space_id: UUID | None, now: datetime) -> Where:
+    """What is held, and has not outlived its time."""
+    where = Where()
+    where.add("i.tenant_id = %s", tenant_id)
+    if space_id:
+        where.add("i.space_id = %s", space_id)
+    where.add("(i.expires_at IS NULL OR i.expires_at > %s)", now)
+    return where
+
+
+def begins(where: Where, prefix: Sequence[str]) -> None:
+    """Namespaces that begin with these labels; "*" stands for any."""
+    for place, label in enumerate(prefix, start=1):
+        _label(where, f"i.namespace[{place}]", label)
+
+
+def ends(where: Where, suffix: Sequence[str]) -> None:
+    """Namespaces that end with these labels."""
+    if suffix:
+        where.add("cardinality(i.namespace) >= %s", len(suffix))
+    for back, label in enumerate(reversed(suffix)):
+        _label(where, f"i.namespace[cardinality(i.namespace) - {back}]", label)
+
+
+def _label(where: Where, column: str, label: str) -> None:
+    if label == ANY:
+        where.add(f"{column} IS NOT NULL")
+    else:
+        where.add(f"{column} = %s", label)
+
+
+def compares(where: Where, wanted: Mapping[str, Any]) -> None:
+    """Values whose members are as `wanted` says: equal, or by operators ($eq, $ne, $gt, …).
+
+    An object without operators compares member by member, and others may be there besides.
+    Ordered are numbers with numbers and texts with texts. Raises InvalidInput.
+    """
+    _members(where, "i.value", [], wanted, "filter")
+    if len(where.parts) > MOST_CONDITIONS:
+        raise InvalidInput(f"at most {MOST_CONDITIONS} conditions", field="filter")
+
+
+def _members(
+    where: Where, column: str, path: list[Any], wanted: Mapping[str, Any], field: str
+) -> None:
+    for name, value in wanted.items():
+        inner, keys, at = f"{column} -> %s::text", [*path, name], f"{field}.{name}"
+        if not isinstance(value, dict):
+            where.add(f"{inner} = %s::jsonb", *keys, _json(value))
+        elif any(str(each).startswith("$") for each in value):
+            for operator, operand in value.items():
+                _compare(where, inner, keys, operator, operand, at)
+        else:
+            where.add(f"jsonb_typeof({inner}) = 'object'", *keys)
+            _members(where, inner, keys, value, at)
+
+
+def _compare(
+    where: Where, column: str, keys: list[Any], operator: str, operand: Any, field: str
+) -> None:
+    if operator == "$eq":
+        where.add(f"{column} = %s::jsonb", *keys, _json(operand))
+    elif operator == "$ne":
+        where.add(f"{column} IS DISTINCT FROM %s::jsonb", *keys, _json(operand))
+    elif operator in _ORDERED:
+        if isinstance(operand, bool) or not isinstance(operand, (int, float, str)):
+            raise InvalidInput("a number or a text to compare with", field=f"{field}.{operator}")
+        kind = "string" if isinstance(operand, str) else "number"
+        sign = _ORDERED[operator]
+        where.add(
+            f"(jsonb_typeof({column}) = %s AND {column} {sign} %s::jsonb)",
+            *keys,
+            kind,
+            *keys,
+            _json(operand),
+        )
+    else:
+        known = ", ".join(["$eq", "$ne", *_ORDERED])
+        raise InvalidInput(f"no operator {operator[:20]!r}; known: {known}", field=field)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value)

@@ -1,0 +1,163 @@
+"""Reading items: by their keys, those that fit a question, and which namespaces there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+from pgvector import HalfVector
+
+from memoryhub.items import narrowing
+from memoryhub.items.models import Item, ItemText
+from memoryhub.models_in_use import embedder
+from memoryhub.tenants.scope import tenant_scope
+
+# Space, namespace and key.
+Place = tuple[UUID, tuple[str, ...], str]
+# Texts that get their vectors before one search.
+MOST_FILLED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A search: items of the namespaces that begin so, whose values compare so, best first.
+
+    `space_id` None: of every space. Without a query the last written come first.
+    """
+
+    prefix: tuple[str, ...] = ()
+    space_id: UUID | None = None
+    query: str = ""
+    filter: Mapping[str, Any] = field(default_factory=dict)
+    limit: int = 10
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """`score`: the cosine of its nearest text with the question; None where it has none."""
+
+    item: Item
+    score: float | None
+
+
+def get_many(wanted: Collection[Place], now: datetime) -> dict[Place, Item]:
+    """Those that there are, in one statement. Call inside the tenant's scope."""
+    rows = Item.objects.filter(
+        _alive(now),
+        space__in={space for space, _, _ in wanted},
+        key__in={key for _, _, key in wanted},
+    )
+    found = {(row.space_id, tuple(row.namespace), row.key): row for row in rows}
+    return {place: found[place] for place in wanted if place in found}
+
+
+def _alive(now: datetime) -> Q:
+    return Q(expires_at=None) | Q(expires_at__gt=now)
+
+
+def refresh(ids: Sequence[UUID], now: datetime) -> None:
+    """Those with a lifetime live that long from now. Call inside the tenant's scope."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE items_item SET expires_at = %s::timestamptz + ttl_minutes * interval '1 minute'"
+            " WHERE id = ANY(%s) AND ttl_minutes IS NOT NULL",
+            [now, list(ids)],
+        )
+
+
+_PLAIN = """
+SELECT i.id, NULL::float8 FROM items_item i WHERE {where}
+ORDER BY i.updated_at DESC, i.id DESC LIMIT %s OFFSET %s
+"""
+# What has no text comes last, as it can't be compared.
+_NEAREST = """
+SELECT i.id, near.score FROM items_item i
+LEFT JOIN LATERAL (
+  SELECT max(1 - (t.embedding <=> %s::halfvec)) AS score FROM items_itemtext t
+  WHERE t.item_id = i.id AND t.model = %s AND t.embedding IS NOT NULL
+) near ON TRUE
+WHERE {where}
+ORDER BY near.score DESC NULLS LAST, i.updated_at DESC, i.id DESC LIMIT %s OFFSET %s
+"""
+
+
+def search(tenant_id: UUID, asked: Asked, now: datetime) -> list[Hit]:
+    """Opens its own scopes; embeds outside them. Raises EngineError, InvalidInput."""
+    where = narrowing.of_tenant(tenant_id, asked.space_id, now)
+    narrowing.begins(where, asked.prefix)
+    narrowing.compares(where, asked.filter)
+    values: list[Any] = [*where.values, asked.limit, asked.offset]
+    template = _PLAIN
+    if asked.query.strip():
+        used = embedder()
+        fill(tenant_id, where)
+        (vector,) = used.embed([asked.query])
+        values = [HalfVector(vector).to_text(), used.name, *values]
+        template = _NEAREST
+    with tenant_scope(tenant_id), connection.cursor() as cursor:
+        cursor.execute(template.format(where=where.sql), values)
+        scores = dict(cursor.fetchall())
+        items = Item.objects.select_related("space").in_bulk(list(scores))
+        return [Hit(items[row], score) for row, score in scores.items() if row in items]
+
+
+_WAITING = """
+SELECT t.id, t.text FROM items_itemtext t JOIN items_item i ON i.id = t.item_id
+WHERE (t.model <> %s OR t.embedding IS NULL) AND {where} ORDER BY t.id LIMIT %s
+"""
+
+
+def fill(tenant_id: UUID, where: narrowing.Where) -> int:
+    """Embed texts that have no vector, or another embedder's: it was down, or is a new one.
+
+    Raises EngineError. Opens its own scopes.
+    """
+    used = embedder()
+    with tenant_scope(tenant_id), connection.cursor() as cursor:
+        values = [used.name, *where.values, MOST_FILLED]
+        cursor.execute(_WAITING.format(where=where.sql), values)
+        waiting = cursor.fetchall()
+    if not waiting:
+        return 0
+    vectors = used.embed([text for _, text in waiting])
+    rows = [
+        ItemText(id=row, model=used.name, embedding=vector)
+        for (row, _), vector in zip(waiting, vectors, strict=True)
+    ]
+    with tenant_scope(tenant_id):
+        ItemText.objects.bulk_update(rows, ["model", "embedding"])
+    return len(rows)
+
+
+_NAMESPACES = """
+SELECT DISTINCT (i.namespace[1:%s])::text[] COLLATE "C" AS path FROM items_item i WHERE {where}
+ORDER BY path LIMIT %s OFFSET %s
+"""
+DEEPEST = 1000
+
+
+def namespaces(
+    tenant_id: UUID,
+    space_id: UUID | None,
+    prefix: Sequence[str],
+    suffix: Sequence[str],
+    now: datetime,
+    *,
+    max_depth: int | None = None,
+    limit: int = 100,
+    offset: int = 0,
+) -> list[list[str]]:
+    """Cut to `max_depth` labels, in order. Opens its own scope."""
+    where = narrowing.of_tenant(tenant_id, space_id, now)
+    narrowing.begins(where, prefix)
+    narrowing.ends(where, suffix)
+    with tenant_scope(tenant_id), connection.cursor() as cursor:
+        values = [max_depth or DEEPEST, *where.values, limit, offset]
+        cursor.execute(_NAMESPACES.format(where=where.sql), values)
+        return [labels for (labels,) in cursor.fetchall()]

@@ -1,0 +1,318 @@
+"""How the Python client sends, repeats and reads, against a hub that is not there."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+import memoryhub_client as client
+from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries
+from memoryhub_client.flows import Request
+from memoryhub_client.memories import Fact
+from memoryhub_client.transport import KEY as KEY_NAME
+from tests.clients.answers import Answers, awaited, found, listed, now, problem
+
+BROKEN = httpx.ReadError("the connection broke")
+DONE = httpx.Response(202, json={"turns": [], "job_id": None, "job": None})
+
+
+def keys_of(answers: Answers) -> list[str | None]:
+    return [request.headers.get("Idempotency-Key") for request in answers.sent]
+
+
+def test_one_description_of_a_call_is_carried_out_by_both_clients() -> None:
+    now_sent, later_sent = Answers(found("Ana lives in Lisbon.")), Answers(found("The same."))
+    first = now(now_sent).search("ana", "where", limit=None, kinds=["fact"])
+    second = awaited(later_sent, lambda hub: hub.search("ana", "where", limit=None, kinds=["fact"]))
+    assert (first.items[0].text, second.items[0].text) == ("Ana lives in Lisbon.", "The same.")
+    (one,), (other,) = now_sent.sent, later_sent.sent
+    assert (one.method, one.url, one.content) == (other.method, other.url, other.content)
+    assert one.headers["Authorization"] == "Bearer mh_key"
+    body = json.loads(one.content)
+    assert (body["limit"], body["kinds"], "as_of" in body) == (None, ["fact"], False)
+
+
+def test_a_write_is_repeated_with_one_key_until_it_is_answered() -> None:
+    answers = Answers(BROKEN, problem(503, "database_unreachable"), DONE)
+    assert now(answers).add("ana", "I moved.").turns == []
+    keys = keys_of(answers)
+    assert keys[0]
+    assert keys == [keys[0]] * 3
+    again = Answers(BROKEN, DONE)
+    awaited(again, lambda hub: hub.add("ana", "I moved.", key="mine"))
+    assert keys_of(again) == ["mine", "mine"]
+
+
+def test_two_writes_have_two_keys() -> None:
+    answers = Answers(DONE)
+    hub = now(answers)
+    hub.add("ana", "One.")
+    hub.add("ana", "One.")
+    assert len(set(keys_of(answers))) == 2
+
+
+def test_an_earlier_try_that_is_still_worked_on_is_waited_for() -> None:
+    answers = Answers(problem(409, "request_under_way"), DONE)
+    now(answers).add("ana", "I moved.")
+    assert len(answers.sent) == 2
+
+
+@pytest.mark.parametrize("code", ["already_undone", "version_conflict"])
+def test_other_conflicts_are_told_at_once(code: str) -> None:
+    answers = Answers(problem(409, code))
+    with pytest.raises(client.Conflict, match=code):
+        now(answers).add("ana", "I moved.")
+    assert len(answers.sent) == 1
+
+
+def test_what_may_have_happened_and_has_no_key_is_not_repeated() -> None:
+    answers = Answers(BROKEN)
+    with pytest.raises(client.ConnectionFailed):
+        now(answers).keys.rotate("k")
+    assert len(answers.sent) == 1
+    unreached = Answers(httpx.ConnectError("nobody there"))
+    with pytest.raises(client.ConnectionFailed):
+        now(unreached).keys.rotate("k")
+    assert len(unreached.sent) == 4
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tried", "expected"),
+    [
+        (httpx.Response(429, headers={"Retry-After": "7"}), 1, 7.0),
+        (httpx.Response(503, headers={"Retry-After": "7"}), 3, 7.0),
+        (httpx.Response(429, headers={"Retry-After": "7"}), 4, None),
+        (httpx.Response(429, headers={"Retry-After": "61"}), 1, None),
+        (httpx.Response(500), 1, None),
+        (httpx.Response(422), 1, None),
+        (httpx.Response(200), 1, None),
+    ],
+)
+def test_the_hub_says_when_to_come_back(
+    outcome: httpx.Response, tried: int, expected: float | None
+) -> None:
+    assert Retries().pause(Request("GET", "spaces"), outcome, tried) == expected
+
+
+def test_pauses_double_and_are_never_all_alike() -> None:
+    retries = Retries(times=20, first=1.0, longest=8.0)
+    request, bad = Request("GET", "spaces"), httpx.Response(502)
+    for tried, most in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (15, 8.0)]:
+        pauses = {retries.pause(request, bad, tried) for _ in range(20)}
+        assert len(pauses) > 1
+        assert all(pause is not None and most / 2 <= pause <= most for pause in pauses)
+
+
+def test_a_throttled_call_ends_in_the_error_with_what_the_hub_said() -> None:
+    answers = Answers(problem(429, "throttled", {"Retry-After": "0"}))
+    with pytest.raises(client.Throttled) as told:
+        now(answers).search("ana", "where")
+    assert (len(answers.sent), told.value.retry_after) == (4, 0.0)
+
+
+ERRORS = [
+    (400, client.BadRequest),
+    (401, client.NotAuthenticated),
+    (403, client.NotAllowed),
+    (404, client.NotFound),
+    (409, client.Conflict),
+    (410, client.Gone),
+    (412, client.Outdated),
+    (413, client.TooLarge),
+    (415, client.BadRequest),
+    (422, client.Invalid),
+    (500, client.ServerError),
+]
+
+
+@pytest.mark.parametrize(("status", "kind"), ERRORS)
+def test_every_status_is_an_error_of_its_kind(status: int, kind: type[client.ProblemError]) -> None:
+    with pytest.raises(kind) as told:
+        now(Answers(problem(status, "some_code", version=4))).spaces.list().page()
+    assert type(told.value) is kind
+    assert (told.value.status, told.value.code, told.value.request_id) == (
+        status,
+        "some_code",
+        "r-1",
+    )
+    assert told.value.problem["version"] == 4
+
+
+def test_an_invalid_field_is_named_with_its_limit() -> None:
+    errors = [{"field": "limit", "message": "a whole number from 1 to 200"}]
+    with pytest.raises(client.Invalid) as told:
+        awaited(Answers(problem(422, "invalid", errors=errors)), lambda hub: hub.space("a").get())
+    assert told.value.field == "limit"
+    assert told.value.errors == [client.FieldError("limit", "a whole number from 1 to 200")]
+    assert told.value.detail == "No."
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b""])
+def test_the_page_of_a_proxy_is_an_error_as_well(body: bytes) -> None:
+    with pytest.raises(client.ServerError, match="http_500") as told:
+        now(Answers(httpx.Response(500, content=body))).usage()
+    assert (told.value.code, told.value.field) == ("http_500", "")
+
+
+def test_no_answer_in_time_is_told_apart() -> None:
+    with pytest.raises(client.TimedOut) as told:
+        now(Answers(httpx.ReadTimeout("too slow")), retries=Retries(times=0)).usage()
+    assert isinstance(told.value, client.ConnectionFailed)
+
+
+def test_timeouts_are_as_long_as_the_hub_may_take() -> None:
+    answers = Answers(DONE)
+    hub = now(answers, timeout=5.0)
+    hub.add("ana", "I moved.")
+    hub.add("ana", "I moved.", wait=True)
+    limits = [request.extensions["timeout"]["read"] for request in answers.sent]
+    assert limits == [5.0, 40.0]
+
+
+def test_lists_are_read_page_by_page_and_only_as_far_as_wanted() -> None:
+    pages = [listed("1", "2", total=5, after="x"), listed("3", "4", after="y"), listed("5")]
+    answers = Answers(*pages)
+    facts = now(answers).space("ana").facts.list(page_size=2, filter={"owner": "ana"})
+    reading = iter(facts)
+    assert [next(reading).id, next(reading).id] == ["1", "2"]
+    assert len(answers.sent) == 1
+    assert [fact.id for fact in reading] == ["3", "4", "5"]
+    asked = [dict(request.url.params) for request in answers.sent]
+    shared = {"limit": "2", "filter": '{"owner": "ana"}'}
+    assert asked == [shared, {**shared, "cursor": "x"}, {**shared, "cursor": "y"}]
+
+
+def test_lists_are_read_page_by_page_on_an_event_loop() -> None:
+    answers = Answers(listed("1", total=2, after="x"), listed("2"))
+
+    async def talk(hub: AsyncMemoryHub) -> Any:
+        return [fact.id async for fact in hub.space("ana").facts.list()]
+
+    assert awaited(answers, talk) == ["1", "2"]
+
+
+def test_a_page_knows_the_total_and_the_next() -> None:
+    page = now(Answers(listed("1", total=9, after="x"))).space("ana").notes.list().page()
+    assert ([row.id for row in page.items], page.total, page.next_cursor) == (["1"], 9, "x")
+
+
+def test_a_subject_is_one_part_of_the_path_whatever_is_in_its_name() -> None:
+    answers = Answers(listed())
+    now(answers).space("team/ana b?ü#").facts.list().page()
+    assert answers.sent[0].url.raw_path == b"/api/v1/spaces/team/ana%20b%3F%C3%BC%23/facts"
+
+
+def test_what_was_read_has_the_types_that_are_written_down() -> None:
+    told = {"id": "f", "valid_from": "2026-05-12T09:00:00Z", "valid_to": None, "new": 1}
+    fact = Fact.read({**told, "sources": [{"turn_id": "t", "span": [0, 3]}]})
+    assert fact.valid_from == datetime(2026, 5, 12, 9, tzinfo=UTC)
+    assert fact.valid_to is None
+    assert fact.sources[0].span == [0, 3]
+    assert fact.raw["new"] == 1
+    assert "valid_to=None" in repr(fact)
+    assert fact == Fact.read(dict(fact.raw))
+    assert fact != Fact.read({"id": "f"})
+
+
+def test_a_column_that_was_not_asked_for_is_missing_and_not_empty() -> None:
+    fact = Fact.read({"id": "f"})
+    with pytest.raises(AttributeError):
+        _ = fact.text
+
+
+def test_a_written_row_is_read_from_under_its_name_with_its_event() -> None:
+    body = {"event_id": "e", "fact": {"id": "f", "text": "Better.", "version": 2}}
+    answers = Answers(httpx.Response(200, json=body, headers={"Idempotent-Replayed": "true"}))
+    done = now(answers).space("ana").facts.correct("f", "Better.", reason="typo", version=1)
+    assert (done.row.text, done.event_id, done.replayed) == ("Better.", "e", True)
+    (sent,) = answers.sent
+    assert sent.headers["If-Match"] == '"1"'
+    assert json.loads(sent.content) == {"text": "Better.", "reason": "typo"}
+
+
+def job(state: str, error: str = "") -> httpx.Response:
+    return httpx.Response(200, json={"id": "j", "state": state, "error": error, "decisions": []})
+
+
+def test_a_job_is_waited_for_until_it_is_done() -> None:
+    answers = Answers(job("queued"), job("running"), job("done"))
+    assert now(answers).jobs.wait("j", every=0).state == "done"
+    assert len(answers.sent) == 3
+
+
+def test_a_job_that_failed_or_takes_too_long_is_an_error() -> None:
+    with pytest.raises(client.JobFailed, match="no model") as told:
+        now(Answers(job("dead", "no model"))).jobs.wait("j")
+    assert (told.value.state, told.value.error) == ("dead", "no model")
+    with pytest.raises(client.StillRunning, match="queued"):
+        awaited(Answers(job("queued")), lambda hub: hub.jobs.wait("j", timeout=0, every=0.1))
+
+
+TOLD = """: hello
+
+event: progress
+data: {"id": "j", "state": "running", "unread": 2}
+
+event: timeout
+data: {"state": "running"}
+
+"""
+ENDED = 'event: end\ndata: {"id": "j",\ndata: "state": "done"}\n\n'
+
+
+def streamed(text: str) -> httpx.Response:
+    return httpx.Response(200, text=text, headers={"content-type": "text/event-stream"})
+
+
+def test_progress_goes_on_after_the_hub_let_go() -> None:
+    answers = Answers(streamed(TOLD), streamed(ENDED))
+    told = list(now(answers).jobs.progress("j"))
+    assert [(each.state, each.ended) for each in told] == [("running", False), ("done", True)]
+    assert told[0].unread == 2
+    assert len(answers.sent) == 2
+
+
+def test_progress_on_an_event_loop() -> None:
+    async def talk(hub: AsyncMemoryHub) -> Any:
+        return [each.state async for each in hub.jobs.progress("j")]
+
+    assert awaited(Answers(streamed(ENDED)), talk) == ["done"]
+
+
+@pytest.mark.parametrize("reply", [problem(404, "not_found")])
+def test_progress_of_nothing_is_an_error(reply: Any) -> None:
+    with pytest.raises(client.NotFound):
+        list(now(Answers(reply)).jobs.progress("j"))
+
+    async def talk(hub: AsyncMemoryHub) -> Any:
+        return [each async for each in hub.jobs.progress("j")]
+
+    with pytest.raises(client.NotFound):
+        awaited(Answers(problem(404, "not_found")), talk)
+
+
+def test_a_stream_that_breaks_is_an_error() -> None:
+    with pytest.raises(client.ConnectionFailed):
+        list(now(Answers(BROKEN)).jobs.progress("j"))
+
+
+def test_the_key_and_the_place_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEY_NAME, raising=False)
+    with pytest.raises(client.MemoryHubError, match=KEY_NAME):
+        MemoryHub()
+    monkeypatch.setenv(KEY_NAME, "mh_env")
+    monkeypatch.setenv("MEMORYHUB_URL", "http://somewhere:81/")
+    answers = Answers(listed())
+    with httpx.Client(transport=httpx.MockTransport(answers)) as http, MemoryHub(http=http) as hub:
+        hub.spaces.list().page()
+    assert str(answers.sent[0].url) == "http://somewhere:81/api/v1/spaces"
+    assert answers.sent[0].headers["Authorization"] == "Bearer mh_env"
+
+
+def test_methods_keep_the_words_of_their_descriptions() -> None:
+    assert "best first" in str(now(Answers(found())).search.__doc__)
+    assert MemoryHub.search.__doc__ == AsyncMemoryHub.search.__doc__
