@@ -18,10 +18,11 @@ from memoryhub.dialogues.messages import checked_text
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.models import Space
 from notes import shelving
-from notes.correcting import Read, by_hand, supports, version_of
+from notes.correcting import Read, by_hand
 from notes.models import EvolutionEvent, Fact
 from notes.recording import ChangeSet
 from notes.workbench import Workbench
+from notes.works import refuse_retired, removing, supports, version_of
 
 
 class Unset:
@@ -74,18 +75,12 @@ def remove(
     """Hold these facts no longer, in one event. What they had ended stays ended; said again, they
     are new. It can be undone; an erasure can't. Raises Outdated where one is not as `read`."""
 
-    def work(bench: Workbench, changes: ChangeSet) -> None:
-        bench.load({("fact", fact_id) for fact_id in fact_ids})
-        for fact_id in fact_ids:
-            bench.retire(changes, _held(bench, fact_id))
-
-    return by_hand(space, actor, now, reason or "deleted", work, read)
+    return by_hand(space, actor, now, reason or "deleted", removing(fact_ids), read)
 
 
 def _held(bench: Workbench, fact_id: UUID) -> Fact:
     fact: Fact = bench.row("fact", fact_id)
-    if fact.retired_at or fact.status == Fact.Status.RETRACTED:
-        raise Conflict("this is not held any more: restore it first", code="not_held")
+    refuse_retired(fact)
     return fact
 
 

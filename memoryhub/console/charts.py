@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from memoryhub.console.queries.overview import Day
@@ -83,6 +83,45 @@ def _look(fact: Fact, now: datetime) -> str:
 
 def _share(at: datetime, start: datetime, whole: float) -> float:
     return round(min(98.5, max(0.0, 100 * (at - start).total_seconds() / whole)), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Every version's interval on one line from `start` to `now`, and days to read it by."""
+
+    rows: list[tuple[Any, Interval]]
+    start: datetime
+    now: datetime
+
+    @property
+    def middle(self) -> datetime:
+        return self.start + (self.now - self.start) / 2
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the middle is a day of its own."""
+        return (self.now - self.start).days > 2
+
+
+def lineage(versions: Sequence[Any], now: datetime) -> Lineage:
+    """`versions`: rows that have a `fact`."""
+    start = min(row.fact.valid_from for row in versions)
+    return Lineage([(row, interval(row.fact, start, now)) for row in versions], start, now)
+
+
+RECALLS_HEIGHT = 40.0
+
+
+def daily(counts: Sequence[tuple[date, int]]) -> list[tuple[date, int, float, float, float, float]]:
+    """(day, count, x, y, width, height) of a bar a day on a line of `WIDTH`."""
+    top = max((count for _, count in counts), default=0)
+    slot = WIDTH / max(1, len(counts))
+    bars = []
+    for at, (day, count) in enumerate(counts):
+        height = round(max(3.0, RECALLS_HEIGHT * count / top), 2) if count else 0.0
+        x, width = round(at * slot, 2), round(slot * 0.7, 2)
+        bars.append((day, count, x, RECALLS_HEIGHT - height, width, height))
+    return bars
 
 
 def heat_parts(segment: Any, hottest: float) -> list[tuple[str, str, float, float]]:

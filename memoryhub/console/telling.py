@@ -5,9 +5,13 @@ Pure: values are those that revisions hold, and `names` says what the ids among 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from memoryhub.console import differing
+from memoryhub.console.differing import Part
 
 Values = Mapping[str, Any]
 Names = Mapping[str, str]
@@ -50,6 +54,7 @@ _LINKS = {
     "contradicts": "contradicts", "causes": "brought about",
 }  # fmt: skip
 _UNNAMED = "something erased since"
+_TIME = re.compile(r"\d{4}-\d\d-\d\d").match
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,26 @@ class FieldChange:
     name: str
     before: Any
     after: Any
+
+    @property
+    def parts(self) -> list[Part]:
+        """Of texts and of lists of words, what of them changed; else nothing."""
+        if isinstance(self.before, list) and isinstance(self.after, list):
+            return differing.of_lists(
+                [str(each) for each in self.before], [str(each) for each in self.after]
+            )
+        if _is_prose(self.before) and _is_prose(self.after):
+            return differing.shortened(differing.difference(self.before, self.after))
+        return []
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.after, list)
+
+
+def _is_prose(value: Any) -> bool:
+    """More than a word, and no time."""
+    return isinstance(value, str) and len(differing.words_of(value[:200])) > 1 and not _TIME(value)
 
 
 def words(kind: str, values: Values, names: Names) -> str:

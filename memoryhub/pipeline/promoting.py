@@ -38,6 +38,7 @@ from personas.registry import allowed
 
 MOST_PAGES = 20  # sent in one promotion; what is over waits for the next
 TRIES = 3
+MIRRORING = "profile"  # what sets off an event that brings the profile in step
 SHELVES = {"user": Fact.Shelf.USER, "agent": Fact.Shelf.AGENT}
 
 
@@ -337,7 +338,7 @@ def follow(space: Space, policy: Policy, now: datetime, job: Job | None = None) 
         now,
         "the facts it mirrors changed",
         job_id=job.id if job else None,
-        trigger="profile",
+        trigger=MIRRORING,
     )
     version = policy_of(space).version
     if profiles.mirror(space, changes, sensitive=policy.traits.sensitive):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from memoryhub.errors import Conflict
 from memoryhub.models_in_use import embedder_for
 from memoryhub.pipeline import promoting, queue
 from memoryhub.pipeline.models import Job
@@ -28,9 +29,19 @@ def undo(
     reason: str = "",
 ) -> EvolutionEvent:
     """See `notes.undoing.undo`. Opens its own scopes. Raises Conflict."""
+    refuse_mirrored(event)
     made = undoing.undo(event, actor, now, cascade=cascade, reason=reason)
     settle(made.space_id, made.tenant_id, str(made.id), now)
     return made
+
+
+def refuse_mirrored(event: EvolutionEvent) -> None:
+    """Raises Conflict for an event that only brought the profile in step with its facts: undone,
+    it would be written again at once (I3). Going back to an earlier time takes it along."""
+    if event.kind == EvolutionEvent.Kind.REFRESH and event.trigger == promoting.MIRRORING:
+        raise Conflict(
+            "the profile says what its facts say: put the fact right instead", code="mirrored"
+        )
 
 
 def roll_back(

@@ -17,11 +17,12 @@ from memoryhub.pipeline.erasing import Target
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.correcting import by_hand, supports
+from notes.correcting import by_hand
 from notes.models import Entity, Fact, Proposal
 from notes.proposals import news_of
 from notes.recording import ChangeSet, Source
 from notes.workbench import Workbench, restore
+from notes.works import supports
 
 Kind = Proposal.Kind
 # What may be answered, by kind: the first carries the proposal out, the last leaves all as it is.

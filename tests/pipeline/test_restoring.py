@@ -49,6 +49,26 @@ def test_the_profile_follows_an_undo_and_its_redo(moved: Hub) -> None:
     assert home(moved) == "Porto"
 
 
+def test_what_only_mirrors_a_fact_is_not_undone_but_its_fact_is(moved: Hub) -> None:
+    """It would be written again at once."""
+    with tenant_scope(moved.tenant.id):
+        mirrored = EvolutionEvent.objects.filter(kind="refresh", trigger="profile")[0]
+    with pytest.raises(Conflict) as refused:
+        restoring.undo(mirrored, "eva", moved.now)
+    assert refused.value.code == "mirrored"
+    assert home(moved) == "Porto"
+
+
+def test_a_corrected_fact_leaves_its_object_in_the_profile(moved: Hub) -> None:
+    with tenant_scope(moved.tenant.id):
+        fact = Fact.objects.get(o="Porto")
+    text = fact.text.replace("Porto", "Braga")
+    new = correcting.edit_text(moved.space, fact.id, text, "eva", moved.now)
+    restoring.settle(moved.space.id, moved.tenant.id, "edit", moved.now)
+    assert home(moved) == "Braga"
+    assert (new.v, new.engine, new.corrected_by) == (fact.v, "", "eva")
+
+
 def test_the_profile_follows_a_roll_back(moved: Hub) -> None:
     restoring.roll_back(moved.space, moved.now - timedelta(days=20), "eva", moved.now)
     assert home(moved) == "Lisbon"

@@ -16,6 +16,7 @@ from memoryhub.console.telling import FieldChange
 from memoryhub.console.wording import kind_words, plural
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.restoring import refuse_mirrored
 from memoryhub.tenants.models import Space
 from notes import timeline
 from notes.models import EvolutionEvent, Proposal, Receipt, Revision
@@ -61,6 +62,7 @@ def event_or_404(space: Space, event_id: UUID) -> EvolutionEvent:
 def outlook(event: EvolutionEvent, actor: str, now: datetime) -> Outlook:
     """Of undoing it together with whatever was built on it."""
     try:
+        refuse_mirrored(event)
         bench = plan(event, actor, now, cascade=True)
     except MemoryHubError as error:
         return Outlook(refused=error.message)

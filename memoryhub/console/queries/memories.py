@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from memoryhub.console.queries.naming import named
 from memoryhub.console.quoting import SourceQuote, Span, pieces
 from memoryhub.console.telling import FieldChange
 from memoryhub.dialogues.models import Turn
+from memoryhub.inference.models import ModelCall
 from memoryhub.policies.schema import Heat
 from memoryhub.tenants.models import Space
 from notes.heat import with_heat
@@ -27,7 +28,6 @@ from notes.models import (
     Entity,
     EvolutionEvent,
     Fact,
-    Relation,
     Revision,
     Segment,
 )
@@ -124,11 +124,10 @@ def sources_of(kind: str, ids: Iterable[UUID]) -> dict[UUID, list[SourceQuote]]:
 
 @dataclass(frozen=True, slots=True)
 class Biography:
-    """A memory's whole life: its versions (first to last), what it rests on, what became of it."""
+    """A memory's whole life: its versions (first to last), what became of it."""
 
     row: FactRow
     versions: list[FactRow]
-    relations: list[Relation]
     changes: list[Change]
 
     @property
@@ -142,6 +141,12 @@ class Change:
     revision: Revision
     fields: list[FieldChange]
     words: str
+    asked: Sequence[tuple[str, str]] = ()
+
+    @property
+    def undone(self) -> EvolutionEvent | None:
+        """What took the event back. Expects `undone_by` to be prefetched."""
+        return next(iter(self.event.undone_by.all()), None)
 
     @property
     def how(self) -> str:
@@ -181,31 +186,51 @@ def biography(space: Space, fact_id: UUID) -> Biography:
     chain = lineage.prefetch_related(_SUCCESSORS).select_related("supersedes")
     versions = fact_rows(chain.order_by("valid_from", "recorded_at", "id"))
     row = next(version for version in versions if version.fact.id == fact.id)
-    relations = Relation.objects.filter(fact=fact).select_related("src", "dst")
-    return Biography(
-        row, versions, list(relations), changes_of("fact", [v.fact.id for v in versions])
-    )
+    return Biography(row, versions, changes_of("fact", [v.fact.id for v in versions]))
 
 
 def changes_of(kind: str, ids: Iterable[UUID]) -> list[Change]:
-    """Newest first. One statement."""
+    """Newest first, with what models were asked. A handful of statements."""
     revisions = Revision.objects.filter(row_type=kind, row_id__in=list(ids))
-    ordered = revisions.select_related("event").order_by("-event__created_at", "-id")
-    return changes_in([(revision.event, revision) for revision in ordered])
+    ordered = revisions.select_related("event").prefetch_related("event__undone_by")
+    found = list(ordered.order_by("-event__created_at", "-id"))
+    return changes_in([(r.event, r) for r in found], _asked([r.event for r in found]))
 
 
-def changes_in(pairs: Sequence[tuple[EvolutionEvent, Revision]]) -> list[Change]:
+def _asked(events: Sequence[EvolutionEvent]) -> Mapping[UUID | None, Sequence[tuple[str, str]]]:
+    """By job, the (prompt with its version, model) that were asked in it. One statement at most."""
+    jobs = {event.job_id for event in events if event.job_id is not None}
+    asked: dict[UUID | None, list[tuple[str, str]]] = defaultdict(list)
+    if jobs:
+        calls = ModelCall.objects.filter(job_id__in=jobs).order_by("template", "model")
+        for job, template, model in calls.values_list("job_id", "template", "model").distinct():
+            asked[job].append((template, model))
+    return asked
+
+
+def changes_in(
+    pairs: Sequence[tuple[EvolutionEvent, Revision]],
+    asked: Mapping[UUID | None, Sequence[tuple[str, str]]] | None = None,
+) -> list[Change]:
     """Each revision told in words. A statement for each kind of row that they name."""
     told = [(r.row_type, r.row_id, values) for _, r in pairs for values in (r.before, r.after)]
     names = named(told)
-    return [_change(event, revision, names) for event, revision in pairs]
+    return [
+        _change(event, revision, names, (asked or {}).get(event.job_id, ()))
+        for event, revision in pairs
+    ]
 
 
-def _change(event: EvolutionEvent, revision: Revision, names: telling.Names) -> Change:
+def _change(
+    event: EvolutionEvent,
+    revision: Revision,
+    names: telling.Names,
+    asked: Sequence[tuple[str, str]],
+) -> Change:
     before, after, kind = revision.before, revision.after, revision.row_type
     said = telling.words(kind, after or before or {}, names) if after or before else ""
     fields = telling.changed(kind, before, after, names) if before and after else []
-    return Change(event, revision, fields, said)
+    return Change(event, revision, fields, said, asked)
 
 
 def segments(space: Space, filters: Filters, weights: Heat, now: datetime) -> Page[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -94,7 +94,7 @@ def _made_by(links: Iterable[UUID]) -> dict[UUID, EvolutionEvent]:
 class Learnt(Change):
     """A change of a note, with the notes it came from."""
 
-    lessons: list[Note]
+    lessons: Sequence[Note] = ()
 
 
 def life_of(note: Note) -> list[Learnt]:
@@ -113,6 +113,7 @@ def life_of(note: Note) -> list[Learnt]:
             change.revision,
             change.fields,
             change.words,
+            change.asked,
             [teachers[t] for t in taught[change.event.id] if t in teachers],
         )
         for change in changes_of("note", [note.id])

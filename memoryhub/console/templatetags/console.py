@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.contrib.messages.storage.base import Message
 from django.template import Library
 from django.templatetags.static import static
 from django.utils import timezone
@@ -147,6 +148,19 @@ def erased_target(kind: str) -> str:
 @register.filter
 def erased_words(kind: str) -> str:
     return wording.erased(kind)
+
+
+@register.filter
+def plain(name: str) -> str:
+    """A name of the program as words."""
+    return name.replace("_", " ")
+
+
+@register.filter
+def offered(message: Message) -> tuple[str, str] | None:
+    """(label, address) of what takes back what a message tells."""
+    label, _, address = (message.extra_tags or "").partition(":")
+    return (label, address) if address else None
 
 
 @register.filter

@@ -5,26 +5,32 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from memoryhub.console.access import tenant_view
 from memoryhub.console.queries import history as queries
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
+from memoryhub.console.reading import read_time
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.spaces import tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.restoring import roll_back, undo
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes import timeline
+
+
+def undoable(address: str, label: str = "Undo") -> str:
+    """Tags of a message that offers to take back what it tells."""
+    return f"{label}:{address}"
 
 
 def need(request: ConsoleRequest, role: str) -> None:
@@ -56,8 +62,14 @@ def event(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpRespon
     except MemoryHubError as error:
         messages.error(request, f"Not undone: {error.message}.")
         return redirect("space-event", space_id=space_id, event_id=event_id)
-    messages.success(request, "Undone. This can be undone in turn.")
-    return redirect("space-event", space_id=space_id, event_id=made.id)
+    again = reverse("space-event", args=[space_id, made.id])
+    messages.success(
+        request, "Undone. This can be undone in turn.", extra_tags=undoable(again, "Redo")
+    )
+    back = request.POST.get("back", "")
+    if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        return redirect(back)
+    return redirect(again)
 
 
 @tenant_view()
@@ -99,14 +111,3 @@ def _choosing(
         since=queries.told(space.id, since),
         since_words=len(since),
     )
-
-
-def read_time(given: str, space: Space) -> datetime | None:
-    """As the browser's time picker gives it, in the space's zone."""
-    try:
-        found = parse_datetime(given)
-    except ValueError:
-        return None
-    if found is None or not 1900 < found.year < 2200:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=ZoneInfo(space.timezone))

@@ -1,0 +1,77 @@
+"""The forgetting curve of one memory, as numbers for SVG attributes. Pure (spec §2.3, §11.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from memoryhub.policies.schema import Forget
+from notes.forgetting import draw, retained, weight
+
+WIDTH, HEIGHT = 240.0, 64.0
+POINTS = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """`line` and `area` are lists of points. `level`: what the curve is measured against, as a
+    height; None where nothing is ever hidden. `now_x`: where today stands."""
+
+    line: str
+    area: str
+    now_x: float
+    now_y: float
+    level: float | None
+    start: datetime
+    end: datetime
+    says: str
+
+
+_SAYS = {
+    "rank": "Fading lowers its rank: it counts ×{weight:.2f} now, and is never hidden.",
+    "sample": "It is hidden where the curve meets its drawn level of {level:.0%}.",
+    "threshold": "It is hidden where the curve falls below {level:.0%}.",
+}
+
+
+def curve(row: Any, since: datetime, forget: Forget, now: datetime) -> Curve | None:
+    """From its last recall, or since it was said, until a while after now. None: nothing fades."""
+    if forget.mode == "off":
+        return None
+    start = row.last_recall_at or since
+    span = _span(row, start, forget, now)
+    level = _level(row, forget)
+
+    def y(elapsed: timedelta) -> float:
+        return round(HEIGHT * (1 - retained(elapsed, row.strength, forget.unit_days)), 2)
+
+    steps = [span * n / POINTS for n in range(POINTS + 1)]
+    line = " ".join(f"{WIDTH * n / POINTS:.2f},{y(step)}" for n, step in enumerate(steps))
+    passed = max(timedelta(), now - start)
+    at_now = weight(forget, retained(passed, row.strength, forget.unit_days))
+    return Curve(
+        line=line,
+        area=f"0,{HEIGHT:.0f} {line} {WIDTH:.0f},{HEIGHT:.0f}",
+        now_x=round(WIDTH * min(1.0, passed / span), 2),
+        now_y=y(passed),
+        level=None if level is None else round(HEIGHT * (1 - level), 2),
+        start=start,
+        end=start + span,
+        says=_SAYS[forget.mode].format(weight=at_now, level=level or 0.0),
+    )
+
+
+def _span(row: Any, start: datetime, forget: Forget, now: datetime) -> timedelta:
+    """Both now and the moment it is hidden are on it, and enough of the fall to be seen."""
+    unit = timedelta(days=row.strength * forget.unit_days)
+    ends = [start + 3 * unit, now + (now - start) / 8]
+    if row.forget_at and row.forget_at < start + 20 * unit:
+        ends.append(start + (row.forget_at - start) * 1.1)
+    return max(max(ends) - start, timedelta(hours=1))
+
+
+def _level(row: Any, forget: Forget) -> float | None:
+    if forget.mode == "sample":
+        return draw(row.id, row.recall_count)
+    return forget.r_min if forget.mode == "threshold" else None
