@@ -39,7 +39,7 @@ class Action:
 
 _ACTIONS = (
     Action(
-        "edit", "Put in other words", "Say it in other words",
+        "edit", "Say it in other words", "Say it in other words",
         "A new version of the same memory; the old one stays in its history.",
         "Save the new words", "Put in other words.", "put in other words",
     ),

@@ -5,7 +5,6 @@ Pure: values are those that revisions hold, and `names` says what the ids among 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,8 +52,11 @@ _LINKS = {
     "related": "goes with", "elaborates": "says more of", "continues": "goes on from",
     "contradicts": "contradicts", "causes": "brought about",
 }  # fmt: skip
+# Columns of words written by people and models, told word by word.
+_PROSE = frozenset(
+    ("text", "content", "summary", "context", "title", "value", "reason", "rationale", "c", "o")
+)
 _UNNAMED = "something erased since"
-_TIME = re.compile(r"\d{4}-\d\d-\d\d").match
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class FieldChange:
     name: str
     before: Any
     after: Any
+    is_prose: bool = False
 
     @property
     def parts(self) -> list[Part]:
@@ -70,18 +73,13 @@ class FieldChange:
             return differing.of_lists(
                 [str(each) for each in self.before], [str(each) for each in self.after]
             )
-        if _is_prose(self.before) and _is_prose(self.after):
+        if self.is_prose and self.before and self.after:
             return differing.shortened(differing.difference(self.before, self.after))
         return []
 
     @property
     def is_list(self) -> bool:
         return isinstance(self.after, list)
-
-
-def _is_prose(value: Any) -> bool:
-    """More than a word, and no time."""
-    return isinstance(value, str) and len(differing.words_of(value[:200])) > 1 and not _TIME(value)
 
 
 def words(kind: str, values: Values, names: Names) -> str:
@@ -155,7 +153,12 @@ _TELL = {
 def changed(kind: str, before: Values, after: Values, names: Names) -> list[FieldChange]:
     """What of a row changed, with labels and values as a person reads them."""
     return [
-        FieldChange(label(kind, name), _said(name, before.get(name), names), _said(name, to, names))
+        FieldChange(
+            label(kind, name),
+            _said(name, before.get(name), names),
+            _said(name, to, names),
+            name in _PROSE,
+        )
         for name, to in after.items()
         if name not in SILENT and before.get(name) != to
     ]

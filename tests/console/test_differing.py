@@ -66,3 +66,8 @@ def test_long_stretches_that_stay_are_cut() -> None:
 )
 def test_words_of_the_program_and_times_are_not_compared(before: object, after: object) -> None:
     assert FieldChange("status", before, after).parts == []
+
+
+def test_words_of_people_are_compared() -> None:
+    assert len(FieldChange("text", "in Porto", "in Braga", is_prose=True).parts) == 3
+    assert FieldChange("text", None, "in Braga", is_prose=True).parts == []

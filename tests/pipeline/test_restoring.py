@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict
 from memoryhub.pipeline import erasing, restoring
 from memoryhub.pipeline.erasing import Target
 from memoryhub.tenants.scope import tenant_scope
+from notes import correcting
 from notes.models import EvolutionEvent, Fact, Revision
 from personas import profiles
 from personas.models import ProfileAttribute
