@@ -8,7 +8,8 @@ from typing import Concatenate, ParamSpec, cast
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from memoryhub.console.requests import ConsoleRequest
@@ -16,8 +17,8 @@ from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
 P = ParamSpec("P")
-View = Callable[Concatenate[ConsoleRequest, P], HttpResponse]
-Page = Callable[..., HttpResponse]
+View = Callable[Concatenate[ConsoleRequest, P], HttpResponseBase]
+Page = Callable[..., HttpResponseBase]
 
 
 def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]:
@@ -28,7 +29,7 @@ def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]
 
     def decorate(view: View[P]) -> Page:
         @wraps(view)
-        def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def checked(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             console = cast("ConsoleRequest", request)
             if console.seat is None:
                 return render(request, "no_tenant.html", status=403)
@@ -46,7 +47,9 @@ def tenant_page(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]
 
     def decorate(view: View[P]) -> Page:
         @wraps(view)
-        def scoped(request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def scoped(
+            request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponseBase:
             with tenant_scope(request.tenant.id):
                 return view(request, *args, **kwargs)
 
@@ -62,7 +65,7 @@ def operator_view(view: View[P]) -> Page:
     """
 
     @wraps(view)
-    def checked(request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def checked(request: ConsoleRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_superuser:
             raise PermissionDenied("Only an operator of the hub may do this.")
         return view(request, *args, **kwargs)

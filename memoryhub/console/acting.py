@@ -5,9 +5,10 @@ Its tools write as they go (MemGPT); what was said is read by the pipeline as ev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_before
@@ -33,12 +34,23 @@ WHO = (
 
 
 @dataclass(frozen=True, slots=True)
+class BlockChange:
+    """A block the agent wrote: what it said before and after. "" before: it is new."""
+
+    id: UUID
+    label: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Acted:
-    """What the agent said in the end, and how it got there."""
+    """What the agent said in the end, how it got there, and the blocks it wrote on the way."""
 
     text: str
     steps: Sequence[Step]
     trouble: str = ""
+    blocks: Sequence[BlockChange] = ()
 
 
 def is_acting(tenant: Tenant, space: Space) -> bool:
@@ -68,13 +80,25 @@ def act(tenant: Tenant, space: Space, turn: Turn, recalled: Sequence[Item], now:
         {block.id: block.version for block in held},
     )
     steps = effective.policy.core.max_steps
-    return _acted(run_turn(engine, context, box, max_steps=steps, reply_expected=True))
+    before = {block.id: block.value for block in held}
+    turned = run_turn(engine, context, box, max_steps=steps, reply_expected=True)
+    return _acted(turned, _written(space, before))
 
 
-def _acted(turned: Turned) -> Acted:
+def _acted(turned: Turned, written: Sequence[BlockChange]) -> Acted:
     if not turned.said:
         raise EngineError(turned.trouble or _SILENT[turned.ended])
-    return Acted("\n\n".join(turned.said), turned.steps, turned.trouble)
+    return Acted("\n\n".join(turned.said), turned.steps, turned.trouble, written)
+
+
+def _written(space: Space, before: Mapping[UUID, str]) -> list[BlockChange]:
+    with tenant_scope(space.tenant_id):
+        after = blocks.in_front_of(space, AGENT)
+    return [
+        BlockChange(block.id, block.label, before.get(block.id, ""), block.value)
+        for block in after
+        if block.value != before.get(block.id, "")
+    ]
 
 
 _SILENT = {

@@ -118,14 +118,17 @@ def compose(
     budget_tokens: int = BUDGET,
     policy: Policy | None = None,
     now: datetime | None = None,
+    engine: str = "",
 ) -> Composed:
     """The answer that these memories, best first, give to the question as things stood at `at`.
 
-    Opens its own scopes; none may be open, since a model may be asked.
+    `engine` is asked in place of the tenant's. Opens its own scopes; none may be open, since a
+    model may be asked.
     """
     with tenant_scope(space.tenant_id):
         policy = policy or policy_of(space).policy
         tenant = Tenant.objects.get(id=space.tenant_id)
+        tenant.engine = engine or tenant.engine
         details = known(items, at, question_predicates(question[:_READ]))
     zone = ZoneInfo(space.timezone)
     bearing = zip(items, bearings(items), strict=True)

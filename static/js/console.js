@@ -73,13 +73,5 @@ document.addEventListener("change", (event) => {
   if (event.target.matches(".filters select")) event.target.form.requestSubmit();
 });
 
-document.addEventListener("htmx:afterRequest", (event) => {
-  const form = event.target.closest(".say");
-  const refused = event.detail.xhr.getResponseHeader("X-Refused");
-  if (form && event.detail.successful && !refused) form.reset();
-});
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.id === "turns") showLatest();
-});
 document.documentElement.classList.add("scripted");
 showLatest();

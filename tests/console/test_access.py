@@ -22,7 +22,7 @@ OWN |= {"review", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
-OWN |= {"imports", "import-new"}
+OWN |= {"imports", "import-new", "chat-load"}
 # For admins who are operators of the hub as well.
 OPERATED = {"lab-new", "lab-resume"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
@@ -108,6 +108,10 @@ DECIDED = {
     "chat-with": (VIEWER, "get"),
     "chat-say": (EDITOR, "post"),
     "chat-decisions": (VIEWER, "get"),
+    "chat-load": (EDITOR, "post"),
+    "chat-reading": (VIEWER, "get"),
+    "chat-keep": (EDITOR, "post"),
+    "chat-forget": (EDITOR, "post"),
     "policy": (VIEWER, "get"),
     "policy-change": (ADMIN, "post"),
     "policy-return": (ADMIN, "post"),

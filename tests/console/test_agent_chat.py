@@ -14,6 +14,7 @@ from memoryhub.errors import EngineError
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import CoreBlock
+from tests.console.test_chat import STREAM, events
 from tests.support.factories import make_member
 from tests.support.hub import Hub
 
@@ -22,6 +23,7 @@ from tests.support.hub import Hub
 def chat(hub: Hub, client: Client, monkeypatch: pytest.MonkeyPatch) -> Hub:
     # Wishes to forget are read by the local engine, which the script stands in for here.
     monkeypatch.setattr(chatting, "asks_to_forget", lambda turn: False)
+    monkeypatch.setattr(chatting, "asks_to_keep", lambda turn: False)
     hub.tenant.engine = Tenant.Engine.LLM
     with tenant_scope(hub.tenant.id):
         hub.tenant.save()
@@ -31,8 +33,8 @@ def chat(hub: Hub, client: Client, monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 def say(client: Client, hub: Hub, text: str) -> str:
     address = reverse("chat-say", args=[hub.space.id])
-    page = client.post(address, {"text": text}, headers={"HX-Request": "true"})
-    return page.content.decode()
+    told = events(client.post(address, {"text": text}, headers=STREAM))
+    return "".join(put[2] for name, data in told if name == "put" for put in data)
 
 
 def call(tool: str, /, **arguments: Any) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -19,7 +22,7 @@ from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World
 from tests.support.factories import MAY, make_member, make_turns
 
-HTMX = {"HX-Request": "true"}
+STREAM = {"Accept": "text/event-stream"}
 
 
 class Parrot:
@@ -48,9 +51,26 @@ def item(turn: Turn, kind: str = "turn", **values: object) -> Item:
     return Item(kind=kind, score=1.5, parts={"dense": 1.0}, occurred_at=MAY, **values)  # type: ignore[arg-type]  # test values
 
 
-def say(browser: Client, world: World, text: str) -> str:
+def events(answer: Any) -> list[tuple[str, Any]]:
+    """(name, data) of every event of a streamed answer."""
+    assert answer["Content-Type"] == "text/event-stream"
+    text = b"".join(answer.streaming_content).decode()
+    blocks = [block.split("\n") for block in text.split("\n\n") if block]
+    return [(name.removeprefix("event: "), json.loads(data[6:])) for name, data in blocks]
+
+
+def said(browser: Client, world: World, text: str, **form: str) -> list[tuple[str, Any]]:
     address = reverse("chat-say", args=[world.space.id])
-    return browser.post(address, {"text": text}, headers=HTMX).content.decode()
+    return events(browser.post(address, {"text": text, **form}, headers=STREAM))
+
+
+def say(browser: Client, world: World, text: str, **form: str) -> str:
+    """What the page shows in the end: later pieces stand in the place of earlier ones."""
+    pieces: dict[str, str] = {}
+    for name, data in said(browser, world, text, **form):
+        for at, _, html in data if name == "put" else [data] if name == "refused" else []:
+            pieces[at] = html
+    return "".join(pieces.values())
 
 
 def test_both_sides_are_stored_and_read_later(

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.replying import CHAT
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.inference import usage
 from memoryhub.inference.budgets import day_of
@@ -18,7 +19,7 @@ from memoryhub.policies.switches import PROXY
 
 DAYS = Choice("days", "Days", (("7", "last 7"), ("1", "today"), ("30", "last 30")))
 PURPOSE = Choice(
-    "purpose", "Purpose", (("all", "all"), *((name, name) for name in (*PURPOSES, PROXY)))
+    "purpose", "Purpose", (("all", "all"), *((name, name) for name in (*PURPOSES, PROXY, CHAT)))
 )
 STATUS = Choice("status", "Ended", (("all", "any way"), *ModelCall.Status.choices))
 

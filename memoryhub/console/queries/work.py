@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -10,10 +12,13 @@ from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.inference import usage
+from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.counting import OPEN
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import ApiKey, Space
 from notes.models import Fact
+from personas.models import BlockVersion
 
 STATES: dict[str, tuple[str, tuple[str, ...]]] = {
     "all": ("All", tuple(Job.State.values)),
@@ -24,6 +29,8 @@ STATES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 STATE = Choice("state", "State", tuple((name, label) for name, (label, _) in STATES.items()))
 CONVERSATION = 100
+# Of a conversation, those whose reading is shown.
+EXCHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,57 @@ def conversation(space: Space, name: str) -> list[Turn]:
         return []
     rows = Turn.objects.filter(session=session).order_by("-seq")[:CONVERSATION]
     return list(reversed(rows))
+
+
+def said_or_404(space: Space, turn_id: UUID) -> Turn:
+    """A turn that a person said in a chat, with its session."""
+    rows = Turn.objects.filter(space=space, id=turn_id, role=Turn.Role.USER)
+    found: Turn | None = rows.exclude(state=Turn.State.REDACTED).select_related("session").first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def fact_or_404(space: Space, fact_id: UUID) -> Fact:
+    found: Fact | None = Fact.objects.filter(space=space, id=fact_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def pending(space: Space) -> int:
+    """How many turns wait to be read."""
+    count: int = Turn.objects.filter(space=space, state=Turn.State.PENDING).count()
+    return count
+
+
+def read_of(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, Job | None]]:
+    """The latest of these turns that a person said, newest first, each with the job that reads
+    it. One statement."""
+    said = [turn for turn in reversed(turns) if turn.role == Turn.Role.USER][:EXCHANGES]
+    if not said:
+        return []
+    jobs = list(Job.objects.filter(space=space, step=Job.Step.DERIVE, last_seq__gte=said[-1].seq))
+    return [(turn, _reading(turn, jobs)) for turn in said]
+
+
+def _reading(turn: Turn, jobs: Sequence[Job]) -> Job | None:
+    return next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None)
+
+
+def effects_of(job: Job) -> dict[str, Any]:
+    """What reading took, and the blocks written while it was done. Two statements."""
+    if job.started_at is None or job.finished_at is None:
+        return {}
+    written = BlockVersion.objects.filter(
+        space=job.space, created_at__gte=job.started_at, created_at__lte=job.finished_at
+    )
+    took = job.finished_at - job.started_at
+    return {
+        "blocks": list(written.select_related("block")[:EXCHANGES]),
+        "took": took.total_seconds() * 1000,
+        "asked": usage.total(ModelCall.objects.filter(job_id=job.id)),
+    }
 
 
 def space_named(subject: str) -> Space | None:

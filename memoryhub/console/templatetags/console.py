@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 from django.contrib.messages.storage.base import Message
@@ -34,6 +35,12 @@ def icon(name: str, label: str = "") -> SafeString:
         static("icons.svg"),
         name,
     )
+
+
+@register.simple_tag
+def once() -> str:
+    """A name for a form's message, so that sending it twice is sending it once."""
+    return uuid4().hex
 
 
 @register.simple_tag
