@@ -66,9 +66,9 @@ SAMPLES: Sequence[Sample] = (
             Day(
                 35,
                 (
-                    "I moved to Lisbon last weekend. The flat is near the river.",
+                    "I live in Lisbon now, near the river.",
                     "That is quite a change. Did Figo travel well?",
-                    "He slept all the way. I am allergic to shellfish, so I skip the fish market.",
+                    "He slept all the way. I am allergic to shellfish.",
                     "Then grilled vegetables it is.",
                 ),
             ),
@@ -84,9 +84,9 @@ SAMPLES: Sequence[Sample] = (
         ),
         (
             "Where do I live?",
-            "When did I move to Lisbon?",
+            "What is my cat called?",
             "What am I allergic to?",
-            "I moved to Coimbra yesterday.",
+            "I live in Coimbra now.",
         ),
     ),
     Sample(

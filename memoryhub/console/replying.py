@@ -122,7 +122,7 @@ class Streamed:
             for chunk in chunks:
                 known = len(self._said.parts)
                 self._said.take(chunk)
-                yield from self._said.parts[known:]
+                yield from filter(None, self._said.parts[known:])
         finally:
             chunks.close()
         if not self._said.finished:

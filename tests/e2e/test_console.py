@@ -191,3 +191,29 @@ def test_plots_are_drawn_under_the_content_security_policy(visitor: Visitor, wor
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]  # it has one
     page.get_by_label("Switch between light and dark").click()
     expect(lines).to_have_text(["mem0", "rag"])
+
+
+def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) -> None:
+    page = visitor.open("chat")
+    page.get_by_role("button", name="Load A move and a new job").click()
+    expect(page.get_by_text("12 messages still to be read")).to_be_visible()
+    with tenant_scope(tenant.id):
+        space = Space.objects.get(subject="sample-maya")
+    run_space(tenant.id, space.id)
+    expect(page.get_by_text("messages still to be read")).to_have_count(0)
+    page.get_by_role("button", name="Where do I live?").click()
+    expect(page.locator(".bubble.by-assistant")).to_contain_text("Lisbon")
+    page.get_by_role("button", name="I live in Coimbra now.").click()
+    expect(page.locator(".bubble.by-assistant")).to_have_count(2)
+    run_space(tenant.id, space.id)
+    judged = page.get_by_label("For: I live in Coimbra now.")
+    expect(judged).to_contain_text("Replaces an older memory")
+    expect(judged.locator(".past").first).to_contain_text("Lisbon")
+    page.get_by_label("Beside it").select_option("nothing")
+    page.get_by_role("button", name="Where do I live?").click()
+    expect(page.locator(".bubble.beside")).to_contain_text("I found nothing about that")
+    expect(page.locator(".replies.two .by-assistant").first).to_contain_text("Coimbra")
+    asked = page.get_by_label("For: Where do I live?").first
+    expect(asked.locator(".score").first).to_be_visible()
+    asked.get_by_role("button", name="Forget that").first.click()
+    expect(asked.get_by_role("link", name="See it and undo")).to_be_visible()

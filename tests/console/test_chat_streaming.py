@@ -1,0 +1,188 @@
+"""The chat with a model that answers word by word, and what it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.signals import request_finished
+from django.db import close_old_connections
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from memoryhub.console import chatting
+from memoryhub.dialogues.models import Turn
+from memoryhub.inference.models import ModelCall
+from memoryhub.policies.services import set_policy
+from memoryhub.recall.results import SearchResult
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World
+from tests.console.test_chat import STREAM, item, said, say
+from tests.support.openai_server import OpenAIServer, Reply, chunk
+
+
+@pytest.fixture
+def upstream(settings: Settings, world: World) -> Iterator[OpenAIServer]:
+    """The model of the world's tenant, without tools: it replies in plain words."""
+    world.tenant.engine = Tenant.Engine.LLM
+    with tenant_scope(world.tenant.id):
+        world.tenant.save()
+    set_policy(world.tenant.id, actor="test", overrides={"core.tools": False})
+    with OpenAIServer() as running:
+        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = running.url, "sk-upstream"
+        settings.LLM_MODEL = "large"
+        yield running
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, world: World) -> list[dict[str, Any]]:
+    """Every search of the chat; each finds the fact of the world."""
+    searches: list[dict[str, Any]] = []
+    fact = item(world.turn, "fact", id=world.fact.id, text=world.fact.text)
+
+    def search(space: Space, query: str, **options: Any) -> SearchResult:
+        searches.append(options)
+        return SearchResult([fact], insufficient=False, took_ms={"embed": 2.0})
+
+    monkeypatch.setattr(chatting, "search", search)
+    return searches
+
+
+def stored(world: World) -> list[Turn]:
+    with tenant_scope(world.tenant.id):
+        return list(Turn.objects.filter(session__channel="console").order_by("seq"))
+
+
+def words(told: list[tuple[str, Any]], side: str) -> list[str]:
+    return [data[1] for name, data in told if name == "word" and data[0].endswith(f"-{side}")]
+
+
+def test_words_come_one_by_one_and_name_what_they_rest_on(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("In Ghent [f1].")
+    told = said(browser, world, "Where are my bees?")
+    assert words(told, "with") == ["In ", "Ghent ", "[f1]."]
+    assert [name for name, _ in told][-1] == "done"
+    _, reply = stored(world)
+    assert (reply.role, reply.text) == ("assistant", "In Ghent [f1].")
+    ((_, system, message),) = [
+        (r.body["model"], *(m["content"] for m in r.body["messages"])) for r in upstream.requests
+    ]
+    assert "Never make a memory up" in system
+    assert message.endswith("\n\nWhere are my bees?")
+    assert "[f1] 2026-05-12 I keep bees in Ghent" in message
+    pieces = {at: html for name, data in told if name == "put" for at, _, html in data}
+    took = next(html for at, html in pieces.items() if at.startswith("took-"))
+    assert "Answered from" in took
+    assert f"expected=fact:{world.fact.id}" in took
+    assert "<dd>10, 5</dd>" in took
+    assert "first word" in took
+    with tenant_scope(world.tenant.id):
+        call = ModelCall.objects.get(purpose="chat")
+    assert (call.model, call.prompt_tokens, call.completion_tokens) == ("large", 10, 5)
+
+
+def test_the_conversation_so_far_is_shown_to_the_model(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("Hello Nora.", "Bees.")
+    say(browser, world, "Good morning")
+    say(browser, world, "What do I keep?")
+    roles = [(m["role"], m["content"][-15:]) for m in upstream.requests[1].body["messages"][1:]]
+    assert roles == [
+        ("user", "Good morning"),
+        ("assistant", "Hello Nora."),
+        ("user", "What do I keep?"),
+    ]
+
+
+def test_E16_a_model_that_is_down_leaves_the_answer_to_the_rules(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat(Reply(status=503, content="overloaded"))
+    page = say(browser, world, "Who keeps bees?")
+    assert "Answered by rules instead: the model failed" in page
+    assert "overloaded" in page
+    assert "Ghent" in stored(world)[1].text
+    assert stored(world)[1].metadata["quoted"] is True
+
+
+def test_a_spent_budget_asks_no_model(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    set_policy(
+        world.tenant.id,
+        actor="test",
+        overrides={"core.tools": False, "llm.budget_tokens_per_day": 0},
+    )
+    page = say(browser, world, "Who keeps bees?")
+    assert "Today&#x27;s budget for models is spent" in page
+    assert upstream.requests == []
+
+
+def test_what_was_said_before_the_model_broke_off_is_kept(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    half = [chunk({"content": "In "}), chunk({"content": "Ghe"})]
+    upstream.chat(Reply(events=half, is_cut=True))
+    page = say(browser, world, "Where are my bees?")
+    assert "Ended early" in page
+    assert [turn.text for turn in stored(world)] == ["Where are my bees?", "In Ghe"]
+    with tenant_scope(world.tenant.id):
+        assert ModelCall.objects.get(purpose="chat").status == "failed"
+
+
+def test_who_leaves_in_the_middle_finds_what_was_said(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("One two three four")
+    address = reverse("chat-say", args=[world.space.id])
+    answer = browser.post(address, {"text": "Count"}, headers=STREAM)
+    for event in answer.streaming_content:
+        if b'"two ' in event:
+            break
+    # As the test client does it: the connection of the test stays open.
+    request_finished.disconnect(close_old_connections)
+    answer.close()
+    request_finished.connect(close_old_connections)
+    assert [turn.text for turn in stored(world)] == ["Count", "One two"]
+
+
+def test_beside_it_the_same_without_memory_and_nothing_of_that_is_kept(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("In Ghent [f1].", "I do not know.")
+    told = said(browser, world, "Where are my bees?", beside="nothing")
+    assert words(told, "beside") == ["I ", "do ", "not ", "know."]
+    first, second = (request.body["messages"] for request in upstream.requests)
+    assert first[0] == second[0]
+    assert second[1:] == [{"role": "user", "content": "Where are my bees?"}]
+    assert [turn.text for turn in stored(world)] == ["Where are my bees?", "In Ghent [f1]."]
+    assert len(asked) == 1
+
+
+def test_beside_it_another_preset_which_strengthens_nothing(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("In Ghent.", "In Ghent, too.")
+    page = say(browser, world, "Where are my bees?", beside="rag")
+    assert "Preset Plain retrieval" in page
+    assert asked[1]["policy"].preset == "rag"
+    assert asked[1]["inspect"] is True
+    assert len(stored(world)) == 2
+
+
+def test_words_of_a_model_become_no_markup(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("<script>alert(1)</script>", "<img src=x>")
+    told = said(browser, world, "<b>Hello</b>", beside="nothing")
+    html = "".join(each[2] for name, data in told if name == "put" for each in data)
+    assert "&lt;script&gt;" in html
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "<b>Hello" not in html
