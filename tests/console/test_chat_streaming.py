@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.core.signals import request_finished
-from django.db import close_old_connections
 from django.test import Client
-from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from memoryhub.console import chatting
@@ -20,7 +20,7 @@ from memoryhub.recall.results import SearchResult
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World
-from tests.console.test_chat import STREAM, item, said, say
+from tests.console.test_chat import item, said, say
 from tests.support.openai_server import OpenAIServer, Reply, chunk
 
 
@@ -137,19 +137,14 @@ def test_what_was_said_before_the_model_broke_off_is_kept(
 
 
 def test_who_leaves_in_the_middle_finds_what_was_said(
-    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+    world: World, upstream: OpenAIServer, asked: list[Any]
 ) -> None:
     upstream.chat("One two three four")
-    address = reverse("chat-say", args=[world.space.id])
-    answer = browser.post(address, {"text": "Count"}, headers=STREAM)
-    for event in answer.streaming_content:
-        if b'"two ' in event:
-            break
-    # As the test client does it: the connection of the test stays open.
-    request_finished.disconnect(close_old_connections)
-    answer.close()
-    request_finished.connect(close_old_connections)
-    assert [turn.text for turn in stored(world)] == ["Count", "One two"]
+    request: Any = SimpleNamespace(user=world.admin, tenant=world.tenant)
+    exchange = chatting.begin(request, world.space, chatting.Wish("Count"), timezone.now())
+    with closing(exchange.events()) as events:  # type: ignore[type-var]  # a generator
+        next(each for each in events if getattr(each, "text", "") == "two ")
+    assert [turn.text.strip() for turn in stored(world)] == ["Count", "One two"]
 
 
 def test_beside_it_the_same_without_memory_and_nothing_of_that_is_kept(
