@@ -38,10 +38,12 @@ _owner_url = _embedded.dsn("owner") if _embedded else DATABASE_OWNER_URL
 # A pool per web process. Celery's Django fix-up closes pools after every task, so workers
 # and commands keep one connection a thread instead.
 IS_WEB = env.choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
+# Statements of tenants/statements.py are prepared when they first run; no others are.
 _options: dict[str, Any] = (
-    {"OPTIONS": {"pool": {"min_size": 1, "max_size": 16}}}
+    {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": 16}}}
     if IS_WEB
     else {
+        "OPTIONS": {"prepare_threshold": 0},
         "CONN_MAX_AGE": 600,
         "CONN_HEALTH_CHECKS": True,
     }

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.scope import current_tenant
+from memoryhub.tenants.statements import prepared
 
 
 def turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:
@@ -90,7 +91,7 @@ WHERE t.tenant_id = %s AND t.id = ANY(%s) AND t.state <> 'redacted'
 
 def spoken(ids: Iterable[UUID]) -> dict[UUID, Spoken]:
     """Those of these turns that are not erased. A plain statement: every question reads it."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_SPOKEN, [current_tenant(), list(ids)])
         return {row[0]: Spoken(*row) for row in cursor.fetchall()}
 

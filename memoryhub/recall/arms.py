@@ -24,6 +24,7 @@ from memoryhub.recall import narrowing
 from memoryhub.recall.fusion import Candidate
 from memoryhub.recall.results import ItemKind
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.statements import prepared
 from notes import approximate
 from notes.queries import current_sql
 
@@ -224,7 +225,8 @@ def candidates(
         "near": _NO_NEAR if vector is None else _NEAR,
         "current": _CURRENT,
     }
-    with connection.cursor() as cursor:
+    # A partial index is for a plan that knows the space.
+    with connection.cursor() if approximately else prepared() as cursor:
         if approximately:
             cursor.execute(*approximate.statement())
         cursor.adapters.register_loader("timestamptz", _Time)

@@ -11,7 +11,6 @@ from typing import Any, get_args
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from memoryhub import models_in_use
@@ -29,6 +28,7 @@ from memoryhub.recall.consulting import Consultant
 from memoryhub.recall.routing import Route, route
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.statements import prepared
 from notes.indexing import MAX_TOKENS
 
 Vector = NDArray[np.float32]
@@ -203,7 +203,7 @@ FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
 def _standing(space: Space) -> tuple[str, int]:
     """By which vectors it is searched now, for a cutover may have come since the caller read the
     space (E17); and how many of its turns wait to be read."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_STANDING, {"tenant": space.tenant_id, "space": space.id})
         model, pending = cursor.fetchone() or ("", 0)
     return model or "", pending

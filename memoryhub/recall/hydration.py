@@ -10,13 +10,13 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import Spoken, spoken
 from memoryhub.recall.results import Finding, Item, ItemKind, Source
 from memoryhub.tenants.scope import current_tenant
+from memoryhub.tenants.statements import prepared
 from notes.intervals import counts, is_single
 from notes.models import Episode, Fact, Note, Page
 
@@ -54,7 +54,7 @@ def links_of(derived: Iterable[UUID]) -> Links:
     ids = list(derived)
     if not ids:
         return {}
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_LINKS, [current_tenant(), ids])
         rows = cursor.fetchall()
     links: dict[UUID, dict[UUID, Span | None]] = defaultdict(dict)

@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db import connection
 
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.statements import prepared
 
 # So many memories can be read and ranked within some milliseconds.
 MOST_READ = 2_000
@@ -108,7 +109,7 @@ def sought(space: Space, text: str, most_words: int) -> str:
 
 
 def _lexemes(text: str, most: int) -> list[str]:
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(
             "SELECT lexeme FROM unnest(to_tsvector('english', %s)) "
             "ORDER BY positions[1], lexeme LIMIT %s",

@@ -16,6 +16,11 @@ from django.db import connection, transaction
 
 _tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 
+# Statements that are kept (statements.py) have one plan: making another is dearer than any gain.
+_SETTINGS = """
+SELECT set_config(%s, %s, true), set_config('plan_cache_mode', 'force_generic_plan', true)
+"""
+
 
 def current_tenant() -> UUID | None:
     return _tenant.get()
@@ -54,4 +59,4 @@ def user_scope(user_id: int) -> Iterator[None]:
 
 def _set(name: str, value: object) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config(%s, %s, true)", [name, str(value or "")])
+        cursor.execute(_SETTINGS, [name, str(value or "")])
