@@ -34,6 +34,7 @@ from memoryhub.pipeline.services import IngestRequest, ingest, wait_for
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
+from memoryhub.tenants.statements import rows
 
 _ENDED = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
 
@@ -189,10 +190,11 @@ def space_of(request: Request, subject: str) -> Space:
     """Raises NotFound for another's, and for one the key is not bound to."""
     key = key_of(request)
     with tenant_scope(key.tenant_id):
-        space = Space.objects.filter(subject=clean_subject(subject)).first()
-    if space is None or key.space_id not in (None, space.id):
+        values = [key.tenant_id, clean_subject(subject)]
+        found = rows(Space, "tenant_id = %s AND subject = %s", values)
+    if not found or key.space_id not in (None, found[0].id):
         raise NotFound("There is no such subject.")
-    return space
+    return found[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from memoryhub.policies.schema import Policy
 from memoryhub.policies.switches import PROMPT, family_of, value_of
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.statements import rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +60,16 @@ def policy_of_tenant(tenant_id: UUID) -> Effective:
     return Effective(layers.policy, layers.version)
 
 
-# Every question and every turn read it: a plain statement, since putting a queryset's together
-# takes longer than PostgreSQL takes to answer it.
-_NEWEST = """
-SELECT DISTINCT ON (space_id) * FROM policies_policyversion
-WHERE tenant_id = %s AND (space_id IS NULL OR space_id = %s) ORDER BY space_id, version DESC
+# Every question and every turn read it: a plain statement.
+_NEWEST = """id IN (
+  SELECT DISTINCT ON (space_id) id FROM policies_policyversion
+  WHERE tenant_id = %s AND (space_id IS NULL OR space_id = %s) ORDER BY space_id, version DESC)
 """
 
 
 def layers_of(tenant_id: UUID, space: Space | None) -> Layers:
     """The newest versions of the tenant and of the space. Call inside the tenant's scope."""
-    newest = list(PolicyVersion.objects.raw(_NEWEST, [tenant_id, space.id if space else None]))
+    newest = rows(PolicyVersion, _NEWEST, [tenant_id, space.id if space else None])
     tenant = next((row for row in newest if row.space_id is None), None)
     return Layers(tenant, next((row for row in newest if row.space_id is not None), None))
 

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection, models
+from django.db import models
 
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import current_tenant
+from memoryhub.tenants.statements import rows
 
 M = TypeVar("M", bound=models.Model)
 
@@ -25,15 +26,13 @@ class TenantManager(models.Manager[M]):
 
     def get_queryset(self) -> models.QuerySet[M]:
         tenant_id = current_tenant()
-        rows = super().get_queryset()
-        return rows.filter(tenant_id=tenant_id) if tenant_id else rows.none()
+        found = super().get_queryset()
+        return found.filter(tenant_id=tenant_id) if tenant_id else found.none()
 
     def by_id(self, ids: Iterable[UUID]) -> dict[UUID, M]:
-        """These rows, in no order. A plain statement, for what every question reads: putting a
-        queryset's together takes longer than PostgreSQL takes to answer it."""
-        table = connection.ops.quote_name(self.model._meta.db_table)
-        statement = f"SELECT * FROM {table} WHERE tenant_id = %s AND id = ANY(%s)"  # noqa: S608  # the model's own table
-        return {row.pk: row for row in self.raw(statement, [current_tenant(), list(ids)])}
+        """These rows, in no order, by a plain statement: for what every question reads."""
+        values = [current_tenant(), list(ids)]
+        return {row.pk: row for row in rows(self.model, "tenant_id = %s AND id = ANY(%s)", values)}
 
 
 class Tenant(models.Model):

@@ -6,13 +6,16 @@ space that is a third of what PostgreSQL does for a search.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
-from django.db import connection
+from django.db import connection, models
 from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.utils import CursorDebugWrapper, CursorWrapper
+
+M = TypeVar("M", bound=models.Model)
 
 
 class _Logged(CursorDebugWrapper):
@@ -34,3 +37,36 @@ def prepared() -> Iterator[CursorWrapper]:
     wrapper = _Logged if connection.queries_logged else CursorWrapper
     with wrapper(raw, connection) as cursor:
         yield cursor
+
+
+def rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
+    """The rows of a model that meet a condition, by a prepared statement.
+
+    For what every question reads: a queryset takes longer to put together than PostgreSQL takes
+    to answer it. Nobody else's rows: the condition names the tenant. Call inside a scope.
+    """
+    statement, names, converters = _form(model)
+    with prepared() as cursor:
+        cursor.execute(f"{statement} WHERE {condition}", values)
+        found = [list(row) for row in cursor.fetchall()]
+    for row in found:
+        for place, convert in converters:
+            row[place] = convert(row[place], None, connection)
+    return [model.from_db(connection.alias, names, row) for row in found]
+
+
+@cache
+def _form(
+    model: type[models.Model],
+) -> tuple[str, list[str], list[tuple[int, Callable[[Any, None, Any], Any]]]]:
+    """The statement, the fields' names in its order, and by place what reads their values."""
+    fields = model._meta.concrete_fields
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(str(field.column)) for field in fields)
+    converters = [
+        (place, convert)
+        for place, field in enumerate(fields)
+        for convert in field.get_db_converters(connection)
+    ]
+    statement = f"SELECT {columns} FROM {quote(model._meta.db_table)}"  # noqa: S608  # the model's own names
+    return statement, [field.attname for field in fields], converters
