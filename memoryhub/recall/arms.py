@@ -231,7 +231,7 @@ def candidates(
             cursor.execute(*approximate.statement())
         cursor.adapters.register_loader("timestamptz", _Time)
         cursor.execute(_CANDIDATES.format(asked=ASKED, **parts), values)
-        return [Candidate(*row) for row in cursor.fetchall()]
+        return [Candidate._make(row) for row in cursor.fetchall()]
 
 
 def _dense(vector: NDArray[np.float32] | None, *, approximately: bool, among: bool) -> str:

@@ -7,7 +7,7 @@ weights came about: docs/explanation/recall.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memoryhub.recall.routing import Route
 from memoryhub.recall.signals import Candidate, signals
@@ -16,8 +16,7 @@ from memoryhub.recall.weights import Weights, shipped
 __all__ = ["Candidate", "Scored", "fuse"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     candidate: Candidate
     parts: Mapping[str, float]
 
@@ -45,7 +44,7 @@ def fuse(
         Scored(each, _parts(names, row, kept(each) if kept else 1.0))
         for each, row in zip(found, rows, strict=True)
     ]
-    return sorted(scored, key=lambda s: (-s.score, -s.candidate.occurred_at.timestamp()))
+    return sorted(scored, key=lambda s: (s.score, s.candidate.occurred_at), reverse=True)
 
 
 # These are told of every candidate, the others of those they speak for or against.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -23,9 +23,8 @@ from memoryhub.recall.routing import Route
 Numbers = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory with what the signals need.
+class Candidate(NamedTuple):
+    """A memory with what the signals need. A tuple: a search makes some hundreds of them.
 
     `dense` is in [-2, 2], two similarities added, or None without a vector. `lexical` is about
     the share of the question's words it has, in itself and in its window on average, and more
