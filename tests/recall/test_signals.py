@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memoryhub.recall.results import Kind
@@ -10,7 +8,7 @@ from tests.recall.test_fusion import ask, candidate
 
 
 def worded(words: str, asked: str = "play violin") -> Candidate:
-    return replace(candidate(), asked=asked, words=words)
+    return candidate()._replace(asked=asked, words=words)
 
 
 def test_a_word_that_few_have_counts_for_more() -> None:
