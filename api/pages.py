@@ -1,4 +1,4 @@
-"""The description as a page to read."""
+"""The description as pages: to try, and to read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Any
 from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.utils.decorators import method_decorator
-from drf_spectacular.views import SpectacularRedocView
+from drf_spectacular.views import SpectacularRedocView, SpectacularSwaggerSplitView
 
-# Redoc writes its styles into the page and searches in a worker made of a blob. Everything comes
+# Both write styles into the page, and Redoc searches in a worker made of a blob. Everything comes
 # from here all the same: no other host is allowed.
-_CSP: Any = {"style-src": [SELF, UNSAFE_INLINE], "worker-src": [SELF, "blob:"]}
+_STYLES: Any = {"style-src": [SELF, UNSAFE_INLINE]}
+_WORKER: Any = {"worker-src": [SELF, "blob:"]}
 
 
-@method_decorator(csp_update(_CSP), name="dispatch")
+@method_decorator(csp_update(_STYLES), name="dispatch")
+class SwaggerView(SpectacularSwaggerSplitView):
+    """Split: its script comes from a path of its own, as the content security policy wants."""
+
+
+@method_decorator(csp_update(_STYLES | _WORKER), name="dispatch")
 class RedocView(SpectacularRedocView):
     template_name = "api/redoc.html"

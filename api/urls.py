@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import URLPattern, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularAPIView
 
 from api import views
 from api.answering import AnswerView
 from api.columns import Resource
-from api.pages import RedocView
+from api.pages import RedocView, SwaggerView
 from api.progress import JobProgressView
 from api.resources import (
     block_writes,
@@ -91,8 +91,7 @@ urlpatterns = [
     path("jobs/<uuid:row_id>/retry", jobs.JobRetryView.as_view(), name="job-retry"),
     path("jobs/<uuid:row_id>/progress", JobProgressView.as_view(), name="job-progress"),
     path("schema", SpectacularAPIView.as_view(**_open), name="schema"),
-    # Split: its script comes from a path of its own, as the content security policy wants.
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="api:schema", **_open), name="docs"),
+    path("docs", SwaggerView.as_view(url_name="api:schema", **_open), name="docs"),
     path("redoc", RedocView.as_view(url_name="api:schema", **_open), name="redoc"),
     *_of(SESSIONS, "sessions", "session"),
     *_of(TURNS, "turns", "turn"),
