@@ -29,5 +29,5 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     from memoryhub.embedded import EmbeddedPostgres
 
     folder = Path(os.environ[_NAME])
-    EmbeddedPostgres(folder).stop()
+    EmbeddedPostgres(folder).erase()  # a root's cluster may lie elsewhere
     shutil.rmtree(folder, ignore_errors=True)
