@@ -12,6 +12,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 from django.db.models import Field, Model
+from pgvector.django import HalfVectorField
 
 Read = Callable[[Any], Any]
 # What people speak of may be long past; times that any zone of the world can show.
@@ -41,13 +42,13 @@ class Column:
 
 @cache
 def columns_of(model: type[Model], *, shared: bool = False) -> tuple[Column, ...]:
-    """Those that belong in a file. `shared`: the table's rows are the tenant's, and may name a
-    space; others say by their place in the file whose they are."""
+    """Those that belong in a file: vectors are made anew. `shared`: the table's rows are the
+    tenant's, and may name a space; others say by their place in the file whose they are."""
     left_out = {"tenant_id"} if shared else {"tenant_id", "space_id"}
     return tuple(
         Column(field.attname, field, _reader(field))
         for field in model._meta.concrete_fields
-        if field.attname not in left_out
+        if field.attname not in left_out and not isinstance(field, HalfVectorField)
     )
 
 

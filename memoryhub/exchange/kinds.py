@@ -15,6 +15,7 @@ from django.db.models import ForeignKey, Model, Q, QuerySet
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.exchange.columns import Column, columns_of
 from memoryhub.golden.models import GoldenQuestion
+from memoryhub.items.models import Item, ItemText
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.tenants.models import Space
 from notes.models import (
@@ -112,6 +113,8 @@ OF_SPACE = _kinds(
     Kind(BlockVersion, ("block_id", "version"), of_space="block__space", shared=True),
     Kind(Window),
     Kind(GoldenQuestion, ("created_at", "id")),
+    Kind(Item, ("created_at", "id")),
+    Kind(ItemText, ("item_id", "place")),
     Kind(Proposal, ("created_at", "id"), keys=frozenset({"dedupe_key"})),
     Kind(Feedback, ("created_at", "id")),
     Kind(Fingerprint, ("seen_at", "id")),

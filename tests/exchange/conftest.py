@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines import registry
+from memoryhub.items.models import ItemText
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.correcting import edit_text, pin
@@ -15,6 +16,7 @@ from tests.pipeline.test_erasing import read
 from tests.support.factories import (
     make_block,
     make_episode,
+    make_item,
     make_link,
     make_note,
     make_proposal,
@@ -108,6 +110,8 @@ def _of_other_kinds(hub: Hub) -> None:
         append(Writer("ida", "person", hub.now, space), block.id, "Paddles.")
         Window.objects.create(session=turn.session, rolling=day, head_seq=2, **keys)
         make_question(space, "What does she like?", fact, tags=["hobbies"])
+        item = make_item(space, "boat", {"colour": "blue", "seats": 2})
+        ItemText.objects.create(item=item, place=0, text="A blue boat.", **keys)
         make_proposal(
             space,
             row_type="fact",
