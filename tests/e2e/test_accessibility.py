@@ -35,8 +35,17 @@ SCHEMES: tuple[tuple[Literal["light", "dark"], list[str] | None], ...] = (
     ("light", None),
     ("dark", COLOURS),
 )
-# Answers to a script, and a file: no pages.
-PARTS = {"space-graph-data", "space-map-data", "space-graph-about", "chat-decisions", "lab-report"}
+# Answers to a script, and files: no pages.
+PARTS = {
+    "space-graph-data",
+    "space-map-data",
+    "space-graph-about",
+    "chat-decisions",
+    "chat-reading",
+    "lab-report",
+    "space-export",
+    "spaces-export",
+}
 STATES = (
     ("space-search", "?q=bees"),
     ("search", "?q=bees"),
