@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import httpx
 
 from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries
+from tests.support.looping import run
 
 KEY = "mh_key"
 Reply = httpx.Response | Exception
@@ -52,7 +52,7 @@ def awaited(
             hub = AsyncMemoryHub("http://hub", KEY, http=http, **{"retries": AT_ONCE, **options})
             return await talk(hub)
 
-    return asyncio.run(talked())
+    return run(talked())
 
 
 def problem(status: int, code: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ from memoryhub_client.langgraph import MemoryHubStore
 from tests.clients.answers import Answers, now
 from tests.support.hub import TableEmbedder
 from tests.support.in_process import in_process
+from tests.support.looping import run
 
 NS = ("memories", "ana")
 
@@ -317,7 +317,7 @@ def test_an_awaited_hub_answers_awaited_methods() -> None:
             store = MemoryHubStore(AsyncMemoryHub("http://hub", "mh_key", http=http))
             return await store.aget(NS, "k")
 
-    assert asyncio.run(talk()) is None
+    assert run(talk()) is None
     assert len(answers.sent) == 1
 
 

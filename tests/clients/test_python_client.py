@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries, Row
 from memoryhub_client.rows import _kinds
 from tests.support.api_scene import of_every_kind
 from tests.support.in_process import InProcess, in_process
+from tests.support.looping import run
 
 CONTRACT = Path(__file__).parent.parent / "api/openapi.json"
 # What the client leaves to `request`, by how its paths begin, and why.
@@ -303,7 +303,7 @@ def test_the_async_client_talks_to_a_live_hub(live_server: LiveServer) -> None:
             facts = [fact.text async for fact in hub.space("ana").facts.list(page_size=1)]
             return found.items[0].text, facts, states
 
-    text, facts, states = asyncio.run(talk())
+    text, facts, states = run(talk())
     assert "Lisbon" in text
     assert text in facts
     assert states == ["done"]

@@ -11,7 +11,6 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from memoryhub import models_in_use
 from memoryhub.recall.arms import Visibility, candidates
@@ -87,11 +86,18 @@ def test_search_uses_it_where_it_is_and_never_otherwise(space: Space) -> None:
 def plan(space: Space) -> str:
     """How the candidates' statement is carried out, were sorting forbidden."""
     vector = np.ones(models_in_use.embedder().dimension, np.float32)
+    asked: list[tuple[str, Any]] = []
+
+    def noted(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        asked.append((sql, params))
+        return execute(sql, params, many, context)
+
     with tenant_scope(space.tenant_id), connection.cursor() as cursor:
-        with CaptureQueriesContext(connection) as asked:
+        with connection.execute_wrapper(noted):
             nearest(space, vector)
+        statement, values = asked[-1]
         cursor.execute("SET LOCAL enable_sort = off")
-        cursor.execute(f"EXPLAIN {asked.captured_queries[-1]['sql']}")
+        cursor.execute(f"EXPLAIN {statement}", values)
         return "\n".join(line for (line,) in cursor.fetchall())
 
 
