@@ -65,11 +65,15 @@ class Places:
         fits = len(name) <= SOCKET_BYTES and b"," not in name
         return usual if fits else SHORT / f"memoryhub-{self.digest}"
 
-    def make(self) -> None:
-        """Creates the folders; those that exist keep their modes."""
+    def make_home(self) -> None:
+        """Creates the folders the locks lie in; those that exist keep their modes."""
         shared = 0o711 if self.account.switch else 0o700
         make_folders(self.data_dir, shared)
         make_folders(self.home, shared)
+
+    def make_ways(self) -> None:
+        """Creates the ways to the home and the socket. One process at a time: another would find
+        a link that was not there when it looked, or a folder that is still root's."""
         if self.home.parent != self.data_dir and not (self.data_dir / "postgres").is_symlink():
             (self.data_dir / "postgres").symlink_to(self.home)
         self.make_socket_folder()

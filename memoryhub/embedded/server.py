@@ -127,8 +127,9 @@ class EmbeddedPostgres:
         with explained(self.data_dir):
             if self.join() and self.is_running():
                 return False
-            self.places.make()
+            self.places.make_home()
             with locked(self.places.home / "start.lock", seconds=PATIENCE):
+                self.places.make_ways()
                 started = self.start_alone()
                 if started and keep:
                     (self.places.home / "keep").touch()

@@ -56,7 +56,7 @@ def test_a_pid_file_that_names_a_stranger_is_stale(server: EmbeddedPostgres) -> 
 
 
 def test_an_initdb_that_was_cut_short_is_done_again(server: EmbeddedPostgres) -> None:
-    server.places.make()
+    server.places.make_home()
     (server.places.home / "making").mkdir()
     (server.places.home / "making" / "PG_VERSION").write_text("18")
     assert server.start()
@@ -78,9 +78,17 @@ server.close()
 """
 
 
-def racer(folder: Path) -> subprocess.Popen[str]:
+SLOW_TO_GIVE_AWAY = """
+import time
+from memoryhub.embedded.software import Account
+owns = Account.owns
+Account.owns = lambda account, path: (time.sleep(0.3), owns(account, path))[1]
+"""
+
+
+def racer(folder: Path, *, before: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", RACER, str(folder)],
+        [sys.executable, "-c", before + RACER, str(folder)],
         cwd=PROJECT,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
         text=True,
@@ -115,6 +123,15 @@ def test_of_four_racers_one_makes_it_and_the_last_to_leave_stops_it(folder: Path
         process.communicate("\n", timeout=30)
         assert process.returncode == 0
     assert not server.is_running()
+
+
+def test_racers_wait_for_a_folder_that_still_has_to_be_given_to_the_server(folder: Path) -> None:
+    racers = [racer(folder / "var", before=SLOW_TO_GIVE_AWAY) for _ in range(2)]
+    for process in racers:
+        say(process)
+    assert sorted(hear(process) for process in racers) == ["False", "True"]
+    for process in racers:
+        process.communicate("\n", timeout=30)
 
 
 def test_a_user_killed_does_not_keep_it_up(folder: Path) -> None:
@@ -173,7 +190,7 @@ def test_a_lock_held_too_long_is_named(folder: Path) -> None:
 
 def test_a_long_log_is_put_aside(server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LOG_BYTES", 10)
-    server.places.make()
+    server.places.make_home()
     server.places.log.write_text("old and long enough")
     server.start()
     assert server.places.log.with_suffix(".log.1").read_text() == "old and long enough"
