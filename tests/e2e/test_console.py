@@ -195,7 +195,7 @@ def test_plots_are_drawn_under_the_content_security_policy(visitor: Visitor, wor
 
 def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) -> None:
     page = visitor.open("chat")
-    page.get_by_role("button", name="Load A move and a new job").click()
+    page.get_by_role("button", name="messages: A move and a new job").click()
     expect(page.get_by_text("12 messages still to be read")).to_be_visible()
     with tenant_scope(tenant.id):
         space = Space.objects.get(subject="sample-maya")
