@@ -20,11 +20,10 @@ _ASKING = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
 # Acts in which nothing is said to be so, whatever else a message says (E20, E26).
 _NO_WORD = frozenset({"forget", "hypothetical"})
 
-_FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|我|咱|俺", re.I)
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
 _ADDRESSED = re.compile(r"^\W*you|^[你您]", re.I)
 _I = re.compile(r"\b(?:i|me|my|mine|myself)\b|我(?!们)|俺", re.I)
-_WE = re.compile(r"\b(?:we|us|our)\b|我们|咱", re.I)
+_WE = re.compile(r"\b(?:we|us|ours?)\b|我们|咱", re.I)
 _OTHERS = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
 _SHORTEST = 3  # letters of a name that stand for the whole of it: "Mel" for "Melanie"
 
@@ -59,8 +58,8 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:
 def bearing(claim: str, said: Sequence[str], names: Iterable[str]) -> list[str]:
     """Of the sentences those that share most words with the `claim`, but for `names`; none if
     none does."""
-    words = content_words(claim) - content_words(" ".join(names))
-    shared = [len(words & content_words(sentence)) for sentence in said]
+    words = beginnings(claim) - beginnings(" ".join(names))
+    shared = [len(words & beginnings(sentence)) for sentence in said]
     most = max(shared, default=0)
     return [s for s, count in zip(said, shared, strict=True) if count and 2 * count > most]
 
@@ -86,8 +85,8 @@ def may_be_about(
         return True
     names = " ".join([owner, *known])
     if _is_called(owner, source.speaker):
-        spoken_to = (_SECOND if quoted else _ADDRESSED).search(said) and not _FIRST.search(said)
-        return not spoken_to or _names(names, [said])
+        of_another = bool((_SECOND if quoted else _ADDRESSED).search(said))
+        return not of_another or bool(_I.search(said) or _WE.search(said)) or _names(names, [said])
     both = _WE.search(said) and not _I.search(said)  # "I learnt to mind our health" is one's own
     return bool(_SECOND.search(said) or _OTHERS.search(said) or both) or _names(names, [said])
 
@@ -110,16 +109,16 @@ def is_anothers(claim: str, said: str, others: Iterable[str], names: Iterable[st
 
     What others asked does not count: a plain "yes" makes a claim of somebody else's question.
     """
-    words = content_words(claim) - content_words(" ".join(names))
-    if not words or words & content_words(said):
+    words = beginnings(claim) - beginnings(" ".join(names))
+    if not words or words & beginnings(said):
         return False
     told = (s for text in others for s in sentences(text) if not _ASKING.search(s))
-    return any(len(words & content_words(sentence)) > 1 for sentence in told)
+    return any(len(words & beginnings(sentence)) > 1 for sentence in told)
 
 
-def content_words(text: str) -> frozenset[str]:
-    """The beginnings of words of four letters and more ("like" of "likes"), and single Chinese
-    characters."""
+def beginnings(text: str) -> frozenset[str]:
+    """Those of words of four letters and more ("like" of "likes"), and single Chinese characters:
+    what two texts with the same words in other forms have in common."""
     return frozenset(re.findall(r"\b[^\W\u4e00-\u9fff]{4}|[\u4e00-\u9fff]", text.lower()))
 
 

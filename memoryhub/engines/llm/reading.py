@@ -15,7 +15,7 @@ from memoryhub.engines.llm.attribution import (
     as_key,
     asserts,
     bearing,
-    content_words,
+    beginnings,
     is_anothers,
     may_be_about,
     names_another,
@@ -69,6 +69,7 @@ class Reading:
     def __post_init__(self) -> None:
         self.offered = {u.handle: u for e in self.exchanges for u in e.utterances}
         self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
+        self._speakers = {u.speaker for u in self.offered.values()}
         first = self.exchanges[:1]
         before = [u for e in first for u in e.history]
         shown = [*self.offered.values(), *before]
@@ -209,27 +210,31 @@ class Reading:
     ) -> bool:
         """Whether the words it rests on say that something is so, and can be about this owner.
 
-        Those are the sentences quoted; of a whole message, those that the claim shares words with.
-        Where it shares none, and what it quotes was `missed`, that message is not its source.
+        Where it shares none with a message whose words it `missed`, that is not its source.
         """
         whole = (span.start, span.end) == (0, len(source.text))
         said = sentences(source.text, span.start, span.end)
-        names = {u.speaker for u in self.offered.values()}
-        near = bearing(text, said, names) if whole else said
+        near = bearing(text, said, self._speakers) if whole else said
         if missed and not near and language_of(source.text) != "other":
             return False
-        if not asserts(near or said, self._acts_said.get(source.handle)):
+        basis = near or said
+        if not asserts(basis, self._acts_said.get(source.handle)):
             return False
-        words = " ".join(near or said)
+        return self._is_its_own(source, " ".join(basis), owner, text, quoted=not whole)
+
+    def _is_its_own(
+        self, source: Utterance, basis: str, owner: str, text: str, *, quoted: bool
+    ) -> bool:
+        """Whether a claim rests on these words and no others, and they can be about its owner."""
         others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
-        if is_anothers(text, words, [*others, *self._before], names):
+        if is_anothers(text, basis, [*others, *self._before], self._speakers):
             return False
         if source.role != "user":
             return True
         exchange = self.exchanges[self._place[source.handle]]
-        people = [*exchange.participants, exchange.subject, *names]
+        people = [*exchange.participants, exchange.subject, *self._speakers]
         return not names_another(text, owner, people) and may_be_about(
-            owner, source, words, people, self._heard, quoted=not whole
+            owner, source, basis, people, self._heard, quoted=quoted
         )
 
     def _is_ours(self, text: str) -> bool:
@@ -252,8 +257,8 @@ class Reading:
         quoted = [u for u in others if reply.quote and reply.quote in u.text]
         if quoted:
             return quoted[0]
-        told = content_words(reply.text)
-        return max([named, *others], key=lambda u: len(told & content_words(u.text)))
+        told = beginnings(reply.text)
+        return max([named, *others], key=lambda u: len(told & beginnings(u.text)))
 
     def _entities(self, reply: ConstructReply) -> tuple[EntityMention, ...]:
         """By name once each; whoever is called "I" is the subject (spec §6.2)."""
