@@ -14,7 +14,9 @@ def event_words(turn_ids: Sequence[UUID], zone: tzinfo) -> dict[UUID, str]:
     """By turn, from the facts stored. Call inside the tenant's scope."""
     if not turn_ids:
         return {}
-    links = Derivation.objects.filter(child_type="fact", turn_id__in=turn_ids)
+    links = Derivation.objects.filter(child_type="fact", turn_id__in=turn_ids).exclude(
+        role=Derivation.Role.WITHDRAWN
+    )
     turns = dict(links.values_list("child_id", "turn_id"))
     facts = Fact.objects.filter(id__in=turns, event_from__isnull=False)
     return joined(((turns[fact.id], fact) for fact in facts), zone)

@@ -168,7 +168,9 @@ def store(changes: ChangeSet, draft: Drafted) -> Episode:
 
 
 def _new_sources(draft: Drafted) -> list[Source]:
-    known = Derivation.objects.filter(child_type="episode", child_id=draft.row.id)
+    known = Derivation.objects.filter(
+        child_type="episode", child_id=draft.row.id, role=Derivation.Role.SUPPORT
+    )
     pairs = set(known.values_list("turn_id", "via_id"))
     return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]
 

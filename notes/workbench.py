@@ -10,13 +10,13 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Max, Model, Q
+from django.db.models import Case, Max, Model, Q, Value, When
 
 from memoryhub.errors import Conflict, NotFound
 from memoryhub.tenants.models import Space
 from notes import indexing, registry
 from notes.intervals import counts, is_single, overlap, same_place
-from notes.models import COUNTERS, EvolutionEvent, Fact, IndexEntry, Link, Revision
+from notes.models import COUNTERS, Derivation, EvolutionEvent, Fact, IndexEntry, Link, Revision
 from notes.recording import ChangeSet, Source, values_of
 
 Key = tuple[str, UUID]
@@ -213,8 +213,23 @@ class Workbench:
                 made = []
         for changes in self.changes:
             changes.save()
+        self._turn_support()
         self._follow()
         self._forget_entries()
+
+    def _turn_support(self) -> None:
+        """What an undone event had brought in support of rows that were there before it counts
+        no more; undone again, it counts. Rows it had made keep theirs: they go as a whole."""
+        events = _origins(self.undone)
+        if not events:
+            return
+        made = Revision.objects.filter(event__in=events, version_before=None)
+        brought = Derivation.objects.filter(event__in=events).exclude(
+            child_id__in=made.values("row_id")
+        )
+        support, withdrawn = Derivation.Role.SUPPORT, Derivation.Role.WITHDRAWN
+        turned = Case(When(role=support, then=Value(withdrawn)), default=Value(support))
+        brought.filter(role__in=(support, withdrawn)).update(role=turned)
 
     def _follow(self) -> None:
         """What layers above keep beside their rows."""
@@ -316,6 +331,17 @@ def _folded(revisions: Sequence[Revision]) -> list[tuple[Key, Values | None, Val
     for revision in sorted(revisions, key=lambda r: r.version_after):
         by_row[revision.row_type, revision.row_id].append(revision)
     return [(key, of_row[0].before, of_row[-1].after) for key, of_row in by_row.items()]
+
+
+def _origins(events: Iterable[EvolutionEvent]) -> set[UUID]:
+    """What was done at first, of events of which some undid others."""
+    found = {event.id for event in events if event.undo_of_id is None}
+    undone = {event.undo_of_id for event in events if event.undo_of_id is not None}
+    while undone:
+        chain = dict(EvolutionEvent.objects.filter(id__in=undone).values_list("id", "undo_of_id"))
+        found |= {event for event, before in chain.items() if before is None}
+        undone = {before for before in chain.values() if before is not None}
+    return found
 
 
 def _why(event: EvolutionEvent) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Q
@@ -20,7 +20,8 @@ from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.ids import new_id
 from notes import shelving
 from notes.intervals import same_place
-from notes.models import Derivation, Fact, Link, Note, Retained
+from notes.linking import support_of
+from notes.models import Fact, Link, Note, Retained
 from notes.recording import ChangeSet, Source
 from notes.repairing import repaired
 from notes.services import supports_of
@@ -29,6 +30,7 @@ from notes.workbench import Workbench
 
 Status = Fact.Status
 Work = Callable[[Workbench, ChangeSet], None]
+Row = TypeVar("Row", Fact, Link)
 MOST_WORDS = 50  # keywords and tags that a merged note keeps
 
 
@@ -55,14 +57,21 @@ def rewording(fact_id: UUID, text: str, made: list[Fact] | None = None) -> Work:
 def version_of(old: Fact, text: str, now: datetime) -> Fact:
     """A copy with other words, not saved, made by no engine. Slots that can be told from the old
     words are kept: see `notes.slots`."""
-    new = copy(old)
-    new.id, new.version, new.lineage_version = new_id(), 1, old.lineage_version + 1
+    new = _unsaved(old)
+    new.lineage_version = old.lineage_version + 1
     new.text, new.text_key = text, text_hash(f"{old.owner} {text}")
     slots = carried(old.text, text, Slots(old.s, old.v, old.o, old.o2, old.c))
     new.pattern = old.pattern if slots else ""
     new.s, new.v, new.o, new.o2, new.c = slots or Slots()
     new.engine, new.recorded_at, new.confidence = "", now, 1.0
-    new._state = copy(old._state)
+    return new
+
+
+def _unsaved(row: Row) -> Row:
+    """A copy under an id of its own."""
+    new = copy(row)
+    new.id, new.version = new_id(), 1
+    new._state = copy(row._state)
     new._state.adding = True
     return new
 
@@ -256,7 +265,7 @@ def _merging_notes(gone_id: UUID, kept_id: UUID) -> Work:
             keywords=_both(kept.keywords, gone.keywords),
             tags=_both(kept.tags, gone.tags),
         )
-        changes.supported(kept, _turns_of_note(gone_id))
+        changes.supported(kept, support_of([gone_id]).get(gone_id, ()))
         _hand_over(bench, changes, gone, kept)
         bench.retire(changes, gone)
 
@@ -265,13 +274,6 @@ def _merging_notes(gone_id: UUID, kept_id: UUID) -> Work:
 
 def _both(first: list[str], second: list[str]) -> list[str]:
     return list(dict.fromkeys([*first, *second]))[:MOST_WORDS]
-
-
-def _turns_of_note(note_id: UUID) -> list[Source]:
-    rows = Derivation.objects.filter(
-        child_type="note", child_id=note_id, role=Derivation.Role.SUPPORT
-    )
-    return [Source(each.turn_id, each.span_start, each.span_end) for each in rows]
 
 
 def _hand_over(bench: Workbench, changes: ChangeSet, gone: Note, kept: Note) -> None:
@@ -290,11 +292,9 @@ def _hand_over(bench: Workbench, changes: ChangeSet, gone: Note, kept: Note) -> 
 
 
 def _moved(link: Link, ends: list[UUID], now: datetime) -> Link:
-    new = copy(link)
-    new.id, new.version, new.created_at = new_id(), 1, now
+    new = _unsaved(link)
+    new.created_at = now
     new.a_id, new.b_id = ends
-    new._state = copy(link._state)
-    new._state.adding = True
     return new
 
 

@@ -320,6 +320,10 @@ def _above(at: Setting, target: Target) -> Material | None:
         Passage(f"d{n}", row.text, datetime.combine(row.day or row.from_at, time.min, at.zone))
         for n, row in enumerate(days, start=1)
     ]
-    links = Derivation.objects.filter(child_type="episode", child_id__in=[row.id for row in days])
+    links = Derivation.objects.filter(
+        child_type="episode",
+        child_id__in=[row.id for row in days],
+        role=Derivation.Role.SUPPORT,
+    )
     pairs = links.values_list("child_id", "turn_id")
     return Material(passages, episodes.coverage_of_episodes(days, pairs))

@@ -70,13 +70,15 @@ class Derivation(SpaceModel):
     """Where a derived row came from: a turn, with the characters that support it.
 
     `via` is the derived row in between, if it was not made from the turn itself: a summary's
-    facts, a digest's episodes.
+    facts, a digest's episodes. Support that came to a row by an event that was undone since is
+    `withdrawn`: it counts no more, and an erasure still finds the row by it.
     """
 
     class Role(models.TextChoices):
         SUPPORT = "support"
         CONTEXT = "context"
         CONTRADICTION = "contradiction"
+        WITHDRAWN = "withdrawn"
 
     child_type = models.CharField(max_length=20)
     child_id = models.UUIDField()

@@ -10,6 +10,7 @@ from django.urls import reverse
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Relation
+from notes.services import supports_of
 from personas.models import ProfileAttribute
 from personas.traits import owner_of
 from tests.console.conftest import World, make_world
@@ -126,6 +127,22 @@ def test_a_merged_fact_hands_over_what_it_rests_on(browser: Client, world: World
         assert Fact.objects.get(id=world.fact.id).retired_at is not None
         turns = Derivation.objects.filter(child_id=kept.id).values_list("turn_id", flat=True)
         assert set(turns) == {turn.id, world.turn.id}
+
+
+def test_a_merge_undone_gives_back_what_was_handed_over(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        (turn,) = make_turns(world.space, "I have bees in the city of Ghent.")
+        kept = make_fact(world.space, "I have bees in the city of Ghent", turn)
+    browser.post(where(world), {"action": "merge", "other": str(kept.id)})
+    for expected in ({turn.id}, {turn.id, world.turn.id}, {turn.id}):
+        with tenant_scope(world.tenant.id):
+            last = EvolutionEvent.objects.order_by("created_at", "id").last()
+        assert last is not None
+        browser.post(reverse("space-event", args=[world.space.id, last.id]))
+        with tenant_scope(world.tenant.id):
+            supports = supports_of([kept.id, world.fact.id])
+        assert {source.turn_id for source in supports[kept.id]} == expected
+        assert {source.turn_id for source in supports[world.fact.id]} == {world.turn.id}
 
 
 def test_a_merged_note_hands_over_its_links(browser: Client, world: World) -> None:
