@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,6 +17,7 @@ from mcp_types import TextContent, TextResourceContents
 
 from memoryhub.tenants.services import create_key, create_tenant
 from tests.clients.conftest import Talker
+from tests.docs.desk import HERE, KEY
 from tests.docs.pages import ROOT, blocks
 
 MANAGE = Path(__file__).parents[2] / "manage.py"
@@ -193,14 +194,32 @@ def _words(error: BaseException) -> str:
     return str(error)
 
 
-def test_the_quick_start_does_what_it_says(talker: Talker, tmp_path: Path) -> None:
-    (shown,) = blocks(ROOT / "docs/how-to/mcp.md", "python")
-    script = tmp_path / "quick_start.py"
-    script.write_text(
-        shown.replace("http://127.0.0.1:8000", talker.host).replace("mh_…", talker.key)
-    )
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    assert "lives in Lisbon" in done.stdout
+def test_hosts_with_the_settings_that_are_shown_have_the_tools(talker: Talker) -> None:
+    """The host's own place and key in the place of those that are shown."""
+
+    async def talk(client: Client) -> set[str]:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+    for shown in blocks(ROOT / "docs/how-to/mcp.md", "json"):
+        (server,) = json.loads(_here(shown, talker))["mcpServers"].values()
+        assert {"search", "add", "search_memories"} <= anyio.run(_as_host, server, talk)
+
+
+def _here(shown: str, talker: Talker) -> str:
+    program = {
+        "/path/to/memoryhub/.venv/bin/python": sys.executable,
+        "/path/to/memoryhub/manage.py": str(MANAGE),
+    }
+    for there, here in {**program, HERE: talker.host, KEY: talker.key}.items():
+        shown = shown.replace(there, here)
+    return shown
+
+
+async def _as_host(server: dict[str, Any], talk: Talk) -> Any:
+    if "url" in server:
+        async with httpx2.AsyncClient(headers=server["headers"], timeout=60) as http:
+            transport = streamable_http_client(server["url"], http_client=http)
+            async with Client(transport) as client:
+                return await talk(client)
+    async with Client(StdioServerParameters(**server), mode="legacy") as client:
+        return await talk(client)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.clients.conftest import Talker
-from tests.docs.pages import ROOT, blocks
 
 
 def memories(answer: dict[str, Any]) -> list[str]:
@@ -90,12 +88,3 @@ def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
     assert told["wrong"][0] == "ValidationError"
     assert memories(told["none"]) == []
     assert named(told["nobody"]) == set()
-
-
-def test_the_quick_start_does_what_it_says(talker: Talker, tmp_path: Path) -> None:
-    (shown,) = blocks(ROOT / "docs/how-to/mem0-clients.md", "python")
-    script = tmp_path / "quick_start.py"
-    script.write_text(
-        shown.replace("http://127.0.0.1:8000", talker.host).replace("mh_…", talker.key)
-    )
-    assert talker.python("mem0-2", script) == "The blue key opens the shed.\n"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-_FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.M | re.S)
+# Such a comment before a block decides about it: `<!-- not run: needs containers -->`.
+_FENCE = re.compile(r"^(?: *<!-- ([^\n]+) -->\n)? *```(\w*)\n(.*?)^ *```$", re.M | re.S)
 _FOLDERS = (
     "docs",
     "memoryhub",
@@ -43,4 +45,34 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def fenced(page: Path) -> list[tuple[str, str]]:
     """(language, text) of each code block, in order."""
-    return _FENCE.findall(page.read_text(encoding="utf-8"))
+    return [(block.language, block.text) for block in marked(page)]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`mark`: what the comment before it says; empty where there is none."""
+
+    mark: str
+    language: str
+    text: str
+
+    @property
+    def reason(self) -> str:
+        """Why it is not run; empty if it is."""
+        return self._marked("not run: ")
+
+    @property
+    def runner(self) -> str:
+        """The test file that runs it, where that is one of its own; else empty."""
+        return self._marked("run by ")
+
+    def _marked(self, beginning: str) -> str:
+        return self.mark.removeprefix(beginning) if self.mark.startswith(beginning) else ""
+
+
+def marked(page: Path) -> list[Block]:
+    return blocks_of(page.read_text(encoding="utf-8"))
+
+
+def blocks_of(text: str) -> list[Block]:
+    return [Block(*found) for found in _FENCE.findall(text)]

@@ -1,42 +1,37 @@
-"""Every code block of the pages is run, or read as what it is; the exceptions stand here."""
+"""Every code block of the pages is run, unless a comment before it says why it is not.
+
+`<!-- not run: needs containers -->` gives one of the reasons below; it is still read as far as
+that goes. `<!-- run by tests/… -->` names the test that runs it, where it needs more than a hub.
+A block without such a comment is run as it stands.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
-import sys
-import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.clients.conftest import Talker
-from tests.docs.pages import ROOT, fenced, pages
+from tests.docs.desk import Desk
+from tests.docs.pages import ROOT, Block, blocks_of, fenced, marked, pages
 
-# What is not run here, and why.
-LANGUAGES = {
-    "text": "shows what is printed",
-    "sql": "makes roles and databases of a server that the reader has",
-    "ts": "test_mem0_clients runs a longer talk of the same client",
-    "": "a drawing, or commands of manage.py, whose arguments are read",
+REASONS = {
+    "starts a whole hub",
+    "fetches packages",
+    "needs containers",
+    "needs evaluation data",
+    "needs Claude Code",
+    "needs a PostgreSQL of your own",
+    "packs all of the data",
 }
-COMMANDS = {
-    "make": "starts the whole hub, or these tests; test_reference knows the targets",
-    "docker": "needs containers",
-    "manage.py": "its arguments are read by its parser",
-    "pip": "fetches packages",
-    "pg_dump": "needs a database of the reader's",
-    "pg_restore": "needs a database of the reader's",
-    "tar": "packs the reader's data",
-    "python -c": "opens the reader's data folder; it is compiled",
-    "setting": "sets a variable, which test_settings knows",
-}
-RUN = {"curl", "export"}
-HERE, KEY = "http://127.0.0.1:8000", "mh_…"
+PROGRAMS = {"sh", "python", "ts"}
+# Read: data by its syntax; text shows what is printed or drawn.
+READ = {"json", "text"}
 PAGES = [page for page in pages() if "static" not in page.parts and fenced(page)]
 
 
@@ -44,159 +39,122 @@ def ids(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def commands(block: str) -> list[list[str]]:
-    """The words of each command, whatever line it ends on."""
-    whole = re.sub(r"\\\n", " ", block)
-    held = [line for line in _lines(whole) if line.strip() and not line.strip().startswith("#")]
-    return [shlex.split(line, comments=True) for line in held]
+def wrong(block: Block) -> str:
+    """What is undecided about a block; empty where nothing is."""
+    if block.language in READ:
+        return "it is read, not run" if block.reason or block.runner else ""
+    if block.runner:
+        known = ROOT / block.runner
+        return "" if known.is_file() else "no such test"
+    if block.mark and not block.reason:
+        return "a comment that decides nothing"
+    if block.reason:
+        return "" if block.reason in REASONS else "no known reason"
+    return "" if block.language in PROGRAMS else "nothing runs this language"
 
 
-def _lines(text: str) -> list[str]:
-    """Lines, of which those within quotes are one."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if lines and lines[-1].count("'") % 2:
-            lines[-1] += "\n" + line
-        else:
-            lines.append(line)
-    return lines
+def to_run(page: Path, language: str) -> list[str]:
+    blocks = [block for block in marked(page) if not (block.reason or block.runner)]
+    return [block.text for block in blocks if block.language == language]
 
 
-def kind(words: list[str]) -> str:
-    """What a command is, as the lists above name it."""
-    first = Path(words[0]).name
-    if first.startswith("python"):
-        return {"-m": "pip", "-c": "python -c"}.get(words[1], Path(words[1]).name)
-    return "setting" if "=" in words[0] else first
+def having(language: str) -> pytest.MarkDecorator:
+    """For each page with such blocks to run."""
+    return pytest.mark.parametrize("page", [p for p in PAGES if to_run(p, language)], ids=ids)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
-def test_every_block_is_of_a_kind_that_is_run_or_explained(page: Path) -> None:
-    for language, block in fenced(page):
-        assert language in {*LANGUAGES, "python", "sh", "json"}, language
-        if language == "sh":
-            kinds = {kind(words) for words in commands(block)}
-            assert kinds <= {*RUN, *COMMANDS}, kinds
+every_page = pytest.mark.parametrize("page", PAGES, ids=ids)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
+@every_page
+def test_every_block_is_run_or_says_why_not(page: Path) -> None:
+    assert [(block, why) for block in marked(page) if (why := wrong(block))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "trouble"),
+    [
+        ("```sh\nls\n```", ""),
+        ("<!-- not run: needs containers -->\n```sh\ndocker ps\n```", ""),
+        ("<!-- not run: it is late -->\n```sh\nls\n```", "no known reason"),
+        ("<!-- a remark -->\n```sh\nls\n```", "a comment that decides nothing"),
+        ("<!-- run by tests/docs/nothing.py -->\n```sh\nls\n```", "no such test"),
+        ("<!-- not run: needs containers -->\n```json\n{}\n```", "it is read, not run"),
+        ("```\nls\n```", "nothing runs this language"),
+        ("```sql\nSELECT 1;\n```", "nothing runs this language"),
+    ],
+)
+def test_a_block_that_nobody_decided_about_is_told(text: str, trouble: str) -> None:
+    (block,) = blocks_of(text)
+    assert wrong(block) == trouble
+
+
+def test_no_reason_stands_here_for_nothing() -> None:
+    used = {block.reason for page in PAGES for block in marked(page)} - {""}
+    assert used == REASONS
+
+
+@every_page
+def test_a_test_that_runs_a_block_knows_its_page(page: Path) -> None:
+    for runner in {block.runner for block in marked(page)} - {""}:
+        assert page.name in (ROOT / runner).read_text("utf-8")
+
+
+@every_page
+def test_every_block_of_data_can_be_read(page: Path) -> None:
+    for language, text in fenced(page):
+        if language == "json":
+            assert all(part for part in _values(text))
+
+
+def _values(text: str) -> list[object]:
+    """One value, or one a line."""
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines()]
+
+
+# --- what is run ---
+
+
+@having("sh")
+def test_every_shell_block_runs(page: Path, desk: Desk) -> None:
+    for script in to_run(page, "sh"):
+        desk.shell(script)
+
+
+@having("python")
+def test_every_python_block_runs_and_prints_what_it_says(page: Path, desk: Desk) -> None:
+    """The blocks of a page are one program. What a `print` is followed by, it prints."""
+    _prints(desk.python, "\n".join(to_run(page, "python")), r"print\(.*\)  # (.*)$")
+
+
+@having("ts")
+def test_every_typescript_block_runs_and_prints_what_it_says(page: Path, desk: Desk) -> None:
+    _prints(desk.node, "\n".join(to_run(page, "ts")), r"console\.log\(.*\);  // (.*)$")
+
+
+def _prints(run: Callable[[str], str], program: str, told: str) -> None:
+    assert run(program).splitlines() == re.findall(told, program, re.M)
+
+
+# --- what is not run is read as far as that goes ---
+
+
+@every_page
 def test_every_shell_block_is_one_that_a_shell_can_read(page: Path) -> None:
-    for language, block in fenced(page):
+    for language, script in fenced(page):
         if language == "sh":
-            done = subprocess.run(
-                ["bash", "-n"], input=block, text=True, capture_output=True, check=False
-            )
+            given = ["bash", "-n", "-c", script]
+            done = subprocess.run(given, text=True, capture_output=True, check=False)
             assert done.stderr == ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
+@every_page
 def test_every_command_of_the_hub_takes_these_arguments(page: Path) -> None:
-    for language, block in fenced(page):
-        if language not in ("sh", "") or "manage.py" not in block:
-            continue
-        for words in commands(block):
-            at = next((n for n, word in enumerate(words) if word.endswith("manage.py")), None)
-            if at is not None:
-                name, *given = words[at + 1 :]
-                command = load_command_class(get_commands()[name], name)
-                command.create_parser("manage.py", name).parse_args(given)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=ids)
-def test_every_block_of_data_can_be_read(page: Path) -> None:
-    for language, block in fenced(page):
-        if language == "json":
-            whole = block if _is_json(block) else None
-            for part in [whole] if whole else block.splitlines():
-                assert json.loads(part)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=ids)
-def test_every_program_in_a_command_can_be_compiled(page: Path) -> None:
-    for language, block in fenced(page):
-        for words in commands(block) if language == "sh" else ():
-            if kind(words) == "python -c":
-                compile(words[2], str(page), "exec")
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
-
-
-def of(page: Path, language: str) -> list[str]:
-    return [block for name, block in fenced(page) if name == language]
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if of(p, "python")], ids=ids)
-def test_every_python_block_runs_and_prints_what_it_says(
-    page: Path, talker: Talker, tmp_path: Path
-) -> None:
-    """The blocks of a page are one program. What a `print` is followed by, it prints."""
-    program = "\n".join(of(page, "python"))
-    script = tmp_path / "page.py"
-    script.write_text(program.replace(HERE, talker.host).replace(KEY, talker.key), "utf-8")
-    told = [line for line in re.findall(r"print\(.*\)(?:  # (.*))?$", program, re.M) if line]
-    mem0 = "mem0" in program
-    printed = talker.python("mem0-2", script) if mem0 else _with_our_client(script)
-    if told:
-        assert printed.splitlines() == told
-
-
-def _with_our_client(script: Path) -> str:
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "clients/python/src")}
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
-def _to_run(page: Path) -> list[str]:
-    return [b for b in of(page, "sh") if "curl" in {kind(words) for words in commands(b)}]
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if _to_run(p)], ids=ids)
-def test_every_curl_block_is_answered_by_a_live_hub(
-    page: Path, talker: Talker, tmp_path: Path
-) -> None:
-    (tmp_path / ".curlrc").write_text("fail-with-body\n")
-    told = '{"subject": "ana", "messages": [{"content": "I live in Lisbon."}], "wait": true}'
-    _shell(f"curl -s {talker.host}/api/v1/memories {_HEADERS} -d '{told}'", talker, tmp_path)
-    for block in _to_run(page):
-        script = textwrap.dedent(block).replace(HERE, talker.host)
-        script = re.sub(r"(?m)^export MEMORYHUB_KEY=\S+", "", script)
-        # One answer after the other, and the last of them whole.
-        assert _shell(script, talker, tmp_path).rstrip().endswith("}")
-
-
-_HEADERS = '-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"'
-
-
-def _shell(script: str, talker: Talker, home: Path) -> str:
-    env = {"PATH": os.environ["PATH"], "HOME": str(home)}
-    done = subprocess.run(
-        ["bash", "-e", "-c", script],
-        env=env | {"KEY": talker.key, "MEMORYHUB_KEY": talker.key},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, (script, done.stdout, done.stderr)
-    return done.stdout
-
-
-def test_the_lists_above_name_nothing_that_is_nowhere() -> None:
-    languages = {language for page in PAGES for language, _ in fenced(page)}
-    assert set(LANGUAGES) <= languages
-    kinds = {kind(words) for page in PAGES for block in of(page, "sh") for words in commands(block)}
-    assert kinds == {*RUN, *COMMANDS}
+    for language, script in fenced(page):
+        for given in re.findall(r"manage\.py (.+)", script) if language == "sh" else ():
+            name, *words = shlex.split(given, comments=True)
+            command = load_command_class(get_commands()[name], name)
+            command.create_parser("manage.py", name).parse_args(words)

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 from memoryhub.dialogues.formats import read_dialogues
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_key, create_tenant, ensure_space, find_tenant
+from memoryhub.tenants.services import create_key, create_tenant, find_tenant
 from notes.models import EvolutionEvent, Fact
 from tests.docs.pages import ROOT, blocks
 from tests.support.factories import make_member
@@ -42,17 +42,6 @@ def tenant(db: None) -> Tenant:
 def api(tenant: Tenant) -> APIClient:
     _, key = create_key(tenant, "docs", ["read", "write"])
     return APIClient(headers={"Authorization": f"Bearer {key}"})
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_curl_block_is_accepted(page: Path, api: APIClient, tenant: Tenant) -> None:
-    sent = requests(page)
-    assert len(sent) == page.read_text().count("curl -s ") > 0
-    with tenant_scope(tenant.id):
-        ensure_space(tenant.id, "ana")
-    for path, body in sent:
-        answer = api.post(path, body, format="json")
-        assert answer.status_code in (200, 202), answer.content
 
 
 def test_what_the_readme_remembers_is_what_it_then_finds_and_answers(api: APIClient) -> None:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import re
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from ipaddress import ip_network
+from pathlib import Path
+from socket import create_connection, socket
 from typing import Any
 from uuid import uuid4
 
-from rest_framework.test import APIClient
+import httpx
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
 
 from memoryhub.news import KINDS
 from memoryhub.tenants.services import create_key, create_tenant
 from memoryhub.webhooks import signing
 from memoryhub.webhooks.naming import MEM0
+from memoryhub_client import MemoryHub
 from tests.docs.pages import ROOT, blocks
-from tests.docs.test_examples import CURL
 
 PAGE = ROOT / "docs/how-to/webhooks.md"
 
@@ -28,7 +36,7 @@ def test_every_kind_of_event_has_its_row() -> None:
 
 
 def test_the_check_of_a_signature_does_what_it_says() -> None:
-    (shown,) = blocks(PAGE, "python")
+    shown, _ = blocks(PAGE, "python")
     names: dict[str, Any] = {}
     exec(shown, names)
     genuine = names["is_genuine"]
@@ -45,12 +53,52 @@ def test_the_check_of_a_signature_does_what_it_says() -> None:
     assert not genuine(new, signing.headers(event, now - 301, body, [new]), body)
 
 
-def test_the_request_that_makes_one_is_taken(db: None) -> None:
+def test_the_receiver_takes_what_the_hub_sends_and_nothing_else(
+    live_server: LiveServer, settings: Settings, tmp_path: Path
+) -> None:
+    settings.WEBHOOK_ALLOW_HTTP = True
+    settings.WEBHOOK_PRIVATE_NETWORKS = (ip_network("127.0.0.1/32"),)
     _, key = create_key(create_tenant("Docs", "docs"), "docs", ["admin"])
-    api = APIClient(headers={"Authorization": f"Bearer {key}"})
-    sent = [match for block in blocks(PAGE, "sh") for match in CURL.findall(block)]
-    assert len(sent) == 1
-    for path, body in sent:
-        answer = api.post(path, json.loads(body), format="json")
-        assert answer.status_code == 200, answer.content
-        assert answer.json()["secret"]
+    with MemoryHub(live_server.url, key) as hub, socket() as kept:
+        kept.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{kept.getsockname()[1]}"
+        kept.close()
+        body = {"name": "CRM", "url": f"{url}/memoryhub", "events": ["fact.added"]}
+        made = hub.request("POST", "webhooks/new", body=body)
+        with running(url, made["secret"], tmp_path) as receiver:
+            told = hub.request("POST", f"webhooks/{made['webhook']['id']}/ping")
+            forged = httpx.post(url, json={}, headers=SIGNED)
+            receiver.terminate()
+            printed = receiver.stdout.read() if receiver.stdout else ""
+    assert told["delivery"]["status"] == 204
+    assert forged.status_code == 401
+    assert printed == "webhook.test\n"
+
+
+SIGNED = {"webhook-id": "e", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,"}
+
+
+@contextmanager
+def running(url: str, secret: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """The page's program, at an address of its own, once it listens."""
+    script, port = folder / "receiver.py", url.rpartition(":")[2]
+    script.write_text("\n".join(blocks(PAGE, "python")).replace("9000", port))
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        env={"WEBHOOK_SECRET": secret},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as receiver:
+        try:
+            _listens(int(port), receiver)
+            yield receiver
+        finally:
+            receiver.kill()
+
+
+def _listens(port: int, receiver: subprocess.Popen[str]) -> None:
+    while receiver.poll() is None:
+        with suppress(OSError), create_connection(("127.0.0.1", port)):
+            return
+    raise AssertionError("it ended before it listened")
