@@ -9,6 +9,7 @@ class APIConfig(AppConfig):
     verbose_name = "API"
 
     def ready(self) -> None:
+        from api import request_log
         from api.idempotency import forget_answers
         from memoryhub.pipeline.erasing import also_purge
         from memoryhub.pipeline.sweeping import TASKS
@@ -17,4 +18,4 @@ class APIConfig(AppConfig):
         also_purge(forget_answers)
         also_purge(keeping.forget)
         if keeping.sweep not in TASKS:
-            TASKS.append(keeping.sweep)
+            TASKS.extend((keeping.sweep, request_log.sweep))

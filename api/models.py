@@ -50,3 +50,24 @@ class RateWindow(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.count} of {self.key_id}"
+
+
+class LoggedRequest(TenantModel):
+    """A request that came with a key. No words of anybody: `route` is as it is declared, `error`
+    the problem's code. `key_id` outlives the key. Written some seconds later, swept after days."""
+
+    at = models.DateTimeField()
+    method = models.CharField(max_length=10)
+    route = models.CharField(max_length=200)
+    status = models.SmallIntegerField()
+    milliseconds = models.FloatField()
+    key_id = models.UUIDField()
+    request_id = models.CharField(max_length=64, blank=True)
+    error = models.CharField(max_length=60, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["tenant", "-at"], name="request_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}: {self.status}"

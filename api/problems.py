@@ -25,6 +25,12 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     # Problems are JSON also where the view renders pages.
     context["request"].accepted_renderer = JSONRenderer()
     context["request"].accepted_media_type = JSONRenderer.media_type
+    response = _answered(error, context)
+    context["request"]._request.problem_code = response.data["code"]  # for the request log
+    return response
+
+
+def _answered(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(error, MemoryHubError):
         return _ours(error)
     if isinstance(error, RequestDataTooBig):

@@ -75,6 +75,8 @@ MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 RECALL_FLUSH_SECONDS = env.number("MEMORYHUB_RECALL_FLUSH_SECONDS", 5.0)
 # Days that the recall log is kept; 0: there is none.
 RECALL_LOG_DAYS = env.integer("MEMORYHUB_RECALL_LOG_DAYS", 30, least=0)
+# Days that the log of requests is kept; 0: there is none.
+REQUEST_LOG_DAYS = env.integer("MEMORYHUB_REQUEST_LOG_DAYS", 7, least=0)
 # What clients ask through the hub: further models they may name, and how long one may think.
 PROXY_MODELS = env.names("MEMORYHUB_PROXY_MODELS")
 PROXY_TIMEOUT_SECONDS = env.number("MEMORYHUB_PROXY_TIMEOUT_SECONDS", 300.0)
@@ -136,6 +138,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "memoryhub.logs.RequestIdMiddleware",
+    "api.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

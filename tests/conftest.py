@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
+from api import request_log
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.server import THROWAWAY
 from memoryhub.engines import registry
@@ -89,8 +90,9 @@ def worker_id(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_waiting() -> None:
-    """Words that other tests' searches left, of spaces that are gone."""
-    reinforcing._buffer = reinforcing.Buffer()
+    """Words that other tests' searches and requests left, of spaces that are gone."""
+    for buffer in (reinforcing._buffer, request_log._buffer):
+        buffer._waiting.clear()
 
 
 @pytest.fixture

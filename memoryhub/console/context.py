@@ -28,11 +28,9 @@ PLACES = (
     Place("Spaces", "spaces", "spaces", ("space", "search", "import")),
     Place("Review", "review", "review", ("receipt",)),
     Place("Chat", "chat", "chat"),
-    Place("Jobs", "jobs", "jobs"),
-    Place("Policy", "policy", "policy", spare=True),
+    Place("Activity", "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
     Place("Lab", "lab", "lab", ("golden", "replay", "embedding"), spare=True),
-    Place("Recall log", "search", "recalls", spare=True),
-    Place("Usage", "usage", "usage", spare=True),
+    Place("Policy", "policy", "policy", spare=True),
     Place("API keys", "key", "keys", admin=True, spare=True),
     Place("Webhooks", "send", "webhooks", ("webhook",), admin=True, spare=True),
 )

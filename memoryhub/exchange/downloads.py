@@ -12,7 +12,13 @@ from django.utils.text import slugify
 MEDIA_TYPE = "application/x-ndjson"
 
 
-def as_download(name: str, write: Callable[[IO[bytes]], object]) -> FileResponse:
+def as_download(
+    name: str,
+    write: Callable[[IO[bytes]], object],
+    *,
+    suffix: str = "jsonl",
+    media_type: str = MEDIA_TYPE,
+) -> FileResponse:
     """The file that `write` makes. It is complete before the first byte is sent: a file that
     could not be written whole is an error, and whoever reads slowly holds no transaction open."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response closes it
@@ -24,5 +30,8 @@ def as_download(name: str, write: Callable[[IO[bytes]], object]) -> FileResponse
         raise
     stem = slugify(name) or "subject"
     return FileResponse(
-        file, as_attachment=True, filename=f"memoryhub-{stem[:60]}.jsonl", content_type=MEDIA_TYPE
+        file,
+        as_attachment=True,
+        filename=f"memoryhub-{stem[:60]}.{suffix}",
+        content_type=media_type,
     )

@@ -154,6 +154,7 @@ STAYS = {
     "webhooks.delivery": "a log of what was sent from here",
     "api.mem0project": "how this hub answers mem0's clients",
     "api.idempotentrequest": "answers to requests that were made here",
+    "api.loggedrequest": "a log of what was asked here",
     "api.ratewindow": "counts requests that were made here",
     "lab.labrun": "a measurement, made here",
     "lab.labderivation": "a measurement, made here",

@@ -21,6 +21,10 @@ from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 
 UNFINISHED = (Job.State.QUEUED, Job.State.RETRY, Job.State.RUNNING)
+# Steps that may be left undone. Without the others an erasure would be incomplete, memories would
+# be found by their words alone, or a run that counts on its job would wait for ever.
+CANCELLABLE = frozenset({Job.Step.DERIVE, Job.Step.ASSOCIATE, Job.Step.EPISODE, Job.Step.PROMOTE})
+RETRYABLE = (Job.State.DEAD, Job.State.RETRY, Job.State.CANCELLED)
 LONGEST_BACKOFF = timedelta(hours=1)
 
 
@@ -272,12 +276,14 @@ def backoff(attempts: int) -> timedelta:
     return min(timedelta(seconds=seconds), LONGEST_BACKOFF)
 
 
-def _end(job: Job, state: Job.State, now: datetime, error: str) -> None:
+def _end(job: Job, state: Job.State, now: datetime, error: str) -> bool:
+    """Whether it was ended here: not if it went on meanwhile."""
     ended = _unchanged(job).update(state=state, error=error, finished_at=now, lease_until=None)
     if ended and job.step == Job.Step.DERIVE:
         _mark_turns(job, Turn.State.PENDING, Turn.State.FAILED)
     if ended and state == Job.State.DEAD:
         _tell(job, "job.failed", now)
+    return bool(ended)
 
 
 def _tell(job: Job, kind: str, at: datetime) -> None:
@@ -293,15 +299,32 @@ def _mark_turns(job: Job, old: Turn.State, new: Turn.State) -> None:
 
 
 def revive(job_id: UUID, now: datetime) -> Job:
-    """Give a job that failed another round of attempts. Raises Conflict for any other."""
-    revived = Job.objects.filter(id=job_id, state__in=(Job.State.DEAD, Job.State.RETRY)).update(
+    """Give a job that failed or was cancelled another round of attempts. Raises Conflict for any
+    other."""
+    revived = Job.objects.filter(id=job_id, state__in=RETRYABLE).update(
         state=Job.State.QUEUED, tries=0, run_after=now, error="", finished_at=None
     )
     if revived != 1:
-        raise Conflict("only a job that failed can be tried again", code="job_not_failed")
+        raise Conflict(
+            "only a job that failed or was cancelled can be tried again", code="job_not_failed"
+        )
     job: Job = Job.objects.get(id=job_id)
     _mark_turns(job, Turn.State.FAILED, Turn.State.PENDING)
     return job
+
+
+def cancel(job: Job, why: str, now: datetime) -> None:
+    """End it undone. A worker that is at it finds its lease lost, and what it made is thrown away.
+    Raises Conflict for one that has ended, or that something else waits for."""
+    if job.step not in CANCELLABLE:
+        raise Conflict(
+            f"other work waits for this step: {job.get_step_display().lower()}",
+            code="job_needed",
+        )
+    if job.state not in (*UNFINISHED, Job.State.DEAD):
+        raise Conflict("this job has ended", code="job_ended")
+    if not _end(job, Job.State.CANCELLED, now, error=why):
+        raise Conflict("the job went on meanwhile: try again", code="job_changed")
 
 
 def due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:

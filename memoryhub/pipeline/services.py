@@ -14,6 +14,7 @@ from django.utils import timezone
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import Appended, append_turns
+from memoryhub.errors import NotFound
 from memoryhub.pipeline import queue, runner
 from memoryhub.pipeline.gathering import gather, wait_of
 from memoryhub.pipeline.models import Job
@@ -27,6 +28,7 @@ from notes.placing import form_pages
 __all__ = [
     "IngestRequest",
     "Ingested",
+    "cancel_job",
     "ingest",
     "ingest_and_wait",
     "retry_job",
@@ -140,8 +142,20 @@ def wait_for(tenant_id: UUID, job: Job, seconds: float = WAIT_SECONDS) -> Job:
     return runner.run_until(tenant_id, job, seconds, most_characters=WAIT_CHARACTERS)
 
 
+def cancel_job(job_id: UUID, actor: str) -> None:
+    """Have a step left undone; messages that it was to read stay, unread, and `retry_job` takes it
+    back. Call inside the tenant's scope. Raises NotFound, Conflict."""
+    job = Job.objects.filter(id=job_id).first()
+    if job is None:
+        raise NotFound("There is no such job.")
+    queue.cancel(job, f"Cancelled by {actor}", timezone.now())
+    # What waited behind it may be due.
+    ring_on_commit(job.tenant_id, job.space_id)
+
+
 def retry_job(job_id: UUID) -> Job:
-    """Give a failed job another round. Call inside the tenant's scope. Raises Conflict."""
+    """Give a job that failed or was cancelled another round. Call inside the tenant's scope.
+    Raises Conflict."""
     job = queue.revive(job_id, timezone.now())
     ring_on_commit(job.tenant_id, job.space_id)
     return job

@@ -1,31 +1,22 @@
 """What was recalled is remembered better: counted after the answer, never within it (§12.2 step 9).
 
-A read leaves word in this process's buffer; a thread of its own writes it down every few
-seconds. A full buffer drops the oldest word: it is about counters, and costs no memory.
+A read leaves word in this process; a thread of its own writes it down every few seconds (later.py).
 """
 
 from __future__ import annotations
 
-import atexit
-import threading
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import structlog
-from django.conf import settings
-from django.db import DatabaseError, connection
-
+from memoryhub.later import Later
 from memoryhub.recall import journal
 from memoryhub.recall.results import Item
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import echoes, heat, retention
 
-log = structlog.get_logger()
-MOST_WAITING = 10_000
 _KINDS = frozenset({"fact", "note", "page", "episode", "turn"})
 # Made by the hub: when it comes back it is no news. What people said stays theirs to say again.
 _OURS = frozenset({"fact", "note", "episode"})
@@ -41,54 +32,6 @@ class _Word:
     texts: tuple[str, ...]
     at: datetime
     entry: journal.Entry | None = None
-
-
-class Buffer:
-    """Words of answers, waiting to be written down."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[_Word] = deque(maxlen=MOST_WAITING)
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._stop = threading.Event()
-
-    def add(self, word: _Word) -> None:
-        with self._lock:
-            self._waiting.append(word)
-            if self._thread is None and settings.RECALL_FLUSH_SECONDS > 0:
-                self._thread = threading.Thread(target=self._run, name="reinforcing", daemon=True)
-                self._thread.start()
-                atexit.register(self.stop)
-
-    def flush(self) -> int:
-        """Write down what waits, an answer at a time. Returns how many were written."""
-        with self._lock:
-            words = list(self._waiting)
-            self._waiting.clear()
-        for word in words:
-            _write(word)
-        return len(words)
-
-    def stop(self) -> None:
-        """Write down what is left; the process ends."""
-        self._stop.set()
-        try:
-            self.flush()
-        finally:
-            connection.close()
-
-    def _run(self) -> None:
-        while not self._stop.wait(settings.RECALL_FLUSH_SECONDS):
-            try:
-                self.flush()
-            except DatabaseError:
-                # Counters of one answer: the next ones are tried again.
-                log.exception("recall.reinforcement_failed")
-            finally:
-                connection.close()
-
-
-_buffer = Buffer()
 
 
 def recalled(
@@ -147,6 +90,11 @@ def flush() -> int:
     return _buffer.flush()
 
 
+def _write_all(words: Sequence[_Word]) -> None:
+    for word in words:
+        _write(word)
+
+
 def _write(word: _Word) -> None:
     """Strengths, one visit for each segment that had a page in the answer, fingerprints."""
     with tenant_scope(word.space.tenant_id):
@@ -163,3 +111,6 @@ def _write(word: _Word) -> None:
             echoes.remember(word.space, word.texts, word.at)
         if word.entry:
             journal.write(word.space, word.entry)
+
+
+_buffer = Later("reinforcing", _write_all)

@@ -17,7 +17,7 @@ from tests.support.factories import make_member, make_proposal
 OPEN = {"sign-in", "sign-out"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
-OWN |= {"policy", "policy-change", "usage", "recalls"}
+OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "requests"}
 OWN |= {"review", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
@@ -103,7 +103,10 @@ DECIDED = {
     "import-new": (EDITOR, "post"),
     "import-take": (EDITOR, "post"),
     "jobs": (VIEWER, "get"),
+    "job": (VIEWER, "get"),
     "job-retry": (EDITOR, "post"),
+    "job-cancel": (EDITOR, "post"),
+    "requests": (VIEWER, "get"),
     "chat": (VIEWER, "get"),
     "chat-with": (VIEWER, "get"),
     "chat-say": (EDITOR, "post"),
@@ -122,6 +125,8 @@ DECIDED = {
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),
     "usage-call": (VIEWER, "get"),
+    "usage-redact": (ADMIN, "post"),
+    "usage-redact-all": (ADMIN, "post"),
     "webhooks": (ADMIN, "get"),
     "webhook-new": (ADMIN, "get"),
     "webhook": (ADMIN, "get"),

@@ -43,6 +43,7 @@ from tests.support.factories import (
     make_recall,
     make_receipt,
     make_replay,
+    make_request,
     make_segment,
     make_tenant,
     make_trait,
@@ -65,6 +66,7 @@ PARAMETERS += ("block_id", "episode_id", "question_id", "run_id", "lab_id", "out
 PARAMETERS += ("hook_id", "delivery_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
+NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 # JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
 NO_PAGE |= {"space-graph-about", "space-graph-data", "space-map-data", "space-map-begin"}
@@ -134,6 +136,7 @@ def hostile(db: None, evil: str) -> World:
         made = {"text": evil, "op": evil, "reason": evil, "fact_id": "", "target": target}
         job = make_job(space, "done", result={"decisions": [made]})
         make_job(space, "dead", error=evil)
+        make_request(tenant, route=evil, error=evil, request_id=evil)
         call = make_call(space, model=evil, error=evil, output=evil, template=evil[:40], job=job)
         proposal = make_proposal(
             space,

@@ -57,6 +57,7 @@ QUERIES = {
     "space-search": 5,
     "jobs": 5,
     "recalls": 3,
+    "requests": 3,
     "chat": 2,
     "keys": 1,
 }
@@ -387,7 +388,7 @@ def test_a_job_given_up_can_be_tried_again(browser: Client, world: World) -> Non
     with tenant_scope(world.tenant.id):
         assert Job.objects.get(id=world.job.id).state == "queued"
     answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
-    assert "only a job that failed can be tried again" in answer.content.decode()
+    assert "only a job that failed or was cancelled can be tried again" in answer.content.decode()
 
 
 def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(browser: Client, world: World) -> None:

@@ -161,18 +161,18 @@ def test_a_narrow_screen_reaches_every_place(visitor: Visitor, width: int) -> No
         assert box["x"] + box["width"] <= width
     assert page.evaluate(CUT) == []
     more = main.get_by_text("More", exact=True).locator("..")
-    expect(main.get_by_role("link", name="Usage")).to_have_count(0)
+    expect(main.get_by_role("link", name="Activity")).to_have_count(0)
     more.press("Enter")
-    for name in ("Policy", "Usage", "API keys"):
+    for name in ("Policy", "Activity", "API keys"):
         expect(main.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
     page.keyboard.press("Tab")
-    expect(main.get_by_role("link", name="Policy")).to_be_focused()
+    expect(main.get_by_role("link", name="Activity")).to_be_focused()
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
     expect(main.get_by_role("link", name="Policy")).to_have_count(0)
     page.keyboard.press("Enter")
-    main.get_by_role("link", name="Usage").click()
-    expect(page.get_by_role("heading", name="Usage of models")).to_be_visible()
+    main.get_by_role("link", name="Activity").click()
+    expect(page.get_by_role("heading", name="Activity")).to_be_visible()
     expect(more).to_have_class("here")
 
 

@@ -11,6 +11,7 @@ import pytest
 from memoryhub.engines.local import questions
 from memoryhub.engines.types import RoutedQuestion
 from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.later import Later
 from memoryhub.policies.schema import Channel
 from memoryhub.policies.services import policy_of
 from memoryhub.recall import intents, reinforcing
@@ -345,8 +346,8 @@ def test_reading_is_counted_after_the_answer_not_within_it(scene: Scene) -> None
 
 
 def test_a_full_buffer_drops_the_oldest_word(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reinforcing, "MOST_WAITING", 2)
-    monkeypatch.setattr(reinforcing, "_buffer", reinforcing.Buffer())
+    small = Later("reinforcing", reinforcing._write_all, most=2)
+    monkeypatch.setattr(reinforcing, "_buffer", small)
     scene.near(kayak=[1, 0])
     scene.fact("Ana has a kayak")
     for _ in range(5):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
+from uuid import uuid4
 
 from django.utils import timezone
 
+from api.models import LoggedRequest
 from memoryhub.dialogues.messages import Message, text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
@@ -222,6 +224,20 @@ def make_recall(space: Space, query: str, *memories: Any, **values: Any) -> Reca
             found=[{"channel": "facts", "rank": place, "score": 1.5, "arms": {"dense": [1, 0.6]}}],
         )
     return log
+
+
+def make_request(tenant: Tenant, **values: Any) -> LoggedRequest:
+    """A request of this moment that was answered."""
+    values = {
+        "at": timezone.now(),
+        "method": "GET",
+        "route": "api/v1/spaces",
+        "status": 200,
+        "milliseconds": 12.5,
+        "key_id": uuid4(),
+        "request_id": uuid4().hex,
+    } | values
+    return LoggedRequest.objects.create(tenant=tenant, **values)
 
 
 def make_call(

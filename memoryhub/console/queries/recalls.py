@@ -13,6 +13,7 @@ from django.http import Http404
 
 from memoryhub.console import explained
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.reading import read_id
 from memoryhub.recall.hydration import Found, hydrate, links_of
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.prompting import block, handles_of, words_for
@@ -65,8 +66,8 @@ class Narrowed:
     memory: UUID | None = None
 
 
-def recalls(filters: Filters, narrowed: Narrowed, now: datetime) -> Page[RecallLog]:
-    """Newest first. Each row says in `asker` who asked."""
+def recalls(filters: Filters, narrowed: Narrowed, now: datetime) -> QuerySet[RecallLog]:
+    """Newest first, without what only the page of one shows."""
     rows = _of(narrowed)
     if filters["days"] != "all":
         rows = rows.filter(asked_at__gte=now - timedelta(days=int(filters["days"])))
@@ -76,7 +77,12 @@ def recalls(filters: Filters, narrowed: Narrowed, now: datetime) -> Page[RecallL
     if filters["outcome"] != "all":
         rows = rows.filter(_OUTCOMES[filters["outcome"]])
     rows = rows.filter(containing(filters.q, "query", "space__subject", "space__name", "asked_by"))
-    page = page_of(rows.select_related("space").defer(*_HEAVY), filters.page)
+    return rows.select_related("space").defer(*_HEAVY)
+
+
+def page_of_recalls(rows: QuerySet[RecallLog], number: int) -> Page[Any]:
+    """(entry, who asked) a row."""
+    page = page_of(rows, number)
     keys = _keys(page.rows)
     return page.map(lambda log: (log, asker(log, keys)))
 
@@ -117,17 +123,14 @@ def asker(log: RecallLog, keys: dict[str, str]) -> str:
 
 
 def _keys(logs: Iterable[RecallLog]) -> dict[str, str]:
-    ids = {log.asked_by for log in logs if log.via == "api" and _is_id(log.asked_by)}
+    ids = {log.asked_by for log in logs if log.via == "api" and read_id(log.asked_by)}
     rows = ApiKey.objects.filter(id__in=ids).values_list("id", "name") if ids else ()
     return {str(at): name for at, name in rows}
 
 
-def _is_id(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+def key_names() -> dict[str, str]:
+    """Of all keys, as `asker` wants them."""
+    return {str(at): name for at, name in ApiKey.objects.order_by().values_list("id", "name")}
 
 
 def told(log: RecallLog) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404
 
-from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.listing import Choice, Filters, containing
 from memoryhub.console.replying import CHAT
 from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.inference import usage
@@ -45,9 +45,10 @@ def _days(filters: Filters, now: datetime) -> list[date]:
     return [first - timedelta(days=back) for back in range(int(filters["days"]))]
 
 
-def calls(filters: Filters, now: datetime) -> Page[ModelCall]:
-    rows = _chosen(filters, now).select_related("space").defer("input", "output")
-    return page_of(rows, filters.page)
+def calls(filters: Filters, now: datetime, *, words: bool = False) -> QuerySet[ModelCall]:
+    """Newest first. `words`: with what was asked and answered."""
+    rows = _chosen(filters, now).select_related("space")
+    return rows if words else rows.defer("input", "output")
 
 
 def call_or_404(call_id: UUID) -> ModelCall:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
@@ -17,7 +17,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.counting import OPEN
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import ApiKey, Space
-from notes.models import Fact
+from notes.models import EvolutionEvent, Fact
 from personas.models import BlockVersion
 
 STATES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -26,11 +26,15 @@ STATES: dict[str, tuple[str, tuple[str, ...]]] = {
     "retry": ("Failed, will be tried again", (Job.State.RETRY,)),
     "dead": ("Given up", (Job.State.DEAD,)),
     "done": ("Done", (Job.State.DONE,)),
+    "cancelled": ("Cancelled", (Job.State.CANCELLED,)),
 }
 STATE = Choice("state", "State", tuple((name, label) for name, (label, _) in STATES.items()))
+STEP = Choice("step", "Step", (("all", "any"), *Job.Step.choices))
 CONVERSATION = 100
 # Of a conversation, those whose reading is shown.
 EXCHANGES = 5
+# Of a job, the calls and the changes that its page shows.
+MOST_MADE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +54,31 @@ class Progress:
         return 100 * self.read // self.total if self.total else 100
 
 
-def jobs(filters: Filters) -> Page[Job]:
-    rows = Job.objects.filter(containing(filters.q, "space__subject", "space__name", "error"))
-    rows = rows.filter(state__in=STATES[filters["state"]][1]).select_related("space")
-    return page_of(rows.order_by("-created_at", "-first_seq", "-id"), filters.page)
+def jobs(filters: Filters) -> QuerySet[Job]:
+    """The latest first."""
+    rows = _of_any_state(filters).filter(state__in=STATES[filters["state"]][1])
+    return rows.select_related("space").order_by("-created_at", "-first_seq", "-id")
 
 
-def job_counts() -> dict[str, int]:
+def job_counts(filters: Filters) -> dict[str, int]:
     """Per entry of STATES. One statement."""
     counts = {name: Count("pk", filter=Q(state__in=states)) for name, (_, states) in STATES.items()}
-    found: dict[str, int] = Job.objects.order_by().aggregate(**counts)
+    found: dict[str, int] = _of_any_state(filters).order_by().aggregate(**counts)
     return found
+
+
+def _of_any_state(filters: Filters) -> QuerySet[Job]:
+    rows: QuerySet[Job] = Job.objects.filter(
+        containing(filters.q, "space__subject", "space__name", "error")
+    )
+    return rows if filters["step"] == "all" else rows.filter(step=filters["step"])
+
+
+def made_by(job: Job) -> dict[str, Any]:
+    """Its latest calls and changes. Two statements."""
+    calls = ModelCall.objects.filter(space=job.space, job_id=job.id).defer("input", "output")
+    events = EvolutionEvent.objects.filter(space=job.space, job_id=job.id)
+    return {"calls": list(calls[:MOST_MADE]), "events": list(events[:MOST_MADE])}
 
 
 def progress(most: int = 10) -> list[Progress]:

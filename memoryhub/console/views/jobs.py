@@ -1,50 +1,94 @@
-"""What waits, what runs, what failed."""
+"""Work done and to be done."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from memoryhub.console import exports
 from memoryhub.console.access import tenant_page
-from memoryhub.console.listing import read_filters
+from memoryhub.console.listing import page_of, read_filters
+from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import work
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.errors import Conflict
-from memoryhub.pipeline.services import retry_job
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.queue import CANCELLABLE, RETRYABLE, UNFINISHED
+from memoryhub.pipeline.services import cancel_job, retry_job
 from memoryhub.tenants.models import Membership
+
+_COLUMNS = exports.fields(
+    "created_at",
+    "space.subject",
+    "step",
+    "lane",
+    "state",
+    "attempts",
+    "first_seq",
+    "last_seq",
+    "run_after",
+    "started_at",
+    "finished_at",
+    "error",
+    "id",
+)
 
 
 @tenant_page()
 def jobs(request: ConsoleRequest) -> HttpResponse:
-    """The whole page, or for the polling browser only the part that changes."""
-    filters = read_filters(request.GET, (work.STATE,))
-    counts = work.job_counts()
+    """For a polling browser only the part that changes."""
+    filters = read_filters(request.GET, (work.STATE, work.STEP))
+    rows = work.jobs(filters)
+    if form := exports.wanted(request):
+        return exports.download(form, "jobs", _COLUMNS, rows)
+    counts = work.job_counts(filters)
     context = {
         "filters": filters,
-        "page": work.jobs(filters),
+        "asked": read_filters(request.GET, (work.STEP,)),  # the state has tabs
+        "page": page_of(rows, filters.page),
         "states": [(name, label, counts[name]) for name, (label, _) in work.STATES.items()],
         "open": counts["open"],
         "progress": work.progress(),
+        "retryable": RETRYABLE,
         "now": timezone.now(),
     }
     return render(request, "parts/jobs_live.html" if request.htmx else "jobs.html", context)
 
 
+@tenant_page()
+def job(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
+    found = work.job_or_404(job_id)
+    stoppable = found.step in CANCELLABLE and found.state in (*UNFINISHED, Job.State.DEAD)
+    context = {"job": found, "stoppable": stoppable, "retryable": RETRYABLE}
+    context |= {"now": timezone.now(), **work.made_by(found)}
+    return render(request, "job.html", context)
+
+
 @require_POST
 @tenant_page(role=Membership.Role.EDITOR)
 def retry(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
+    return _done(request, job_id, retry_job, "Will be tried again now", "Not retried")
+
+
+@require_POST
+@tenant_page(role=Membership.Role.EDITOR)
+def cancel(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
+    actor = request.user.get_username()
+    return _done(request, job_id, lambda at: cancel_job(at, actor), "Cancelled", "Not cancelled")
+
+
+def _done(
+    request: ConsoleRequest,
+    job_id: UUID,
+    work_on: Callable[[UUID], object],
+    said: str,
+    refused: str,
+) -> HttpResponse:
     job = work.job_or_404(job_id)
-    try:
-        retry_job(job.id)
-    except Conflict as error:
-        messages.error(request, f"Not retried: {error.message}.")
-    else:
-        messages.success(
-            request, f"Will be tried again now: turns {job.first_seq} to {job.last_seq}."
-        )
-    return redirect("jobs")
+    what = f"turns {job.first_seq} to {job.last_seq}" if job.first_seq else job.get_step_display()
+    tried(request, lambda: work_on(job.id), f"{said}: {what}.", refused=refused)
+    return redirect("job", job_id) if request.POST.get("from") == "job" else redirect("jobs")

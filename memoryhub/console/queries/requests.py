@@ -1,0 +1,48 @@
+"""Requests with a key, for people."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from api.models import LoggedRequest
+from memoryhub.console.listing import Choice, Filters, containing
+from memoryhub.tenants.models import ApiKey
+
+DAYS = Choice(
+    "days", "Days", (("1", "last one"), ("7", "last 7"), ("30", "last 30"), ("all", "all kept"))
+)
+OUTCOME = Choice(
+    "outcome", "Ended", (("all", "any way"), ("good", "well"), ("4", "refused"), ("5", "failed"))
+)
+SLOW = Choice(
+    "slow",
+    "Took",
+    (("0", "any time"), ("100", "over 100 ms"), ("1000", "over 1 s"), ("10000", "over 10 s")),
+)
+CHOICES = (DAYS, OUTCOME, SLOW)
+_OUTCOMES = {
+    "all": Q(),
+    "good": Q(status__lt=400),
+    "4": Q(status__gte=400, status__lt=500),
+    "5": Q(status__gte=500),
+}
+
+
+def requests(filters: Filters, key: UUID | None, now: datetime) -> QuerySet[LoggedRequest]:
+    """Newest first. `key`: of that one alone."""
+    rows: QuerySet[LoggedRequest] = LoggedRequest.objects.filter(_OUTCOMES[filters["outcome"]])
+    if filters["days"] != "all":
+        rows = rows.filter(at__gte=now - timedelta(days=int(filters["days"])))
+    if filters["slow"] != "0":
+        rows = rows.filter(milliseconds__gt=int(filters["slow"]))
+    if key is not None:
+        rows = rows.filter(key_id=key)
+    return rows.filter(containing(filters.q, "method", "route", "error", "request_id"))
+
+
+def key_names() -> dict[UUID, str]:
+    """By id, of all keys there were. One statement."""
+    return dict(ApiKey.objects.order_by().values_list("id", "name"))
