@@ -10,7 +10,7 @@ CLIENTS := $(VENV)/installed-clients
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test lint types format bench bench-data bench-graph lock reset
+.PHONY: help run test lint types format bench bench-data lock reset
 .DELETE_ON_ERROR:
 
 help:
@@ -19,7 +19,6 @@ help:
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
 	@echo "make bench   measure search among a million memories;  with DATA=locomo.json also recall"
-	@echo "make bench-graph  measure the first picture of a link graph of 5,000 memories"
 	@echo "make lock    renew the lock"
 
 run: $(RUN)
@@ -52,9 +51,6 @@ bench-data: $(DEV)
 	$(BIN)/python benchmarks/local_engine.py facts "$(DATA)"
 	$(BIN)/python manage.py migrate --database owner --verbosity 0
 	$(BIN)/python manage.py lab recall "$(DATA)"
-
-bench-graph: $(DEV)
-	$(BIN)/python -m benchmarks.graph $(BENCH)
 
 reset: $(RUN)
 	@$(BIN)/python manage.py db erase

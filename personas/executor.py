@@ -14,6 +14,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
+from memoryhub.dialogues.services import PAUSED
 from memoryhub.engines.types import AgentContext, AgentMessage, AgentStep, Engine
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
 from memoryhub.tenants.models import Space
@@ -21,7 +22,7 @@ from memoryhub.tenants.scope import tenant_scope
 from personas import blocks, tools
 from personas.blocks import Writer
 from personas.models import CoreBlock
-from personas.tools import LOOKING, TOOLS, Arguments, Memory, capped, told
+from personas.tools import KEEPING, LOOKING, TOOLS, Arguments, Memory, capped, told
 
 MOST_FAILURES = 3  # in a row: then the turn is over
 Ended = Literal["yielded", "paused", "failures", "steps", "broken"]
@@ -132,6 +133,8 @@ def _done(step: AgentStep, box: Toolbox, turned: Turned) -> Step:
         return Step(step.tool, step.arguments, step.text, False, _fault(error))
     arguments = given.model_dump(mode="json", exclude_defaults=True)
     try:
+        if box.space.paused_at and step.tool in KEEPING:
+            raise Conflict(PAUSED, code="memory_paused")
         result = capped(_perform(given, box, turned))
     except MemoryHubError as error:
         return Step(step.tool, arguments, step.text, False, capped(_refusal(error, box)))

@@ -123,6 +123,10 @@ TOOLS: dict[str, tuple[type[Arguments], str]] = {
 }
 # Nobody but the agent reads what these find, so it gets another step to do so.
 LOOKING = frozenset({"recall_search", "recall_search_dates", "archival_search"})
+# Not while the person has paused their memory.
+KEEPING = frozenset(
+    {"core_append", "core_replace", "core_insert", "core_rethink", "archival_insert"}
+)
 
 
 def offered(*, without: Sequence[str] = ()) -> list[Tool]:

@@ -6,16 +6,20 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.columns import ID, LIST, TEXT, TIME, Resource
+from api.fields import FlagField
 from api.listing import shown_row, wanted
 from api.resources.base import ResourceView, TenantListView, space_at, tagged
+from api.resources.writing import Deed, WriteView
 from api.schema import ROW_PARAMETERS
 from memoryhub.pipeline.counting import KINDS, with_counts
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import go_on, pause
 
 SPACES = Resource(
     "subject",
@@ -29,6 +33,7 @@ SPACES = Resource(
         "speakers": LIST,
         "created_at": TIME,
         "last_activity_at": TIME,
+        "paused_at": TIME,
     },
     order=("subject", "id"),
 )
@@ -57,6 +62,31 @@ class SpaceView(ResourceView):
         counts = {name: {"type": "integer"} for name in (*KINDS, "waiting", "failed")}
         schema["properties"]["counts"] = {"type": "object", "properties": counts}
         return schema
+
+
+class PauseSerializer(serializers.Serializer[Any]):
+    """`paused` false: go on."""
+
+    paused = FlagField(required=False, default=True)
+
+
+class PauseView(WriteView):
+    """Keep nothing of what is said, from now on or no longer. What is remembered stays."""
+
+    serializer_class = PauseSerializer
+    keeps = True
+    example: ClassVar = {"paused": False}
+
+    def work(self, deed: Deed, **ids: Any) -> dict[str, Any]:
+        if deed.given["paused"]:
+            pause(deed.space, deed.actor, deed.now)
+        else:
+            go_on(deed.space)
+        with tenant_scope(deed.space.tenant_id):
+            return {"space": shown_row(SPACES, SPACES.rows(), deed.space.id)}
+
+    def answers(self) -> dict[str, Any]:
+        return {"type": "object", "properties": {"space": SPACES.schema()}}
 
 
 def _counts(space: Space) -> dict[str, int]:

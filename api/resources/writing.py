@@ -72,13 +72,18 @@ class Deed(TenantDeed):
 
 
 class AnyWriteView(HubView):
-    """What writes have in common: a body that is read, a version, and being done once."""
+    """What writes have in common: a body that is read, a version, and being done once.
+
+    `secret`: the name under which a write answers with what is shown once, in the answer that made
+    it. It is kept nowhere: a repetition is answered without it.
+    """
 
     scopes: ClassVar = {"POST": "write"}
     serializer_class: type[serializers.Serializer[Any]] = ReasonSerializer
     parameters: ClassVar = WRITE_PARAMETERS
     # The answer tells nothing that could be erased.
     keeps = False
+    secret = ""
 
     def asked(self, request: Request) -> dict[str, Any]:
         """What a deed is made of. Raises ValidationError, InvalidInput."""
@@ -92,8 +97,20 @@ class AnyWriteView(HubView):
 
     def once(self, request: Request, write: Callable[[], dict[str, Any]]) -> Response:
         name, tenant_id = type(self).__name__, key_of(request).tenant_id
-        answer, replayed = once_apart(tenant_id, request, name, write, keeps=self.keeps)
-        return answered(answer, replayed=replayed)
+        told: dict[str, Any] = {}
+
+        def made() -> dict[str, Any]:
+            answer = write()
+            if self.secret in answer:
+                told[self.secret] = answer.pop(self.secret)
+            return answer
+
+        answer, replayed = once_apart(tenant_id, request, name, made, keeps=self.keeps)
+        response = answered(answer, replayed=replayed)
+        if self.secret:
+            response.data[self.secret] = told.get(self.secret)
+            response["Cache-Control"] = "no-store"
+        return response
 
 
 class WriteView(AnyWriteView):
@@ -119,32 +136,15 @@ class WriteView(AnyWriteView):
 
 
 class TenantWriteView(AnyWriteView):
-    """A write on what belongs to the tenant as a whole: for a key of one subject it is not there.
-
-    `secret`: the name under which `work` answers with what is shown once, in the answer that made
-    it. It is kept nowhere: a repetition is answered without it.
-    """
+    """A write on what belongs to the tenant as a whole: for a key of one subject there is none."""
 
     scopes: ClassVar = {"POST": "admin"}
     keeps = True
-    secret = ""
 
     def post(self, request: Request, **ids: Any) -> Response:
         whole_tenant(request)
         deed = TenantDeed(**self.asked(request))
-        told: dict[str, Any] = {}
-
-        def write() -> dict[str, Any]:
-            answer = self.work(deed, **ids)
-            if self.secret in answer:
-                told[self.secret] = answer.pop(self.secret)
-            return answer
-
-        response = self.once(request, write)
-        if self.secret:
-            response.data[self.secret] = told.get(self.secret)
-            response["Cache-Control"] = "no-store"
-        return response
+        return self.once(request, lambda: self.work(deed, **ids))
 
     def work(self, deed: TenantDeed, **ids: Any) -> dict[str, Any]:
         raise NotImplementedError

@@ -13,6 +13,9 @@ from memoryhub.console.requests import ConsoleRequest, Seat
 from memoryhub.console.seats import CHOSEN, memberships_of, seat_in
 from memoryhub.tenants.scope import tenant_scope
 
+# Where nobody comes by an account.
+_WITHOUT = ("/api/", "/me/")
+
 
 class ConsoleTenantMiddleware:
     """Sets `request.seat` and `request.tenant`, both None for strangers and people of no tenant.
@@ -33,7 +36,7 @@ class ConsoleTenantMiddleware:
 
 
 def _seat(request: HttpRequest) -> Seat | None:
-    if request.path.startswith("/api/") or not request.user.is_authenticated:
+    if request.path.startswith(_WITHOUT) or not request.user.is_authenticated:
         return None
     return seat_in(memberships_of(request.user.id), request.session.get(CHOSEN, ""))
 

@@ -12,13 +12,14 @@ from django.db.models import Max
 
 from memoryhub.dialogues.messages import Message, checked, resolve_time
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.errors import InvalidInput
+from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.news import News, tell
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import lock_space
 
 # A silence this long ends a conversation that was given no name.
 SESSION_GAP = timedelta(minutes=30)
+PAUSED = "memory is paused here: nothing that is said is kept until it goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +40,21 @@ def append_turns(
     agent: str = "",
     channel: str = "",
     terms: Mapping[str, Any] | None = None,
+    despite_pause: bool = False,
 ) -> Appended:
     """Store the messages that were not delivered before. Call inside the tenant's scope.
 
-    `terms`: what the sender lays down for what is read from them.
+    `terms`: what the sender lays down for what is read from them. `despite_pause`: the person
+    themselves wants these kept.
 
     Locks the space's row, so that `seq` has no gaps and duplicates are seen (X1, X2).
+    Raises Conflict while the space is paused.
     """
     messages = checked(messages)
     _checked_session(session_id)
     lock_space(space)
+    if space.paused_at and not despite_pause:
+        raise Conflict(PAUSED, code="memory_paused")
     drafts = [
         # Messages without a time keep their order, and the same words stay two messages (E7).
         _draft(space, message, agent, received + timedelta(microseconds=at), terms or {})

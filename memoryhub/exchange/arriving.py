@@ -24,7 +24,8 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import clean_subject
 
 # What of a space's own row is the file's, once its rows are in.
-_TOLD = ("name", "timezone", "speakers", "next_seq", "created_at", "last_activity_at")
+_TOLD: tuple[str, ...] = ("name", "timezone", "speakers", "next_seq", "created_at")
+_TOLD += ("last_activity_at", "paused_at", "paused_by")
 
 
 @dataclass
@@ -86,6 +87,8 @@ class Arrival:
         last = Turn.objects.filter(space=self.row).aggregate(last=Max("seq"))["last"] or 0
         values = self.told | {"next_seq": max(self.told["next_seq"], last + 1)}
         values["embedding_model"] = self.row.embedding_model
+        if self.row.paused_at:  # a file does not end a pause
+            values |= {"paused_at": self.row.paused_at, "paused_by": self.row.paused_by}
         Space.objects.filter(id=self.row.id).update(**values)
         self.row.refresh_from_db()
 

@@ -119,6 +119,8 @@ _OF_A_SPACE = (
     "embedding_model",
     "created_at",
     "last_activity_at",
+    "paused_at",
+    "paused_by",
 )
 
 

@@ -137,6 +137,7 @@ STAYS = {
     "tenants.user": "people sign in where they have an account",
     "tenants.membership": "people sign in where they have an account",
     "tenants.apikey": "a key opens one hub",
+    "tenants.personlink": "a link opens one hub",
     "notes.indexentry": "made anew of the same texts; its vectors are told as their own lines",
     "pipeline.job": "planned anew where the space comes to",
     "pipeline.embeddingmigration": "work under way",

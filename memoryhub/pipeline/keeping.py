@@ -28,10 +28,17 @@ from notes.workbench import Workbench
 
 
 def keep(
-    tenant_id: UUID, request: IngestRequest, actor: str, now: datetime | None = None
+    tenant_id: UUID,
+    request: IngestRequest,
+    actor: str,
+    now: datetime | None = None,
+    *,
+    protected: bool = False,
 ) -> list[Fact]:
     """Store the messages and a fact of each, in order; no model reads them. Of a message that was
     delivered before, the fact it has. Opens its own scopes, and embeds with nothing open.
+
+    `protected`: they are a person's word against the pipeline, which only proposes against them.
 
     Raises InvalidInput and TooLarge as `ingest` does.
     """
@@ -41,6 +48,8 @@ def keep(
         held = _facts_of(turns)
     new = [turn for turn in turns if turn.id not in held]
     made = {turn.id: _verbatim(space, turn, now) for turn in new}
+    for fact in made.values():
+        fact.corrected_by = actor if protected else ""
     if made:
 
         def work(bench: Workbench, changes: ChangeSet) -> None:

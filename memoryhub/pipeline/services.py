@@ -45,7 +45,8 @@ WAIT_CHARACTERS = 50_000
 class IngestRequest:
     """Messages about a subject. Without a session's name they join the last unnamed one.
 
-    `terms`: what is laid down for what will be read from them (`notes.terms`).
+    `terms`: what is laid down for what will be read from them (`notes.terms`). `despite_pause`: the
+    person themselves wants them kept, also while the space is paused.
     """
 
     subject: str
@@ -54,6 +55,7 @@ class IngestRequest:
     agent: str = ""
     channel: str = ""
     terms: Mapping[str, Any] = field(default_factory=dict)
+    despite_pause: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def append(space: Space, request: IngestRequest, now: datetime) -> Appended:
         agent=request.agent,
         channel=request.channel,
         terms=request.terms,
+        despite_pause=request.despite_pause,
     )
 
 

@@ -86,6 +86,9 @@ class Space(TenantModel):
     approximate_model = models.CharField(max_length=80, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(null=True, blank=True)
+    # Since then nothing that is said is kept, until somebody goes on; None: it is.
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.CharField(max_length=150, blank=True)
 
     class Meta:
         ordering = ["subject"]
@@ -149,3 +152,26 @@ class ApiKey(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.name} (mh_{self.prefix}_…)"
+
+
+class PersonLink(SpaceModel):
+    """A person's way to the page of their own memories. The signed token is kept nowhere.
+
+    `minute`, counted from 1970, is that of the last visit; `count`, the requests in it.
+    """
+
+    note = models.CharField(max_length=200, blank=True)
+    created_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    minute = models.BigIntegerField(default=0)
+    count = models.IntegerField(default=0)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["space", "-created_at"], name="person_link_recent")]
+
+    def __str__(self) -> str:
+        return f"until {self.expires_at:%Y-%m-%d}"

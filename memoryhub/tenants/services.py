@@ -108,6 +108,20 @@ def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
     return space
 
 
+def pause(space: Space, actor: str, now: datetime) -> None:
+    """From now on nothing that is said is kept, and agents write nothing. Opens its own scope."""
+    with tenant_scope(space.tenant_id):
+        Space.objects.filter(id=space.id, paused_at=None).update(
+            paused_at=now, paused_by=actor[:150]
+        )
+
+
+def go_on(space: Space) -> None:
+    """End a pause. What was said meanwhile was not kept. Opens its own scope."""
+    with tenant_scope(space.tenant_id):
+        Space.objects.filter(id=space.id).update(paused_at=None, paused_by="")
+
+
 def find_tenant(slug: str) -> Tenant | None:
     """The tenant of this slug, whoever asks: for commands, which act for the operator."""
     with connection.cursor() as cursor:

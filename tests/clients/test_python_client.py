@@ -33,6 +33,8 @@ ELSEWHERE = {
     "/api/v1/export": "files of a whole tenant are moved by an operator",
     "/api/v1/import": "files are brought in by an operator",
     "/api/v1/spaces/{subject}/export": "files of a whole tenant are moved by an operator",
+    "/api/v1/spaces/{subject}/pause": "people pause on their own page, operators in the console",
+    "/api/v1/spaces/{subject}/person-links": "people and operators ask for their links by hand",
     "/api/v1/deliveries": "webhooks are looked after by an operator",
     "/api/v1/webhooks": "an address is set up once, by an operator",
 }

@@ -17,7 +17,7 @@ from memoryhub.pipeline.models import Job, SpaceMap
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.services import set_policy
 from memoryhub.recall.models import RecallLog
-from memoryhub.tenants.models import ApiKey, Space, Tenant, User
+from memoryhub.tenants.models import ApiKey, PersonLink, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from memoryhub.webhooks.models import Delivery, Webhook
@@ -37,6 +37,7 @@ from tests.support.factories import (
     make_lab_run,
     make_member,
     make_note,
+    make_person_link,
     make_proposal,
     make_question,
     make_recall,
@@ -77,13 +78,14 @@ class World:
     imported: ImportRun
     hook: Webhook
     delivery: Delivery
+    link: PersonLink
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
         names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
-        names += ("hook", "delivery")
+        names += ("hook", "delivery", "link")
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
         return found | {"import_id": str(self.imported.id)}
 
@@ -120,7 +122,7 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         recall = make_recall(space, "Where are the bees?", fact, turn)
         lab = make_lab_run(tenant)
         hook = make_webhook(tenant)
-        sent = (hook, make_delivery(hook, space))
+        sent = (hook, make_delivery(hook, space), make_person_link(space))
         outcome = LabOutcome.objects.get(run=lab, system="mem0")
         last = (lab, outcome, make_import(tenant), *sent)
     key, _ = create_key(tenant, "backend", ["read"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape
 
 from memoryhub.console.urls import urlpatterns
@@ -15,9 +17,10 @@ from memoryhub.dialogues.services import append_turns
 from memoryhub.lab.models import LabOutcome
 from memoryhub.pipeline.models import EmbeddingMigration, SpaceMap
 from memoryhub.policies.services import set_policy
+from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_key
+from memoryhub.tenants.services import create_key, pause
 from notes.feedback import judge
 from notes.models import EvolutionEvent, Relation, Revision
 from personas.models import ProfileAttribute
@@ -38,6 +41,7 @@ from tests.support.factories import (
     make_link,
     make_member,
     make_note,
+    make_person_link,
     make_proposal,
     make_question,
     make_recall,
@@ -63,14 +67,14 @@ PARAMETERS: tuple[str, ...] = (
 PARAMETERS += ("version_id", "call_id", "recall_id")
 PARAMETERS += ("event_id", "proposal_id", "receipt_id")
 PARAMETERS += ("block_id", "episode_id", "question_id", "run_id", "lab_id", "outcome_id")
-PARAMETERS += ("hook_id", "delivery_id")
+PARAMETERS += ("hook_id", "delivery_id", "link_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
 NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 # JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
 NO_PAGE |= {"space-graph-about", "space-graph-data", "space-map-data", "space-map-begin"}
-NO_PAGE |= {"space-export", "spaces-export"}
+NO_PAGE |= {"space-export", "spaces-export", "space-person-revoke", "space-pause"}
 NO_PAGE |= {"space-trait", "space-profile", "block-new", "block-save"}
 NO_PAGE |= {"block-attach", "block-detach", "block-delete"}
 NO_PAGE |= {"embeddings-begin", "embedding-begin", "embedding-decide"}
@@ -80,6 +84,7 @@ NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
 PARAMETERS += ("import_id",)
 NO_PAGE |= {"import-new", "import-take", "chat-load", "chat-reading", "chat-keep", "chat-forget"}
+ME = ("me", "me-memory", "me-memory-erase", "me-about", "me-notes", "me-data", "me-erase")
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
 
 
@@ -178,7 +183,8 @@ def hostile(db: None, evil: str) -> World:
         )
         line = {"at": evil, "status": None, "ms": 1.0, "error": evil}
         delivery = make_delivery(hook, space, name=evil[:40], error=evil, reply=evil, log=[line])
-        last = (lab, LabOutcome.objects.get(run=lab), imported, hook, delivery)
+        door = make_person_link(space, note=evil, created_by=evil)
+        last = (lab, LabOutcome.objects.get(run=lab), imported, hook, delivery, door)
         side: dict[str, object] = {"recall": {evil: 1.0}, "p50": 1, "p95": 2}
         told: dict[str, object] = {"questions": 1, "golden": 1, "old": side, "new": side}
         told |= {"overlap": 1.0, "first_same": 1.0}
@@ -327,6 +333,27 @@ def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil
     unsaved = client.post(address(hostile, "webhook"), form)
     asked = (edited, undone, back, answered, erased, unmade, unsaved)
     for answer in (said, made, refused, revoked, retried, signing, *asked):
+        page = answer.content.decode()
+        assert escape(evil)[:30] in page
+        assert evil not in page
+        assert strange_tags(page) == []
+
+
+def test_nor_does_a_persons_own_page(client: Client, hostile: World, evil: str) -> None:
+    now = timezone.now()
+    pause(hostile.space, evil, now)
+    client.force_login(hostile.admin)
+    paused = client.get(address(hostile, "space-facts")).content.decode()
+    assert f"Paused by {escape(evil)[:30]}" in paused
+    assert strange_tags(paused) == []
+    _, token = person_links.create(hostile.space, evil, now, now + timedelta(days=1))
+    client.post(reverse("me-open"), {"token": token})
+    refused = client.post(
+        reverse("me-memory", args=[hostile.fact.id]), {"action": "over", "at": evil, "words": evil}
+    )
+    memory = ("me-memory", "me-memory-erase")
+    pages = [reverse(name, args=[hostile.fact.id] * (name in memory)) for name in ME]
+    for answer in (refused, *(client.get(each) for each in pages)):
         page = answer.content.decode()
         assert escape(evil)[:30] in page
         assert evil not in page

@@ -25,6 +25,7 @@ from tests.support.factories import (
     make_job,
     make_link,
     make_note,
+    make_person_link,
     make_proposal,
     make_question,
     make_receipt,
@@ -74,6 +75,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "event": make_event(space, reason="Porto"),
             "conflict": make_proposal(space, reason="Porto or Rome"),
             "receipt": make_receipt(tenant),
+            "person-link": make_person_link(space, note="Porto"),
             "key": create_key(tenant, "Porto", ["read"])[0],
             "call": make_call(space),
             "item": make_item(space, "Porto", {"text": "Ana lives in Porto"}),
@@ -111,5 +113,6 @@ def parameters(name: str) -> list[str]:
 
 
 def row_of(name: str, rows: dict[str, Any]) -> Any:
-    kind = name if name in rows else name.split("-")[0]
+    kind = next((each for each in (name, name.rpartition("-")[0]) if each in rows), "")
+    kind = kind or name.split("-")[0]
     return rows[kind].id if kind in rows else None

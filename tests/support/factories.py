@@ -23,7 +23,7 @@ from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.lab.reports import report_of
 from memoryhub.pipeline.models import Job
 from memoryhub.recall.models import RecallLog, RecallLogItem
-from memoryhub.tenants.models import Membership, Space, Tenant, User
+from memoryhub.tenants.models import Membership, PersonLink, Space, Tenant, User
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 from notes.models import (
@@ -289,6 +289,12 @@ def make_receipt(tenant: Tenant, **values: Any) -> Receipt:
         "created_at": MAY,
     } | values
     return Receipt.objects.create(tenant=tenant, **values)
+
+
+def make_person_link(space: Space, **values: Any) -> PersonLink:
+    until = timezone.now() + timedelta(days=7)
+    given = {"created_by": "ida", "created_at": MAY, "expires_at": until} | values
+    return PersonLink.objects.create(tenant_id=space.tenant_id, space=space, **given)
 
 
 def make_question(

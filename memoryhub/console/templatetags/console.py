@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from memoryhub.console import graphing, wording
+from memoryhub.engines.local.language import language_of
 from memoryhub.pipeline.models import Job
 from notes.models import Fact
 from notes.queries import is_over
@@ -75,6 +76,13 @@ def _time(local: datetime, words: str) -> SafeString:
 @register.simple_tag
 def validity(fact: Fact, successor: Fact | None, zone: str = "UTC") -> str:
     return wording.validity(fact, successor, timezone.now(), ZoneInfo(zone))
+
+
+@register.filter
+def lang_of(text: str) -> str:
+    """For a `lang` attribute; empty where the language is none that can be told."""
+    found = language_of(text)
+    return "" if found == "other" else found
 
 
 @register.filter

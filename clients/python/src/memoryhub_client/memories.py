@@ -18,6 +18,7 @@ class Space(Row):
     speakers: list[str]
     created_at: datetime
     last_activity_at: datetime | None
+    paused_at: datetime | None
     counts: dict[str, int]
 
 

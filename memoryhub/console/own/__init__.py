@@ -1,0 +1,1 @@
+"""The page on which a person sees, and decides about, what is remembered of them."""

@@ -1,0 +1,36 @@
+"""What is remembered, in an order that means something to the person it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Case, IntegerField, Q, Value, When
+
+_HOME = ("lives_in", "address", "speaks", "marital_status", "married", "age")
+_WORK = ("works_as", "works_at")
+_HEALTH = ("allergic_to", "smokes")
+_TASTE = ("eats", "drinks", "likes", "plays", "rides", "owns")
+_PLAN = Q(kind="plan") | Q(predicate_key__startswith="scheduled_")
+_LIKED = (
+    Q(kind="preference") | Q(predicate_key__in=_TASTE) | Q(predicate_key__startswith="favourite_")
+)
+# Of facts about the person, in the order of the page; one stands under the first that takes it.
+_OWN: Sequence[tuple[str, Q]] = (
+    ("Home and family", Q(predicate_key__in=_HOME) & ~_PLAN),
+    ("Work", Q(predicate_key__in=_WORK) & ~_PLAN),
+    ("Health", Q(predicate_key__in=_HEALTH) & ~_PLAN),
+    ("Likes and habits", _LIKED & ~_PLAN),
+    ("What you are like", Q(kind="attribute") & ~_PLAN),
+    ("Plans and dates", _PLAN),
+    ("What happened", Q(kind="event")),
+    ("How things are", Q()),
+)
+_OTHERS = "Other people and things you spoke of"
+HEADINGS = (*(heading for heading, _ in _OWN), _OTHERS)
+
+
+def place(name: str) -> Case:
+    """Where in HEADINGS a fact stands, for SQL. `name`: what the person is called."""
+    mine = Q(owner=name)
+    cases = [When(mine & of, then=Value(at)) for at, (_, of) in enumerate(_OWN)]
+    return Case(*cases, default=Value(len(_OWN)), output_field=IntegerField())

@@ -1,0 +1,10 @@
+"use strict";
+
+// What follows the # of a link is sent to no server: take it out of the address, hand it over once.
+const form = document.getElementById("open");
+const token = location.hash.slice(1);
+if (token) {
+  history.replaceState(null, "", location.pathname);
+  form.elements.token.value = token;
+  form.requestSubmit();
+}

@@ -1,0 +1,472 @@
+"""A person's own page: who gets in, what they see, and that their word stands."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from memoryhub.console.own import access, deeds
+from memoryhub.console.own.urls import urlpatterns
+from memoryhub.console.own.views import CONFIRM
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict
+from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.tenants import person_links
+from memoryhub.tenants.models import PersonLink, Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import go_on, pause
+from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt
+from personas.models import ProfileAttribute
+from personas.traits import owner_of
+from tests.console.conftest import World, make_world
+from tests.support.factories import make_fact, make_note, make_trait, make_turns
+
+POSTED = {"me-open", "me-close", "me-tell", "me-note-forget", "me-pause", "me-export"}
+# Neither needs a link.
+OPEN = {"me-open", "me-close"}
+
+
+def token_for(space: Space, **more: int) -> str:
+    now = timezone.now()
+    return person_links.create(space, "ida", now, now + timedelta(**more or {"days": 1}))[1]
+
+
+@pytest.fixture
+def me(world: World) -> Client:
+    """A browser in which the person has opened their link."""
+    browser = Client()
+    assert enter(browser, token_for(world.space)).status_code == 302
+    return browser
+
+
+def enter(browser: Client, token: str) -> Any:
+    return browser.post(reverse("me-open"), {"token": token})
+
+
+def address(name: str, world: World) -> str:
+    pattern = next(each for each in urlpatterns if each.name == name)
+    return reverse(name, args=[world.ids()[each] for each in pattern.pattern.converters])
+
+
+def call(browser: Client, name: str, world: World) -> Any:
+    return (browser.post if name in POSTED else browser.get)(address(name, world))
+
+
+def page(browser: Client, name: str, *args: object) -> str:
+    answer = browser.get(reverse(name, args=args))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def fact_of(world: World) -> Fact:
+    with tenant_scope(world.tenant.id):
+        return Fact.objects.get(id=world.fact.id)
+
+
+# Who gets in
+
+ENDS: dict[str, Callable[[World, str], str]] = {
+    "made up": lambda world, token: "hello",
+    "empty": lambda world, token: "",
+    "tampered": lambda world, token: ("0" if token[0] != "0" else "1") + token[1:],
+    "cut": lambda world, token: token[:-1],
+    "of another kind": lambda world, token: person_links.name_of(world.tenant.id, world.link.id),
+}
+
+
+def revoked(world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        for link in PersonLink.objects.all():
+            person_links.revoke(link, timezone.now())
+
+
+def expired(world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        PersonLink.objects.update(expires_at=timezone.now())
+
+
+def erased(world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        Space.objects.all().delete()
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_no_other_text_opens_it(client: Client, world: World, name: str) -> None:
+    answer = client.post(reverse("me-open"), {"token": ENDS[name](world, token_for(world.space))})
+    assert answer.status_code == 404
+    assert answer.content == client.get(reverse("me")).content  # as a stranger is answered
+
+
+@pytest.mark.parametrize("end", [revoked, expired, erased])
+def test_a_link_that_is_over_looks_like_one_that_never_was(
+    client: Client, me: Client, world: World, end: Callable[[World], None]
+) -> None:
+    token = token_for(world.space)
+    end(world)
+    late, stranger = client.post(reverse("me-open"), {"token": token}), Client().get(reverse("me"))
+    assert late.status_code == stranger.status_code == 404
+    assert late.content == stranger.content
+    within = me.get(reverse("me"))  # who was in is out at once
+    assert (within.status_code, within.content) == (404, stranger.content)
+    assert b"Nothing to see here" in stranger.content
+
+
+@pytest.mark.parametrize("name", [str(p.name) for p in urlpatterns if p.name not in OPEN])
+def test_strangers_get_one_page_at_every_address(browser: Client, world: World, name: str) -> None:
+    """Also an operator of the hub who is signed in: an account opens nothing here."""
+    for who in (Client(), browser):
+        answer = call(who, name, world)
+        assert answer.status_code == 404
+        assert answer.content == Client().get(reverse("me")).content
+    assert fact_of(world).text == "I keep bees in Ghent"
+
+
+@pytest.mark.parametrize("name", ["me-memory", "me-memory-erase", "me-note-forget"])
+def test_ids_of_other_people_do_not_exist(me: Client, world: World, name: str) -> None:
+    other = make_world("Other")
+    with tenant_scope(world.tenant.id):
+        space = Space.objects.create(tenant=world.tenant, subject="neighbour")
+        neighbour = {"fact": make_fact(space, "Mine"), "note": make_note(space, "Mine")}
+    kind = "note" if "note" in name else "fact"
+    for row in (neighbour[kind], getattr(other, kind)):
+        for form in ({"action": "forget"}, {"action": "wrong", "words": "Not any more"}):
+            assert me.post(reverse(name, args=[row.id]), form).status_code == 404
+        with tenant_scope(row.tenant_id):
+            row.refresh_from_db()
+        assert row.retired_at is None
+
+
+def test_a_made_up_token_is_refused_without_asking_the_database(
+    client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(0):
+        assert enter(client, "a" * 64 + ":1abc:sig").status_code == 404
+
+
+def test_the_token_is_nowhere_but_in_the_form(
+    client: Client, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = token_for(world.space)
+    with caplog.at_level(logging.DEBUG):
+        answer = enter(client, token)
+        shown = client.get(answer["Location"])
+    assert answer["Location"] == reverse("me")
+    assert token not in caplog.text
+    assert token not in shown.content.decode()
+    assert token not in client.cookies[access.COOKIE].value
+    with tenant_scope(world.tenant.id):
+        kept = json.dumps(list(PersonLink.objects.values()), default=str)
+    assert token.partition(":")[2] not in kept
+
+
+def test_what_it_sends_is_kept_nowhere_and_told_to_nobody(me: Client, world: World) -> None:
+    cookie = me.cookies[access.COOKIE]
+    assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/me/", True, "Strict")
+    assert cookie["max-age"] == 1800
+    for answer in (me.get(reverse("me")), Client().get(reverse("me")), me.get(reverse("me-open"))):
+        assert answer["Referrer-Policy"] == "same-origin"
+        assert "noindex" in answer["X-Robots-Tag"]
+        assert "no-store" in answer["Cache-Control"]
+        assert "default-src 'self'" in answer["Content-Security-Policy"]
+        assert "sessionid" not in answer.cookies
+
+
+def test_a_visit_that_rests_too_long_is_over(me: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "IDLE", timedelta(seconds=-1))
+    assert me.get(reverse("me")).status_code == 404
+
+
+def test_closing_it_ends_the_visit(me: Client) -> None:
+    assert me.post(reverse("me-close"))["Location"] == reverse("me-open")
+    assert me.get(reverse("me")).status_code == 404
+
+
+def test_more_than_a_person_reads_is_put_off(
+    me: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "MOST_A_MINUTE", 0)
+    answer = me.get(reverse("me"))
+    assert answer.status_code == 429
+    assert b"keep bees" not in answer.content
+
+
+def test_visits_are_counted_by_the_minute(world: World) -> None:
+    now = timezone.now().replace(second=1)
+    name = person_links.read(token_for(world.space))
+    assert name
+    counts = [person_links.visit(name, now + timedelta(seconds=at)) for at in (0, 30, 60)]
+    assert [visit.count for visit in counts if visit] == [1, 2, 1]
+
+
+def test_forms_are_guarded_against_other_sites(world: World) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    answer = browser.post(reverse("me-open"), {"token": token_for(world.space)})
+    assert answer.status_code == 403
+
+
+# What is seen
+
+
+def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        name = owner_of(world.space)
+        (turn,) = make_turns(world.space, "I live in Ghent. 我喜欢茶。")
+        make_fact(world.space, "Lives in Ghent", turn, owner=name, predicate_key="lives_in")
+        make_fact(world.space, "我喜欢茶", turn, owner=name, kind="preference")
+        make_fact(world.space, "Rui keeps goats", turn, owner="Rui")
+    shown = page(me, "me")
+    order = ["Home and family", "Lives in Ghent", "Likes and habits", "我喜欢茶</a>"]
+    order += ["Other people and things you spoke of", "Rui keeps goats"]
+    places = [shown.index(words) for words in order]
+    assert places == sorted(places)
+    assert 'lang="zh">我喜欢茶' in shown
+    assert "Believed since 12 May" in shown
+    assert "You said" in shown
+
+
+def test_a_memory_tells_where_it_comes_from(me: Client, world: World) -> None:
+    shown = page(me, "me-memory", world.fact.id)
+    assert "<mark>I keep bees in Ghent</mark>" in shown
+    assert "Where it comes from" in shown
+
+
+def test_what_holds_no_longer_is_found_by_asking_for_it(me: Client, world: World) -> None:
+    me.post(reverse("me-memory", args=[world.fact.id]), {"action": "wrong"})
+    assert "I keep bees in Ghent" not in page(me, "me")
+    withdrawn = me.get(reverse("me"), {"show": "withdrawn", "q": "bees"}).content.decode()
+    assert "I keep bees in Ghent" in withdrawn
+    assert "Nothing like it" in me.get(reverse("me"), {"q": "goats"}).content.decode()
+
+
+def test_the_persona_is_told_in_words(me: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_trait(world.space, "openness", "high", world.turn)
+        ProfileAttribute.objects.create(
+            tenant=world.tenant,
+            space=world.space,
+            owner=owner_of(world.space),
+            key="home_town",
+            value="Ghent",
+        )
+    shown = page(me, "me-about")
+    assert "Ghent" in shown
+    assert "openness" in shown.lower()
+    assert "What you said" in shown
+
+
+@pytest.mark.parametrize("name", ["me", "me-notes", "me-about", "me-data"])
+def test_statements_do_not_grow_with_the_memories(me: Client, world: World, name: str) -> None:
+    def statements() -> int:
+        with tenant_scope(world.tenant.id):
+            turns = make_turns(world.space, *(f"I keep hive {n}" for n in range(12)))
+            for turn in turns:
+                make_fact(world.space, turn.text, turn)
+                make_note(world.space, turn.text)
+        with CaptureQueriesContext(connection) as asked:
+            page(me, name)
+        return len(asked)
+
+    few = statements()
+    assert few == statements() < 25  # a third of them open and close scopes
+
+
+# What is put right
+
+
+def test_their_own_words_stand_in_its_place_and_the_pipeline_does_not_overwrite_them(
+    me: Client, world: World
+) -> None:
+    form = {"action": "wrong", "words": "I keep bees in Bruges"}
+    answer = me.post(reverse("me-memory", args=[world.fact.id]), form, follow=True)
+    assert b"Put right. Your word stands" in answer.content
+    assert b"by yourself" in answer.content
+    with tenant_scope(world.tenant.id):
+        new = Fact.objects.get(text="I keep bees in Bruges")
+        event = EvolutionEvent.objects.get(actor=deeds.ACTOR)
+    assert new.is_protected
+    assert new.corrected_by == deeds.ACTOR
+    assert fact_of(world).retired_at is not None
+    assert event.kind == EvolutionEvent.Kind.MANUAL
+
+
+def test_what_is_read_later_only_proposes_against_their_word(me: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        name = owner_of(world.space)
+        home = make_fact(
+            world.space,
+            f"{name} lives in Ghent",
+            world.turn,
+            owner=name,
+            predicate_key="lives_in",
+            cardinality="single",
+            o="Ghent",
+        )
+    words = f"{name} lives in Bruges"
+    me.post(reverse("me-memory", args=[home.id]), {"action": "wrong", "words": words})
+    ingest(
+        world.tenant.id,
+        IngestRequest(world.space.subject, [Message("user", "I live in Ghent.", name)]),
+    )
+    run_space(world.tenant.id, world.space.id)
+    with tenant_scope(world.tenant.id):
+        assert Fact.objects.get(text=words).valid_to is None
+        assert Proposal.objects.filter(space=world.space, kind="overwrite").exists()
+
+
+def test_what_is_no_longer_so_ends_and_gives_way(me: Client, world: World) -> None:
+    form = {"action": "over", "words": "Now I keep goats", "at": ""}
+    answer = me.post(reverse("me-memory", args=[world.fact.id]), form, follow=True)
+    assert b"It counts as over" in answer.content
+    assert fact_of(world).valid_to is not None
+    with tenant_scope(world.tenant.id):
+        new = Fact.objects.get(text="Now I keep goats")
+        turn = Turn.objects.get(text="Now I keep goats")
+    assert new.is_protected
+    assert turn.state == Turn.State.PROCESSED  # nothing is read into it
+
+
+def test_forgetting_and_bringing_back(me: Client, world: World) -> None:
+    where = reverse("me-memory", args=[world.fact.id])
+    assert b"used no longer" in me.post(where, {"action": "forget"}, follow=True).content
+    assert fact_of(world).retired_at is not None
+    assert b"It counts again" in me.post(where, {"action": "restore"}, follow=True).content
+    assert fact_of(world).retired_at is None
+    me.post(reverse("me-note-forget", args=[world.note.id]))
+    with tenant_scope(world.tenant.id):
+        assert Note.objects.get(id=world.note.id).retired_at is not None
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"action": "over", "at": "soon"}, "not a day that can be read"),
+        ({"action": "over", "at": "1999-01-01"}, "that is before it began"),
+        ({"action": "wrong", "words": "I keep bees in Ghent"}, "that is what it says already"),
+        ({"action": "wrong", "words": "x" * 1_100_000}, "at most 1048576 bytes"),
+        ({"action": "restore"}, "this holds already"),
+        ({"action": "burn"}, "there is no such action"),
+    ],
+)
+def test_a_refusal_says_why_and_changes_nothing(
+    me: Client, world: World, form: dict[str, str], words: str
+) -> None:
+    answer = me.post(reverse("me-memory", args=[world.fact.id]), form)
+    assert answer.status_code in (409, 413, 422)
+    assert f"Nothing was changed: {words}" in answer.content.decode()
+    assert fact_of(world).version == world.fact.version
+
+
+@pytest.mark.parametrize("words", ["", "   ", "\0"])
+def test_nothing_said_is_nothing_to_remember(me: Client, world: World, words: str) -> None:
+    answer = me.post(reverse("me-tell"), {"words": words})
+    assert answer.status_code == 422
+    assert b"the text is empty" in answer.content
+
+
+def test_erasing_one_memory_takes_the_words_it_was_read_from(me: Client, world: World) -> None:
+    where = reverse("me-memory-erase", args=[world.fact.id])
+    assert "Listen, I keep bees in Ghent" in me.get(where).content.decode()
+    assert b"Erased for good" in me.post(where, follow=True).content
+    with tenant_scope(world.tenant.id):
+        assert not Fact.objects.filter(id=world.fact.id).exists()
+        assert not Turn.objects.filter(text__contains="bees in Ghent").exists()
+        assert Receipt.objects.get(actor=deeds.ACTOR).target == "facts"
+
+
+# Pausing, taking along, erasing
+
+
+def test_while_it_is_paused_nothing_said_is_kept(me: Client, world: World) -> None:
+    said = IngestRequest(world.space.subject, [Message("user", "I moved to Bruges.")])
+    shown = me.post(reverse("me-pause"), {"paused": "yes"}, follow=True).content.decode()
+    assert "Paused. Nothing you say is kept" in shown
+    with pytest.raises(Conflict, match="memory is paused here"):
+        ingest(world.tenant.id, said)
+    with tenant_scope(world.tenant.id):
+        assert not Turn.objects.filter(text=said.messages[0].content).exists()
+        assert Space.objects.get(id=world.space.id).paused_by == deeds.ACTOR
+    me.post(reverse("me-tell"), {"words": "Call me Nora."})  # the person's own wish
+    with tenant_scope(world.tenant.id):
+        assert Fact.objects.get(text="Call me Nora.").corrected_by == deeds.ACTOR
+    me.post(reverse("me-pause"), {"paused": "no"})
+    assert len(ingest(world.tenant.id, said).new) == 1
+
+
+def test_pausing_twice_keeps_the_first_time(world: World) -> None:
+    now = timezone.now()
+    pause(world.space, "ida", now)
+    pause(world.space, deeds.ACTOR, now + timedelta(hours=1))
+    with tenant_scope(world.tenant.id):
+        world.space.refresh_from_db()
+    assert (world.space.paused_at, world.space.paused_by) == (now, "ida")
+    go_on(world.space)
+    with tenant_scope(world.tenant.id):
+        world.space.refresh_from_db()
+    assert world.space.paused_at is None
+
+
+def test_the_export_is_of_their_own_space(me: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        other = Space.objects.create(tenant=world.tenant, subject="neighbour")
+        make_fact(other, "A neighbour's secret")
+    answer = me.post(reverse("me-export"))
+    lines = b"".join(answer).decode()
+    assert answer["Content-Type"] == "application/x-ndjson"
+    assert "I keep bees in Ghent" in lines
+    assert "secret" not in lines
+    assert json.loads(lines.splitlines()[0])["scope"] == "space"
+
+
+def test_erasing_everything_asks_shows_and_leaves_a_receipt(me: Client, world: World) -> None:
+    where = reverse("me-erase")
+    assert "What would go" in page(me, "me-erase")
+    refused = me.post(where, {"confirm": "yes"})
+    assert refused.status_code == 422
+    assert b"Nothing was erased" in refused.content
+    assert fact_of(world)
+    done = me.post(where, {"confirm": CONFIRM})
+    with tenant_scope(world.tenant.id):
+        assert not Space.objects.filter(id=world.space.id).exists()
+        receipt = Receipt.objects.get(actor=deeds.ACTOR)
+    assert str(receipt.id) in done.content.decode()
+    assert b"bees" not in done.content
+    assert me.get(reverse("me")).status_code == 404
+
+
+# How operators make and close links
+
+
+def test_an_operator_makes_a_link_sees_its_use_and_closes_it(browser: Client, world: World) -> None:
+    where = reverse("space-person", args=[world.space.id])
+    shown = browser.post(where, {"days": "1", "note": "by mail"}).content.decode()
+    token = shown.partition("/me/open#")[2].partition("<")[0]
+    assert token not in browser.get(where).content.decode()
+    person = Client()
+    enter(person, token)
+    with tenant_scope(world.tenant.id):
+        link = PersonLink.objects.get(note="by mail")
+    assert link.last_used_at is not None
+    assert link.created_by == world.admin.username
+    browser.post(reverse("space-person-revoke", args=[world.space.id, link.id]))
+    assert person.get(reverse("me")).status_code == 404
+    assert "closed" in browser.get(where).content.decode()
+
+
+def test_the_space_says_that_it_is_paused(browser: Client, world: World) -> None:
+    browser.post(reverse("space-pause", args=[world.space.id]), {"paused": "yes"})
+    shown = browser.get(reverse("space-facts", args=[world.space.id])).content.decode()
+    assert f"Paused by {world.admin.username}" in shown
+    answer = browser.post(reverse("chat-say", args=[world.space.id]), {"text": "Hi"}, follow=True)
+    assert "Not sent: memory is paused here" in answer.content.decode()
