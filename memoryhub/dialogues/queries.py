@@ -91,7 +91,7 @@ WHERE t.tenant_id = %s AND t.id = ANY(%s) AND t.state <> 'redacted'
 
 def spoken(ids: Iterable[UUID]) -> dict[UUID, Spoken]:
     """Those of these turns that are not erased. A plain statement: every question reads it."""
-    with prepared() as cursor:
+    with prepared(binary=True) as cursor:
         cursor.execute(_SPOKEN, [current_tenant(), list(ids)])
         return {row[0]: Spoken(*row) for row in cursor.fetchall()}
 

@@ -16,15 +16,12 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
-from pgvector import HalfVector
-from psycopg.abc import Buffer
-from psycopg.adapt import Loader
 
 from memoryhub.recall import narrowing
 from memoryhub.recall.fusion import Candidate
 from memoryhub.recall.results import ItemKind
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.statements import prepared
+from memoryhub.tenants.statements import prepared, squeezed
 from notes import approximate
 from notes.queries import current_sql
 
@@ -35,14 +32,6 @@ ONE_MATCH = 0.0608
 MOST_WORDS = 6
 # Further words are not asked for: PostgreSQL reads a query recursively, and ranks by each word.
 MOST_ASKED = 200
-
-
-class _Time(Loader):
-    """A time as PostgreSQL writes it. psycopg takes it apart in Python, five times as slowly: a
-    search reads four times for each of its candidates."""
-
-    def load(self, data: Buffer) -> datetime:
-        return datetime.fromisoformat(bytes(data).decode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +188,7 @@ def candidates(
         "tenant": space.tenant_id,
         "space": space.id,
         "words": words,
-        "vector": None if vector is None else HalfVector(vector).to_text(),
+        "vector": None if vector is None else _halves(vector),
         "model": model,
         "kinds": list(kinds),
         "per_arm": per_arm,
@@ -226,12 +215,16 @@ def candidates(
         "current": _CURRENT,
     }
     # A partial index is for a plan that knows the space.
-    with connection.cursor() if approximately else prepared() as cursor:
+    with connection.cursor() if approximately else prepared(binary=True) as cursor:
         if approximately:
             cursor.execute(*approximate.statement())
-        cursor.adapters.register_loader("timestamptz", _Time)
-        cursor.execute(_CANDIDATES.format(asked=ASKED, **parts), values)
+        cursor.execute(squeezed(_CANDIDATES.format(asked=ASKED, **parts)), values)
         return [Candidate._make(row) for row in cursor.fetchall()]
+
+
+def _halves(vector: NDArray[np.float32]) -> str:
+    """As pgvector reads it; its own writer takes the numbers one by one."""
+    return f"[{','.join(map(str, vector.astype(np.float16).tolist()))}]"
 
 
 def _dense(vector: NDArray[np.float32] | None, *, approximately: bool, among: bool) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.fusion import Candidate
-from notes.forgetting import retained, weight
+from notes.forgetting import weights
 
 
 def matters(ask: Ask) -> bool:
@@ -12,10 +14,10 @@ def matters(ask: Ask) -> bool:
     return ask.policy.forget.mode == "rank"
 
 
-def kept(ask: Ask, candidate: Candidate) -> float:
-    """R^w, 1 in the other modes. Age orders what is alike and hides nothing."""
-    forget = ask.policy.forget
+def kept(ask: Ask, found: Sequence[Candidate]) -> list[float]:
+    """R^w of each, 1 in the other modes. Age orders what is alike and hides nothing."""
     if not matters(ask):
-        return 1.0
-    since = candidate.recalled_at or candidate.occurred_at
-    return weight(forget, retained(ask.visibility.at - since, candidate.strength, forget.unit_days))
+        return [1.0] * len(found)
+    forget, now = ask.policy.forget, ask.visibility.at
+    gone = [(now - (c.recalled_at or c.occurred_at)).total_seconds() for c in found]
+    return weights(forget, gone, [c.strength for c in found])

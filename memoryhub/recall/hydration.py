@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -54,7 +54,7 @@ def links_of(derived: Iterable[UUID]) -> Links:
     ids = list(derived)
     if not ids:
         return {}
-    with prepared() as cursor:
+    with prepared(binary=True) as cursor:
         cursor.execute(_LINKS, [current_tenant(), ids])
         rows = cursor.fetchall()
     links: dict[UUID, dict[UUID, Span | None]] = defaultdict(dict)
@@ -97,8 +97,7 @@ def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
             sources = [source_of(turn) for turn in paged.get(each.id, ())] or sources
-            item = _ITEMS[each.kind](row, each, sources)
-            made.append(replace(item, reason=each.reason, found=each.found))
+            made.append(_ITEMS[each.kind](row, each, sources))
     return made
 
 
@@ -123,6 +122,8 @@ def _turn_item(turn: Spoken, found: Found, sources: Sequence[Source]) -> Item:
         text=turn.text,
         score=found.score,
         parts=found.parts,
+        reason=found.reason,
+        found=found.found,
         occurred_at=turn.occurred_at,
         speaker=turn.speaker,
         owner=turn.speaker,
@@ -138,6 +139,8 @@ def _fact_item(fact: Fact, found: Found, sources: Sequence[Source]) -> Item:
         text=fact.text,
         score=found.score,
         parts=found.parts,
+        reason=found.reason,
+        found=found.found,
         occurred_at=fact.asserted_at,
         speaker=fact.speaker,
         owner=fact.owner,
@@ -159,6 +162,8 @@ def _note_item(note: Note, found: Found, sources: Sequence[Source]) -> Item:
         text=note.content,
         score=found.score,
         parts=found.parts,
+        reason=found.reason,
+        found=found.found,
         occurred_at=note.occurred_at,
         linked=found.linked,
         sources=sources,
@@ -172,6 +177,8 @@ def _page_item(page: Page, found: Found, sources: Sequence[Source]) -> Item:
         text="\n".join(f"{source.speaker}: {source.text}" for source in sources),
         score=found.score,
         parts=found.parts,
+        reason=found.reason,
+        found=found.found,
         occurred_at=sources[0].occurred_at if sources else page.session.started_at,
         summary=page.chain.summary if page.chain else "",
         sources=sources,
@@ -186,6 +193,8 @@ def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> 
         summary=episode.title,
         score=found.score,
         parts=found.parts,
+        reason=found.reason,
+        found=found.found,
         occurred_at=episode.to_at,
         event_from=episode.from_at,
         event_to=episode.to_at,

@@ -20,7 +20,7 @@ def relevance(scored: Scored) -> float:
     """
     candidate = scored.candidate
     share = min(candidate.lexical, 1.0)
-    asked_for = _PREDICATE if "predicate" in scored.parts else 0.0
+    asked_for = _PREDICATE if scored.part("predicate") else 0.0
     if candidate.dense is None:
         return _ONLY_WORDS * share + asked_for
     return max(candidate.dense / 2, 0.0) + _WORDS * share + asked_for
@@ -50,7 +50,7 @@ def distinct(
         turns = turns_of.get(own.id, ()) if own.kind != "turn" else (own.id,)
         held = next((place[turn] for turn in turns if turn in place), None)
         if own.kind == "fact" and held is not None:
-            chosen[held] = _in_place(scored, chosen[held])
+            chosen[held] = scored.at(chosen[held].score, "source")
             for turn in turns:
                 place.pop(turn, None)
         elif own.kind == "fact" or not (turns and covered.issuperset(turns)):
@@ -61,8 +61,3 @@ def distinct(
             chosen.append(scored)
         covered.update(turns)
     return chosen
-
-
-def _in_place(fact: Scored, turn: Scored) -> Scored:
-    """The fact at the turn's rank: the difference is shown as a part of its score."""
-    return Scored(fact.candidate, {**fact.parts, "source": turn.score - fact.score})

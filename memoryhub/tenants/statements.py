@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from django.db import connection, models
 from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.utils import CursorDebugWrapper, CursorWrapper
+from psycopg.pq import Format
 
 M = TypeVar("M", bound=models.Model)
 
@@ -27,13 +28,16 @@ class _Logged(CursorDebugWrapper):
 
 
 @contextmanager
-def prepared() -> Iterator[CursorWrapper]:
+def prepared(*, binary: bool = False) -> Iterator[CursorWrapper]:
     """A cursor whose statements are kept, with one plan whatever the values are: not for those
     whose best index depends on a value. Call inside a scope, which asks for that plan.
 
     A value's type has to show in the statement where PostgreSQL can't tell (`%s::timestamptz`).
+    `binary`: ids, numbers and times come as they are stored, so that neither side has to write
+    them out and read them again; not for JSON, which models expect as text.
     """
-    raw = ServerBindingCursor(connection.connection)  # type: ignore[call-arg]  # the stubs name no psycopg 3
+    raw: Any = ServerBindingCursor(connection.connection)  # type: ignore[call-arg]  # the stubs name no psycopg 3
+    raw.format = Format.BINARY if binary else Format.TEXT
     wrapper = _Logged if connection.queries_logged else CursorWrapper
     with wrapper(raw, connection) as cursor:
         yield cursor
@@ -53,6 +57,14 @@ def rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
         for place, convert in converters:
             row[place] = convert(row[place], None, connection)
     return [model.from_db(connection.alias, names, row) for row in found]
+
+
+@lru_cache(maxsize=64)
+def squeezed(statement: str) -> str:
+    """Without comments, and with single spaces: psycopg takes statements of more than 4,096
+    characters apart anew each time. Not for one with two dashes or spaces within quotes."""
+    lines = (line.partition("-- ")[0] for line in statement.splitlines())
+    return " ".join(" ".join(lines).split())
 
 
 @cache

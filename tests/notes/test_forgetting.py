@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Literal
 from uuid import UUID
 
 import pytest
 
 from memoryhub.policies.schema import Forget
-from notes.forgetting import NEVER, draw, fades_at, forget_at, retained, weight
+from notes.forgetting import NEVER, draw, fades_at, forget_at, retained, weight, weights
 
 AT = datetime(2026, 5, 12, 9, tzinfo=UTC)
 ITEM = UUID(int=7)
@@ -66,3 +67,16 @@ def test_rank_lets_age_order_and_never_bury() -> None:
     assert weight(policy, 0.5) == pytest.approx(0.5**0.1)
     assert weight(policy, 1e-300) == pytest.approx(0.05**0.1)
     assert weight(Forget(mode="sample"), 0.1) == 1.0
+
+
+@pytest.mark.parametrize("mode", ["rank", "off"])
+def test_many_are_weighed_as_one_by_one(mode: Literal["rank", "off"]) -> None:
+    forget = Forget(mode=mode, r_min=0.2, weight=0.7, unit_days=3.0)
+    days, strengths = [-2.0, 0.0, 1.5, 40.0], [1, 3, 2, 1]
+    seconds = [each * 86_400 for each in days]
+    alone = [
+        weight(forget, retained(timedelta(days=each), strength, forget.unit_days))
+        for each, strength in zip(days, strengths, strict=True)
+    ]
+    assert weights(forget, seconds, strengths) == pytest.approx(alone)
+    assert weights(forget, [], []) == []

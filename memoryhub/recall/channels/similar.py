@@ -70,8 +70,8 @@ def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[Candidate, float]
     near = places({c.id: c.dense for c in found})
     words = places({c.id: c.lexical or None for c in found})
     scored = [
-        (c, share(reciprocal([near.get(c.id), words.get(c.id)]) * kept(ask, c)))
-        for c in found
+        (c, share(reciprocal([near.get(c.id), words.get(c.id)]) * left))
+        for c, left in zip(found, kept(ask, found), strict=True)
         if bears(c)
     ]
     return sorted(scored, key=lambda pair: -pair[1])
