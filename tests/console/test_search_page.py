@@ -118,6 +118,65 @@ def test_what_if_keeps_the_house_rules_and_changes_nothing(reader: Client, scene
     )
 
 
+def test_each_stage_tells_what_it_brought_and_dropped(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?")
+    way = part(page, "The way it took: As it is set")
+    for stage in ("Question", "Channels", "Fusion", "Judge", "Packing"):
+        assert f"<b>{stage}</b>" in way
+    assert "facts 1, 1 shown" in way
+    left = part(page, "Not shown: As it is set")
+    assert left.count("shown by another") > 0
+    assert f"{left.count('shown by another')} shown by another" in way
+    assert "all channels ranked together" in way
+
+
+def test_another_choice_of_channels_can_stand_beside(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", other_channels=["raw"], other_select="fixed")
+    title = "Channels raw, combined fixed"
+    assert "my kayak leaks" in part(page, f"Shown: {title}")
+    own = part(page, "Shown: As it is set")
+    assert "only here" in own
+    assert "0 in both" in page
+    assert f"1 only under “{title}”" in page
+    assert 'name="other_channels" value="raw" checked' in page
+    assert [log.options.get("channels") for log in logs(scene)] == [None, ["raw"]]
+    call = part(page, f"As a call: {title}")
+    assert escape("channels=['raw']") in call
+
+
+def test_two_settings_that_agree_are_said_to(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", other_select="fused")
+    assert "; 0 only under “As it is set”, 0 only under “Combined fused”" in page
+    assert "same place there" in part(page, "Shown: As it is set")
+    assert "at another place" not in page
+
+
+def test_kinds_tokens_session_and_agent_can_be_asked_for(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak?", kinds=["turn"], room="200")
+    assert "my kayak leaks" in part(page, "Shown: As it is set")
+    assert "of 200 tokens" in part(page, "The way it took: As it is set")
+    assert 'name="kinds" value="turn" checked' in page
+    (log,) = logs(scene)
+    assert (log.options["kinds"], log.options["budget_tokens"]) == (["turn"], 200)
+    held = asked(reader, scene, q="kayak?", form="context", agent="waiter")
+    assert 'value="waiter"' in held
+    missing = asked(reader, scene, 422, q="kayak?", session="never")
+    assert "Not asked: session: there is no such session here" in missing
+
+
+def test_a_question_is_handed_on_as_a_call_without_a_key(reader: Client, scene: Scene) -> None:
+    page = asked(reader, scene, q="kayak\"'<b>?", limit="3", policy="rag")
+    own = part(page, "As a call: As it is set")
+    for words in ("curl -s http://testserver/api/v1/search", "hub.search(", "await fetch("):
+        assert escape(words) in own
+    assert "MEMORYHUB_KEY" in own
+    assert "<b>?" not in page
+    assert escape("limit=3") in own
+    rag = part(page, "As a call: Preset rag")
+    assert "A call asks what the space is set to" in rag
+    assert "curl" not in rag
+
+
 def test_options_narrow_and_stay_in_the_form(reader: Client, scene: Scene) -> None:
     page = asked(reader, scene, q="kayak?", channels=["raw"], select="fixed", limit="3", past="on")
     assert "my kayak leaks" in part(page, "Shown: As it is set")
@@ -145,6 +204,9 @@ def test_as_of_a_day_before_there_is_nothing(reader: Client, scene: Scene) -> No
         ({"limit": "9" * 40}, "limit"),
         ({"form": "context", "budget": "1"}, "budget_tokens"),
         ({"form": "context", "budget": "-5"}, "tokens"),
+        ({"room": "1"}, "budget_tokens"),
+        ({"room": "some"}, "tokens"),
+        ({"session": "x" * 5000}, "session"),
         ({"as_of": "yesterday"}, "as of"),
         ({"as_of": "2026-02-31"}, "as of"),
     ],
