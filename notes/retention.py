@@ -94,7 +94,7 @@ def standing(row: Any, since: datetime, forget: Forget, at: datetime) -> Standin
 
 
 def _is_spared(row: Any) -> bool:
-    """`_exempt` of a row in hand."""
+    """`exempt` of a row in hand."""
     carried_on = isinstance(row, Episode) and row.kind in CARRIED_ON
     return bool(row.pinned or getattr(row, "shelf", "") or carried_on)
 
@@ -221,8 +221,8 @@ def settle(space: Space, forget: Forget, now: datetime, changes: ChangeSet) -> t
         rows = model.objects.filter(space=space, retired_at=None)
         due = rows.filter(forget_at__lte=now)
         spared = _spared(model, due, forget, now)
-        hide = due.filter(visibility=ACTIVE).exclude(_exempt(model)).exclude(id__in=spared)
-        over = Q(forget_at=None) | Q(forget_at__gt=now) | _exempt(model) | Q(id__in=spared)
+        hide = due.filter(visibility=ACTIVE).exclude(exempt(model)).exclude(id__in=spared)
+        over = Q(forget_at=None) | Q(forget_at__gt=now) | exempt(model) | Q(id__in=spared)
         wake = rows.filter(over, visibility=DORMANT)
         woken += _turn(model, wake, ACTIVE, changes)
         faded += _turn(model, hide, DORMANT, changes)
@@ -233,7 +233,7 @@ def next_date(space: Space, now: datetime) -> datetime | None:
     """When the next active row of the space fades, if any will."""
     dates = [
         model.objects.filter(space=space, retired_at=None, visibility=ACTIVE, forget_at__gt=now)
-        .exclude(_exempt(model))
+        .exclude(exempt(model))
         .order_by("forget_at")
         .values_list("forget_at", flat=True)
         .first()
@@ -242,8 +242,8 @@ def next_date(space: Space, now: datetime) -> datetime | None:
     return min((date for date in dates if date is not None), default=None)
 
 
-def _exempt(model: Any) -> Q:
-    """Pinned, shelved, or carried on without an age."""
+def exempt(model: Any) -> Q:
+    """What never fades: pinned, shelved, or carried on without an age."""
     if model is Fact:
         return Q(pinned=True) | ~Q(shelf="")
     if model is Episode:

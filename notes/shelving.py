@@ -22,15 +22,21 @@ def on_shelf(space: Space, kind: str, cap: int, at: datetime) -> list[Fact]:
 
     `kind` is a `Fact.Shelf`. The pinned do not count towards `cap`.
     """
-    rows = shelved(space, kind, at)
-    newest = rows.filter(pinned=False)[:cap]
-    return [*rows.filter(pinned=True), *newest]
+    return within(shelved(space, kind, at), cap)
 
 
 def shelved(space: Space, kind: str, at: datetime) -> QuerySet[Fact]:
     """All that were shelved and hold at `at`, newest first, also those that fell off."""
-    rows = current(Fact.objects.filter(space=space, shelf=kind), at)
+    return newest_first(current(Fact.objects.filter(space=space, shelf=kind), at))
+
+
+def newest_first(rows: QuerySet[Fact]) -> QuerySet[Fact]:
     return rows.order_by("-shelved_at", "-id")
+
+
+def within(rows: QuerySet[Fact], cap: int) -> list[Fact]:
+    """The pinned of these and the first `cap` others."""
+    return [*rows.filter(pinned=True), *rows.filter(pinned=False)[:cap]]
 
 
 def put(facts: Iterable[Fact], kind: str, changes: ChangeSet, now: datetime) -> int:

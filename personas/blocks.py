@@ -59,11 +59,11 @@ def in_front_of(space: Space, agent: str = "", as_of: datetime | None = None) ->
     rows = CoreBlock.objects.filter(
         held, (Q(space=space) & mine) | Q(id__in=attached, space=None)
     ).order_by("label", "id")
-    return list(rows) if as_of is None else _as_they_were(list(rows), as_of)
+    return list(rows) if as_of is None else as_they_were(list(rows), as_of)
 
 
-def _as_they_were(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
-    """The rows, not to be saved, with the words of their versions then."""
+def as_they_were(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
+    """Those of the rows that were there, not to be saved, with the words of their versions then."""
     known = BlockVersion.objects.filter(block__in=held, created_at__lte=at)
     latest = {v.block_id: v for v in known.order_by("block_id", "-version").distinct("block_id")}
     for block in held:

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from memoryhub.console.queries.overview import Day
+from memoryhub.policies.schema import Heat
 from notes.models import Fact
 from notes.queries import is_over
 
@@ -124,14 +125,20 @@ def daily(counts: Sequence[tuple[date, int]]) -> list[tuple[date, int, float, fl
     return bars
 
 
-def heat_parts(segment: Any, hottest: float) -> list[tuple[str, str, float, float]]:
-    """(name, shown value, x, width) of visits, pages and recency on a bar of width 100."""
+def heat_parts(
+    segment: Any, hottest: float, weights: Heat, *, promotion: bool = False
+) -> list[tuple[str, str, float, float]]:
+    """(name, shown value, x, width) of visits, pages and recency on a bar of width 100, each with
+    its weight in the heat that decides on promotion or on staying."""
+    visits, pages = segment.visits_total, segment.pages_total
+    if promotion:
+        visits, pages = segment.promo_visits, segment.promo_pages
     parts: list[tuple[str, str, float, float]] = []
     x = 0.0
     for name, value in (
-        ("visits", float(segment.visits_total)),
-        ("pages", float(segment.pages_total)),
-        ("recency", float(segment.recency)),
+        ("visits", weights.alpha * visits),
+        ("pages", weights.beta * pages),
+        ("recency", weights.gamma * float(segment.recency)),
     ):
         width = round(100 * value / max(hottest, 0.01), 2)
         parts.append((name, f"{value:.2f}".rstrip("0").rstrip("."), round(x, 2), width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -75,3 +76,37 @@ def _level(row: Any, forget: Forget) -> float | None:
     if forget.mode == "sample":
         return draw(row.id, row.recall_count)
     return forget.r_min if forget.mode == "threshold" else None
+
+
+WIDE, HIGH = 600.0, 160.0
+ROWS = 7  # of the table beside the picture
+
+
+@dataclass(frozen=True, slots=True)
+class Falling:
+    """Curves of several kinds on a picture of `WIDE` by `HIGH`: (kind, points) each, and the same
+    as rows of (time, [(mean R, hidden)])."""
+
+    lines: list[tuple[str, str]]
+    heads: list[tuple[str, int, int]]
+    rows: list[tuple[datetime, list[tuple[float, int]]]]
+
+
+def falling(falls: Sequence[Any], at: Sequence[datetime]) -> Falling:
+    """`falls`: rows of `queries.fading`, of which those without a memory that fades are left out
+    of the picture."""
+    last = len(at) - 1
+    lines = [
+        (
+            fall.kind,
+            " ".join(
+                f"{WIDE * n / last:.1f},{HIGH * (1 - left):.1f}" for n, left in enumerate(fall.left)
+            ),
+        )
+        for fall in falls
+        if fall.count
+    ]
+    told = range(0, last + 1, max(1, last // (ROWS - 1)))
+    rows = [(at[n], [(fall.left[n], fall.hidden[n]) for fall in falls]) for n in told]
+    heads = [(fall.kind, fall.count, fall.spared) for fall in falls]
+    return Falling(lines, heads, rows if falls else [])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from math import ceil
 from typing import Any, Generic, TypeVar
+from zoneinfo import ZoneInfo
 
 from django.db.models import Model, Q, QuerySet
 
 PAGE_SIZE = 25
+MOST_VALUES = 100
 M = TypeVar("M", bound=Model)
 T = TypeVar("T")
 
@@ -64,18 +67,48 @@ def page_of(rows: QuerySet[M], number: int, size: int = PAGE_SIZE) -> Page[M]:
     return Page(list(rows[(number - 1) * size : number * size]), number, total, size)
 
 
+def page_in(rows: Sequence[T], number: int, size: int = PAGE_SIZE) -> Page[T]:
+    """As `page_of`, of rows in hand."""
+    number = min(max(1, number), max(1, ceil(len(rows) / size)))
+    return Page(list(rows[(number - 1) * size : number * size]), number, len(rows), size)
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One filter with its options, (value, label); the first is the default."""
+    """One filter with its options, (value, label); the first is the default. `spare`: it stands
+    behind "More filters"."""
 
     name: str
     label: str
     options: Sequence[tuple[str, str]]
+    spare: bool = False
 
     def read(self, query: Mapping[str, str]) -> str:
         given = query.get(self.name, "")
         values = [value for value, _ in self.options]
         return given if given in values else values[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """From the first day to the last one, both included; None: without an end."""
+
+    label: str
+    first: date | None = None
+    last: date | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        return bool(self.first or self.last)
+
+    def on(self, column: str, zone: ZoneInfo) -> Q:
+        found = Q()
+        if self.first:
+            found &= Q(**{f"{column}__gte": datetime.combine(self.first, time.min, zone)})
+        if self.last:
+            after = datetime.combine(self.last + timedelta(days=1), time.min, zone)
+            found &= Q(**{f"{column}__lt": after})
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +119,7 @@ class Filters:
     page: int
     values: dict[str, str] = field(default_factory=dict)
     choices: Sequence[Choice] = ()
+    days: Days | None = None
 
     def __getitem__(self, name: str) -> str:
         return self.values[name]
@@ -93,21 +127,53 @@ class Filters:
     @property
     def narrowed(self) -> bool:
         """Whether anything but the default is asked for."""
-        return bool(self.q) or any(
-            self.values[choice.name] != choice.options[0][0] for choice in self.choices
-        )
+        return bool(self.q) or self.spare_narrowed or any(map(self._is_narrow, self.choices))
+
+    @property
+    def spare_narrowed(self) -> bool:
+        """The same of what stands behind "More filters"."""
+        chosen = any(self._is_narrow(choice) for choice in self.choices if choice.spare)
+        return chosen or bool(self.days and self.days.is_narrow)
+
+    def _is_narrow(self, choice: Choice) -> bool:
+        return self.values[choice.name] != choice.options[0][0]
 
     @property
     def controls(self) -> list[tuple[Choice, str]]:
-        return [(choice, self.values[choice.name]) for choice in self.choices]
+        return [(c, self.values[c.name]) for c in self.choices if not c.spare]
+
+    @property
+    def spare_controls(self) -> list[tuple[Choice, str]]:
+        return [(c, self.values[c.name]) for c in self.choices if c.spare]
+
+    def chosen(self, *names: str) -> dict[str, str]:
+        """Columns and the values they are to have, of the choices that are made."""
+        return {name: self.values[name] for name in names if self.values.get(name)}
+
+    def on_days(self, column: str, zone: str) -> Q:
+        """Rows whose time in `column` is on the days asked for, in this zone."""
+        return self.days.on(column, ZoneInfo(zone)) if self.days else Q()
 
 
-def read_filters(query: Mapping[str, str], choices: Iterable[Choice] = ()) -> Filters:
+def read_filters(
+    query: Mapping[str, str], choices: Iterable[Choice] = (), *, dated: str = ""
+) -> Filters:
+    """`dated`: what happened on the days that rows can be narrowed to; "": they can't be."""
     chosen = tuple(choices)
     text = query.get("q", "").replace("\0", "").strip()[:200]
     number = query.get("page", "")
     page = int(number) if number.isdecimal() and len(number) < 8 else 1
-    return Filters(text, page, {choice.name: choice.read(query) for choice in chosen}, chosen)
+    values = {choice.name: choice.read(query) for choice in chosen}
+    days = Days(dated, _day(query, "from"), _day(query, "to")) if dated else None
+    return Filters(text, page, values, chosen, days)
+
+
+def _day(query: Mapping[str, str], name: str) -> date | None:
+    try:
+        found = date.fromisoformat(query.get(name, ""))
+    except ValueError:
+        return None
+    return found if 1900 < found.year < 2200 else None
 
 
 def containing(text: str, *fields: str) -> Q:
@@ -119,3 +185,12 @@ def containing(text: str, *fields: str) -> Q:
             anywhere |= Q(**{f"{name}__icontains": word})
         found &= anywhere
     return found
+
+
+def values_in(
+    rows: QuerySet[Any], column: str, name: str, label: str, whole: str, *, spare: bool = True
+) -> Choice:
+    """A choice among the values that rows have in a column, `MOST_VALUES` at most, by name."""
+    found = rows.exclude(**{column: ""}).order_by(column).values_list(column, flat=True)
+    options = [(value, value) for value in found.distinct()[:MOST_VALUES]]
+    return Choice(name, label, (("", whole), *options), spare)

@@ -30,6 +30,11 @@ def _amount(seconds: float) -> str:
     return plural(max(1, round(seconds / 60)), "minute")
 
 
+def amount(passed: timedelta) -> str:
+    """ "3 hours", "5 days", "2 weeks"."""
+    return _amount(passed.total_seconds())
+
+
 def duration(took: timedelta) -> str:
     """ "12 s", "5 min", "2 h 10 min"."""
     seconds = max(0, round(took.total_seconds()))

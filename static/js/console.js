@@ -70,8 +70,36 @@ document.addEventListener("keydown", (event) => {
 
 // Choosing a filter applies it; without this script the form has a button.
 document.addEventListener("change", (event) => {
-  if (event.target.matches(".filters select")) event.target.form.requestSubmit();
+  const filter = event.target.matches(".filters select, .filters input[type=date], .moment select");
+  if (filter) event.target.form.requestSubmit();
 });
+
+// The slider writes the time beside it, in the space's zone, and shows it once it is let go. With
+// the keyboard every step is a change, so those wait for a pause; the focus comes back after it.
+{
+  const slider = document.querySelector(".moment input[type=range]");
+  let waiting = 0;
+
+  function writeTime() {
+    const parts = { dateStyle: "short", timeStyle: "medium", timeZone: slider.form.dataset.zone };
+    const written = new Intl.DateTimeFormat("sv-SE", parts).format(Number(slider.value) * 1000);
+    slider.form.elements.as_of.value = written.replace(" ", "T");
+    slider.setAttribute("aria-valuetext", written);
+  }
+
+  if (slider) {
+    slider.addEventListener("input", writeTime);
+    slider.addEventListener("change", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => {
+        sessionStorage.setItem("slid", "yes");
+        slider.form.requestSubmit();
+      }, 500);
+    });
+    if (sessionStorage.getItem("slid")) slider.focus();
+    sessionStorage.removeItem("slid");
+  }
+}
 
 document.documentElement.classList.add("scripted");
 showLatest();

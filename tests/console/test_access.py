@@ -37,6 +37,7 @@ DECIDED = {
     "space-facts": (VIEWER, "get"),
     "space-notes": (VIEWER, "get"),
     "space-segments": (VIEWER, "get"),
+    "space-heat": (VIEWER, "get"),
     "space-episodes": (VIEWER, "get"),
     "space-episode": (VIEWER, "get"),
     "space-entities": (VIEWER, "get"),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
-from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
+from memoryhub.console.moments import Moment
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline.counting import count_of
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Episode
 
-KIND = Choice("kind", "Kind", (("all", "All"), *Episode.Kind.choices))
+KIND = Choice("kind", "Kind", (("", "All"), *Episode.Kind.choices))
 STATE = Choice(
     "state",
     "Show",
@@ -34,15 +35,29 @@ _STATES = {
 SOURCES_A_PAGE = 10
 
 
-def episodes(space: Space, filters: Filters) -> Page[Any]:
-    """Newest first, each with the number of its `turns`."""
-    rows = Episode.objects.filter(_STATES[filters["state"]], space=space)
-    rows = rows.filter(containing(filters.q, "title", "text"))
-    if filters["kind"] != "all":
-        rows = rows.filter(kind=filters["kind"])
-    sources = Derivation.objects.filter(child_type="episode")
-    counted = rows.annotate(turns=count_of(sources, "child_id"))
-    return page_of(counted.order_by("-to_at", "-id"), filters.page)
+def episode_choices(space: Space) -> tuple[Choice, ...]:
+    """One statement."""
+    rows = Episode.objects.filter(space=space)
+    return KIND, STATE, values_in(rows, "engine", "engine", "Engine", "Any")
+
+
+def episodes(space: Space, filters: Filters, moment: Moment) -> Page[tuple[Episode, int]]:
+    """Newest first, each with the number of turns it was written from."""
+    rows = moment.rows(space, Episode).filter(
+        _STATES[filters["state"]],
+        containing(filters.q, "title", "text"),
+        filters.on_days("to_at", space.timezone),
+        **filters.chosen("kind", "engine"),
+    )
+    found = page_of(rows.order_by("-to_at", "-id"), filters.page).map(moment.row)
+    turns = _turns_of(found.rows)
+    return found.map(lambda episode: (episode, turns[episode.id]))
+
+
+def _turns_of(found: Iterable[Episode]) -> Counter[UUID]:
+    links = Derivation.objects.filter(child_type="episode", child_id__in=[e.id for e in found])
+    counted = links.order_by().values_list("child_id").annotate(n=Count("turn", distinct=True))
+    return Counter(dict(counted))
 
 
 def episode_or_404(space: Space, episode_id: UUID) -> Episode:

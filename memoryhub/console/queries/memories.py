@@ -6,19 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
-from django.db.models import Prefetch, Q
+from django.db.models import Q, prefetch_related_objects
 from django.http import Http404
 from django.urls import reverse
 
 from memoryhub.console import telling
-from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
+from memoryhub.console.moments import Moment
 from memoryhub.console.queries.naming import named
 from memoryhub.console.quoting import SourceQuote, Span, pieces
 from memoryhub.console.telling import FieldChange
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types.claims import FactKind
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.schema import Heat
 from memoryhub.tenants.models import Space
@@ -54,8 +56,7 @@ HEAT_SORT = Choice(
     "Sort by",
     (("hot", "Heat"), ("ready", "Promotion heat"), ("recent", "Last conversation")),
 )
-TIER = Choice("tier", "Tier", (("all", "All"), ("mid", "Mid term"), ("cold", "Cold")))
-KIND = Choice("kind", "Kind", (("all", "All"), *EvolutionEvent.Kind.choices))
+TIER = Choice("tier", "Tier", (("", "All"), ("mid", "Mid term"), ("cold", "Cold")))
 PAGES_A_SEGMENT = 10
 
 
@@ -68,18 +69,31 @@ class FactRow:
     sources: list[SourceQuote]
 
 
-def owner_choice(space: Space) -> Choice:
-    names = Fact.objects.filter(space=space).order_by("owner").values_list("owner", flat=True)
-    return Choice("owner", "About", (("", "Anybody"), *((n, n) for n in names.distinct()[:100])))
+FACT_KIND = Choice("kind", "Kind", (("", "Any"), *((k, k) for k in get_args(FactKind))))
 
 
-def facts(space: Space, filters: Filters, now: datetime) -> Page[FactRow]:
-    rows = Fact.objects.filter(containing(filters.q, "text", "owner"), space=space)
-    rows = rows.filter(_status(filters["status"], now))
-    if filters["owner"]:
-        rows = rows.filter(owner=filters["owner"])
-    found = page_of(rows.prefetch_related(_SUCCESSORS), filters.page)
-    return found.holding(fact_rows(found.rows))
+def fact_choices(space: Space) -> tuple[Choice, ...]:
+    """Three statements."""
+    rows = Fact.objects.filter(space=space)
+    return (
+        STATUS,
+        values_in(rows, "owner", "owner", "About", "Anybody", spare=False),
+        FACT_KIND,
+        values_in(rows, "speaker", "speaker", "Said by", "Anybody"),
+        values_in(rows, "engine", "engine", "Engine", "Any"),
+    )
+
+
+def facts(space: Space, filters: Filters, moment: Moment) -> Page[FactRow]:
+    rows = moment.rows(space, Fact).filter(
+        containing(filters.q, "text", "owner"),
+        _status(filters["status"], moment.at),
+        filters.on_days("asserted_at", space.timezone),
+        **filters.chosen("owner", "kind", "speaker", "engine"),
+    )
+    found = page_of(rows.order_by("-asserted_at", "-id"), filters.page).map(moment.row)
+    prefetch_related_objects(found.rows, _SUCCESSORS)
+    return found.holding(fact_rows(found.rows, moment))
 
 
 _SUCCESSORS = "superseded_by"
@@ -94,9 +108,9 @@ def _status(status: str, now: datetime) -> Q:
     }.get(status, Q())
 
 
-def fact_rows(found: Iterable[Fact]) -> list[FactRow]:
+def fact_rows(found: Iterable[Fact], moment: Moment | None = None) -> list[FactRow]:
     rows = list(found)
-    quotes = sources_of("fact", [fact.id for fact in rows])
+    quotes = sources_of("fact", [fact.id for fact in rows], moment)
     return [FactRow(fact, successor(fact), quotes[fact.id]) for fact in rows]
 
 
@@ -105,11 +119,16 @@ def successor(fact: Fact) -> Fact | None:
     return min(fact.superseded_by.all(), key=lambda newer: newer.recorded_at, default=None)
 
 
-def sources_of(kind: str, ids: Iterable[UUID]) -> dict[UUID, list[SourceQuote]]:
-    """Each row's supporting turns in order, with the words set off. One statement."""
+def sources_of(
+    kind: str, ids: Iterable[UUID], moment: Moment | None = None
+) -> dict[UUID, list[SourceQuote]]:
+    """Each row's supporting turns in order, with the words set off: at an earlier moment those
+    it had then. One statement."""
     links = Derivation.objects.filter(
         child_type=kind, child_id__in=list(ids), role=Derivation.Role.SUPPORT
     )
+    if moment and moment.recorded_by:
+        links = links.filter(event__created_at__lte=moment.recorded_by)
     spans: dict[UUID, dict[Turn, list[Span]]] = defaultdict(lambda: defaultdict(list))
     for link in links.select_related("turn__session").order_by("turn__seq"):
         spans[link.child_id][link.turn].append((link.span_start, link.span_end))
@@ -233,12 +252,18 @@ def _change(
     return Change(event, revision, fields, said, asked)
 
 
-def segments(space: Space, filters: Filters, weights: Heat, now: datetime) -> Page[Any]:
-    rows = with_heat(Segment.objects.filter(space=space, retired_at=None), weights, now)
-    rows = rows.filter(containing(filters.q, "summary", "keywords"))
-    if filters["tier"] != "all":
-        rows = rows.filter(tier=filters["tier"])
-    return page_of(rows.order_by(_ORDERS[filters["sort"]], "-id"), filters.page)
+def segments(space: Space, filters: Filters, weights: Heat, moment: Moment) -> Page[Any]:
+    """With their heat, unless they are of an earlier moment: visits are not in the history."""
+    rows = moment.rows(space, Segment).filter(
+        containing(filters.q, "summary", "keywords"),
+        filters.on_days("ended_at", space.timezone),
+        retired_at=None,
+        **filters.chosen("tier"),
+    )
+    if moment.is_past:
+        return page_of(rows.order_by("-ended_at", "-id"), filters.page).map(moment.row)
+    hot = with_heat(rows, weights, moment.at)
+    return page_of(hot.order_by(_ORDERS[filters["sort"]], "-id"), filters.page)
 
 
 def segment_or_404(space: Space, segment_id: UUID, weights: Heat, now: datetime) -> Any:
@@ -272,19 +297,13 @@ def segment_pages(segment: Segment, number: int) -> Page[PageRow]:
     )
 
 
-def entities(space: Space, filters: Filters) -> Page[Entity]:
-    rows = Entity.objects.filter(containing(filters.q, "name", "aliases"), space=space)
-    return page_of(rows.order_by("-mention_count", "name", "id"), filters.page)
+def type_choice(space: Space) -> Choice:
+    rows = Entity.objects.filter(space=space)
+    return values_in(rows, "type", "type", "Type", "Any", spare=False)
 
 
-def history(space: Space, filters: Filters) -> Page[tuple[EvolutionEvent, list[Change]]]:
-    rows = EvolutionEvent.objects.filter(containing(filters.q, "reason", "actor"), space=space)
-    if filters["kind"] != "all":
-        rows = rows.filter(kind=filters["kind"])
-    revisions = Prefetch("revisions", Revision.objects.order_by("id"))
-    found = page_of(rows.prefetch_related(revisions, "undone_by"), filters.page)
-    pairs = [(event, revision) for event in found.rows for revision in event.revisions.all()]
-    by_event: dict[UUID, list[Change]] = defaultdict(list)
-    for change in changes_in(pairs):
-        by_event[change.event.id].append(change)
-    return found.map(lambda event: (event, by_event[event.id]))
+def entities(space: Space, filters: Filters, moment: Moment) -> Page[Entity]:
+    rows = moment.rows(space, Entity).filter(
+        containing(filters.q, "name", "aliases"), **filters.chosen("type")
+    )
+    return page_of(rows.order_by("-mention_count", "name", "id"), filters.page).map(moment.row)

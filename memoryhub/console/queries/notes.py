@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Func, Q, TextField
 from django.http import Http404
 
-from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
+from memoryhub.console.moments import Moment
 from memoryhub.console.queries.memories import Change, changes_of, sources_of
 from memoryhub.console.quoting import SourceQuote
 from memoryhub.tenants.models import Space
@@ -24,39 +25,74 @@ SHOW = Choice(
         ("all", "All"),
         ("pending", "Not yet described"),
         ("linked", "With links"),
-        ("free", "Kept by agents and people"),
+        ("dormant", "Faded"),
     ),
 )
+SOURCE = Choice(
+    "source",
+    "Made of",
+    (
+        ("", "Anything"),
+        ("page", "An exchange"),
+        ("fact", "A fact"),
+        ("free", "Kept by agents and people"),
+    ),
+    spare=True,
+)
+_SOURCES = {
+    "page": Q(page__isnull=False),
+    "fact": Q(fact__isnull=False),
+    "free": Q(page=None, fact=None),
+}
 MOST_TAGS = 100
+
+
+def note_choices(space: Space) -> tuple[Choice, ...]:
+    """Three statements."""
+    rows = Note.objects.filter(space=space)
+    return (
+        SHOW,
+        tag_choice(space),
+        SOURCE,
+        values_in(rows, "category", "category", "Category", "Any"),
+        values_in(rows, "engine", "engine", "Engine", "Any"),
+    )
 
 
 def tag_choice(space: Space) -> Choice:
     """The tags in use, by name."""
-    lists = Note.objects.filter(space=space, retired_at=None).exclude(tags=[])
-    found: set[str] = set().union(*lists.order_by().values_list("tags", flat=True))
-    return Choice("tag", "Tag", (("", "Any"), *((t, t) for t in sorted(found)[:MOST_TAGS])))
+    tags = Note.objects.filter(space=space, retired_at=None).exclude(tags=[])
+    found = tags.annotate(tag=Func("tags", function="unnest", output_field=TextField()))
+    names = found.order_by("tag").values_list("tag", flat=True).distinct()[:MOST_TAGS]
+    return Choice("tag", "Tag", (("", "Any"), *((name, name) for name in names)))
 
 
-def notes(space: Space, filters: Filters) -> Page[tuple[Note, list[SourceQuote]]]:
-    rows = Note.objects.filter(
+def notes(space: Space, filters: Filters, moment: Moment) -> Page[tuple[Note, list[SourceQuote]]]:
+    rows = moment.rows(space, Note).filter(
         containing(filters.q, "content", "context", "keywords", "tags"),
-        _shown(filters["show"]),
-        space=space,
+        _shown(filters["show"], moment),
+        _SOURCES.get(filters["source"], Q()),
+        filters.on_days("occurred_at", space.timezone),
         retired_at=None,
+        **filters.chosen("category", "engine"),
     )
     if filters["tag"]:
         rows = rows.filter(tags__contains=[filters["tag"]])
-    found = page_of(rows, filters.page)
-    quotes = sources_of("note", [note.id for note in found.rows])
+    found = page_of(rows.order_by("-occurred_at", "-id"), filters.page).map(moment.row)
+    quotes = sources_of("note", [note.id for note in found.rows], moment)
     return found.map(lambda note: (note, quotes[note.id]))
 
 
-def _shown(show: str) -> Q:
+def _shown(show: str, moment: Moment) -> Q:
     on = Link.objects.filter(active=True, retired_at=None)
+    if moment.recorded_by:
+        on = on.filter(created_at__lte=moment.recorded_by)
+    own = "row_id" if moment.rewinds else "id"
+    linked = on.values("a").union(on.values("b"))
     return {
         "pending": Q(enrichment=Note.Enrichment.PENDING),
-        "linked": Q(id__in=on.values("a")) | Q(id__in=on.values("b")),
-        "free": Q(page=None, fact=None),
+        "linked": Q(**{f"{own}__in": linked}),
+        "dormant": Q(visibility=Note.Visibility.DORMANT),
     }.get(show, Q())
 
 

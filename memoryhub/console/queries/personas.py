@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Q
 from django.http import Http404
 
+from memoryhub.console.listing import Choice, Filters
+from memoryhub.console.moments import Moment
 from memoryhub.console.queries.memories import sources_of
 from memoryhub.console.quoting import SourceQuote
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes import shelving
 from notes.models import Fact
-from personas.blocks import in_front_of
+from notes.queries import current
+from personas.blocks import as_they_were
 from personas.models import BlockAttachment, BlockVersion, CoreBlock, ProfileAttribute, Trait
 from personas.profiles import attributes
 from personas.registry import DIMENSIONS, Dimension, allowed
@@ -28,6 +32,15 @@ GROUPS = {
     "interests": "Interests",
     "extras": "More",
 }
+
+
+CATEGORY = Choice("category", "About", (("", "All"), *GROUPS.items()))
+LEVEL = Choice("level", "Level", (("", "Any"), *Trait.Level.choices, ("over", "Nothing now")))
+BLOCK_KIND = Choice(
+    "kind",
+    "Kind",
+    (("", "All"), ("own", "Of this space"), ("shared", "Shared"), ("generated", "Generated")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,7 @@ class ShelfView:
 @dataclass(frozen=True, slots=True)
 class Persona:
     groups: list[tuple[str, list[TraitLife]]]
+    traits: int
     profile: list[ProfileAttribute]
     shelves: list[ShelfView]
     portrait: CoreBlock | None
@@ -68,46 +82,64 @@ class Persona:
     choices: list[Dimension]
 
     @property
-    def is_empty(self) -> bool:
-        shelved = any(shelf.facts for shelf in self.shelves)
-        return not (self.groups or self.profile or shelved)
+    def total(self) -> int:
+        """Of the traits that the filters leave."""
+        return sum(len(lives) for _, lives in self.groups)
 
 
-def persona(space: Space, policy: Policy, now: datetime) -> Persona:
-    """Six statements, however much there is."""
+def persona(space: Space, policy: Policy, filters: Filters, moment: Moment) -> Persona:
+    """A dozen statements at most, however much there is. Filters are of the traits."""
     keys = allowed(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
-    lives = _lives(space, keys)
-    portrait = CoreBlock.objects.filter(space=space, generated=True, retired_at=None).first()
+    lives = _lives(space, keys, moment)
     return Persona(
-        groups=_grouped(lives),
-        profile=attributes(space, now),
+        groups=_grouped(life for life in lives if _fits(life, filters)),
+        traits=len(lives),
+        profile=_profile(space, moment),
         shelves=[
-            _shelf(space, "About the person", Fact.Shelf.USER, policy, now),
-            _shelf(space, "About the agent", Fact.Shelf.AGENT, policy, now),
+            _shelf(space, "About the person", Fact.Shelf.USER, policy, moment),
+            _shelf(space, "About the agent", Fact.Shelf.AGENT, policy, moment),
         ],
-        portrait=portrait,
+        portrait=next((block for block in held_blocks(space, moment) if block.generated), None),
         owner=owner_of(space),
         choices=[DIMENSIONS[key] for key in keys],
     )
 
 
-def _lives(space: Space, keys: Iterable[str]) -> list[TraitLife]:
+def _lives(space: Space, keys: Iterable[str], moment: Moment) -> list[TraitLife]:
     """Those switched off by the policy are not shown, whatever was assessed before."""
-    rows = Trait.objects.filter(space=space, owner=owner_of(space), retired_at=None)
+    rows = moment.rows(space, Trait).filter(owner=owner_of(space), retired_at=None)
     held: dict[str, list[Trait]] = defaultdict(list)
-    for row in rows.filter(key__in=list(keys)).order_by("key", "-valid_from"):
+    for row in map(moment.row, rows.filter(key__in=list(keys)).order_by("key", "-valid_from")):
         held[row.key].append(row)
     newest = [rows[0] for rows in held.values()]
-    quotes = sources_of("trait", [row.id for row in newest])
-    return [
-        TraitLife(
-            DIMENSIONS[key],
-            rows[0] if rows[0].valid_to is None else None,
-            rows[1:] if rows[0].valid_to is None else rows,
-            quotes[rows[0].id],
-        )
-        for key, rows in held.items()
-    ]
+    quotes = sources_of("trait", [row.id for row in newest], moment)
+    return [_life(key, rows, quotes[rows[0].id], moment.at) for key, rows in held.items()]
+
+
+def _life(key: str, rows: list[Trait], quotes: list[SourceQuote], at: datetime) -> TraitLife:
+    newest = rows[0]
+    holds = newest.valid_to is None or newest.valid_to > at
+    return TraitLife(
+        DIMENSIONS[key], newest if holds else None, rows[1:] if holds else rows, quotes
+    )
+
+
+def _fits(life: TraitLife, filters: Filters) -> bool:
+    level = life.now.level if life.now else "over"
+    words = f"{life.dimension.label} {life.words} {life.now.rationale if life.now else ''}"
+    return (
+        filters["category"] in ("", life.dimension.category)
+        and filters["level"] in ("", level)
+        and all(word in words.casefold() for word in filters.q.casefold().split())
+    )
+
+
+def _profile(space: Space, moment: Moment) -> list[ProfileAttribute]:
+    """Entries have no time of the world but their facts'."""
+    if not moment.rewinds:
+        return attributes(space, moment.at)
+    rows = moment.rows(space, ProfileAttribute).filter(owner=owner_of(space))
+    return [moment.row(row) for row in rows.order_by("key")]
 
 
 def _grouped(lives: Iterable[TraitLife]) -> list[tuple[str, list[TraitLife]]]:
@@ -117,10 +149,10 @@ def _grouped(lives: Iterable[TraitLife]) -> list[tuple[str, list[TraitLife]]]:
     return [(title, by[category]) for category, title in GROUPS.items() if by[category]]
 
 
-def _shelf(space: Space, title: str, kind: str, policy: Policy, now: datetime) -> ShelfView:
-    facts = shelving.on_shelf(space, kind, policy.shelf.cap, now)
-    fallen = shelving.shelved(space, kind, now).count() - len(facts)
-    return ShelfView(title, facts, policy.shelf.cap, fallen)
+def _shelf(space: Space, title: str, kind: str, policy: Policy, moment: Moment) -> ShelfView:
+    rows = shelving.newest_first(current(moment.rows(space, Fact).filter(shelf=kind), moment.at))
+    facts = [moment.row(row) for row in shelving.within(rows, policy.shelf.cap)]
+    return ShelfView(title, facts, policy.shelf.cap, rows.count() - len(facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +171,33 @@ class BlockView:
         return self.block.char_limit - len(self.block.value)
 
 
-def blocks(space: Space) -> list[BlockView]:
+def blocks(space: Space, filters: Filters, moment: Moment) -> list[BlockView]:
     """Of every agent of the space, and the shared ones attached to it."""
-    mine = CoreBlock.objects.filter(space=space, retired_at=None)
-    places = BlockAttachment.objects.filter(space=space)
-    shared = CoreBlock.objects.filter(id__in=places.values("block_id"), retired_at=None)
-    found = {block.id: block for block in [*in_front_of(space), *mine, *shared]}
+    found = {block.id: block for block in held_blocks(space, moment)}
     counts: dict[UUID, int] = defaultdict(int)
     for block_id in BlockAttachment.objects.filter(block__in=found).values_list("block", flat=True):
         counts[block_id] += 1
     ordered = sorted(found.values(), key=lambda block: (block.label, block.agent, block.id))
-    return [BlockView(block, counts[block.id]) for block in ordered]
+    views = [BlockView(block, counts[block.id]) for block in ordered]
+    return [view for view in views if _is_wanted(view, filters)]
+
+
+def _is_wanted(view: BlockView, filters: Filters) -> bool:
+    block = view.block
+    kinds = {"own": not view.is_shared, "shared": view.is_shared, "generated": block.generated}
+    words = f"{block.label} {block.agent} {block.description} {block.value}".casefold()
+    found = all(word in words for word in filters.q.casefold().split())
+    return found and kinds.get(filters["kind"], True)
+
+
+def held_blocks(space: Space, moment: Moment) -> list[CoreBlock]:
+    """Their words are those of the moment on either clock: a block has no time but the hub's."""
+    shared = BlockAttachment.objects.filter(space=space).values("block_id")
+    rows = CoreBlock.objects.filter(Q(space=space) | Q(space=None, id__in=shared))
+    if not moment.is_past:
+        return list(rows.filter(retired_at=None))
+    held = rows.filter(Q(retired_at=None) | Q(retired_at__gt=moment.at))
+    return as_they_were(list(held), moment.at)
 
 
 def attachable(space: Space) -> list[CoreBlock]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -74,8 +75,11 @@ def _time(local: datetime, words: str) -> SafeString:
 
 
 @register.simple_tag
-def validity(fact: Fact, successor: Fact | None, zone: str = "UTC") -> str:
-    return wording.validity(fact, successor, timezone.now(), ZoneInfo(zone))
+def validity(
+    fact: Fact, successor: Fact | None, zone: str = "UTC", now: datetime | None = None
+) -> str:
+    """`now`: the moment that is shown, if it is not the present."""
+    return wording.validity(fact, successor, now or timezone.now(), ZoneInfo(zone))
 
 
 @register.filter
@@ -86,9 +90,9 @@ def lang_of(text: str) -> str:
 
 
 @register.filter
-def over(fact: Fact) -> bool:
+def over(fact: Fact, now: datetime | None = None) -> bool:
     """Struck out: no longer true, or never. What is still to come is not."""
-    return is_over(fact, timezone.now())
+    return is_over(fact, now or timezone.now())
 
 
 _SAID = {
@@ -238,6 +242,11 @@ def calls_in(rows: dict[str, dict[str, float]]) -> int:
 
 
 @register.filter
+def item(rows: Sequence[Any], place: int) -> Any:
+    return rows[place]
+
+
+@register.filter
 def at_number(values: dict[str, Any], number: int) -> Any:
     """As `at`, for keys that are numbers in JSON; 0 where there is none."""
     return values.get(str(number), 0)
@@ -246,6 +255,24 @@ def at_number(values: dict[str, Any], number: int) -> Any:
 @register.filter
 def minutes(seconds: float) -> str:
     return wording.duration(timedelta(seconds=seconds))
+
+
+@register.simple_tag
+def exactly(at: datetime, zone: str = "UTC") -> SafeString:
+    """A day and a time of day."""
+    local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
+    return _time(local, f"{wording.day(local, now)}, {local:%H:%M:%S}")
+
+
+@register.filter
+def in_zone(at: datetime, zone: str) -> str:
+    """As a browser's time picker takes it."""
+    return at.astimezone(ZoneInfo(zone)).isoformat(timespec="milliseconds")[:23]
+
+
+@register.filter
+def amount(passed: timedelta) -> str:
+    return wording.amount(passed)
 
 
 @register.filter

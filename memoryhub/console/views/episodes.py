@@ -13,17 +13,17 @@ from memoryhub.console.queries import episodes as queries
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.views.spaces import tab
+from memoryhub.console.views.spaces import space_at, tab
 from memoryhub.policies.services import policy_of
 from notes.retention import standing
 
 
 @tenant_page()
 def episodes(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = space_or_404(space_id, timezone.now())
-    filters = read_filters(request.GET, (queries.KIND, queries.STATE))
-    page = queries.episodes(space, filters)
-    return tab(request, space, "episodes", filters=filters, page=page)
+    space, moment = space_at(request, space_id)
+    filters = read_filters(request.GET, queries.episode_choices(space), dated="Until")
+    page = queries.episodes(space, filters, moment)
+    return tab(request, space, "episodes", filters=filters, page=page, moment=moment)
 
 
 @tenant_page()

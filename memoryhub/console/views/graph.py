@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from django.views.decorators.http import conditional_page
 from memoryhub.console import graphing
 from memoryhub.console.access import tenant_page
 from memoryhub.console.graphing import Node, Wish
-from memoryhub.console.listing import PAGE_SIZE, Page
+from memoryhub.console.listing import page_in
 from memoryhub.console.queries import graph as queries
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
@@ -58,17 +57,12 @@ def _choices(wish: Wish) -> dict[str, Any]:
 def _listed(space: Space, wish: Wish) -> dict[str, Any]:
     found = queries.graph_of(space, wish, policy_of(space).policy.heat, timezone.now())
     if wish.view == "links":
-        pairs = _page(graphing.pairs(found, wish), wish.page)
+        pairs = page_in(graphing.pairs(found, wish), wish.page)
         shown = pairs.map(lambda one: (one, address(space, one[0]), address(space, one[2])))
         return {"page": shown, "left_out": found.left_out, "noun": "link"}
-    rows = _page(graphing.rows(found, wish), wish.page)
+    rows = page_in(graphing.rows(found, wish), wish.page)
     shown = rows.map(lambda row: (row, address(space, row.node)))
     return {"page": shown, "left_out": found.left_out, "noun": "memory"}
-
-
-def _page(rows: list[Any], number: int) -> Page[Any]:
-    number = min(max(1, number), max(1, ceil(len(rows) / PAGE_SIZE)))
-    return Page(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], number, len(rows))
 
 
 def address(space: Space, node: Node) -> str:

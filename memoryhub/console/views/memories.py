@@ -128,7 +128,7 @@ def segment(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> HttpRe
         space,
         "segment",
         segment=found,
-        parts=charts.heat_parts(found, found.heat),
+        parts=charts.heat_parts(found, found.heat, weights),
         tau=weights.tau,
         page=memories.segment_pages(found, read_filters(request.GET).page),
         changes=memories.changes_of("segment", [found.id]),

@@ -11,11 +11,12 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from memoryhub.console.access import tenant_page
+from memoryhub.console.listing import page_in, read_filters
 from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import personas as queries
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.views.spaces import tab
+from memoryhub.console.views.spaces import space_at, tab
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Membership, Space
@@ -26,11 +27,19 @@ from personas.models import CoreBlock
 
 @tenant_page()
 def persona(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    now = timezone.now()
-    space = space_or_404(space_id, now)
+    space, moment = space_at(request, space_id)
     policy = policy_of(space).policy
-    shown = queries.persona(space, policy, now)
-    return tab(request, space, "persona", persona=shown, policy=policy)
+    filters = read_filters(request.GET, (queries.CATEGORY, queries.LEVEL))
+    shown = queries.persona(space, policy, filters, moment)
+    return tab(
+        request,
+        space,
+        "persona",
+        persona=shown,
+        policy=policy,
+        filters=filters,
+        moment=moment,
+    )
 
 
 @tenant_page(role=Membership.Role.EDITOR)
@@ -59,12 +68,16 @@ def set_profile(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 @tenant_page()
 def block_list(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = space_or_404(space_id, timezone.now())
+    space, moment = space_at(request, space_id)
+    filters = read_filters(request.GET, (queries.BLOCK_KIND,))
+    found = queries.blocks(space, filters, moment)
     return tab(
         request,
         space,
         "blocks",
-        blocks=queries.blocks(space),
+        page=page_in(found, filters.page),
+        filters=filters,
+        moment=moment,
         attachable=queries.attachable(space),
         limit=policy_of(space).policy.core.char_limit,
     )

@@ -20,6 +20,7 @@ from memoryhub.console.queries import spaces as space_queries
 from memoryhub.console.queries.prompts import prompts_to_choose
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.replays import begin
+from memoryhub.console.views.spaces import framed
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import Candidate
 from memoryhub.policies.composing import house_rules
@@ -130,9 +131,7 @@ def _page(
         "groups": policies.groups(layers, given, faults, prompts_to_choose()),
         "trouble": wrong.message if wrong else "",
         "page": queries.versions(space, number).map(lambda v: (v, policies.steps(v.overrides))),
-        "space": space,
-        "tab": "policy",
-        "now": timezone.now(),
+        **(framed(request, space, "policy") if space else {"now": timezone.now()}),
         **_compared(request, layers, space),
     }
     template = "space/policy.html" if space else "policy.html"

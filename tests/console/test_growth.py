@@ -1,0 +1,122 @@
+"""Every page of a space takes as many statements with 10,000 memories as with 100."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from memoryhub.console.urls import urlpatterns
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World, make_world
+from tests.console.test_access import DECIDED, address
+from tests.support.bulk import remember
+
+FEW, MANY = 100, 10_000
+# Files of everything there is, in batches: they are not pages.
+FILES = {"space-export"}
+# A question is taken more steps when more is found to choose from; how many is pinned below.
+BY_CONTENT = {"space-search?q=where+is+hive+12"}
+# The same pages in other states.
+STATES = (
+    ("space-facts", "?status=all&q=hive&page=3"),
+    ("space-facts", "?as_of=2027-01-01"),
+    ("space-facts", "?as_of=2026-06-01&known=now"),
+    ("space-notes", "?tag=tag-1&show=linked"),
+    ("space-notes", "?as_of=2026-06-01"),
+    ("space-entities", "?as_of=2026-06-01"),
+    ("space-timeline", "?as_of=2026-06-01"),
+    ("space-persona", "?as_of=2026-06-01"),
+    ("space-heat", "?view=fading"),
+    ("space-graph", "?view=table"),
+    ("space-graph", "?view=links"),
+    ("space-history", "?row=fact&state=standing&page=2"),
+    ("space-search", "?q=where+is+hive+12"),
+)
+
+# Reads of a page, those of signing in and of the frame included.
+PINNED = {
+    "space-timeline": 16,
+    "space-facts": 13,
+    "space-notes": 12,
+    "space-segments": 9,
+    "space-heat": 11,
+    "space-episodes": 10,
+    "space-episode": 10,
+    "space-entities": 9,
+    "space-graph": 4,
+    "space-graph-data": 13,
+    "space-graph-about": 4,
+    "space-map": 8,
+    "space-map-data": 15,
+    "space-history": 14,
+    "space-event": 12,
+    "space-roll-back": 4,
+    "space-review": 8,
+    "space-erase": 23,
+    "space-golden": 10,
+    "space-golden-new": 4,
+    "space-golden-question": 8,
+    "space-turn": 5,
+    "space-fact": 20,
+    "space-note": 14,
+    "space-segment": 10,
+    "space-persona": 16,
+    "space-blocks": 10,
+    "space-block": 6,
+    "space-policy": 7,
+    "space-search": 5,
+    "space-facts?status=all&q=hive&page=3": 13,
+    "space-facts?as_of=2027-01-01": 13,
+    "space-facts?as_of=2026-06-01&known=now": 13,
+    "space-notes?tag=tag-1&show=linked": 12,
+    "space-notes?as_of=2026-06-01": 12,
+    "space-entities?as_of=2026-06-01": 9,
+    "space-timeline?as_of=2026-06-01": 16,
+    "space-persona?as_of=2026-06-01": 17,
+    "space-heat?view=fading": 7,
+    "space-graph?view=table": 13,
+    "space-graph?view=links": 13,
+    "space-history?row=fact&state=standing&page=2": 12,
+    "space-search?q=where+is+hive+12": 11,
+}
+
+
+def pages(world: World) -> Iterator[tuple[str, str, str]]:
+    """(name, address, query) of every page of the space."""
+    patterns = {str(pattern.name): pattern for pattern in urlpatterns}
+    for name, (_, method) in DECIDED.items():
+        if name.startswith("space-") and method == "get" and name not in FILES:
+            yield name, address(patterns[name], world.ids()), ""
+    for name, query in STATES:
+        yield name, reverse(name, args=[world.space.id]), query
+
+
+def statements(browser: Client, world: World) -> dict[str, int]:
+    """How many each page takes, but for those that only open scopes and transactions."""
+    counts = {}
+    for name, path, query in pages(world):
+        with CaptureQueriesContext(connection) as seen:
+            answer = browser.get(path + query)
+        assert answer.status_code in (200, 302), path + query
+        asked = [each["sql"].lstrip("( ").upper() for each in seen.captured_queries]
+        counts[name + query] = sum(sql.startswith(("SELECT", "WITH")) for sql in asked)
+    return counts
+
+
+def test_statements_of_a_page_do_not_grow_with_the_space(client: Client, db: None) -> None:
+    counts = []
+    for name, memories in (("Few", FEW), ("Many", MANY)):
+        world = make_world(name)
+        with tenant_scope(world.tenant.id):
+            remember(world.space, memories)
+        client.force_login(world.admin)
+        counts.append(statements(client, world))
+    few, many = counts
+    grown = {page: (few[page], many[page]) for page in few if many[page] > few[page]}
+    assert set(grown) <= BY_CONTENT, grown
+    over = {page: count for page, count in many.items() if count > PINNED[page]}
+    assert not over

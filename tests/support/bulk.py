@@ -1,0 +1,207 @@
+"""Many memories of one space at once, with their sources and their history, in a few statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from memoryhub.dialogues.messages import text_hash
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.tenants.models import Space
+from notes.models import (
+    Chain,
+    Derivation,
+    Entity,
+    Episode,
+    EvolutionEvent,
+    Fact,
+    Link,
+    Note,
+    Page,
+    Relation,
+    Revision,
+    Segment,
+    SegmentPage,
+)
+from notes.recording import values_of
+from tests.support.factories import MAY
+
+PER_EVENT = 10  # rows of a change-set
+AN_HOUR = timedelta(hours=1)
+
+
+def remember(space: Space, count: int) -> None:
+    """`count` memories: half of them facts, three of ten notes, the rest entities, segments and
+    episodes. A turn to each of two facts. Call inside the tenant's scope."""
+    own = {"tenant_id": space.tenant_id, "space": space}
+    turns = _said(space, max(2, count // 4), own)
+    facts = _facts(space, turns, count // 2, own)
+    notes = _notes(space, _pages(turns, own), count * 3 // 10, own)
+    entities = _entities(count // 10, own)
+    segments = _segments(notes, count // 20, own)
+    episodes = _episodes(turns, count // 20, own)
+    _tie(notes, facts, entities, own)
+    _record([*facts, *notes, *entities, *segments, *episodes], turns, own)
+
+
+def _make(rows: Sequence[Any]) -> list[Any]:
+    return list(type(rows[0])._default_manager.bulk_create(rows, batch_size=2000)) if rows else []
+
+
+def _said(space: Space, count: int, own: dict[str, Any]) -> list[Turn]:
+    first = space.next_seq
+    session = Session.objects.create(
+        ordinal=99, started_at=MAY, ended_at=MAY, turn_count=count, **own
+    )
+    Space.objects.filter(id=space.id).update(next_seq=first + count)
+    return _make(
+        [
+            Turn(
+                session=session,
+                seq=first + n,
+                ordinal=n,
+                role="user",
+                speaker=space.subject,
+                text=f"Hive {n} stands in the garden.",
+                occurred_at=MAY + n * AN_HOUR,
+                received_at=MAY + n * AN_HOUR,
+                content_hash=text_hash(f"hive {n}"),
+                state=Turn.State.PROCESSED,
+                **own,
+            )
+            for n in range(count)
+        ]
+    )
+
+
+def _pages(turns: Sequence[Turn], own: dict[str, Any]) -> list[Page]:
+    (chain,) = _make([Chain(page_count=len(turns), **own)])
+    return _make(
+        [
+            Page(session=t.session, first_seq=t.seq, last_seq=t.seq, chain=chain, **own)
+            for t in turns
+        ]
+    )
+
+
+def _facts(space: Space, turns: Sequence[Turn], count: int, own: dict[str, Any]) -> list[Fact]:
+    return _make(
+        [
+            Fact(
+                owner=space.subject,
+                speaker=space.subject,
+                text=f"Hive {n} stands in the garden",
+                text_key=text_hash(f"fact {n}"),
+                valid_from=MAY,
+                asserted_at=turns[n % len(turns)].occurred_at,
+                recorded_at=MAY,
+                engine="local/1",
+                **own,
+            )
+            for n in range(count)
+        ]
+    )
+
+
+def _notes(space: Space, pages: Sequence[Page], count: int, own: dict[str, Any]) -> list[Note]:
+    return _make(
+        [
+            Note(
+                page=pages[n % len(pages)],
+                content=f"About hive {n}",
+                keywords=["hive"],
+                tags=[f"tag-{n % 20}"],
+                occurred_at=MAY,
+                created_at=MAY,
+                engine="local/1",
+                **own,
+            )
+            for n in range(count)
+        ]
+    )
+
+
+def _entities(count: int, own: dict[str, Any]) -> list[Entity]:
+    names = [f"Hive {n}" for n in range(count)]
+    return _make([Entity(name=n, canonical_key=n.casefold(), type="thing", **own) for n in names])
+
+
+def _segments(notes: Sequence[Note], count: int, own: dict[str, Any]) -> list[Segment]:
+    times = dict.fromkeys(("started_at", "ended_at", "last_visited_at"), MAY)
+    rows: list[Segment] = _make(
+        [
+            Segment(summary=f"Hive {n}", pages_total=9, promo_pages=9, **times, **own)
+            for n in range(count)
+        ]
+    )
+    pages = list(dict.fromkeys(note.page_id for note in notes))
+    _make(
+        [
+            SegmentPage(segment=rows[n % len(rows)], page_id=page, added_at=MAY, **own)
+            for n, page in enumerate(pages)
+        ]
+    )
+    return rows
+
+
+def _episodes(turns: Sequence[Turn], count: int, own: dict[str, Any]) -> list[Episode]:
+    seqs = dict.fromkeys(("from_seq", "to_seq"), turns[0].seq)
+    return _make(
+        [
+            Episode(kind="topic", text=f"Hive {n}", from_at=MAY, to_at=MAY, **seqs, **own)
+            for n in range(count)
+        ]
+    )
+
+
+def _tie(
+    notes: Sequence[Note], facts: Sequence[Fact], entities: Sequence[Entity], own: dict[str, Any]
+) -> None:
+    ordered = sorted(notes, key=lambda note: note.id)
+    pairs = pairwise(ordered)
+    _make([Link(a=a, b=b, created_at=MAY, **own) for a, b in pairs])
+    hub = entities[0]
+    _make(
+        [
+            Relation(fact=fact, src=hub, label="has", dst=entities[n % len(entities)], **own)
+            for n, fact in enumerate(facts)
+        ]
+    )
+
+
+def _record(rows: Sequence[Any], turns: Sequence[Turn], own: dict[str, Any]) -> None:
+    """The change-sets that made the rows, each row resting on a turn."""
+    kinds = {"kind": "resolve", "actor": "pipeline", "engine": "local/1"}
+    events = _make(
+        [
+            EvolutionEvent(created_at=MAY + n * AN_HOUR, **kinds, **own)
+            for n in range(-(-len(rows) // PER_EVENT))
+        ]
+    )
+    placed = [(row, events[n // PER_EVENT]) for n, row in enumerate(rows)]
+    _make([_made(row, event, own) for row, event in placed])
+    _make(
+        [
+            Derivation(
+                child_type=row._meta.model_name,
+                child_id=row.id,
+                turn=turns[n % len(turns)],
+                event=event,
+                **own,
+            )
+            for n, (row, event) in enumerate(placed)
+        ]
+    )
+
+
+def _made(row: Any, event: EvolutionEvent, own: dict[str, Any]) -> Revision:
+    return Revision(
+        event=event,
+        row_type=row._meta.model_name,
+        row_id=row.id,
+        version_after=1,
+        after=values_of(row),
+        **own,
+    )
