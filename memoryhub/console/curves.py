@@ -79,20 +79,20 @@ def _level(row: Any, forget: Forget) -> float | None:
 
 
 WIDE, HIGH = 600.0, 160.0
-ROWS = 7  # of the table beside the picture
+ROWS = 8  # of the table beside the picture
 
 
 @dataclass(frozen=True, slots=True)
 class Falling:
-    """Curves of several kinds on a picture of `WIDE` by `HIGH`: (kind, points) each, and the same
-    as rows of (time, [(mean R, hidden)])."""
+    """Curves of several kinds on a picture of `WIDE` by `HIGH`, (kind, points) each, and the same
+    as rows of (age, [(mean R, how many are older)])."""
 
     lines: list[tuple[str, str]]
-    heads: list[tuple[str, int, int]]
-    rows: list[tuple[datetime, list[tuple[float, int]]]]
+    falls: Sequence[Any]
+    rows: list[tuple[timedelta, list[tuple[float, int]]]]
 
 
-def falling(falls: Sequence[Any], at: Sequence[datetime]) -> Falling:
+def falling(falls: Sequence[Any], at: Sequence[timedelta]) -> Falling:
     """`falls`: rows of `queries.fading`, of which those without a memory that fades are left out
     of the picture."""
     last = len(at) - 1
@@ -107,6 +107,5 @@ def falling(falls: Sequence[Any], at: Sequence[datetime]) -> Falling:
         if fall.count
     ]
     told = range(0, last + 1, max(1, last // (ROWS - 1)))
-    rows = [(at[n], [(fall.left[n], fall.hidden[n]) for fall in falls]) for n in told]
-    heads = [(fall.kind, fall.count, fall.spared) for fall in falls]
-    return Falling(lines, heads, rows if falls else [])
+    rows = [(at[n], [(fall.left[n], fall.older[n]) for fall in falls]) for n in told]
+    return Falling(lines, falls, rows)

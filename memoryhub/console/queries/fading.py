@@ -1,4 +1,4 @@
-"""How much of a space's memories will be left, and which fade first (spec §2.3, §11.6)."""
+"""How a space's memories fade, and of which least is left (spec §2.3, §11.6)."""
 
 from __future__ import annotations
 
@@ -28,60 +28,72 @@ from notes.models import Episode, Fact, Note
 from notes.retention import MODELS, Standing, dated, exempt, standing
 
 KIND = Choice("kind", "Kind", (("fact", "Facts"), ("note", "Notes"), ("episode", "Episodes")))
-DAYS = Choice("days", "Ahead", (("30", "30 days"), ("7", "A week"), ("365", "A year")))
+DAYS = Choice("days", "Over", (("7", "A week"), ("28", "Four weeks"), ("364", "A year")))
 SEEN = Choice("seen", "Show", (("", "All"), ("active", "In sight"), ("dormant", "Faded")))
 _WORDS: dict[Any, tuple[str, ...]] = {
     Fact: ("text",),
     Note: ("content", "context"),
     Episode: ("title", "text"),
 }
-POINTS = 24
+POINTS = 28  # so that every fourth is at a whole day
 # The database takes a smaller power of e for an error.
 _NOTHING = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """What will be left of the memories of a kind that fade: at each of `POINTS` + 1 times from
-    now the mean of R, and how many will be hidden by then. `spared`: those that never fade."""
+    """How the memories of a kind fade: at each of `POINTS` + 1 ages since the last recall the mean
+    of R, and how many are older. `spared`: those that never fade. `hidden`: now, and by the end
+    of as long a time from now, if nothing is recalled meanwhile."""
 
     kind: str
     count: int
     spared: int
     left: list[float]
-    hidden: list[int]
+    older: list[int]
+    hidden: tuple[int, int]
 
 
-def times(days: int, now: datetime) -> list[datetime]:
-    return [now + timedelta(days=days * n / POINTS) for n in range(POINTS + 1)]
+def ages(days: int) -> list[timedelta]:
+    return [timedelta(days=days * n / POINTS) for n in range(POINTS + 1)]
 
 
-def falls(space: Space, forget: Forget, at: list[datetime]) -> list[Fall]:
-    """If nothing is recalled meanwhile. One statement a kind."""
-    return [_fall(space, kind, model, forget, at) for kind, model in MODELS.items()]
+def falls(space: Space, forget: Forget, at: list[timedelta], now: datetime) -> list[Fall]:
+    """One statement a kind."""
+    return [_fall(space, kind, model, forget, at, now) for kind, model in MODELS.items()]
 
 
-def _fall(space: Space, kind: str, model: Any, forget: Forget, at: list[datetime]) -> Fall:
+def _fall(
+    space: Space, kind: str, model: Any, forget: Forget, at: list[timedelta], now: datetime
+) -> Fall:
     held = dated(model.objects.filter(space=space, retired_at=None))
     fading = ~exempt(model)
+    by = (now, now + at[-1])
     asked: dict[str, Any] = {
         "count": Count("pk", filter=fading),
         "spared": Count("pk", filter=exempt(model)),
+        "hidden_0": Count("pk", filter=fading & Q(forget_at__lte=by[0])),
+        "hidden_1": Count("pk", filter=fading & Q(forget_at__lte=by[1])),
     }
-    for n, time in enumerate(at):
-        asked[f"left_{n}"] = Avg(_retained(forget, time), filter=fading)
-        asked[f"hidden_{n}"] = Count("pk", filter=fading & Q(forget_at__lte=time))
+    for n, age in enumerate(at):
+        days = Value(age.total_seconds() / DAY_SECONDS, FloatField())
+        asked[f"left_{n}"] = Avg(_retained(forget, days), filter=fading)
+        asked[f"older_{n}"] = Count("pk", filter=fading & Q(since__lte=now - age))
     told = held.aggregate(**asked)
     left = [told[f"left_{n}"] or 0.0 for n in range(len(at))]
-    hidden = [told[f"hidden_{n}"] if hides(forget) else 0 for n in range(len(at))]
-    return Fall(kind, told["count"], told["spared"], left, hidden)
+    older = [told[f"older_{n}"] for n in range(len(at))]
+    hidden = (told["hidden_0"], told["hidden_1"]) if hides(forget) else (0, 0)
+    return Fall(kind, told["count"], told["spared"], left, older, hidden)
 
 
-def _retained(forget: Forget, at: datetime) -> Any:
-    """`forgetting.retained` of a row with `since`, worked out by the database."""
-    days = Cast(Extract(Value(at) - F("since"), "epoch"), FloatField()) / DAY_SECONDS
+def _retained(forget: Forget, days: Any) -> Any:
+    """`forgetting.retained` after so many days, worked out by the database."""
     units = Greatest(days, 0.0) / (Cast("strength", FloatField()) * forget.unit_days)
     return Exp(-Least(units, _NOTHING), output_field=FloatField())
+
+
+def _days_since(now: datetime) -> Any:
+    return Cast(Extract(Value(now) - F("since"), "epoch"), FloatField()) / DAY_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +112,7 @@ def memories(space: Space, filters: Filters, forget: Forget, now: datetime) -> P
     rows = rows.filter(containing(filters.q, *_WORDS[model]))
     if filters["seen"]:
         rows = rows.filter(visibility=filters["seen"])
-    left = rows.annotate(left=_retained(forget, now), spared=_as_number(exempt(model)))
+    left = rows.annotate(left=_retained(forget, _days_since(now)), spared=_as_number(exempt(model)))
     found = page_of(left.order_by("spared", "left", "-id"), filters.page)
     return found.map(
         lambda row: Fading(

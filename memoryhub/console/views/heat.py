@@ -55,8 +55,8 @@ def _topics(request: ConsoleRequest, space: Any) -> dict[str, Any]:
 def _fading(request: ConsoleRequest, space: Any) -> dict[str, Any]:
     now, forget = timezone.now(), policy_of(space).policy.forget
     filters = read_filters(request.GET, (fading.KIND, fading.SEEN, fading.DAYS))
-    at = fading.times(int(filters["days"]), now)
-    falls = fading.falls(space, forget, at) if forget.mode != "off" else []
+    at = fading.ages(int(filters["days"]))
+    falls = fading.falls(space, forget, at, now) if forget.mode != "off" else []
     return {
         "view": "fading",
         "held": {"view": "fading"},
