@@ -60,7 +60,7 @@ def test_the_threshold_is_a_line_over_which_a_topic_is_said_to_be(
     (line,) = set(re.findall(r'class="threshold" x1="([\d.]+)"', page))
     assert float(line) == pytest.approx(100 * 5 / scale, abs=0.1)
     assert page.count('<span class="badge good">over</span>') == 1
-    assert "threshold" not in show(browser, warm, by="staying")
+    assert 'class="threshold"' not in show(browser, warm, by="staying")
 
 
 def test_capacity_parts_those_in_reach_from_the_cold(browser: Client, warm: World) -> None:
