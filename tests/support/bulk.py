@@ -136,7 +136,7 @@ def _segments(notes: Sequence[Note], count: int, own: dict[str, Any]) -> list[Se
             for n in range(count)
         ]
     )
-    pages = list(dict.fromkeys(note.page_id for note in notes))
+    pages = list(dict.fromkeys(note.page_id for note in notes if note.page_id))
     _make(
         [
             SegmentPage(segment=rows[n % len(rows)], page_id=page, added_at=MAY, **own)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from memoryhub.console.listing import read_filters
+from memoryhub.console.moments import Moment
 from memoryhub.console.own import access, deeds, queries
 from memoryhub.console.own.access import Person, person_page, person_view
 from memoryhub.console.queries.personas import persona
@@ -146,7 +147,7 @@ def _corrected(request: HttpRequest, person: Person, fact_id: UUID) -> tuple[str
 @person_page
 def about(request: HttpRequest, person: Person) -> HttpResponse:
     policy = policy_of(person.space).policy
-    found = persona(person.space, policy, timezone.now())
+    found = persona(person.space, policy, Moment(timezone.now()))
     return shown(request, person, "about", persona=found)
 
 

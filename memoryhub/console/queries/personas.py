@@ -87,12 +87,14 @@ class Persona:
         return sum(len(lives) for _, lives in self.groups)
 
 
-def persona(space: Space, policy: Policy, filters: Filters, moment: Moment) -> Persona:
+def persona(
+    space: Space, policy: Policy, moment: Moment, filters: Filters | None = None
+) -> Persona:
     """A dozen statements at most, however much there is. Filters are of the traits."""
     keys = allowed(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
     lives = _lives(space, keys, moment)
     return Persona(
-        groups=_grouped(life for life in lives if _fits(life, filters)),
+        groups=_grouped(life for life in lives if filters is None or _fits(life, filters)),
         traits=len(lives),
         profile=_profile(space, moment),
         shelves=[

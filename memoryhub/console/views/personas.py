@@ -30,7 +30,7 @@ def persona(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
     policy = policy_of(space).policy
     filters = read_filters(request.GET, (queries.CATEGORY, queries.LEVEL))
-    shown = queries.persona(space, policy, filters, moment)
+    shown = queries.persona(space, policy, moment, filters)
     return tab(
         request,
         space,
