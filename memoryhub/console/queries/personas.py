@@ -82,6 +82,11 @@ class Persona:
     choices: list[Dimension]
 
     @property
+    def is_empty(self) -> bool:
+        shelved = any(shelf.facts for shelf in self.shelves)
+        return not (self.traits or self.profile or shelved)
+
+    @property
     def total(self) -> int:
         """Of the traits that the filters leave."""
         return sum(len(lives) for _, lives in self.groups)
