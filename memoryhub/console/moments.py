@@ -28,7 +28,7 @@ KNOWN = (("then", "what was known then"), ("now", "what is known today"))
 # When a row begins to be so in the world. Kinds without such a time are undated.
 _BEGINS: dict[type[Model], str] = {
     Turn: "occurred_at",
-    Fact: "asserted_at",
+    Fact: "valid_from",
     Note: "occurred_at",
     Segment: "started_at",
     Episode: "to_at",

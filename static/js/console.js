@@ -74,6 +74,9 @@ document.addEventListener("change", (event) => {
   if (filter) event.target.form.requestSubmit();
 });
 
+document.documentElement.classList.add("scripted");
+showLatest();
+
 // The slider writes the time beside it, in the space's zone, and shows it once it is let go. With
 // the keyboard every step is a change, so those wait for a pause; the focus comes back after it.
 {
@@ -101,5 +104,3 @@ document.addEventListener("change", (event) => {
   }
 }
 
-document.documentElement.classList.add("scripted");
-showLatest();

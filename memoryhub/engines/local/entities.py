@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from spacy.tokens import Doc
 
+from memoryhub.engines.local.calendar import WEEKDAYS
 from memoryhub.engines.local.scene import Scene
 from memoryhub.engines.local.verbs import lemma_of
 from memoryhub.engines.local.wordlists import words
@@ -47,8 +48,14 @@ def entities_of(
 def _named(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
     for doc in docs:
         for ent in doc.ents:
-            if ent.label_ in _TYPES and re.match(r"[A-Z]\w", ent.text.strip()):
-                yield re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I), _TYPES[ent.label_]
+            name = re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I)
+            if ent.label_ in _TYPES and re.match(r"[A-Z]\w", name) and not _is_a_day(name):
+                yield name, _TYPES[ent.label_]
+
+
+def _is_a_day(name: str) -> bool:
+    """Days of the week, which the parser takes for people at times. Months are people's names."""
+    return name.casefold().removesuffix("s") in WEEKDAYS
 
 
 def relations_of(
