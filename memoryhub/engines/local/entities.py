@@ -48,9 +48,10 @@ def entities_of(
 def _named(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
     for doc in docs:
         for ent in doc.ents:
-            name = re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I)
-            if ent.label_ in _TYPES and re.match(r"[A-Z]\w", name) and not _is_a_day(name):
-                yield name, _TYPES[ent.label_]
+            if ent.label_ in _TYPES and re.match(r"[A-Z]\w", ent.text.strip()):
+                name = re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I)
+                if not _is_a_day(name):
+                    yield name, _TYPES[ent.label_]
 
 
 def _is_a_day(name: str) -> bool:
