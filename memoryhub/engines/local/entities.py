@@ -77,7 +77,8 @@ def target_of(fact: FactCandidate) -> str:
     phrase = fact.o or (fact.c if fact.predicate_key else "")
     short = re.split(r" (?:in|at|of|with|for|on|from|to|and|as|that|by|called) |, ", phrase)[0]
     name = _ARTICLE.sub("", short).strip(" .,")
-    return name if 0 < len(name) <= 60 and len(name.split()) <= 5 else ""
+    fits = 0 < len(name) <= 60 and len(name.split()) <= 5
+    return name if fits and not _is_a_day(name) else ""
 
 
 def label_of(fact: FactCandidate) -> str:

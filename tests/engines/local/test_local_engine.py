@@ -211,6 +211,16 @@ def test_relations_point_at_their_fact_and_at_listed_entities() -> None:
         assert relation.dst in made.facts[relation.fact].text
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["My interview is on Monday.", "Monday was awful.", "It was Tuesday.", "I hate Mondays."],
+)
+def test_days_of_the_week_are_no_entities(text: str) -> None:
+    made = read(("Ana", text))
+    assert not [entity.name for entity in made.entities if "day" in entity.name]
+    assert not [relation.dst for relation in made.relations if "day" in relation.dst]
+
+
 def test_what_does_not_hold_makes_no_relation() -> None:
     assert read(("Ana", "I don't eat meat and I will visit Peru.")).relations == ()
 
