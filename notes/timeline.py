@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
@@ -55,13 +55,16 @@ class RowChange:
         ]
 
 
-def as_of(space: Space, at: datetime) -> dict[Row, Values]:
-    """The rows held at `at` with their values then. Call inside the tenant's scope.
+def as_of(space: Space, at: datetime, among: QuerySet[Revision] | None = None) -> dict[Row, Values]:
+    """The rows held at `at` with their values then; of the rows of these revisions only, if given.
+    Call inside the tenant's scope.
 
     What was erased since is missing: of that, nothing is left to be told.
     """
     known = Revision.objects.filter(space=space, event__created_at__lte=at)
     known = known.exclude(_is_shared())
+    if among is not None:
+        known = known.filter(row_id__in=among.values("row_id"))
     known = known.order_by("row_type", "row_id", "-version_after", "-id")
     latest = known.distinct("row_type", "row_id").values_list("row_type", "row_id", "after")
     return {(kind, row): after for kind, row, after in latest if after and is_held(kind, after)}
@@ -95,7 +98,10 @@ def difference(then: Mapping[Row, Values], now: Mapping[Row, Values]) -> list[Ro
 
 def since(space: Space, at: datetime, now: datetime) -> list[RowChange]:
     """What has changed from `at` until `now`. Call inside the tenant's scope."""
-    return difference(as_of(space, at), as_of(space, now))
+    between = Revision.objects.filter(
+        space=space, event__created_at__gt=at, event__created_at__lte=now
+    )
+    return difference(as_of(space, at, between), as_of(space, now, between))
 
 
 def later_events(space: Space, to: datetime) -> list[EvolutionEvent]:

@@ -34,9 +34,9 @@ AN_HOUR = timedelta(hours=1)
 
 def remember(space: Space, count: int) -> None:
     """`count` memories: half of them facts, three of ten notes, the rest entities, segments and
-    episodes. A turn to each of two facts. Call inside the tenant's scope."""
+    episodes. A turn to each of four facts. Call inside the tenant's scope."""
     own = {"tenant_id": space.tenant_id, "space": space}
-    turns = _said(space, max(2, count // 4), own)
+    turns = _said(space, max(2, count // 8), own)
     facts = _facts(space, turns, count // 2, own)
     notes = _notes(space, _pages(turns, own), count * 3 // 10, own)
     entities = _entities(count // 10, own)
@@ -166,7 +166,7 @@ def _tie(
     _make(
         [
             Relation(fact=fact, src=hub, label="has", dst=entities[n % len(entities)], **own)
-            for n, fact in enumerate(facts)
+            for n, fact in enumerate(facts[::5])
         ]
     )
 
