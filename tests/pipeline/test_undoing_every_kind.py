@@ -18,7 +18,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes import registry
-from notes.models import EvolutionEvent, IndexEntry, Revision
+from notes.models import Derivation, EvolutionEvent, IndexEntry, Revision
 from notes.recording import values_of
 from notes.undoing import standing_in, undo
 from notes.workbench import Key
@@ -68,6 +68,20 @@ def index_of(space: Space) -> set[tuple[str, UUID, int, str]]:
     return set(entries.values_list("kind", "owner_id", "chunk", "text_hash"))
 
 
+def support_of(space: Space) -> set[tuple[UUID, UUID, UUID]]:
+    """(row, turn, the event that brought it) of all that counts as support."""
+    links = Derivation.objects.filter(space=space, role=Derivation.Role.SUPPORT)
+    return set(links.values_list("child_id", "turn_id", "event_id"))
+
+
+def support_before(event: EvolutionEvent, support: set[tuple[UUID, UUID, UUID]]) -> Any:
+    """Without what the event had brought to rows that were there before it."""
+    made = set(
+        Revision.objects.filter(event=event, version_before=None).values_list("row_id", flat=True)
+    )
+    return {s for s in support if s[2] != event.id or s[0] in made}
+
+
 def before(event: EvolutionEvent, rows: Rows, now: datetime) -> Rows:
     """What undoing it must come to, told from its revisions: what it changed is as it was, what
     it made is retired, what it only recorded is gone. Every other row stays."""
@@ -102,15 +116,19 @@ def test_X8_every_event_is_undone_and_redone_bit_for_bit() -> None:
         events = list(EvolutionEvent.objects.filter(space=space).exclude(kind="undo"))
         kinds = set(Revision.objects.filter(space=space).values_list("row_type", flat=True))
     assert kinds >= EVERY_KIND
+    withdrawn = 0
     while events:
         event = events.pop(_last(events))
         now += timedelta(minutes=1)
         with tenant_scope(space.tenant_id):
-            held, found = rows_of(space), index_of(space)
+            held, found, support = rows_of(space), index_of(space), support_of(space)
+            supported = support_before(event, support)
+            withdrawn += len(support - supported)
             wanted = before(event, {key: dict(row) for key, row in held.items()}, now)
         undone = undo(event, "eva", now)
         with tenant_scope(space.tenant_id):
             assert _apart(rows_of(space), wanted) == {}, event
+            assert support_of(space) == supported
         with pytest.raises(Conflict) as refused:
             undo(event, "eva", now)
         assert refused.value.code == "already_undone"
@@ -118,8 +136,10 @@ def test_X8_every_event_is_undone_and_redone_bit_for_bit() -> None:
         with tenant_scope(space.tenant_id):
             assert _apart(rows_of(space), held) == {}, event
             assert index_of(space) == found, event
+            assert support_of(space) == support
             assert standing_in(space).stands(event.id)
         undo(redone, "eva", now + timedelta(seconds=2))
+    assert withdrawn
 
 
 def _last(events: list[EvolutionEvent]) -> int:
