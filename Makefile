@@ -10,15 +10,17 @@ CLIENTS := $(VENV)/installed-clients
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test lint types format bench bench-data lock reset
+.PHONY: help run test fuzz lint types format bench bench-data bench-ways lock reset
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make run     start MemoryHub: database, web server and worker; Ctrl-C stops it"
 	@echo "make test    check the code and run all tests"
+	@echo "make fuzz    send the API what its description allows and forbids, thousands of requests"
 	@echo "make lint    check the code only;  make format  put it into shape"
 	@echo "make reset   erase the data, after asking"
 	@echo "make bench   measure search among a million memories;  with DATA=locomo.json also recall"
+	@echo "make bench-ways  measure add and search through each way in, side by side"
 	@echo "make lock    renew the lock"
 
 run: $(RUN)
@@ -27,6 +29,11 @@ run: $(RUN)
 test: lint types $(CLIENTS)
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m pytest -n 2
+
+# EXAMPLES: how many requests are made up at random for each operation and mode.
+EXAMPLES ?= 100
+fuzz: $(DEV)
+	MEMORYHUB_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/api/test_schemathesis.py -q
 
 lint: $(DEV)
 	$(BIN)/lint-imports
@@ -51,6 +58,9 @@ bench-data: $(DEV)
 	$(BIN)/python benchmarks/local_engine.py facts "$(DATA)"
 	$(BIN)/python manage.py migrate --database owner --verbosity 0
 	$(BIN)/python manage.py lab recall "$(DATA)"
+
+bench-ways: $(DEV)
+	$(BIN)/python -m benchmarks.ways $(BENCH)
 
 reset: $(RUN)
 	@$(BIN)/python manage.py db erase

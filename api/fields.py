@@ -141,6 +141,22 @@ class PatternField(NameField):
         return name
 
 
+class KeyField(TextField):
+    """A name of an application's own, kept to the letter: not empty, and without NULs."""
+
+    default_error_messages = {"nul": "NUL characters are not allowed"}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(shape="^[^\\u0000]+$", **kwargs)
+        self.allow_blank = False
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if "\0" in text:
+            self.fail("nul")
+        return text
+
+
 class FlagField(serializers.BooleanField):
     """True or false as JSON has them: not "yes", not 1."""
 
@@ -159,6 +175,15 @@ class WholeField(serializers.IntegerField):
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
+
+
+class NumberField(serializers.FloatField):
+    """A number as JSON has them: not "1.5", not true."""
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool) or not isinstance(data, (int, float)):
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 class IdField(serializers.UUIDField):
@@ -184,3 +209,23 @@ class MetadataField(serializers.DictField):
         if fault := metadata_fault(found):
             raise serializers.ValidationError(fault)
         return found
+
+
+class OneOfSerializer(serializers.Serializer[Any]):
+    """Exactly one of its fields, none of which is required by itself."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len(attrs) != 1:
+            *most, last = self.fields
+            raise serializers.ValidationError(f"one of {', '.join(most)} and {last}")
+        return attrs
+
+
+class SomeOfSerializer(serializers.Serializer[Any]):
+    """Of a change: at least one of its fields."""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            first = str(next(iter(self.fields.keys())))
+            raise serializers.ValidationError({first: "something to change"})
+        return attrs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
@@ -132,9 +135,18 @@ def key_given(request: Request) -> str:
 
 
 def _hash(request: Request) -> str:
-    body = json.dumps([request.path, request.data], sort_keys=True, ensure_ascii=False)
+    sent = dict(request.data.lists()) if isinstance(request.data, QueryDict) else request.data
+    body = json.dumps([request.path, sent], sort_keys=True, ensure_ascii=False, default=_digest)
     secret = settings.SECRET_KEY.encode()
     return hmac.new(secret, body.encode(errors="surrogatepass"), "sha256").hexdigest()
+
+
+def _digest(file: UploadedFile[Any]) -> list[Any]:
+    """What stands for a file of a form."""
+    found = hashlib.sha256()
+    for chunk in file.chunks():  # from its beginning, wherever it was left
+        found.update(chunk)
+    return [file.name, found.hexdigest()]
 
 
 def forget_answers(space: Space, since: datetime) -> int:

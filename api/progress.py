@@ -29,6 +29,31 @@ _ENDED = frozenset({Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED})
 LONGEST, EVERY, ALIVE = 60.0, 0.5, 15.0
 
 
+_NAMES = ("id", "step", "state", "attempts", "error", "first_seq", "last_seq", "decisions")
+_DATA = {
+    "type": "object",
+    "properties": {
+        **{name: JOBS.columns[name].schema(nullable=True) for name in _NAMES},
+        "unread": {"type": "integer"},
+    },
+    "required": ["state"],
+}
+EVENT: dict[str, Any] = {
+    "type": "object",
+    "description": "One of the events that follow each other.",
+    "properties": {
+        "event": {"type": "string", "enum": ["progress", "end", "timeout"]},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": _DATA,
+            "examples": ['{"state": "running", "unread": 2}'],
+        },
+    },
+    "required": ["event", "data"],
+}
+
+
 class AnyType(BaseContentNegotiation):
     """Browsers ask for `text/event-stream`; errors stay problem+json."""
 
@@ -49,7 +74,8 @@ class JobProgressView(HubView):
     answer_type = "text/event-stream"
 
     def answers(self) -> dict[str, Any]:
-        return {"type": "string"}
+        """Of one event: there are several in an answer."""
+        return EVENT
 
     def get(self, request: Request, row_id: UUID) -> StreamingHttpResponse:
         tenant_id = tenant_of(request)
@@ -64,9 +90,8 @@ class JobProgressView(HubView):
 
 def look(tenant_id: UUID, job_id: UUID) -> dict[str, Any]:
     """The job as it is, and how many of its turns are unread. Raises NotFound once it is gone."""
-    names = ["id", "step", "state", "attempts", "error", "first_seq", "last_seq", "decisions"]
     with tenant_scope(tenant_id):
-        shown = shown_row(JOBS, JOBS.rows(), job_id, names)
+        shown = shown_row(JOBS, JOBS.rows(), job_id, _NAMES)
         turns = Turn.objects.filter(
             space__in=Job.objects.filter(id=job_id).values("space"),
             seq__range=(shown["first_seq"], shown["last_seq"]),

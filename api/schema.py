@@ -7,19 +7,22 @@ from typing import Any
 
 from drf_spectacular.extensions import (
     OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
     OpenApiSerializerFieldExtension,
 )
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
 
 from api.columns import Resource
-from api.fields import TIME_AS_TEXT, TextField
+from api.fields import TIME_AS_TEXT, OneOfSerializer, SomeOfSerializer, TextField
 from api.idempotency import HEADER
 
 FIELDS = OpenApiParameter("fields", str, description="Names of the columns to show, with commas.")
 CURSOR = OpenApiParameter(
     "cursor", {"type": "string", "format": "cursor"}, description="`next` of the page before."
 )
+STATUS = OpenApiParameter("status", str, enum=["held", "all"], description="all: also what was.")
 PAGE_PARAMETERS = [
     OpenApiParameter(
         "limit",
@@ -28,7 +31,7 @@ PAGE_PARAMETERS = [
     ),
     CURSOR,
     OpenApiParameter("reverse", bool, description="Turns the order round."),
-    OpenApiParameter("status", str, enum=["held", "all"], description="all: also what was."),
+    STATUS,
     OpenApiParameter(
         "filter",
         {"type": "string", "format": "filter", "maxLength": 8000},
@@ -58,6 +61,8 @@ WRITE_PARAMETERS = [
 ]
 # Of writes on a row that has a version.
 VERSIONED_PARAMETERS = [*WRITE_PARAMETERS, IF_MATCH]
+_OF_READS = [*PAGE_PARAMETERS, *ROW_PARAMETERS]
+_OF_WRITES = VERSIONED_PARAMETERS
 PROBLEM_TYPE = "application/problem+json"
 PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -110,6 +115,29 @@ class TextShape(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-cal
         return {**found, **least, "pattern": shape}
 
 
+class OneOfShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # it has no types
+    """Registers itself by being defined, as the next."""
+
+    target_class: type[serializers.Serializer[Any]] = OneOfSerializer
+    match_subclasses = True
+    together = "oneOf"
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        found = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**found, self.together: [{"required": [name]} for name in self.target.fields]}
+
+
+class SomeOfShape(OneOfShape):  # type: ignore[no-untyped-call]  # it has no types
+    target_class = SomeOfSerializer
+    together = "anyOf"
+
+
+def parameters_of(view: Any, method: str) -> list[OpenApiParameter]:
+    """Those of a view's parameters that a method takes: pages are read, and writes done once."""
+    of_others = _OF_WRITES if method in ("GET", "HEAD") else _OF_READS
+    return [each for each in getattr(view, "parameters", []) if each not in of_others]
+
+
 def page_schema(resource: Resource) -> dict[str, Any]:
     """A page of a list, as JSON Schema."""
     return {
@@ -128,8 +156,10 @@ class HubSchema(AutoSchema):
     one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
-        """Where a shape has no empty text, none is said to be taken."""
+        """Where a shape has no empty text, or a list must have items, none is said to be taken."""
         super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]  # no types
+        if not getattr(field, "allow_empty", True):
+            schema["minItems"] = 1
         shape = getattr(field, "shape", "")
         if shape and not re.search(shape, "") and "oneOf" in schema:
             schema.update(schema.pop("oneOf")[0])
@@ -144,7 +174,7 @@ class HubSchema(AutoSchema):
         return str(getattr(self.view, "about", "") or super().get_description())
 
     def get_override_parameters(self) -> list[Any]:
-        named = getattr(self.view, "parameters", [])
+        named = parameters_of(self.view, self.method)
         return [self._columns() if each is FIELDS else each for each in named]
 
     def _columns(self) -> OpenApiParameter:

@@ -18,7 +18,7 @@ from api.authentication import key_of
 from api.idempotency import once
 from api.listing import flag_of
 from api.resources import answer_resource, ingested_resource, job_resource
-from api.schema import WRITE_PARAMETERS
+from api.schema import WRITE_PARAMETERS, parameters_of
 from api.serializers import (
     AddSerializer,
     BatchSerializer,
@@ -51,6 +51,21 @@ class HubView(APIView):
 
     http_method_names = ("get", "head", "post")
     scopes: ClassVar[dict[str, str]] = {}
+    # Where other programs' clients may send parameters of their own.
+    any_parameters = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Raises InvalidInput for a parameter that is none: a misspelt one would do nothing."""
+        super().initial(request, *args, **kwargs)
+        if not self.any_parameters:
+            self._check_parameters(request)
+
+    def _check_parameters(self, request: Request) -> None:
+        taken = parameters_of(self, str(request.method))
+        known = [each.name for each in taken if each.location == OpenApiParameter.QUERY]
+        if unknown := sorted(set(request.query_params) - set(known)):
+            told = f"known: {', '.join(known)}" if known else "none is known"
+            raise InvalidInput(f"no such parameter; {told}", field=unknown[0][:60])
 
     def body(self, request: Request) -> Any:
         """The JSON object sent. Raises MemoryHubError 411 for a body of unknown length.
@@ -74,16 +89,13 @@ class MemoriesView(HubView):
     """Tell the hub what was said."""
 
     scopes: ClassVar = {"POST": "write"}
+    parameters: ClassVar = [
+        *WRITE_PARAMETERS,
+        OpenApiParameter("wait", bool, description="Work on it before answering."),
+    ]
     example: ClassVar = ADD_EXAMPLE
 
-    @extend_schema(
-        request=AddSerializer,
-        parameters=[
-            *WRITE_PARAMETERS,
-            OpenApiParameter("wait", bool, description="Work on it before answering."),
-        ],
-        responses={200: dict[str, Any], 202: dict[str, Any]},
-    )
+    @extend_schema(request=AddSerializer, responses={200: dict[str, Any], 202: dict[str, Any]})
     def post(self, request: Request) -> Response:
         body = AddSerializer(data=self.body(request))
         body.is_valid(raise_exception=True)
@@ -123,11 +135,10 @@ class BatchView(HubView):
     """Several adds at once, stored all or none and worked on subject by subject."""
 
     scopes: ClassVar = {"POST": "write"}
+    parameters: ClassVar = WRITE_PARAMETERS
     example: ClassVar = {"items": [ADD_EXAMPLE]}
 
-    @extend_schema(
-        request=BatchSerializer, parameters=WRITE_PARAMETERS, responses={202: dict[str, Any]}
-    )
+    @extend_schema(request=BatchSerializer, responses={202: dict[str, Any]})
     def post(self, request: Request) -> Response:
         body = BatchSerializer(data=self.body(request))
         body.is_valid(raise_exception=True)

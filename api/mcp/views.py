@@ -25,6 +25,7 @@ class McpView(HubView):
     """Counts once, whatever a tool asks of the API; each tool asks for its own scope."""
 
     scopes: ClassVar = {"POST": "read"}
+    any_parameters = True
     schema = None  # not REST; described in docs/reference/mcp.md
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:

@@ -26,6 +26,7 @@ class OpenAIView(HubView):
     """`scopes` maps a method to the scope it needs; others are answered with 405."""
 
     content_negotiation_class = AnyType
+    any_parameters = True
     schema = None  # described in docs/reference/openai.md; the hub's own description leaves it out
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -11,14 +11,16 @@ from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils import html
 
 from api.authentication import key_of, tenant_of
 from api.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Resource
 from api.fields import NameField, TextField
+from api.idempotency import once_apart
 from api.listing import shown_row
 from api.parsers import StrictJSONParser
 from api.resources.base import ResourceView, TenantListView, seen
-from api.schema import page_schema
+from api.schema import PAGE_PARAMETERS, WRITE_PARAMETERS, page_schema
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
@@ -53,6 +55,15 @@ IMPORTS = Resource(
 )
 
 
+class _SentFlagField(serializers.BooleanField):
+    """True or false; in a form, where all is text, by their names."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool) and not html.is_html_input(self.root.initial_data):
+            self.fail("invalid", input=data)
+        return super().to_internal_value(data)
+
+
 class ImportSerializer(serializers.Serializer[Any]):
     """`file` as a form has it, or `content`: the same as text in JSON."""
 
@@ -64,14 +75,38 @@ class ImportSerializer(serializers.Serializer[Any]):
     only = serializers.ListField(
         child=serializers.ChoiceField(choices=KINDS), required=False, default=list, max_length=8
     )
-    dry_run = serializers.BooleanField(required=False, default=False)
+    dry_run = _SentFlagField(required=False, default=False)
 
 
-class ImportsView(TenantListView):
+class _BeginView(ResourceView):
+    resource = IMPORTS
+
+    def begun(self, request: Request, begin: Callable[[], ImportRun]) -> Response:
+        """202 while a worker is at it. Raises InvalidInput for what could not be read.
+
+        What is kept for a repetition is which import it was, and it is told as it stands then:
+        so it holds nothing that could be erased.
+        """
+        tenant_id = tenant_of(request)
+        name = type(self).__name__
+        begun, replayed = once_apart(
+            tenant_id, request, name, lambda: {"id": str(_readable(begin()).id)}, keeps=True
+        )
+        with tenant_scope(tenant_id):
+            shown = shown_row(IMPORTS, IMPORTS.rows(), UUID(begun["id"]))
+        waits = shown["state"] in (ImportRun.State.QUEUED, ImportRun.State.RUNNING)
+        headers = {"Idempotent-Replayed": "true"} if replayed else {}
+        return Response(shown, status=202 if waits else 200, headers=headers)
+
+    def answers(self) -> dict[str, Any]:
+        return IMPORTS.schema()
+
+
+class ImportsView(_BeginView, TenantListView):
     """Imports so far; and a new one. The answer is the import with its report, or, for large
     files, how far a worker is with it."""
 
-    resource = IMPORTS
+    parameters: ClassVar = [*PAGE_PARAMETERS, *WRITE_PARAMETERS]
     scopes: ClassVar = {"GET": "read", "POST": "write"}
     parser_classes = (StrictJSONParser, MultiPartParser)
     serializer_class = ImportSerializer
@@ -96,7 +131,7 @@ class ImportsView(TenantListView):
             dry_run=given["dry_run"],
             space=_bound(request, given["subject"]),
         )
-        return _answered(runs.begin(tenant_of(request), sent, timezone.now()))
+        return self.begun(request, lambda: runs.begin(tenant_of(request), sent, timezone.now()))
 
     def answers(self) -> dict[str, Any]:
         return page_schema(IMPORTS) if self.request.method == "GET" else IMPORTS.schema()
@@ -127,8 +162,8 @@ def _bound(request: Request, subject: str) -> Space | None:
     return space
 
 
-def _answered(run: ImportRun) -> Response:
-    """202 while a worker is at it. Raises InvalidInput for what could not be read."""
+def _readable(run: ImportRun) -> ImportRun:
+    """Raises InvalidInput for what could not be read."""
     if run.state == ImportRun.State.FAILED:
         field, _, message = run.error.partition(": ")
         known = field in ("file", "subject")
@@ -137,24 +172,20 @@ def _answered(run: ImportRun) -> Response:
             field=field if known else "file",
             import_id=str(run.id),
         )
-    with tenant_scope(run.tenant_id):
-        shown = shown_row(IMPORTS, IMPORTS.rows(), run.id)
-    return Response(shown, status=200 if run.state == ImportRun.State.DONE else 202)
+    return run
 
 
-class TakeImportView(ResourceView):
+class TakeImportView(_BeginView):
     """Take in the file that was tried, without sending it again. It is kept for a day."""
 
     about = "Take in the file of a dry run, without sending it again. It is kept for a day."
-    resource = IMPORTS
     scopes: ClassVar = {"POST": "write"}
+    parameters: ClassVar = WRITE_PARAMETERS
 
     def post(self, request: Request, row_id: UUID) -> Response:
         with tenant_scope(tenant_of(request)):
             run: ImportRun | None = seen(request, IMPORTS).filter(id=row_id).first()
         if run is None:
             raise NotFound("There is no such import.")
-        return _answered(runs.take(run, key_of(request).actor, timezone.now()))
-
-    def answers(self) -> dict[str, Any]:
-        return IMPORTS.schema()
+        actor = key_of(request).actor
+        return self.begun(request, lambda: runs.take(run, actor, timezone.now()))

@@ -14,7 +14,17 @@ from rest_framework.response import Response
 
 from api.authentication import key_of
 from api.columns import LIST, NUMBER, OBJECT, TEXT, TIME, Resource, identified
-from api.fields import MetadataField, TextField
+from api.fields import (
+    SAID,
+    FlagField,
+    KeyField,
+    MetadataField,
+    NameField,
+    NumberField,
+    OneOfSerializer,
+    TextField,
+    WholeField,
+)
 from api.idempotency import once_apart
 from api.resources.writing import answered
 from api.schema import WRITE_PARAMETERS
@@ -49,27 +59,28 @@ ITEMS = Resource(
 
 
 class _Labels(serializers.ListField):
-    child = serializers.CharField(max_length=200, trim_whitespace=False)
+    child = KeyField(max_length=200)
 
 
 class _PlaceSerializer(serializers.Serializer[Any]):
     subject = TextField(max_length=200)
     namespace = _Labels(allow_empty=False, max_length=20)
-    key = serializers.CharField(max_length=500, trim_whitespace=False)
+    key = KeyField(max_length=500)
 
 
 class ItemSerializer(_PlaceSerializer):
     """`value` null takes it away. `texts`: what it is found by; null: all that is in the value."""
 
+    subject = TextField(max_length=200, shape=SAID)
     value = MetadataField(allow_null=True)
     texts = serializers.ListField(
-        child=serializers.CharField(max_length=100_000, allow_blank=True),
+        child=NameField(max_length=100_000),
         required=False,
         allow_null=True,
         default=None,
         max_length=MOST_TEXTS,
     )
-    ttl_minutes = serializers.FloatField(
+    ttl_minutes = NumberField(
         required=False, allow_null=True, default=None, min_value=0.001, max_value=LONGEST_TTL
     )
 
@@ -79,7 +90,7 @@ class WriteItemsSerializer(serializers.Serializer[Any]):
 
 
 class GetItemSerializer(_PlaceSerializer):
-    refresh_ttl = serializers.BooleanField(required=False, default=True)
+    refresh_ttl = FlagField(required=False, default=True)
 
 
 class SearchItemsSerializer(serializers.Serializer[Any]):
@@ -87,33 +98,26 @@ class SearchItemsSerializer(serializers.Serializer[Any]):
     subject = TextField(required=False, allow_null=True, default=None, max_length=200)
     query = TextField(required=False, default="", max_length=100_000)
     filter = MetadataField(required=False, default=dict)
-    limit = serializers.IntegerField(required=False, default=10, min_value=1, max_value=1000)
-    offset = serializers.IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
-    refresh_ttl = serializers.BooleanField(required=False, default=True)
+    limit = WholeField(required=False, default=10, min_value=1, max_value=1000)
+    offset = WholeField(required=False, default=0, min_value=0, max_value=1_000_000)
+    refresh_ttl = FlagField(required=False, default=True)
 
 
 class NamespacesSerializer(serializers.Serializer[Any]):
     prefix = _Labels(required=False, default=list, max_length=20)
     suffix = _Labels(required=False, default=list, max_length=20)
     subject = TextField(required=False, allow_null=True, default=None, max_length=200)
-    max_depth = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=20
-    )
-    limit = serializers.IntegerField(required=False, default=100, min_value=1, max_value=1000)
-    offset = serializers.IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
+    max_depth = WholeField(required=False, allow_null=True, default=None, min_value=1, max_value=20)
+    limit = WholeField(required=False, default=100, min_value=1, max_value=1000)
+    offset = WholeField(required=False, default=0, min_value=0, max_value=1_000_000)
 
 
-class ItemOperationSerializer(serializers.Serializer[Any]):
+class ItemOperationSerializer(OneOfSerializer):
     """One of the three."""
 
     get = GetItemSerializer(required=False)
     search = SearchItemsSerializer(required=False)
     namespaces = NamespacesSerializer(required=False)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if len(attrs) != 1:
-            raise serializers.ValidationError("one of get, search and namespaces")
-        return attrs
 
 
 class ReadItemsSerializer(serializers.Serializer[Any]):

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.authentication import key_of, tenant_of
 from api.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Column, Resource
-from api.fields import NameField, TextField
+from api.fields import SAID, FlagField, NameField, SomeOfSerializer, TextField, WholeField
 from api.idempotency import once_apart
 from api.listing import held, listed, shown_row
 from api.resources.base import ResourceView, TenantListView, TenantRowView, seen, space_at
@@ -25,7 +25,7 @@ from api.views import HubView
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.webhooks import services
+from memoryhub.webhooks import naming, services
 from memoryhub.webhooks.models import Delivery, Webhook
 
 WEBHOOKS = Resource(
@@ -83,12 +83,19 @@ _EVENTS = ["fact.added", "fact.superseded", "conflict.opened"]
 _SECRET = {"type": "string", "description": "Shown in this answer and never again."}
 
 
+@extend_schema_field({"type": "string", "enum": [*naming.NATIVE, *naming.MEM0]})
+class _EventField(NameField):
+    """Which of them there are depends on the style: the service judges it."""
+
+
 class WebhookSerializer(serializers.Serializer[Any]):
     """`subject`: the one space it is told of; without it all of them."""
 
-    name = NameField(max_length=services.NAME_LENGTH)
+    name = NameField(max_length=services.NAME_LENGTH, shape=SAID)
     url = TextField()
-    events = serializers.ListField(child=NameField(max_length=60), max_length=100)
+    events = serializers.ListField(
+        child=_EventField(max_length=60), allow_empty=False, max_length=100
+    )
     subject = NameField(required=False, default="", max_length=200)
     style = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes it out of the class
         choices=Webhook.Style.values, required=False, default=Webhook.Style.NATIVE
@@ -98,20 +105,22 @@ class WebhookSerializer(serializers.Serializer[Any]):
     )
 
 
-class ChangeWebhookSerializer(serializers.Serializer[Any]):
+class ChangeWebhookSerializer(SomeOfSerializer):
     """What is not given stays."""
 
-    name = NameField(required=False, max_length=services.NAME_LENGTH)
+    name = NameField(required=False, max_length=services.NAME_LENGTH, shape=SAID)
     url = TextField(required=False)
-    events = serializers.ListField(child=NameField(max_length=60), required=False, max_length=100)
+    events = serializers.ListField(
+        child=_EventField(max_length=60), required=False, allow_empty=False, max_length=100
+    )
     content = serializers.ChoiceField(choices=Webhook.Content.values, required=False)
-    is_active = serializers.BooleanField(required=False)
+    is_active = FlagField(required=False)
 
 
 class RotateWebhookSerializer(serializers.Serializer[Any]):
     """`overlap_hours`: how long the old secret still signs beside the new one."""
 
-    overlap_hours = serializers.IntegerField(
+    overlap_hours = WholeField(
         required=False,
         default=24,
         min_value=0,
@@ -210,8 +219,6 @@ class ChangeWebhookView(_DeedView):
         self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
     ) -> dict[str, Any]:
         hook, version = _hook(request, ids["row_id"]), version_of(request)
-        if not given:
-            raise InvalidInput("something to change", field="name")
         tenant_id = tenant_of(request)
         services.change_webhook(tenant_id, hook, timezone.now(), version=version, **given)
         return _shown(request, hook)
@@ -281,7 +288,7 @@ class DeliveriesView(ResourceView):
         with tenant_scope(tenant_of(request)):
             rows = _sent(request).filter(webhook_id=_hook(request, row_id))
             rows = rows.filter(held(request, DELIVERIES))
-            if state := request.query_params.get("state"):
+            if (state := request.query_params.get("state")) is not None:
                 rows = rows.filter(state=_known(state))
             return Response(listed(request, DELIVERIES, rows))
 

@@ -18,11 +18,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 
 from api.urls import urlpatterns
 
-# What is asked and changes nothing; and imports, which know by themselves what they took before.
-ASKING = {
-    f"/api/v1/{name}"
-    for name in ("search", "context", "answer", "imports", "imports/{row_id}/take", "items/read")
-}
+# What is asked and changes nothing.
+ASKING = {f"/api/v1/{name}" for name in ("search", "context", "answer", "items/read")}
 CONTRACT = Path(__file__).with_name("openapi.json")
 
 
@@ -55,6 +52,21 @@ def test_every_operation_says_what_it_takes_and_answers(described: dict[str, Any
                 assert "Idempotency-Key" in names, path
             if method == "post" and path.startswith("/api/v1/spaces/"):
                 assert "requestBody" in operation, path
+
+
+def test_what_is_read_takes_a_page_and_what_is_written_a_key(described: dict[str, Any]) -> None:
+    """Of a path that is read and written, too."""
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            names = {parameter["name"] for parameter in operation.get("parameters", ())}
+            others = {"Idempotency-Key", "If-Match"} if method == "get" else {"limit", "fields"}
+            assert not names & others, (path, method)
+
+
+def test_lists_that_must_have_items_say_so(described: dict[str, Any]) -> None:
+    shapes = described["components"]["schemas"]
+    for shape, name in (("Search", "kinds"), ("Context", "channels"), ("Add", "messages")):
+        assert shapes[shape]["properties"][name]["minItems"] == 1
 
 
 def test_every_operation_has_examples_of_its_shape(described: dict[str, Any]) -> None:

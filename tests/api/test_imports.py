@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -62,6 +62,7 @@ def test_large_files_are_left_to_a_worker(api: APIClient, monkeypatch: pytest.Mo
         ({"source": "mem0", "content": "[]", "only": ["dream"]}, "only"),
         ({"source": "mem0", "content": "[]", "subject": "x" * 201}, "subject"),
         ({"source": "mem0", "content": "[]", "dry_run": "perhaps"}, "dry_run"),
+        ({"source": "mem0", "content": "[]", "dry_run": "true"}, "dry_run"),
         ({"source": "mem0", "content": 7}, "content"),
     ],
 )
@@ -94,3 +95,41 @@ def test_E30_a_key_of_one_subject_brings_memories_to_no_other(
 def test_an_import_that_is_not_there_is_not_found(api: APIClient) -> None:
     assert api.get(f"{PATH}/{uuid4()}").status_code == 404
     assert api.post(f"{PATH}/{uuid4()}/take").status_code == 404
+
+
+def test_X5_an_import_sent_twice_is_carried_out_once(api: APIClient) -> None:
+    def sent(*, key: str, text: str = json.dumps(MEM0), name: str = "all.json") -> Any:
+        form = {"source": "mem0", "file": SimpleUploadedFile(name, text.encode())}
+        return api.post(PATH, form, "multipart", headers={"Idempotency-Key": key})
+
+    first, again = sent(key="k"), sent(key="k")
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert (again.json(), again["Idempotent-Replayed"]) == (first.json(), "true")
+    assert api.get(PATH).json()["total"] == 1
+    for other in (sent(key="k", text="[]"), sent(key="k", name="other.json")):
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
+    # What could not be read was not done: the key is free.
+    assert sent(key="l", text="[1").status_code == 422
+    assert sent(key="l").status_code == 200
+
+
+def test_X5_what_was_tried_is_taken_in_once(api: APIClient) -> None:
+    body = {"source": "mem0", "content": json.dumps(MEM0), "dry_run": True}
+    tried = api.post(PATH, body, "json", headers={"Idempotency-Key": "k"}).json()
+    path, headers = f"{PATH}/{tried['id']}/take", {"Idempotency-Key": "k"}
+    first, again = api.post(path, headers=headers), api.post(path, headers=headers)
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert again.json() == first.json()
+    assert api.get(PATH).json()["total"] == 2
+
+
+def test_a_repetition_tells_how_far_the_import_is(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch, tenant: Tenant
+) -> None:
+    monkeypatch.setattr(runs, "AT_ONCE", 10)
+    body, headers = {"source": "mem0", "content": json.dumps(MEM0)}, {"Idempotency-Key": "k"}
+    waiting = api.post(PATH, body, "json", headers=headers)
+    assert waiting.status_code == 202
+    runs.work(tenant.id, UUID(waiting.json()["id"]))
+    done = api.post(PATH, body, "json", headers=headers)
+    assert (done.status_code, done.json()["state"]) == (200, "done")

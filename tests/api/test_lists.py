@@ -205,3 +205,17 @@ def test_a_subject_is_told_with_its_counts(api: APIClient, space: Space) -> None
     counts = api.get("/api/v1/spaces/ana").json()["counts"]
     assert counts["facts"] == 5
     assert counts["turns"] == 0
+
+
+@pytest.mark.parametrize("path", [FACTS, "/api/v1/jobs", "/api/v1/usage"])
+def test_a_parameter_that_is_none_is_refused_by_its_name(
+    api: APIClient, space: Space, path: str
+) -> None:
+    answer = api.get(path, {"lmit": "3"})
+    assert answer.status_code == 422, answer.content
+    assert answer.json()["errors"][0]["field"] == "lmit"
+    assert api.post("/api/v1/search?limit=3", {}, "json").json()["errors"][0]["field"] == "limit"
+
+
+def test_who_may_not_ask_is_not_told_the_parameters(client: Any, space: Space) -> None:
+    assert client.get(FACTS, {"lmit": "3"}).status_code == 401

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 from rest_framework.test import APIClient
 
-from api.progress import ALIVE, LONGEST, look, told
+from api.progress import ALIVE, EVENT, LONGEST, look, told
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -74,6 +75,18 @@ def test_an_ended_job_is_streamed_with_its_decisions(api: APIClient, tenant: Ten
     assert answer["Content-Type"] == "text/event-stream"
     ((name, shown),) = read(chunk.decode() for chunk in answer.streaming_content)
     assert (name, shown["state"], shown["decisions"]) == ("end", "done", [{"op": "add"}])
+
+
+def test_the_description_has_the_shape_of_an_event() -> None:
+    lines = list(told(lambda: {"state": "done", "unread": 0}, Clock(), Clock().pause))
+    ((name, data),) = read(iter(lines))
+    sent = {"event": name, "data": json.dumps(data)}
+    validator = Draft202012Validator(EVENT)
+    assert list(validator.iter_errors(sent)) == []
+    assert list(validator.iter_errors({**sent, "event": "gone"}))
+    inner = Draft202012Validator(EVENT["properties"]["data"]["contentSchema"])
+    assert list(inner.iter_errors(data)) == []
+    assert list(inner.iter_errors({"state": 7}))
 
 
 def test_unread_turns_of_the_job_are_counted(tenant: Tenant) -> None:

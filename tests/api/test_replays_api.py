@@ -60,6 +60,8 @@ def test_a_finished_replay_tells_both_sides(api: APIClient, done: ReplayRun) -> 
     ranks = {each["side"]: each["ranks"] for each in results}
     assert ranks == {"current": [1], "candidate": [None]}
     assert {each["text"] for each in results} == {"What?"}
+    # Nothing of it ends: there is no status to ask for.
+    assert api.get(f"{REPLAYS}/{done.id}/results", {"status": "all"}).status_code == 422
     narrowed = api.get(f"{REPLAYS}/{done.id}/results", {"filter": '{"side": "current"}'}).json()
     assert narrowed["total"] == 1
 

@@ -119,6 +119,7 @@ def test_it_is_changed_in_the_version_that_was_read(admin: APIClient) -> None:
     assert (off["is_active"], off["disabled_because"]) == (False, "Switched off by hand.")
     assert post(admin, path, {}).status_code == 422
     assert post(admin, path, {"events": []}).status_code == 422
+    assert post(admin, path, {"is_active": "no"}).status_code == 422
 
 
 def test_another_secret(admin: APIClient) -> None:
@@ -127,7 +128,7 @@ def test_another_secret(admin: APIClient) -> None:
     rotated = post(admin, path, {"overlap_hours": 1}).json()
     assert rotated["secret"] != made["secret"]
     assert rotated["webhook"]["previous_until"]
-    for hours in (-1, 721, "x"):
+    for hours in (-1, 721, "x", "2"):
         assert post(admin, path, {"overlap_hours": hours}).status_code == 422
 
 
@@ -147,6 +148,7 @@ def test_the_log_is_listed_filtered_and_replayed(admin: APIClient, tenant: Tenan
         dead = make_delivery(hook)
         make_delivery(hook, state="delivered", status=200, error="")
     path = f"{HOOKS}/{hook.id}/deliveries"
+    assert admin.get(path, {"state": ""}).status_code == 422
     assert admin.get(path).json()["total"] == 2
     (shown,) = admin.get(f"{path}?state=dead").json()["items"]
     assert (shown["id"], shown["status"], shown["error"]) == (str(dead.id), 500, "answered 500")

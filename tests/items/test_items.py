@@ -350,6 +350,11 @@ def test_a_bad_item_is_refused_by_its_field(
 
 
 BAD_OPS = [
+    ({"search": {"limit": "3"}}, "ops[0].search.limit"),
+    ({"search": {"refresh_ttl": "yes"}}, "ops[0].search.refresh_ttl"),
+    ({"search": {"prefix": [7]}}, "ops[0].search.prefix[0]"),
+    ({"namespaces": {"max_depth": True}}, "ops[0].namespaces.max_depth"),
+    ({"get": {"subject": "a", "namespace": ["a"], "key": "k\0"}}, "ops[0].get.key"),
     ({}, "ops[0]"),
     ({"get": {"subject": "a", "namespace": ["a"], "key": "k"}, "search": {}}, "ops[0]"),
     ({"get": {}}, "ops[0].get.key"),

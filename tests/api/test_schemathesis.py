@@ -1,0 +1,269 @@
+"""Whatever the description allows or forbids is sent, and every answer is as described.
+
+Each operation of the OpenAPI description (a new one by itself) runs its examples, what covers
+its parameters one by one, and some requests made up at random, the same ones every time. All
+checks of schemathesis hold. `make fuzz` makes up many more.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from django.db import connections, transaction
+from django.urls import resolve
+from drf_spectacular.generators import SchemaGenerator
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from rest_framework.test import APIClient
+from rest_framework.utils.encoders import JSONEncoder
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.case import Case
+
+from memoryhub.engines import registry
+from memoryhub.tenants.services import create_key, create_tenant
+from tests.support import api_scene
+from tests.support.hub import TableEmbedder
+
+LONG = "MEMORYHUB_FUZZ_EXAMPLES" in os.environ
+EXAMPLES = int(os.environ.get("MEMORYHUB_FUZZ_EXAMPLES", "4"))
+SOME_ID = "0197a0de-0000-7000-8000-000000000000"
+# What valid data may be answered with. 412: a version that is valid and not the row's.
+ACCEPTED = ["2xx", "3xx", "401", "403", "404", "409", "412"]
+# What wrong data may be: of a row that has moved on, nothing more is looked at (412).
+REFUSED = ["400", "401", "403", "404", "405", "406", "409", "412", "415", "422"]
+
+schemathesis.openapi.format(
+    "filter",
+    st.sampled_from(['{"id": "*"}', '{"NOT": {"id": null}}', '{"OR": [{"id": {"ne": null}}]}']),
+)
+schemathesis.openapi.format("cursor", st.just("next"))  # see _led
+schemathesis.openapi.media_type("application/x-ndjson", st.just(b""))  # see _led
+schemathesis.serializer("application/x-ndjson")(lambda context, value: bytes(value))
+
+
+def _described() -> Any:
+    made = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]  # it has no types
+    checks = {
+        "positive_data_acceptance": {"expected-statuses": ACCEPTED},
+        "negative_data_rejection": {"expected-statuses": REFUSED},
+    }
+    # Thousands: of a run of its own.
+    phases = {"coverage": {"enabled": LONG}}
+    config = SchemathesisConfig.from_dict({"checks": checks, "phases": phases})
+    schema: Any = schemathesis.openapi.from_dict(
+        json.loads(json.dumps(made, cls=JSONEncoder)), config=config
+    )
+    schema.app = get_wsgi_application()
+    return schema
+
+
+described = _described()
+
+
+@dataclass
+class Totals:
+    """What a run has done: answers by status, and checks that had something to look at."""
+
+    operations: set[str] = field(default_factory=set)
+    answers: Counter[int] = field(default_factory=Counter)
+    checks: int = 0
+
+    def __str__(self) -> str:
+        by_status = ", ".join(f"{status}: {n:,}" for status, n in sorted(self.answers.items()))
+        return (
+            f"{len(self.operations)} operations, {self.answers.total():,} requests ({by_status}), "
+            f"{self.checks:,} checks"
+        )
+
+
+totals = Totals()
+
+
+@described.hook  # type: ignore[untyped-decorator]  # it is Any
+def after_validate(context: Any, case: Case[Any], response: Any, results: list[Any]) -> None:
+    totals.operations.add(case.operation.label)
+    totals.answers[response.status_code] += 1
+    totals.checks += len(results)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def report(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The totals, told at the end of a run of its own."""
+    yield
+    terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal and LONG:
+        terminal.write_line(f"\n{totals}")
+
+
+@pytest.fixture(scope="module")
+def rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Any]]:
+    """What there is to ask about, and the key that may do everything: for all operations.
+
+    Their requests are undone one by one, and this with its transaction.
+    """
+    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
+        # Between requests Django would close what is not as it left it: the transaction is open.
+        patch.setattr(connections["default"], "close_if_unusable_or_obsolete", lambda: None)
+        embedder = TableEmbedder()
+        patch.setattr(registry, "get_embedder", lambda settings: embedder)
+        patch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+        # A line for every refusal is too much to read, and takes as long as the request.
+        patch.setattr(logging.getLogger("django.request"), "disabled", True)
+        tenant = create_tenant("Fuzz", "fuzz")
+        made = api_scene.of_every_kind(tenant)
+        _, secret = create_key(tenant, "fuzz", ["read", "write", "admin"])
+        made["headers"] = {"Authorization": f"Bearer {secret}"}
+        made["client"] = APIClient(headers=made["headers"])
+        made["lines"] = made["client"].get("/api/v1/spaces/ana/export").getvalue()
+        yield made
+        transaction.set_rollback(True)
+
+
+@described.parametrize()  # type: ignore[untyped-decorator]  # it is Any
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+def test_X5_every_operation_keeps_its_word(case: Case[Any], rows: dict[str, Any]) -> None:
+    headers = rows["headers"]
+    with transaction.atomic():  # what one request changes, the next one does not see
+        _led(case, rows)
+        answer = case.call(headers=headers)
+        if _arrived(case, str(answer.request.url)):
+            case.validate_response(answer, headers=headers, transport_kwargs={"headers": headers})
+        transaction.set_rollback(True)
+
+
+def _arrived(case: Case[Any], url: str) -> bool:
+    """False where a parameter was wrong by a value that leaves nothing to send, an empty list."""
+    return set(case.query or {}) <= set(parse_qs(urlsplit(url).query, keep_blank_values=True))
+
+
+def _led(case: Case[Any], rows: dict[str, Any]) -> None:
+    """To rows that are there, with what only these rows decide: a description can't say it.
+
+    Parts that are wrong on purpose stay as they are.
+    """
+    name = _route(case.path)
+    if _sound(case, ParameterLocation.PATH) and case.path_parameters:
+        known = {"subject": "ana", "row_id": api_scene.row_of(name, rows)}
+        case.path_parameters = {k: str(known.get(k) or v) for k, v in case.path_parameters.items()}
+    if _sound(case, ParameterLocation.QUERY) and case.query:
+        case.query = _asked(case, rows["client"])
+    if name == "import-export":
+        case.body = rows["lines"]  # there are no wrong bytes: none could be told
+    elif _sound(case, ParameterLocation.BODY) and isinstance(case.body, dict) and name in FITTING:
+        case.body = FITTING[name](dict(case.body), rows)
+
+
+def _sound(case: Case[Any], part: ParameterLocation) -> bool:
+    return case.meta is None or not case.meta.is_negative_at(part)
+
+
+def _route(path: str) -> str:
+    return str(resolve(path.replace("{row_id}", SOME_ID).replace("{subject}", "ana")).url_name)
+
+
+def _asked(case: Case[Any], client: APIClient) -> dict[str, Any]:
+    """With the cursor of a page that there is, and not two times at once."""
+    query = dict(case.query)
+    if "as_of" in query:
+        query.pop("status", None)
+    if query.pop("cursor", None) is not None:
+        plain = {k: str(v).lower() for k, v in query.items() if k in ("reverse", "at", "since")}
+        page = client.get(case.formatted_path, plain | {"limit": "1"})
+        if page.status_code == 200 and page.json()["next"]:
+            query["cursor"] = page.json()["next"]
+    return query
+
+
+Body = dict[str, Any]
+Fit = Callable[[Body, dict[str, Any]], Body]
+
+
+def _with(**fixed: Any) -> Fit:
+    return lambda body, rows: body | fixed
+
+
+def _of_ana(body: Body, rows: dict[str, Any]) -> Body:
+    return body | {"subject": "ana"} | ({"session": ""} if "session" in body else {})
+
+
+def _named_once(body: Body, rows: dict[str, Any]) -> Body:
+    """One id for two texts is refused."""
+    for add in body.get("items", [body]):
+        for message in add["messages"]:
+            message.pop("external_id", None)
+    return body
+
+
+def _expecting(body: Body, rows: dict[str, Any]) -> Body:
+    return body | {"expected": [{"kind": "fact", "id": str(rows["fact"].id)}]}
+
+
+def _judging(body: Body, rows: dict[str, Any]) -> Body:
+    return body | {"kind": "fact", "memory_id": str(rows["fact"].id), "recall_id": None}
+
+
+def _erasing(body: Body, rows: dict[str, Any]) -> Body:
+    return body | {"target": "turns", "ids": [str(rows["turn"].id)]}
+
+
+def _short(body: Body, rows: dict[str, Any]) -> Body:
+    """What is longer than its limit is refused."""
+    return body | {"value": "Chess.", "char_limit": 2000}
+
+
+def _bringing(body: Body, rows: dict[str, Any]) -> Body:
+    """A file as its source has them, of which something is wanted."""
+    content = '{"subject": "ana", "fact": "Ana likes Porto"}'
+    told = {name: value for name, value in body.items() if name not in ("file", "only")}
+    return told | {"source": "jsonl", "content": content}
+
+
+def _heard(body: Body, rows: dict[str, Any]) -> Body:
+    """An address that may be told of things, and events of the style."""
+    event = "memory_add" if body.get("style") == "mem0" else "fact.added"
+    told = {"url": "https://hooks.example.org/in", "events": [event]}
+    return body | {name: value for name, value in told.items() if name in body}
+
+
+# By route: what makes a body fit the rows, where the description can't say it.
+FITTING: dict[str, Fit] = {
+    "memories": _named_once,
+    "memories-batch": _named_once,
+    "imports": _bringing,
+    "search": _of_ana,
+    "context": _of_ana,
+    "answer": _of_ana,
+    "fact-end": _with(at=None),
+    "note-describe": _with(category="games"),
+    "block-new": _short,
+    "block-revise": _short,
+    "conflict-decide": _with(answer="keep"),
+    "golden-new": _expecting,
+    "golden-change": _expecting,
+    "feedback-set": _judging,
+    "erase": _erasing,
+    "key-new": _with(subject="", expires_at=None),
+    "policy": _with(overrides={"recall.k_min": 4}),
+    "tenant-policy": _with(overrides={"recall.k_min": 4}),
+    "webhook-new": _heard,
+    "webhook-change": _heard,
+    "replay-new": _with(subject="ana", tag="", engine="", overrides={"recall.k_min": 4}),
+}
