@@ -35,13 +35,14 @@ def main() -> None:
         sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
         from django.core.management import call_command
 
-        from benchmarks.ways.running import run
+        from benchmarks.ways.running import run, without_the_demo
         from memoryhub.embedded import EmbeddedPostgres
 
         postgres = EmbeddedPostgres(Path(made))
         try:
             postgres.start()
             call_command("migrate", database="owner", interactive=False, verbosity=0)
+            without_the_demo()
             asyncio.run(run(given.rounds, given.turns))
         finally:
             postgres.erase()  # a root's cluster lies elsewhere

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
+from django.utils import timezone
 from langgraph.store.base import PutOp
 
 from benchmarks.scale.serving import KEY, hub
@@ -16,6 +18,10 @@ from benchmarks.ways.report import Took, table
 from benchmarks.ways.served import served_seconds
 from benchmarks.ways.talk import QUESTIONS, turns
 from benchmarks.ways.ways import NAMESPACE, SUBJECT, Call, chats, ways
+from memoryhub.bootstrap import DEMO
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
 from memoryhub_client import MemoryHub
 from memoryhub_client.langgraph import MemoryHubStore
 from tests.support.openai_server import OpenAIServer
@@ -24,7 +30,17 @@ REPLY = "I see. That is good to know."
 _BATCH, _PAUSE = 50, 0.2
 
 
+def without_the_demo() -> None:
+    """The demo's tenant, as if its dialogues had been loaded: the worker would read them
+    meanwhile."""
+    tenant = create_tenant("Demo", DEMO)
+    with tenant_scope(tenant.id):
+        Tenant.objects.update(seeded_at=timezone.now())
+
+
 async def run(rounds: int, count: int) -> None:
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every request
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     with OpenAIServer() as upstream:
         os.environ |= {"OPENAI_BASE_URL": upstream.url, "MEMORYHUB_PROXY_MODELS": "scripted"}
         upstream.chat(*[REPLY] * (4 * rounds + 40))

@@ -261,6 +261,7 @@ FITTING: dict[str, Fit] = {
     "feedback-set": _judging,
     "erase": _erasing,
     "key-new": _with(subject="", expires_at=None),
+    "person-link-new": _with(expires_at=None),
     "policy": _with(overrides={"recall.k_min": 4}),
     "tenant-policy": _with(overrides={"recall.k_min": 4}),
     "webhook-new": _heard,
