@@ -11,6 +11,7 @@ import pytest
 
 import memoryhub_client as client
 from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries
+from memoryhub_client.events import Events
 from memoryhub_client.flows import Request
 from memoryhub_client.memories import Fact
 from memoryhub_client.transport import KEY as KEY_NAME
@@ -281,6 +282,53 @@ def test_progress_on_an_event_loop() -> None:
         return [each.state async for each in hub.jobs.progress("j")]
 
     assert awaited(Answers(streamed(ENDED)), talk) == ["done"]
+
+
+def test_events_are_put_together_wherever_the_pieces_end() -> None:
+    words = "One.\u2028Two."
+    sent = f'event: end\r\ndata: {{"state": "{words}"}}\r\n\r\n'.encode()
+    for size in (1, 3, len(sent)):
+        events = Events(lambda name, data: (name, json.loads(data)["state"]), ends="timeout")
+        pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
+        assert [told for piece in pieces for told in events.told(piece)] == [("end", words)]
+
+
+def test_a_file_comes_as_it_was_sent() -> None:
+    lines = '{"text": "One.\u2028Two."}\r\n{}'.encode()
+    answers = Answers(httpx.Response(200, content=lines))
+    assert b"".join(now(answers).export(embeddings=True)) == lines
+    assert str(answers.sent[0].url) == "http://hub/api/v1/export?embeddings=true"
+
+    async def talk(hub: AsyncMemoryHub) -> bytes:
+        return b"".join([piece async for piece in hub.space("ana").export()])
+
+    assert awaited(Answers(httpx.Response(200, content=lines)), talk) == lines
+
+
+def test_a_file_is_taken_in_once_however_often_it_is_sent() -> None:
+    report = httpx.Response(200, json={"dry_run": False, "spaces": []})
+    answers = Answers(BROKEN, report)
+    assert now(answers).import_spaces(b"{}\n", subject="eva").spaces == []
+    assert [request.content for request in answers.sent] == [b"{}\n"] * 2
+    assert keys_of(answers) == [keys_of(answers)[0]] * 2
+    assert answers.sent[0].url.query == b"subject=eva"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda hub: hub.keys.new("bot", ["read"]),
+        lambda hub: hub.keys.rotate("k"),
+        lambda hub: hub.members.new("ida", "viewer"),
+        lambda hub: hub.webhooks.new("CRM", "https://crm.example.org", ["fact.added"]),
+        lambda hub: hub.webhooks.rotate("w"),
+    ],
+)
+def test_what_is_told_once_is_not_asked_for_twice(make: Any) -> None:
+    answers = Answers(BROKEN)
+    with pytest.raises(client.ConnectionFailed):
+        make(now(answers))
+    assert keys_of(answers) == [None]
 
 
 @pytest.mark.parametrize("reply", [problem(404, "not_found")])

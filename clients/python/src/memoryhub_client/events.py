@@ -1,31 +1,50 @@
-"""Server-sent events, line by line."""
+"""What comes bit by bit: server-sent events, and files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic
 
-from memoryhub_client.methods import Stream, T
+from memoryhub_client.methods import T
+
+
+class Pieces:
+    """A file, as it comes."""
+
+    again = False
+
+    def told(self, piece: bytes) -> Iterator[bytes]:
+        yield piece
 
 
 class Events(Generic[T]):
-    """Puts lines together to events. `again`: the last one said to ask once more."""
+    """Puts pieces together to events, made by `read` of their name and data.
 
-    def __init__(self, stream: Stream[T]) -> None:
-        self._stream = stream
+    `ends`: the name of an event that is not told, and after which is asked once more.
+    """
+
+    def __init__(self, read: Callable[[str, str], T], ends: str) -> None:
+        self._read, self._ends = read, ends
+        self._rest = b""
         self._name = ""
         self._data: list[str] = []
         self.again = False
 
-    def told(self, line: str) -> Iterator[T]:
-        """The event that this line ends, if it ends one."""
+    def told(self, piece: bytes) -> Iterator[T]:
+        """The events that end in this piece."""
+        # Only these end a line: texts have other characters that str.splitlines() takes for one.
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        for line in lines:
+            yield from self._line(line.removesuffix(b"\r").decode())
+
+    def _line(self, line: str) -> Iterator[T]:
         name, _, value = line.partition(":")
         if name == "event":
             self._name = value.strip()
         elif name == "data":
             self._data.append(value.removeprefix(" "))
         elif not line and self._name:
-            self.again = self._stream.again(self._name)
+            self.again = self._name == self._ends
             if not self.again:
-                yield self._stream.read(self._name, "\n".join(self._data))
+                yield self._read(self._name, "\n".join(self._data))
             self._name, self._data = "", []

@@ -25,7 +25,8 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 class Request:
     """A request under `/api/v1/`. `repeatable`: sent twice, it happens once.
 
-    `patience`: seconds it may take at least, whatever the client's timeout is.
+    `content`: a body that is no JSON. `patience`: seconds it may take at least, whatever the
+    client's timeout is.
     """
 
     method: str
@@ -33,6 +34,7 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = None
     repeatable: bool = True
     patience: float = 0.0
 

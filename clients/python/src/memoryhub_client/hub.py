@@ -8,12 +8,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from memoryhub_client.errors import JobFailed, StillRunning
-from memoryhub_client.flows import Flow, Request, Sleep
+from memoryhub_client.events import Events
+from memoryhub_client.flows import Flow, Request, Sleep, new_key
 from memoryhub_client.lists import NULL, Calls, Filter, Lists, Rows, Time, queried
-from memoryhub_client.memories import Item, Job, Key, ModelCall, Receipt, Space, Usage
+from memoryhub_client.memories import Item, Space
 from memoryhub_client.methods import Listing, M, Runner, Stream, call, pages, stream
 from memoryhub_client.results import Added, Answer, Context, Rehearsal, SearchResult
+from memoryhub_client.shared import FILE_TAKES, Shared
 from memoryhub_client.space import SpaceCalls
+from memoryhub_client.tenancy import Imported, Job, ModelCall, Preset, Receipt, Switch, Usage
+from memoryhub_client.tenant import Deliveries, Imports, Keys, Members, Replays, Webhooks
 
 Said = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Select = Literal["fused", "fixed", "routed"]
@@ -29,28 +33,6 @@ class Receipts(Rows[M, Receipt]):
     _row = Receipt
 
 
-class Keys(Lists[M, Key]):
-    _row = Key
-
-    @call
-    def rotate(self, id: str, *, overlap_hours: int = 24) -> Flow[Key]:
-        """Another secret with the same rights, in `key`; no other answer has it.
-
-        Not repeated where it may have happened: revoke what was lost on the way.
-        """
-        return self._do(id, "rotate", {"overlap_hours": overlap_hours})
-
-    @call
-    def revoke(self, id: str) -> Flow[Key]:
-        """Every request with it is refused from now on."""
-        return self._do(id, "revoke", {})
-
-    def _do(self, id: str, verb: str, body: Mapping[str, Any]) -> Flow[Key]:
-        path, safe = f"{self._path}/{id}/{verb}", verb == "revoke"
-        told = yield from self._json(Request("POST", path, body=body, repeatable=safe))
-        return Key.read(told)
-
-
 class Jobs(Rows[M, Job]):
     _row = Job
 
@@ -62,8 +44,7 @@ class Jobs(Rows[M, Job]):
     @call
     def retry(self, id: str, *, key: str | None = None) -> Flow[Job]:
         """Give a failed job another round of attempts."""
-        told = yield from self._write(f"{self._path}/{id}/retry", {}, key=key)
-        return Job.read(told)
+        return self._as(Job, self._write(f"{self._path}/{id}/retry", {}, key=key))
 
     @call
     def wait(self, id: str, *, timeout: float = 60.0, every: float = 0.5) -> Flow[Job]:
@@ -88,7 +69,7 @@ class Jobs(Rows[M, Job]):
 
         path = f"{self._path}/{id}/progress"
         request = Request("GET", path, patience=_HUB_WAITS)
-        return Stream(request, read, lambda name: name == "timeout")
+        return Stream(request, lambda: Events(read, ends="timeout"))
 
 
 class Items(Calls[M]):
@@ -152,7 +133,7 @@ class Items(Calls[M]):
         return int(told["changed"])
 
 
-class HubCalls(Calls[M]):
+class HubCalls(Shared[M]):
     """Everything a key may ask for."""
 
     def __init__(self, runner: Runner) -> None:
@@ -160,6 +141,11 @@ class HubCalls(Calls[M]):
         self.spaces: Spaces[M] = Spaces(runner, "spaces")
         self.jobs: Jobs[M] = Jobs(runner, "jobs")
         self.keys: Keys[M] = Keys(runner, "keys")
+        self.members: Members[M] = Members(runner, "members")
+        self.replays: Replays[M] = Replays(runner, "replays")
+        self.webhooks: Webhooks[M] = Webhooks(runner, "webhooks")
+        self.deliveries: Deliveries[M] = Deliveries(runner, "deliveries")
+        self.imports: Imports[M] = Imports(runner, "imports")
         self.items: Items[M] = Items(runner, "items")
         self.receipts: Receipts[M] = Receipts(runner, "receipts")
 
@@ -186,8 +172,7 @@ class HubCalls(Calls[M]):
         """
         body = added(subject, messages, session, agent, metadata) | {"wait": wait}
         patience = _HUB_WAITS if wait else 0.0
-        told = yield from self._write("memories", body, key=key, patience=patience)
-        return Added.read(told)
+        return self._as(Added, self._write("memories", body, key=key, patience=patience))
 
     @call
     def rehearse(
@@ -202,8 +187,7 @@ class HubCalls(Calls[M]):
         """A dry run of `add`: what would become of each claim. Nothing is stored."""
         body = added(subject, messages, session, agent, metadata) | {"dry_run": True}
         request = Request("POST", "memories", body=body, patience=_HUB_WAITS)
-        told = yield from self._json(request)
-        return Rehearsal.read(told)
+        return self._as(Rehearsal, self._json(request))
 
     @call
     def add_batch(
@@ -249,8 +233,7 @@ class HubCalls(Calls[M]):
             "budget_tokens": budget_tokens,
             "explain": explain,
         }
-        told = yield from self._ask("search", body)
-        return SearchResult.read(told)
+        return self._as(SearchResult, self._ask("search", body))
 
     @call
     def context(
@@ -282,8 +265,7 @@ class HubCalls(Calls[M]):
             "deep": deep,
             "explain": explain,
         }
-        told = yield from self._ask("context", body)
-        return Context.read(told)
+        return self._as(Context, self._ask("context", body))
 
     @call
     def answer(
@@ -311,14 +293,12 @@ class HubCalls(Calls[M]):
             "deep": deep,
             "explain": explain,
         }
-        told = yield from self._ask("answer", body)
-        return Answer.read(told)
+        return self._as(Answer, self._ask("answer", body))
 
     @call
     def usage(self, *, days: int = 30) -> Flow[Usage]:
         """What models took in the last days."""
-        told = yield from self._get("usage", days=days)
-        return Usage.read(told)
+        return self._as(Usage, self._get("usage", days=days))
 
     @pages
     def model_calls(
@@ -326,6 +306,38 @@ class HubCalls(Calls[M]):
     ) -> Listing[ModelCall]:
         """Questions to models without their words, the latest first."""
         return self._listing(ModelCall, "usage/calls", filter=filter, limit=page_size)
+
+    @pages
+    def presets(self) -> Listing[Preset]:
+        """What a policy can begin with."""
+        return self._listing(Preset, "policy/presets")
+
+    @pages
+    def switches(self) -> Listing[Switch]:
+        """All that a policy can set."""
+        return self._listing(Switch, "policy/switches")
+
+    @call
+    def import_spaces(
+        self,
+        file: bytes,
+        *,
+        subject: str = "",
+        dry_run: bool = False,
+        restore_erased: bool = False,
+        key: str | None = None,
+    ) -> Flow[Imported]:
+        """Bring a file of `export` in: all of it or nothing. Takes a key with the scope admin.
+
+        `subject`: another name than the file's. `restore_erased`: also what was erased here.
+        """
+        given = {"dry_run": dry_run or None, "restore_erased": restore_erased or None}
+        query = queried(subject=subject or None, **given)
+        headers = {"Idempotency-Key": key or new_key(), "Content-Type": "application/x-ndjson"}
+        request = Request(
+            "POST", "import", query, content=file, headers=headers, patience=FILE_TAKES
+        )
+        return self._as(Imported, self._json(request))
 
     @call
     def request(

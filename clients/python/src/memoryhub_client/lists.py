@@ -32,7 +32,11 @@ class Calls(Group[M]):
         return self._json(Request("GET", path, queried(**query)))
 
     def _one(self, row: type[R], path: str, **query: Any) -> Flow[R]:
-        told = yield from self._get(path, **query)
+        return self._as(row, self._get(path, **query))
+
+    def _as(self, row: type[R], asked: Flow[Any]) -> Flow[R]:
+        """The answer as a row."""
+        told = yield from asked
         return row.read(told)
 
     def _ask(self, path: str, body: Mapping[str, Any]) -> Flow[Any]:
@@ -78,6 +82,22 @@ class Calls(Group[M]):
         shown = next(each for each in told.values() if isinstance(each, dict))
         replayed = "Idempotent-Replayed" in answer.headers
         return Written(row.read(shown), told.get("event_id"), replayed=replayed)
+
+    def _changed(
+        self,
+        row: type[R],
+        path: str,
+        body: Mapping[str, Any],
+        key: str | None,
+        version: int | None = None,
+    ) -> Flow[R]:
+        """The row after a write that the history of memories knows nothing of."""
+        done = yield from self._change(row, path, body, key, version)
+        return done.row
+
+    def _told_once(self, path: str, body: Mapping[str, Any]) -> Flow[Any]:
+        """A write whose answer has a secret: a repetition would be answered without it."""
+        return self._json(Request("POST", path, body=written(body), repeatable=False))
 
     def _listing(self, row: type[R], path: str, **query: Any) -> Listing[R]:
         def read(told: Mapping[str, Any]) -> Page[R]:

@@ -17,6 +17,7 @@ from memoryhub_client.rows import Page, R
 
 P = ParamSpec("P")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class Sync:
@@ -65,11 +66,18 @@ class Listing(Generic[R]):
 
 @dataclass(frozen=True)
 class Stream(Generic[T]):
-    """Server-sent events. `again`: whether to ask once more after this event; it is not told."""
+    """An answer that is read as it comes, by a reader of its own for each time it is asked for."""
 
     request: Request
-    read: Callable[[str, str], T]
-    again: Callable[[str], bool]
+    reader: Callable[[], Reader[T]]
+
+
+class Reader(Protocol[T_co]):
+    """`again`: when the answer is over, it is to be asked for once more."""
+
+    again: bool
+
+    def told(self, piece: bytes) -> Iterator[T_co]: ...
 
 
 class Pages(Generic[R]):

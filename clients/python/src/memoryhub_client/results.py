@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from memoryhub_client.memories import Decision, Job, Source, Space
+from memoryhub_client.memories import Source, Space
 from memoryhub_client.rows import Row
+from memoryhub_client.tenancy import Decision, Job
 
 
 class SessionName(Row):

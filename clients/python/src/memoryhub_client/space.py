@@ -8,22 +8,23 @@ from typing import Any, Literal
 
 from memoryhub_client import memories, writes
 from memoryhub_client.flows import Flow, segment
-from memoryhub_client.lists import Calls, Time
+from memoryhub_client.lists import Time
 from memoryhub_client.memories import (
     Difference,
-    Erasure,
     Held,
-    Policy,
     Tool,
     ToolStep,
     Undone,
 )
 from memoryhub_client.methods import Listing, M, Runner, call, pages
+from memoryhub_client.shared import Shared
+from memoryhub_client.tenancy import Erasure
+from memoryhub_client.tenant import PersonLinks
 
 Target = Literal["turns", "session", "facts", "subject"]
 
 
-class SpaceCalls(Calls[M]):
+class SpaceCalls(Shared[M]):
     """What is remembered of one subject: `hub.space("ana")`."""
 
     def __init__(self, runner: Runner, subject: str) -> None:
@@ -46,13 +47,18 @@ class SpaceCalls(Calls[M]):
         self.history: writes.History[M] = writes.History(runner, f"{self._path}/history")
         self.conflicts: writes.Conflicts[M] = writes.Conflicts(runner, f"{self._path}/conflicts")
         self.golden: writes.Golden[M] = writes.Golden(runner, f"{self._path}/golden")
+        self.person_links: PersonLinks[M] = PersonLinks(runner, f"{self._path}/person-links")
         self.feedback: writes.Feedback[M] = writes.Feedback(runner, f"{self._path}/feedback")
 
     @call
     def get(self) -> Flow[memories.Space]:
         """The subject, with how many memories of each kind there are."""
-        told = yield from self._get(self._path)
-        return memories.Space.read(told)
+        return self._one(memories.Space, self._path)
+
+    @call
+    def pause(self, *, paused: bool = True, key: str | None = None) -> Flow[memories.Space]:
+        """Keep nothing of what is said, from now on or no longer. What is remembered stays."""
+        return self._changed(memories.Space, f"{self._path}/pause", {"paused": paused}, key)
 
     @pages
     def as_of(self, at: Time, *, kind: str | None = None) -> Listing[Held]:
@@ -70,8 +76,7 @@ class SpaceCalls(Calls[M]):
     ) -> Flow[Undone]:
         """Undo every event after `to`, all or none. Takes a key with the scope admin."""
         body = {"to": to, "dry_run": dry_run, "reason": reason}
-        told = yield from self._write(f"{self._path}/roll-back", body, key=key)
-        return Undone.read(told)
+        return self._as(Undone, self._write(f"{self._path}/roll-back", body, key=key))
 
     @call
     def erase(
@@ -98,29 +103,7 @@ class SpaceCalls(Calls[M]):
             "dry_run": dry_run,
             "reason": reason,
         }
-        told = yield from self._write(f"{self._path}/erase", body, key=key)
-        return Erasure.read(told)
-
-    @call
-    def policy(self) -> Flow[Policy]:
-        """What the space changes of the tenant's policy, and all that is in force."""
-        told = yield from self._get(f"{self._path}/policy")
-        return Policy.read(told)
-
-    @call
-    def set_policy(
-        self,
-        overrides: Mapping[str, Any],
-        *,
-        preset: str = "",
-        reason: str = "",
-        version: int | None = None,
-        key: str | None = None,
-    ) -> Flow[Policy]:
-        """A new version: all that is to differ, by dotted names. Takes the scope admin."""
-        body = {"overrides": overrides, "preset": preset, "reason": reason}
-        told = yield from self._write(f"{self._path}/policy", body, key=key, version=version)
-        return Policy.read(told)
+        return self._as(Erasure, self._write(f"{self._path}/erase", body, key=key))
 
     @call
     def tools(self) -> Flow[builtins.list[Tool]]:
@@ -139,5 +122,4 @@ class SpaceCalls(Calls[M]):
     ) -> Flow[ToolStep]:
         """Carry out one call as a model made it."""
         body = {"tool": tool, "arguments": arguments, "agent": agent}
-        told = yield from self._write(f"{self._path}/tools", body, key=key)
-        return ToolStep.read(told)
+        return self._as(ToolStep, self._write(f"{self._path}/tools", body, key=key))

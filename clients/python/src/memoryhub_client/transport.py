@@ -11,7 +11,6 @@ from typing import Any, Self
 import httpx
 
 from memoryhub_client.errors import ConnectionFailed, MemoryHubError
-from memoryhub_client.events import Events
 from memoryhub_client.flows import (
     Flow,
     Request,
@@ -52,6 +51,7 @@ class _Settings:
             "url": f"{self.url}/api/v1/{request.path}",
             "params": dict(request.query),
             "json": request.body,
+            "content": request.content,
             "headers": {"Authorization": f"Bearer {self._key}", **request.headers},
             "timeout": max(self.timeout, request.patience and request.patience + _SLACK),
         }
@@ -88,16 +88,16 @@ class _SyncRunner(_Settings):
     def stream(self, stream: Stream[T]) -> Iterator[T]:
         again = True
         while again:
-            events = Events(stream)
+            reader = stream.reader()
             try:
                 with self.http.stream(**self.arguments(stream.request)) as response:
                     if not response.is_success:
                         response.read()
-                    for line in checked(response).iter_lines():
-                        yield from events.told(line)
+                    for piece in checked(response).iter_bytes():
+                        yield from reader.told(piece)
             except httpx.TransportError as error:
                 raise ConnectionFailed(f"the stream broke: {error}") from error
-            again = events.again
+            again = reader.again
 
 
 class _AsyncRunner(_Settings):
@@ -131,17 +131,17 @@ class _AsyncRunner(_Settings):
     async def stream(self, stream: Stream[T]) -> AsyncIterator[T]:
         again = True
         while again:
-            events = Events(stream)
+            reader = stream.reader()
             try:
                 async with self.http.stream(**self.arguments(stream.request)) as response:
                     if not response.is_success:
                         await response.aread()
-                    async for line in checked(response).aiter_lines():
-                        for told in events.told(line):
+                    async for piece in checked(response).aiter_bytes():
+                        for told in reader.told(piece):
                             yield told
             except httpx.TransportError as error:
                 raise ConnectionFailed(f"the stream broke: {error}") from error
-            again = events.again
+            again = reader.again
 
 
 class MemoryHub(HubCalls[Sync]):

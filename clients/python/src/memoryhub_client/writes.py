@@ -310,8 +310,7 @@ class Events(Rows[M, Event]):
     ) -> Flow[Undone]:
         """Take an event back; of an undo, that is redo. `cascade`: later ones before it."""
         body = {"cascade": cascade, "dry_run": dry_run, "reason": reason}
-        told = yield from self._write(f"{self._path}/{id}/undo", body, key=key)
-        return Undone.read(told)
+        return self._as(Undone, self._write(f"{self._path}/{id}/undo", body, key=key))
 
 
 class Conflicts(Rows[M, ConflictToDecide]):
