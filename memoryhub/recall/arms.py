@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -32,6 +32,13 @@ ONE_MATCH = 0.0608
 MOST_WORDS = 6
 # Further words are not asked for: PostgreSQL reads a query recursively, and ranks by each word.
 MOST_ASKED = 200
+
+
+class Looked(NamedTuple):
+    """`seen` may be shown. `hidden`: so many more were found that have faded."""
+
+    seen: list[Candidate]
+    hidden: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +146,9 @@ SELECT s.kind, s.owner_id, s.dense, COALESCE(s.lexical, 0),
        left(COALESCE(t.text, f.text, n.content, e.text), 500),
        COALESCE(p.last_recall_at, f.last_recall_at, n.last_recall_at, e.last_recall_at),
        COALESCE(p.strength, f.strength, n.strength, e.strength, 1),
-       q.words, COALESCE(s.words, '')
+       q.words, COALESCE(s.words, ''),
+       %(everything)s OR %(deep)s OR 'active' = COALESCE(
+         p.visibility, f.visibility, n.visibility, e.visibility, 'active')
 FROM q, scored s
 -- Nothing is looked up in a table that the kind has no rows in.
 LEFT JOIN dialogues_turn t ON t.id = CASE s.kind WHEN 'turn' THEN s.owner_id END
@@ -163,8 +172,6 @@ WHERE %(everything)s OR ((t.id IS NOT NULL AND t.state <> 'redacted'
           ELSE {current}
         END))
   AND (%(only)s::uuid[] IS NULL OR s.owner_id = ANY(%(only)s::uuid[]))
-  AND (%(deep)s OR 'active' = COALESCE(
-    p.visibility, f.visibility, n.visibility, e.visibility, 'active'))
 """
 _CURRENT = current_sql("f", "COALESCE(%(as_of)s::timestamptz, %(now)s::timestamptz)")
 
@@ -179,7 +186,7 @@ def candidates(
     visibility: Visibility,
     per_arm: int = PER_ARM,
     linked_to: Sequence[UUID] = (),
-) -> list[Candidate]:
+) -> Looked:
     """The union of both arms, `per_arm` a kind each. Call inside the tenant's scope.
 
     `linked_to`: instead the notes linked to these, and not they themselves.
@@ -219,7 +226,9 @@ def candidates(
         if approximately:
             cursor.execute(*approximate.statement())
         cursor.execute(squeezed(_CANDIDATES.format(asked=ASKED, **parts)), values)
-        return [Candidate._make(row) for row in cursor.fetchall()]
+        rows = cursor.fetchall()
+    seen = [Candidate._make(row[:-1]) for row in rows if row[-1]]
+    return Looked(seen, len(rows) - len(seen))
 
 
 def _halves(vector: NDArray[np.float32]) -> str:

@@ -133,7 +133,7 @@ def _candidates(ask: Ask, kinds: Sequence[Any], seen: Ask) -> list[Candidate]:
         kinds=kinds,
         visibility=seen.visibility,
         per_arm=PER_ARM,
-    )
+    ).seen
 
 
 def _why(ask: Ask, unseen: Sequence[Candidate]) -> list[tuple[Candidate, Why, str]]:

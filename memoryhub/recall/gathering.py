@@ -66,12 +66,14 @@ class Wanted:
 @dataclass
 class Look:
     """What one look brought: `items` best first, each once. `counts` by channel, `links` the
-    turns of facts and notes that were looked up on the way."""
+    turns of facts and notes that were looked up on the way. `barren`: channels that would bring
+    nothing in a further round either."""
 
     items: list[Item] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     dropped: list[Dropped] = field(default_factory=list)
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
+    barren: Sequence[Channel] = ()
 
 
 def selected(ask: Ask) -> list[Channel]:
@@ -142,7 +144,10 @@ def _found(ask: Ask, wanted: Wanted, clock: Clock) -> tuple[list[Found], Look]:
         dropped = ranking.dropped(result, left, own)
     joined = {each.id for each in found}
     dropped = [each for each in dropped if each.id not in joined]
-    return found, Look([], {**result.counts(), **_counts(lists)}, dropped, result.links)
+    counts = {**result.counts(), **_counts(lists)}
+    barren = list(ranking.KIND_OF) if result.barren else []
+    barren = [channel for channel in barren if channel in wanted.channels]
+    return found, Look([], counts, dropped, result.links, barren)
 
 
 def _weights(ask: Ask) -> Mapping[str, float]:
@@ -174,7 +179,15 @@ def judged(
         return further.items
 
     known = {*wanted.seen, *(item.id for item in first.items)}
-    further = Further(ask, find, tried=wanted.channels, seen=known, last=rounds, kinds=wanted.kinds)
+    further = Further(
+        ask,
+        find,
+        tried=wanted.channels,
+        barren=first.barren,
+        seen=known,
+        last=rounds,
+        kinds=wanted.kinds,
+    )
     with clock.stage("judge"):
         if mode == "rules":
             return judging.by_floor(first.items, further.more, rounds)

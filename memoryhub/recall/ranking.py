@@ -14,11 +14,11 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Channel
 from memoryhub.recall import fading
-from memoryhub.recall.arms import PER_ARM, candidates
+from memoryhub.recall.arms import PER_ARM, Looked, candidates
 from memoryhub.recall.asking import Ask, Clock
 from memoryhub.recall.channels.hits import Hit
 from memoryhub.recall.channels.similar import arms_of, reason
-from memoryhub.recall.fusion import Candidate, Scored, fuse
+from memoryhub.recall.fusion import Scored, fuse
 from memoryhub.recall.hydration import Links, Span, links_of
 from memoryhub.recall.results import Dropped, Finding, ItemKind
 from memoryhub.recall.selection import distinct, relevant
@@ -39,12 +39,14 @@ SPARE = 3
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
-    candidate, ranked, and `links` the turns of those that were looked at."""
+    candidate, ranked, and `links` the turns of those that were looked at. `barren`: nothing bears
+    on the question, and nothing more would be found among what has faded."""
 
     chosen: Sequence[Scored] = ()
     order: Sequence[Scored] = ()
     passed: Sequence[Scored] = ()
     links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
+    barren: bool = False
 
     def counts(self) -> dict[str, int]:
         """Candidates by channel."""
@@ -66,7 +68,7 @@ def ranked(
     if not kinds:
         return Ranked()
     with clock.stage("candidates"):
-        known = candidates_of(ask, kinds, _POOL * per_kind if per_kind else most)
+        known, hidden = candidates_of(ask, kinds, _POOL * per_kind if per_kind else most)
     with clock.stage("rank"):
         order = fuse(
             ask.way, known, kept=partial(fading.kept, ask) if fading.matters(ask) else None
@@ -77,10 +79,10 @@ def ranked(
         ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **links_of(ids)}
     chosen = offered[:most] if per_kind else distinct(offered, links, most)
-    return Ranked(chosen, order, passed, links)
+    return Ranked(chosen, order, passed, links, barren=not (passed or hidden))
 
 
-def candidates_of(ask: Ask, kinds: Sequence[ItemKind], most: int) -> list[Candidate]:
+def candidates_of(ask: Ask, kinds: Sequence[ItemKind], most: int) -> Looked:
     """Everything that is ranked, to find the `most` best. Call inside the tenant's scope."""
     crowd = _CROWD if hides(ask.policy.forget) else 1
     known = candidates(
@@ -92,7 +94,7 @@ def candidates_of(ask: Ask, kinds: Sequence[ItemKind], most: int) -> list[Candid
         visibility=ask.visibility,
         per_arm=crowd * max(PER_ARM, most),
     )
-    return known + unread(ask) if "turn" in kinds else known
+    return Looked(known.seen + unread(ask), known.hidden) if "turn" in kinds else known
 
 
 def _first_of_each(passed: Sequence[Scored], count: int) -> list[Scored]:

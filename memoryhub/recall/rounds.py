@@ -18,8 +18,8 @@ Find = Callable[[Ask, Channel], list[Item]]
 
 
 class Further:
-    """Keeps what was tried and seen. `last` is the number of the last round allowed; of other
-    `kinds` nothing is shown."""
+    """Keeps what was tried and seen; what is `barren` would bring nothing. `last` is the number of
+    the last round allowed; of other `kinds` nothing is shown."""
 
     def __init__(
         self,
@@ -27,12 +27,14 @@ class Further:
         find: Find,
         *,
         tried: Collection[Channel],
+        barren: Collection[Channel] = (),
         seen: Collection[UUID],
         last: int,
         kinds: Collection[ItemKind] | None = None,
     ) -> None:
         self._ask, self._find, self._last, self._kinds = ask, find, last, kinds
         self._tried, self._seen = list(dict.fromkeys(tried)), set(seen)
+        self._barren = frozenset(barren)
 
     def more(self, kept: Sequence[Item], number: int) -> list[Item]:
         """What was not seen before. The last round also looks at what has faded (§11.6)."""
@@ -55,7 +57,8 @@ class Further:
                 self._tried.append(store)
                 if items := self._unseen(ask, store):
                     return items
-        return [item for channel in self._tried for item in self._unseen(ask, channel)]
+        again = [channel for channel in self._tried if channel not in self._barren]
+        return [item for channel in again for item in self._unseen(ask, channel)]
 
     def _unseen(self, ask: Ask, channel: Channel) -> list[Item]:
         return [item for item in self._find(ask, channel) if item.id not in self._seen]

@@ -60,7 +60,7 @@ def nearest(space: Space, vector: Any, most: int = 20) -> list[Any]:
             kinds=["note"],
             visibility=Visibility(AT + timedelta(days=1)),
             per_arm=most,
-        )
+        ).seen
     return [each.id for each in sorted(found, key=lambda c: -(c.dense or 0))]
 
 

@@ -15,6 +15,7 @@ from memoryhub.later import Later
 from memoryhub.policies.schema import Channel
 from memoryhub.policies.services import policy_of
 from memoryhub.recall import intents, reinforcing
+from memoryhub.recall.arms import candidates
 from memoryhub.recall.context import context
 from memoryhub.recall.judging import satisfied
 from memoryhub.recall.services import search
@@ -308,6 +309,30 @@ def test_the_last_round_of_a_judge_looks_at_what_has_faded(scene: Scene) -> None
     scene.hub.model.script("judge", everything, everything)
     found = search(scene.space, "kayak?", now=scene.hub.now)
     assert [item.text for item in found.items] == ["Ana has a kayak", "Ana had a kayak"]
+
+
+def test_MB6_what_nothing_bears_on_is_looked_for_again_only_where_something_has_faded(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for = list[tuple[str, ...]]()
+
+    def spy(*args: Any, **values: Any) -> Any:
+        looked_for.append(tuple(sorted(values["kinds"])))
+        return candidates(*args, **values)
+
+    monkeypatch.setattr("memoryhub.recall.ranking.candidates", spy)
+    scene.near(kayak=[1, 0], hello=[0, 1])
+    scene.say("hello there")
+    found = search(scene.space, "kayak", now=scene.hub.now)
+    assert (found.items, found.insufficient, found.rounds) == ([], True, 2)
+    assert looked_for == [("fact", "note", "turn")]
+
+    looked_for.clear()
+    scene.fact("Ana has a kayak", visibility="dormant")
+    found = search(scene.space, "kayak", now=scene.hub.now)
+    assert [item.text for item in found.items] == ["Ana has a kayak"]
+    first, *again = looked_for
+    assert (first, sorted(again)) == (("fact", "note", "turn"), [("fact",), ("note",), ("turn",)])
 
 
 def test_X15_a_hundred_searches_change_nothing_but_counters(scene: Scene) -> None:

@@ -30,7 +30,7 @@ def alike(
         visibility=ask.visibility,
         per_arm=most,
         linked_to=linked_to,
-    )
+    ).seen
     if kind == "turn":
         found += unread(ask)
     # Of what is equally alike the newest first, and always in the same order.
