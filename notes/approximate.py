@@ -1,9 +1,10 @@
 """An approximate index (HNSW) for one large space, where an operator wants it.
 
-Comparing exactly costs as much as a space has memories: above about 50,000 a graph finds nearly the
-same in a fraction of the time. It is partial: of this space, and of the model it is searched by. An
-index over all spaces would miss most of what a question off its topics should find. Whoever owns
-the table makes it, so this is for commands, not for requests. See docs/explanation/speed.md.
+Comparing exactly costs as much as a space has memories: far above 50,000 a graph finds nearly the
+same in a fraction of the time. There is one for each kind, of this space, and of the model it is
+searched by: of what a graph over more finds, most has to be thrown away, and what a question should
+find is missed. Whoever owns the table makes it, so this is for commands, not for requests. See
+docs/explanation/speed.md.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, connections
 from django.db.backends.utils import CursorWrapper
+from django.db.models import Count
 from psycopg import sql
 
 from memoryhub.errors import InvalidInput, MemoryHubError
@@ -26,12 +28,14 @@ from notes.models import IndexEntry
 # From here on it pays: below it, exact search is as quick and misses nothing.
 LEAST = 50_000
 _NAME = "near_"
+# A kind with fewer vectors than this is compared exactly.
+_LEAST_OF_KIND = 5_000
 # Links of a point, and how many are looked at when one is put in.
-_LINKS, _CARE = 16, 128
-# How many points a search looks at, and on until it has enough of the kind that is wanted.
+_LINKS, _CARE = 16, 200
+# How many points a search looks at, and on until it has enough that may be seen.
 SEARCHED: Mapping[str, str] = {
-    "hnsw.ef_search": "200",
-    "hnsw.iterative_scan": "strict_order",
+    "hnsw.ef_search": "400",
+    "hnsw.iterative_scan": "relaxed_order",
     "hnsw.max_scan_tuples": "200000",
 }
 
@@ -45,7 +49,8 @@ class NotOwner(MemoryHubError):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """One such index. `space` is None once the space is gone; `valid`: its making was finished."""
+    """One such index, of one kind. `space` is None once the space is gone; `valid`: its making was
+    finished."""
 
     name: str
     space: UUID | None
@@ -54,11 +59,13 @@ class Built:
 
 
 def name_of(space: Space) -> str:
+    """What the names of its indexes begin with."""
     return f"{_NAME}{space.id.hex}"
 
 
 def build(space: Space, *, least: int = LEAST) -> int:
-    """Make the index, or make it anew; writers are not kept waiting. Returns the entries in it.
+    """Make the indexes, or make them anew; writers are not kept waiting. Returns the entries in
+    them.
 
     Raises InvalidInput for a space of fewer than `least` entries with a vector, NotOwner where the
     database's owner is not who we are.
@@ -66,22 +73,22 @@ def build(space: Space, *, least: int = LEAST) -> int:
     model = space.embedding_model
     with tenant_scope(space.tenant_id):
         rows = IndexEntry.objects.filter(space=space, model=model, embedding__isnull=False)
-        count = rows.count()
+        kinds = dict(rows.order_by().values_list("kind").annotate(count=Count("id")))
         first = rows.first()
+    count = sum(kinds.values())
     if first is None or count < least:
         raise InvalidInput(
             f"it has {count:,} vectors: below {least:,} exact search is as quick", field="space"
         )
     drop(space)
-    values = {"name": sql.Identifier(name_of(space)), "space": sql.Literal(str(space.id))}
-    values |= {"model": sql.Literal(model), "size": sql.Literal(len(first.embedding))}
-    values |= {"links": sql.Literal(_LINKS), "care": sql.Literal(_CARE)}
+    large = [kind for kind, held in kinds.items() if held >= min(least, _LEAST_OF_KIND)]
     with _owner() as cursor:
         cursor.execute("SET maintenance_work_mem = '512MB'")
-        cursor.execute(sql.SQL(_BUILD).format(**values))
+        for kind in large:
+            cursor.execute(_statement(space, kind, len(first.embedding)))
         cursor.execute("RESET maintenance_work_mem")
     _mark(space, model)
-    return count
+    return sum(kinds[kind] for kind in large)
 
 
 # The length belongs to the index: the column has vectors of several models.
@@ -89,12 +96,26 @@ _BUILD = """
 CREATE INDEX CONCURRENTLY {name} ON notes_indexentry
 USING hnsw ((embedding::halfvec({size})) halfvec_ip_ops)
 WITH (m = {links}, ef_construction = {care})
-WHERE space_id = {space} AND model = {model}
+WHERE space_id = {space} AND kind = {kind} AND model = {model}
 """
+
+
+def _statement(space: Space, kind: str, size: int) -> sql.Composed:
+    return sql.SQL(_BUILD).format(
+        name=sql.Identifier(f"{name_of(space)}_{kind}"),
+        space=sql.Literal(str(space.id)),
+        kind=sql.Literal(kind),
+        model=sql.Literal(space.embedding_model),
+        size=sql.Literal(size),
+        links=sql.Literal(_LINKS),
+        care=sql.Literal(_CARE),
+    )
+
+
 _LISTED = """
 SELECT c.relname, pg_relation_size(c.oid), i.indisvalid
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE i.indrelid = 'notes_indexentry'::regclass AND c.relname ~ '^near_[0-9a-f]{32}$'
+WHERE i.indrelid = 'notes_indexentry'::regclass AND c.relname ~ '^near_[0-9a-f]{32}(_[a-z]+)?$'
 ORDER BY c.relname
 """
 
@@ -102,7 +123,7 @@ ORDER BY c.relname
 def drop(space: Space) -> bool:
     """Back to exact search. False if there was no such index."""
     _mark(space, "")
-    return _dropped([name_of(space)]) > 0
+    return _dropped([each.name for each in listed() if each.space == space.id]) > 0
 
 
 def drop_lost() -> int:
@@ -126,9 +147,10 @@ def listed() -> list[Built]:
         found = cursor.fetchall()
         cursor.execute("SELECT id FROM tenants_space")
         spaces = {space for (space,) in cursor.fetchall()}
+    places = [UUID(name.removeprefix(_NAME)[:32]) for name, *_ in found]
     return [
-        Built(name, space if (space := UUID(name.removeprefix(_NAME))) in spaces else None, *rest)
-        for name, *rest in found
+        Built(name, space if space in spaces else None, *rest)
+        for space, (name, *rest) in zip(places, found, strict=True)
     ]
 
 

@@ -42,7 +42,7 @@ def measured(
     count = approximate.build(space)
     seconds = time.monotonic() - begun
     try:
-        (built,) = (each for each in approximate.listed() if each.space == space.id)
+        size = sum(each.size for each in approximate.listed() if each.space == space.id)
         found = _recall(app, embedder, place, asked)
         searched = measuring.searched(port, space.subject, asked)
     finally:
@@ -50,7 +50,7 @@ def measured(
     return {
         "vectors": count,
         "build_seconds": round(seconds, 1),
-        "megabytes": round(built.size / 1e6),
+        "megabytes": round(size / 1e6),
         **found,
         "searched": searched,
     }

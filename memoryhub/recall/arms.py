@@ -73,6 +73,16 @@ dense AS (
   ) near
 ),
 """
+# An approximate index is of one kind, which the planner has to see.
+_NEAR_BY = """
+dense AS (
+  {of_kinds}
+),
+"""
+_NEAR_OF_KIND = """(SELECT '{kind}'::text AS kind, owner_id FROM notes_indexentry e
+    WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = '{kind}'
+      AND e.model = %(model)s AND e.embedding IS NOT NULL
+    ORDER BY {distance} LIMIT %(per_arm)s)"""
 # The exact one is not what an approximate index of the space orders by: it is never taken for it.
 _EXACT = "e.embedding <#> %(vector)s::halfvec"
 _APPROXIMATE = "e.embedding::halfvec({size}) <#> %(vector)s::halfvec({size})"
@@ -212,11 +222,12 @@ def candidates(
         "everything": visibility.everything,
         "linked_to": list(linked_to),
     }
-    near = vector is not None and not linked_to
     among = visibility.only is not None
-    approximately = near and bool(model) and space.approximate_model == model and not among
+    near = None if linked_to else vector
+    indexed = bool(model) and space.approximate_model == model
+    approximately = indexed and near is not None and not among
     parts = {
-        "dense": _dense(vector, approximately=approximately, among=among) if near else _NO_DENSE,
+        "dense": _NO_DENSE if near is None else _dense(kinds, near, approximately, among),
         "found": _LINKED if linked_to else _FOUND,
         "near": _NO_NEAR if vector is None else _NEAR,
         "current": _CURRENT,
@@ -236,7 +247,11 @@ def _halves(vector: NDArray[np.float32]) -> str:
     return f"[{','.join(map(str, vector.astype(np.float16).tolist()))}]"
 
 
-def _dense(vector: NDArray[np.float32] | None, *, approximately: bool, among: bool) -> str:
-    size = 0 if vector is None else len(vector)
-    distance = _APPROXIMATE.format(size=size) if approximately else _EXACT
-    return _DENSE.format(distance=distance, among=_AMONG if among else "")
+def _dense(
+    kinds: Sequence[ItemKind], vector: NDArray[np.float32], approximately: bool, among: bool
+) -> str:
+    if not approximately:
+        return _DENSE.format(distance=_EXACT, among=_AMONG if among else "")
+    distance = _APPROXIMATE.format(size=len(vector))
+    each = [_NEAR_OF_KIND.format(kind=kind, distance=distance) for kind in dict.fromkeys(kinds)]
+    return _NEAR_BY.format(of_kinds=" UNION ALL ".join(each))

@@ -116,7 +116,7 @@ def test_indexes_are_listed_and_those_of_erased_spaces_dropped(
 ) -> None:
     call_command("index", "build", "large", "ana", least=100)
     call_command("index", "list")
-    assert f"{approximate.name_of(space)}  " in (told := capsys.readouterr().out)
+    assert f"{approximate.name_of(space)}_note  " in (told := capsys.readouterr().out)
     assert f"{COUNT} vectors indexed" in told
     with tenant_scope(space.tenant_id):
         IndexEntry.objects.all().delete()
