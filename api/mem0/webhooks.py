@@ -71,14 +71,16 @@ class WebhookView(Mem0View):
         given = _named(checked(ChangeSerializer, self.body(request)))
         _own(key, webhook_id)
         hook = _told(
-            lambda: services.change_webhook(key.tenant_id, webhook_id, timezone.now(), **given)
+            lambda: services.change_webhook(
+                key.tenant_id, webhook_id, timezone.now(), actor=key.actor, **given
+            )
         )
         return Response(_shown(hook) | {"message": "Webhook updated successfully"})
 
     def delete(self, request: Request, webhook_id: UUID) -> Response:
         key = key_of(request)
         _own(key, webhook_id)
-        services.delete_webhook(key.tenant_id, webhook_id)
+        services.delete_webhook(key.tenant_id, webhook_id, actor=key.actor)
         return Response({"message": "Webhook deleted successfully"})
 
 

@@ -30,6 +30,9 @@ from memoryhub.errors import InvalidInput, NotFound, TooLarge
 from memoryhub.exchange import exporting, importing
 from memoryhub.exchange.downloads import MEDIA_TYPE, as_download
 from memoryhub.exchange.importing import Wanted
+from memoryhub.tenants import audit
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 
 _PIECE = 1024 * 1024
 _EMBEDDINGS = OpenApiParameter(
@@ -53,6 +56,7 @@ class ExportView(_ExportView):
 
     def get(self, request: Request, subject: str) -> FileResponse:
         space, now, embeddings = space_at(request, subject), timezone.now(), _wanted(request)
+        _noted(request, "one space", space)
         return as_download(
             space.subject,
             lambda file: exporting.write_space(
@@ -68,10 +72,17 @@ class TenantExportView(_ExportView):
 
     def get(self, request: Request) -> FileResponse:
         tenant_id, now, embeddings = whole_tenant(request), timezone.now(), _wanted(request)
+        _noted(request, "everything")
         return as_download(
             "tenant",
             lambda file: exporting.write_tenant(tenant_id, file, now, embeddings=embeddings),
         )
+
+
+def _noted(request: Request, what: str, space: Space | None = None) -> None:
+    key = key_of(request)
+    with tenant_scope(key.tenant_id):
+        audit.note(key.tenant_id, audit.Action.EXPORTED, key.actor, what, space=space)
 
 
 def _wanted(request: Request) -> bool:

@@ -112,7 +112,8 @@ class NewKeyView(_KeyWriteView):
         def make() -> tuple[ApiKey, str]:
             with tenant_scope(tenant_of(request)):
                 tenant = Tenant.objects.get(id=tenant_of(request))
-            return create_key(tenant, name, scopes, space=space, expires_at=until)
+            actor = asked["key"].actor
+            return create_key(tenant, name, scopes, space=space, expires_at=until, actor=actor)
 
         return self.shown(request, make)
 
@@ -151,7 +152,8 @@ class RotateKeyView(_KeyWriteView):
     def post(self, request: Request, row_id: UUID) -> Response:
         asked, key = self.asked(request), _key(request, row_id)
         overlap = timedelta(hours=asked["given"]["overlap_hours"])
-        return self.shown(request, lambda: rotate_key(key, asked["now"], overlap))
+        actor = asked["key"].actor
+        return self.shown(request, lambda: rotate_key(key, asked["now"], overlap, actor=actor))
 
 
 class RevokeKeyView(AnyWriteView):
@@ -162,15 +164,15 @@ class RevokeKeyView(AnyWriteView):
     keeps = True
 
     def post(self, request: Request, row_id: UUID) -> Response:
-        now, key = self.asked(request)["now"], _key(request, row_id)
-        return self.once(request, lambda: _revoked(key, now))
+        asked, key = self.asked(request), _key(request, row_id)
+        return self.once(request, lambda: _revoked(key, asked["now"], asked["key"].actor))
 
     def answers(self) -> dict[str, Any]:
         return KEYS.schema()
 
 
-def _revoked(key: ApiKey, now: datetime) -> dict[str, Any]:
-    revoke_key(key, now)
+def _revoked(key: ApiKey, now: datetime, actor: str) -> dict[str, Any]:
+    revoke_key(key, now, actor=actor)
     with tenant_scope(key.tenant_id):
         return shown_row(KEYS, KEYS.rows(), key.id)
 

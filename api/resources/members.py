@@ -75,7 +75,11 @@ class NewMemberView(_MemberWriteView):
     def work(self, deed: TenantDeed, **ids: Any) -> dict[str, Any]:
         given = deed.given
         made, password = add_person(
-            deed.tenant_id, given["username"], given["role"], email=given["email"]
+            deed.tenant_id,
+            given["username"],
+            given["role"],
+            email=given["email"],
+            actor=deed.actor,
         )
         return self.shown(deed, made.id) | {"password": password}
 
@@ -92,7 +96,7 @@ class RoleView(_MemberWriteView):
     example: ClassVar = {"role": "viewer"}
 
     def work(self, deed: TenantDeed, **ids: Any) -> dict[str, Any]:
-        set_role(deed.tenant_id, ids["row_id"], deed.given["role"])
+        set_role(deed.tenant_id, ids["row_id"], deed.given["role"], actor=deed.actor)
         return self.shown(deed, ids["row_id"])
 
 
@@ -103,5 +107,5 @@ class RemoveMemberView(_MemberWriteView):
 
     def work(self, deed: TenantDeed, **ids: Any) -> dict[str, Any]:
         shown = self.shown(deed, ids["row_id"])
-        remove_person(deed.tenant_id, ids["row_id"])
+        remove_person(deed.tenant_id, ids["row_id"], actor=deed.actor)
         return shown

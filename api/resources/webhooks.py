@@ -220,7 +220,10 @@ class ChangeWebhookView(_DeedView):
     ) -> dict[str, Any]:
         hook, version = _hook(request, ids["row_id"]), version_of(request)
         tenant_id = tenant_of(request)
-        services.change_webhook(tenant_id, hook, timezone.now(), version=version, **given)
+        actor = key_of(request).actor
+        services.change_webhook(
+            tenant_id, hook, timezone.now(), actor=actor, version=version, **given
+        )
         return _shown(request, hook)
 
 
@@ -236,7 +239,7 @@ class RotateWebhookView(_DeedView):
         hook = _hook(request, ids["row_id"])
         overlap = timedelta(hours=given["overlap_hours"])
         _, told["secret"] = services.rotate_secret(
-            tenant_of(request), hook, timezone.now(), overlap
+            tenant_of(request), hook, timezone.now(), overlap, actor=key_of(request).actor
         )
         return _shown(request, hook)
 
@@ -253,7 +256,7 @@ class DeleteWebhookView(_DeedView):
         self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
     ) -> dict[str, Any]:
         hook = _hook(request, ids["row_id"])
-        services.delete_webhook(tenant_of(request), hook)
+        services.delete_webhook(tenant_of(request), hook, actor=key_of(request).actor)
         return {"id": str(hook), "deleted": True}
 
     def answers(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from memoryhub.console.requests import Seat
+from memoryhub.tenants import audit
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, TenantModel, User
 from memoryhub.tenants.scope import current_tenant
 
@@ -71,6 +72,16 @@ class MembershipAdmin(ReadOnly):
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         obj.tenant_id = cast("Any", current_tenant())
         super().save_model(request, obj, form, change)
+        action = audit.Action.PERSON_CHANGED if change else audit.Action.PERSON_ADDED
+        _noted(request, obj, action, f"as {obj.role}")
+
+    def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        _noted(request, obj, audit.Action.PERSON_REMOVED, f"was {obj.role}")
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
+        for each in queryset:
+            self.delete_model(request, each)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return current_tenant() is not None and cast("User", request.user).is_superuser
@@ -80,6 +91,11 @@ class MembershipAdmin(ReadOnly):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return _administers(request)
+
+
+def _noted(request: HttpRequest, obj: Membership, action: audit.Action, detail: str) -> None:
+    actor = request.user.get_username()
+    audit.note(obj.tenant_id, action, actor, obj.user.get_username(), detail)
 
 
 def _administers(request: HttpRequest) -> bool:

@@ -18,6 +18,8 @@ WIDTH, HEIGHT = 600, 96
 @dataclass(frozen=True, slots=True)
 class Bar:
     day: Day
+    slot_x: float
+    slot_width: float
     x: float
     width: float
     turns_y: float
@@ -48,7 +50,16 @@ def _bar(day: Day, x: float, slot: float, top: int) -> Bar:
     turns, facts = (_height(count, top) for count in (day.turns, day.facts))
     left = round(x + slot * 0.1, 2)
     return Bar(
-        day, left, width, HEIGHT - turns, turns, round(left + width + 1, 2), HEIGHT - facts, facts
+        day,
+        round(x, 2),
+        round(slot, 2),
+        left,
+        width,
+        HEIGHT - turns,
+        turns,
+        round(left + width + 1, 2),
+        HEIGHT - facts,
+        facts,
     )
 
 

@@ -23,6 +23,7 @@ class Place:
     spare: bool = False
 
 
+_SETTINGS = ("policy", "models", "people", "key", "webhook", "data")
 PLACES = (
     Place("Overview", "overview", "overview"),
     Place("Spaces", "spaces", "spaces", ("space", "search", "import")),
@@ -30,9 +31,7 @@ PLACES = (
     Place("Chat", "chat", "chat"),
     Place("Activity", "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
     Place("Lab", "lab", "lab", ("golden", "replay", "embedding"), spare=True),
-    Place("Policy", "policy", "policy", spare=True),
-    Place("API keys", "key", "keys", admin=True, spare=True),
-    Place("Webhooks", "send", "webhooks", ("webhook",), admin=True, spare=True),
+    Place("Settings", "policy", "settings", _SETTINGS, spare=True),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memoryhub.console.connecting import trouble
 from memoryhub.console.queries.overview import Queue
 from memoryhub.console.wording import plural
 
@@ -21,10 +22,51 @@ class Notice:
     query: str = ""
 
 
-def notices(queue: Queue, *, llm: bool, empty: bool, unreached: int = 0) -> list[Notice]:
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """`unmigrated`: steps the database is behind the code. `model_unset`: the tenant's engine wants
+    a model that nobody named. `model_error`: what the latest question to a model failed with."""
+
+    unmigrated: int = 0
+    model_unset: bool = False
+    model_error: str = ""
+
+
+def notices(
+    queue: Queue, *, llm: bool, empty: bool, unreached: int = 0, hub: Hub = Hub()
+) -> list[Notice]:
     """The worst first. With nothing wrong, one that says so. `unreached`: webhooks that fail."""
-    found = [*_wrong(queue), *_untold(unreached)] or [_fine(queue)]
+    found = [*_unready(hub), *_wrong(queue), *_untold(unreached)] or [_fine(queue)]
     return [*found, *_hints(llm, empty)]
+
+
+def _unready(hub: Hub) -> Iterator[Notice]:
+    if hub.unmigrated:
+        yield Notice(
+            "bad",
+            f"The database is {plural(hub.unmigrated, 'step')} behind the program.",
+            "Pages and answers may fail until it is brought up to date:",
+            "python manage.py migrate --database owner",
+        )
+    if hub.model_unset:
+        yield Notice(
+            "bad",
+            "This tenant is read by a language model, and none is configured.",
+            "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, or choose the local engine.",
+            "",
+            "models",
+        )
+    elif hub.model_error:
+        code, _, message = hub.model_error.partition(":")
+        told = trouble(message.strip() or code, code)
+        yield Notice(
+            "warn",
+            f"The latest question to a model failed: {told.what}.",
+            told.todo,
+            "",
+            "usage",
+            "status=failed",
+        )
 
 
 def _wrong(queue: Queue) -> Iterator[Notice]:

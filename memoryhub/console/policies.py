@@ -102,6 +102,11 @@ def groups(
     ]
 
 
+def rows_of(layers: Layers, names: Sequence[str]) -> list[Row]:
+    """These switches, for a page that sets them alone."""
+    return [_row(name, layers.policy, layers, {}, {}) for name in names]
+
+
 def _with_prompts(row: Row, prompts: OwnPrompts) -> Row | None:
     """A choice of a purpose's prompts; None where there is nothing to choose and nothing chosen."""
     if family_of(row.switch.name) != PROMPT:

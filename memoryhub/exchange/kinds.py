@@ -136,6 +136,7 @@ STAYS = {
     "tenants.space": "told as its own line",
     "tenants.user": "people sign in where they have an account",
     "tenants.membership": "people sign in where they have an account",
+    "tenants.auditentry": "who changed what of the tenant here",
     "tenants.apikey": "a key opens one hub",
     "tenants.personlink": "a link opens one hub",
     "notes.indexentry": "made anew of the same texts; its vectors are told as their own lines",

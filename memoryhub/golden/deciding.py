@@ -39,7 +39,7 @@ def make_live(run: ReplayRun, actor: str, now: datetime) -> None:
                 expected=row.base,
             )
         if row.engine:
-            set_engine(row.tenant_id, row.engine)
+            set_engine(row.tenant_id, row.engine, actor=actor)
         _decide(row, Decision.LIVE, actor, now)
 
 

@@ -175,3 +175,37 @@ class PersonLink(SpaceModel):
 
     def __str__(self) -> str:
         return f"until {self.expires_at:%Y-%m-%d}"
+
+
+class AuditEntry(TenantModel):
+    """A change of the tenant itself, by whom (audit.py). `about` and `detail` are words for people,
+    without secrets and without the name of a subject; what is about one `space` goes with it."""
+
+    class Action(models.TextChoices):
+        KEY_MADE = "key.made", "Key made"
+        KEY_ROTATED = "key.rotated", "Key rotated"
+        KEY_REVOKED = "key.revoked", "Key revoked"
+        PERSON_ADDED = "person.added", "Person let in"
+        PERSON_CHANGED = "person.changed", "Role changed"
+        PERSON_REMOVED = "person.removed", "Person removed"
+        WEBHOOK_MADE = "webhook.made", "Webhook made"
+        WEBHOOK_CHANGED = "webhook.changed", "Webhook changed"
+        WEBHOOK_ROTATED = "webhook.rotated", "Webhook's secret changed"
+        WEBHOOK_DELETED = "webhook.deleted", "Webhook deleted"
+        TENANT_CHANGED = "tenant.changed", "Tenant changed"
+        EXPORTED = "data.exported", "Taken out as a file"
+        REDACTED = "data.redacted", "Words of calls taken out"
+
+    action = models.CharField(max_length=20, choices=Action)
+    actor = models.CharField(max_length=120)
+    about = models.CharField(max_length=200)
+    detail = models.CharField(max_length=500, blank=True)
+    space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["tenant", "-at"], name="audit_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.get_action_display()}: {self.about}"

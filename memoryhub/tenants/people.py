@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from memoryhub.errors import Conflict, NotFound
+from memoryhub.tenants import audit
 from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope, user_scope
 
@@ -15,7 +16,7 @@ _ADMIN = Membership.Role.ADMIN
 
 
 def add_person(
-    tenant_id: UUID, username: str, role: str, *, email: str = ""
+    tenant_id: UUID, username: str, role: str, *, email: str = "", actor: str = audit.HUB
 ) -> tuple[Membership, str]:
     """(membership, password): a new person with a password that can't be shown again.
 
@@ -30,19 +31,23 @@ def add_person(
         except IntegrityError:
             raise Conflict("this name is taken: choose another", code="name_taken") from None
         tenant = Tenant.objects.get(id=tenant_id)
-        return Membership.objects.create(tenant=tenant, user=user, role=role), password
+        made = Membership.objects.create(tenant=tenant, user=user, role=role)
+        audit.note(tenant_id, audit.Action.PERSON_ADDED, actor, username, f"as {role}")
+    return made, password
 
 
-def set_role(tenant_id: UUID, member_id: UUID, role: str) -> None:
+def set_role(tenant_id: UUID, member_id: UUID, role: str, *, actor: str = audit.HUB) -> None:
     """Raises NotFound, and Conflict for the last admin's. Opens its own scope."""
     with tenant_scope(tenant_id):
         member = _locked(tenant_id, member_id)
         if role != _ADMIN:
             _keep_an_admin(member)
         Membership.objects.filter(id=member.id).update(role=role)
+        words = f"{member.role} before, now {role}"
+        audit.note(tenant_id, audit.Action.PERSON_CHANGED, actor, member.user.username, words)
 
 
-def remove_person(tenant_id: UUID, member_id: UUID) -> None:
+def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = audit.HUB) -> None:
     """Take the person out of the tenant; whoever belongs to no other is forgotten.
 
     Raises NotFound, and Conflict for the last admin. Opens its own scopes.
@@ -50,7 +55,9 @@ def remove_person(tenant_id: UUID, member_id: UUID) -> None:
     with tenant_scope(tenant_id):
         member = _locked(tenant_id, member_id)
         _keep_an_admin(member)
+        name, role = member.user.username, member.role
         member.delete()
+        audit.note(tenant_id, audit.Action.PERSON_REMOVED, actor, name, f"was {role}")
         with user_scope(member.user_id):
             elsewhere = Membership._base_manager.filter(user_id=member.user_id).exists()
         if not elsewhere:
@@ -60,7 +67,7 @@ def remove_person(tenant_id: UUID, member_id: UUID) -> None:
 def _locked(tenant_id: UUID, member_id: UUID) -> Membership:
     """With the tenant, so that two admins don't remove each other at once."""
     Tenant.objects.select_for_update().get(id=tenant_id)
-    member = Membership.objects.filter(id=member_id).first()
+    member = Membership.objects.filter(id=member_id).select_related("user").first()
     if member is None:
         raise NotFound("There is no such member.")
     return member

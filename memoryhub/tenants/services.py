@@ -9,11 +9,12 @@ from uuid import UUID
 from django.db import connection
 
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.tenants import keys
+from memoryhub.tenants import audit, keys
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 
 SUBJECT_LIMIT = 200
+NAME_LIMIT = 120
 
 
 def create_tenant(
@@ -26,21 +27,33 @@ def create_tenant(
     return tenant
 
 
-def set_engine(tenant_id: UUID, engine: str) -> None:
+def set_engine(tenant_id: UUID, engine: str, *, actor: str = audit.HUB) -> None:
     """Have another engine read and answer for the tenant, from the next job on."""
     if engine not in Tenant.Engine.values:
         known = ", ".join(Tenant.Engine.values)
         raise InvalidInput(f"there is no engine {engine!r}; known: {known}", field="engine")
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(engine=engine)
+        audit.note(tenant_id, audit.Action.TENANT_CHANGED, actor, "engine", f"now {engine}")
 
 
-def add_member(tenant: Tenant, user: User, role: str) -> Membership:
+def rename_tenant(tenant_id: UUID, name: str, *, actor: str = audit.HUB) -> None:
+    """Raises InvalidInput."""
+    name = " ".join(name.replace("\0", "").split())
+    if not 1 <= len(name) <= NAME_LIMIT:
+        raise InvalidInput(f"1 to {NAME_LIMIT} characters", field="name")
+    with tenant_scope(tenant_id):
+        Tenant.objects.filter(id=tenant_id).update(name=name)
+        audit.note(tenant_id, audit.Action.TENANT_CHANGED, actor, "name", f"now {name}")
+
+
+def add_member(tenant: Tenant, user: User, role: str, *, actor: str = audit.HUB) -> Membership:
     """Give a person this role, in place of the one they had."""
     with tenant_scope(tenant.id):
         membership, _ = Membership.objects.update_or_create(
             tenant=tenant, user=user, defaults={"role": role}
         )
+        audit.note(tenant.id, audit.Action.PERSON_ADDED, actor, user.username, f"as {role}")
     return membership
 
 
@@ -52,8 +65,11 @@ def create_key(
     space: Space | None = None,
     expires_at: datetime | None = None,
     secret: str | None = None,
+    actor: str = audit.HUB,
+    replaces: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
-    """(row, key). The key can't be shown again. `secret`: a key chosen by the operator."""
+    """(row, key). The key can't be shown again. `secret`: a key chosen by the operator;
+    `replaces`: the one it is to take the place of."""
     if unknown := set(scopes) - set(ApiKey.Scope.values):
         raise InvalidInput(f"unknown scopes: {', '.join(sorted(unknown))}", field="scopes")
     key, prefix, digest = _given(secret) if secret else keys.new_key()
@@ -67,6 +83,10 @@ def create_key(
             space=space,
             expires_at=expires_at,
         )
+        action = audit.Action.KEY_ROTATED if replaces else audit.Action.KEY_MADE
+        reach = f"{', '.join(row.scopes)}; {'one space' if space else 'all spaces'}"
+        before = f"; in place of {replaces}" if replaces else ""
+        audit.note(tenant.id, action, actor, str(row), reach + before, space=space)
     return row, key
 
 
@@ -80,7 +100,9 @@ def _given(secret: str) -> tuple[str, str, str]:
     return secret, prefix, keys.digest(secret)
 
 
-def rotate_key(key: ApiKey, now: datetime, overlap: timedelta) -> tuple[ApiKey, str]:
+def rotate_key(
+    key: ApiKey, now: datetime, overlap: timedelta, *, actor: str = audit.HUB
+) -> tuple[ApiKey, str]:
     """(row, key): another with the same rights and end. The old one works until `overlap` is
     over, if it does not end before. Raises Conflict for one that is revoked or over."""
     if key.revoked_at is not None or (key.expires_at and key.expires_at <= now):
@@ -88,15 +110,25 @@ def rotate_key(key: ApiKey, now: datetime, overlap: timedelta) -> tuple[ApiKey, 
     with tenant_scope(key.tenant_id):
         tenant = Tenant.objects.get(id=key.tenant_id)
         space = Space.objects.get(id=key.space_id) if key.space_id else None
-        made = create_key(tenant, key.name, key.scopes, space=space, expires_at=key.expires_at)
+        made = create_key(
+            tenant,
+            key.name,
+            key.scopes,
+            space=space,
+            expires_at=key.expires_at,
+            actor=actor,
+            replaces=key,
+        )
         until = min(now + overlap, key.expires_at or now + overlap)
         ApiKey.objects.filter(id=key.id).update(expires_at=until)
     return made
 
 
-def revoke_key(key: ApiKey, now: datetime) -> None:
+def revoke_key(key: ApiKey, now: datetime, *, actor: str = audit.HUB) -> None:
     with tenant_scope(key.tenant_id):
-        ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now)
+        if ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now):
+            space = Space.objects.filter(id=key.space_id).first() if key.space_id else None
+            audit.note(key.tenant_id, audit.Action.KEY_REVOKED, actor, str(key), space=space)
 
 
 def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
+from memoryhub.tenants import audit
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import delivering, naming, outbox, queue, targets
@@ -55,11 +56,18 @@ def create_webhook(
         if Webhook.objects.count() >= MOST_WEBHOOKS:
             raise InvalidInput(f"at most {MOST_WEBHOOKS} webhooks a tenant", field="url")
         hook.save(force_insert=True)
+        audit.note(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
     return hook, delivering.secret(hook, hook.generation)
 
 
 def change_webhook(
-    tenant_id: UUID, webhook_id: UUID, now: datetime, *, version: int | None = None, **given: Any
+    tenant_id: UUID,
+    webhook_id: UUID,
+    now: datetime,
+    *,
+    actor: str = audit.HUB,
+    version: int | None = None,
+    **given: Any,
 ) -> Webhook:
     """Other values of `name`, `url`, `events`, `content` or `is_active`; those not given stay.
 
@@ -74,13 +82,16 @@ def change_webhook(
         elif values.get("is_active") is False and hook.is_active:
             values["disabled_because"] = BY_HAND
         _write(hook, now, **values)
+        audit.note(
+            tenant_id, audit.Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
+        )
         if hook.is_active:
             outbox.ring_on_commit(tenant_id, [hook.id])
     return hook
 
 
 def rotate_secret(
-    tenant_id: UUID, webhook_id: UUID, now: datetime, overlap: timedelta
+    tenant_id: UUID, webhook_id: UUID, now: datetime, overlap: timedelta, *, actor: str = audit.HUB
 ) -> tuple[Webhook, str]:
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
@@ -88,13 +99,16 @@ def rotate_secret(
     with tenant_scope(tenant_id):
         hook = _locked(webhook_id, None)
         _write(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
+        audit.note(tenant_id, audit.Action.WEBHOOK_ROTATED, actor, hook.name)
     return hook, delivering.secret(hook, hook.generation)
 
 
-def delete_webhook(tenant_id: UUID, webhook_id: UUID) -> None:
+def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = audit.HUB) -> None:
     """With its deliveries. Raises NotFound."""
     with tenant_scope(tenant_id):
-        webhook_of(webhook_id).delete()
+        hook = webhook_of(webhook_id)
+        audit.note(tenant_id, audit.Action.WEBHOOK_DELETED, actor, hook.name, hook.url)
+        hook.delete()
 
 
 def ping(tenant_id: UUID, webhook_id: UUID, now: datetime) -> Delivery:

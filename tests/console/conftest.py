@@ -17,7 +17,7 @@ from memoryhub.pipeline.models import Job, SpaceMap
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.services import set_policy
 from memoryhub.recall.models import RecallLog
-from memoryhub.tenants.models import ApiKey, PersonLink, Space, Tenant, User
+from memoryhub.tenants.models import ApiKey, Membership, PersonLink, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from memoryhub.webhooks.models import Delivery, Webhook
@@ -87,7 +87,9 @@ class World:
         names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
         names += ("hook", "delivery", "link")
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
-        return found | {"import_id": str(self.imported.id)}
+        with tenant_scope(self.tenant.id):
+            member = Membership.objects.get(user=self.admin)
+        return found | {"import_id": str(self.imported.id), "member_id": str(member.id)}
 
 
 @pytest.fixture(autouse=True)

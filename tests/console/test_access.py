@@ -18,13 +18,15 @@ OPEN = {"sign-in", "sign-out"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "requests"}
+OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
+OWN |= {"data", "data-erase", "people"}
 OWN |= {"review", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
 OWN |= {"imports", "import-new", "chat-load"}
 # For admins who are operators of the hub as well.
-OPERATED = {"lab-new", "lab-resume"}
+OPERATED = {"lab-new", "lab-resume", "models-test", "models-engine"}
 VIEWER, EDITOR, ADMIN = Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN
 # Every address with the least role that may use it and the methods it takes.
 # A new page fails here until somebody decides.
@@ -129,6 +131,16 @@ DECIDED = {
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),
     "usage-call": (VIEWER, "get"),
+    "changes": (ADMIN, "get"),
+    "settings": (VIEWER, "get"),
+    "models": (VIEWER, "get"),
+    "models-test": (ADMIN, "post"),
+    "models-engine": (ADMIN, "post"),
+    "data": (ADMIN, "get"),
+    "data-erase": (ADMIN, "post"),
+    "people": (ADMIN, "get"),
+    "person-role": (ADMIN, "post"),
+    "person-remove": (ADMIN, "post"),
     "usage-redact": (ADMIN, "post"),
     "usage-redact-all": (ADMIN, "post"),
     "webhooks": (ADMIN, "get"),

@@ -70,6 +70,7 @@ PARAMETERS += ("block_id", "episode_id", "question_id", "run_id", "lab_id", "out
 PARAMETERS += ("hook_id", "delivery_id", "link_id")
 # Actions, and addresses that only lead to another page.
 NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
+NO_PAGE |= {"models-test", "models-engine", "data-erase", "person-role", "person-remove"}
 NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
 # JSON, which has tests of its own, an action, and a panel that is empty unless asked for a memory.
@@ -82,7 +83,7 @@ NO_PAGE |= {"webhook-ping", "webhook-rotate", "webhook-switch", "webhook-delete"
 NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
-PARAMETERS += ("import_id",)
+PARAMETERS += ("import_id", "member_id")
 NO_PAGE |= {"import-new", "import-take", "chat-load", "chat-reading", "chat-keep", "chat-forget"}
 ME = ("me", "me-memory", "me-memory-erase", "me-about", "me-notes", "me-data", "me-erase")
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from memoryhub.console import charts
-from memoryhub.console.health import notices
+from memoryhub.console.health import Hub, notices
 from memoryhub.console.listing import Choice, Page, read_filters
 from memoryhub.console.queries.overview import Day, Queue
 from memoryhub.console.quoting import Piece, Span, pieces
@@ -157,6 +157,29 @@ def test_webhooks_that_fail_are_told_of() -> None:
     (told,) = notices(queue(), llm=True, empty=False, unreached=2)
     assert (told.level, told.url_name, told.query) == ("warn", "webhooks", "state=failing")
     assert "2 webhooks" in told.text
+
+
+@pytest.mark.parametrize(
+    ("hub", "what", "todo"),
+    [
+        (Hub(unmigrated=2), "2 steps behind", "brought up to date"),
+        (Hub(model_unset=True), "none is configured", "OPENAI_BASE_URL"),
+        (
+            Hub(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
+            "refused the hub's key",
+            "OPENAI_API_KEY",
+        ),
+        (Hub(model_error="unreachable: cannot be reached"), "cannot be reached", "server run"),
+        (Hub(model_error="odd"), "failed: odd", "all that is known"),
+    ],
+)
+def test_what_is_wrong_with_the_hub_is_told_first_with_what_to_do(
+    hub: Hub, what: str, todo: str
+) -> None:
+    first, *_ = notices(queue(dead=1), llm=True, empty=False, hub=hub)
+    assert what in first.text
+    assert todo in first.todo
+    assert "sk-1" not in first.text
 
 
 def test_no_model_is_not_a_fault() -> None:

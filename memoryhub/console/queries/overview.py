@@ -7,15 +7,18 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
-from django.db.models.functions import TruncDate
+from django.db.models.functions import TruncDate, TruncHour
 
+from memoryhub.console.listing import Choice
 from memoryhub.dialogues.models import Turn
+from memoryhub.inference.budgets import day_of
 from memoryhub.pipeline.counting import OPEN, count_of, planned, totals, with_counts
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from notes.models import EvolutionEvent, Fact, Revision
 
-DAYS = 30
+RANGE = Choice("days", "Days", (("30", "Last 30 days"), ("7", "Last 7 days"), ("1", "Last day")))
+HOURS = 24
 # A due job nobody claimed for this long means that no worker listens.
 UNHEARD = timedelta(minutes=1)
 
@@ -46,6 +49,8 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Day:
+    """A day, or an hour where a single day is looked at."""
+
     day: date
     turns: int
     facts: int
@@ -75,17 +80,28 @@ def queue(now: datetime) -> Queue:
     return Queue(**{**found, "unheard": 0 if found["running"] else found["unheard"]})
 
 
-def activity(now: datetime) -> list[Day]:
-    """The last DAYS days, today last. Two statements."""
-    days = [now.date() - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
-    turns = _by_day(Turn.objects.all(), "received_at", days[0])
-    facts = _by_day(Fact.objects.all(), "recorded_at", days[0])
-    return [Day(day, turns.get(day, 0), facts.get(day, 0)) for day in days]
+def since(days: int, now: datetime) -> datetime:
+    """When they began: with the first of the days, today being the last; of one, 24 hours ago."""
+    if days == 1:
+        return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
+    return day_of(now) - timedelta(days=days - 1)
 
 
-def _by_day(rows: QuerySet[Any], field: str, first: date) -> dict[date, int]:
-    recent = rows.filter(**{f"{field}__date__gte": first}).order_by()
-    counted = recent.annotate(on=TruncDate(field)).values("on").annotate(n=Count("pk"))
+def activity(days: int, now: datetime) -> list[Day]:
+    """Day by day, today last; of a single day hour by hour. Two statements."""
+    first, by_hour = since(days, now), days == 1
+    step = timedelta(hours=1) if by_hour else timedelta(days=1)
+    times = [first + step * place for place in range(HOURS if by_hour else days)]
+    slots: list[Any] = times if by_hour else [at.date() for at in times]
+    trunc = TruncHour if by_hour else TruncDate
+    turns = _counted(Turn.objects.all(), "received_at", first, trunc)
+    facts = _counted(Fact.objects.all(), "recorded_at", first, trunc)
+    return [Day(slot, turns.get(slot, 0), facts.get(slot, 0)) for slot in slots]
+
+
+def _counted(rows: QuerySet[Any], field: str, first: datetime, trunc: Any) -> dict[Any, int]:
+    recent = rows.filter(**{f"{field}__gte": first}).order_by()
+    counted = recent.annotate(on=trunc(field)).values("on").annotate(n=Count("pk"))
     return {row["on"]: row["n"] for row in counted}
 
 

@@ -29,6 +29,11 @@ def today(now: datetime) -> Figures:
     return usage.total(ModelCall.objects.filter(created_at__gte=day_of(now)))
 
 
+def since(at: datetime) -> Figures:
+    """One statement."""
+    return usage.total(ModelCall.objects.filter(created_at__gte=at))
+
+
 def by(field: str, filters: Filters, now: datetime) -> list[Figures]:
     """Per "purpose" or "model", the most expensive in tokens first."""
     return usage.by(_chosen(filters, now), field)

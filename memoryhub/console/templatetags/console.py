@@ -103,6 +103,11 @@ _SAID = {
     "correct": "Corrects a memory",
     "end": "No longer so",
     "review": "Left for a person to decide",
+    "augment": "Known, now with more",
+    "retract": "Was never true",
+    "close": "Ended",
+    "overwrite": "Would change a person's word",
+    "quarantine": "Held back",
     "forget": "A wish to forget",
 }
 

@@ -20,6 +20,7 @@ from memoryhub.exchange import exporting, importing
 from memoryhub.exchange.downloads import as_download
 from memoryhub.exchange.importing import Report, Wanted
 from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT
+from memoryhub.tenants import audit
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 
@@ -32,8 +33,9 @@ def of_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """A subject's file."""
     with tenant_scope(request.tenant.id):
         space = Space.objects.filter(id=space_id).first()
-    if space is None:
-        raise Http404
+        if space is None:
+            raise Http404
+        _noted(request, "one space", space)
     now, tenant_id = timezone.now(), request.tenant.id
     return _file(space.subject, lambda out: exporting.write_space(tenant_id, space_id, out, now))
 
@@ -43,7 +45,14 @@ def of_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def everything(request: ConsoleRequest) -> HttpResponse:
     """The file of all of the tenant's subjects."""
     tenant, now = request.tenant, timezone.now()
+    with tenant_scope(tenant.id):
+        _noted(request, "everything")
     return _file(tenant.slug, lambda out: exporting.write_tenant(tenant.id, out, now))
+
+
+def _noted(request: ConsoleRequest, what: str, space: Space | None = None) -> None:
+    actor = request.user.get_username()
+    audit.note(request.tenant.id, audit.Action.EXPORTED, actor, what, space=space)
 
 
 def _file(name: str, write: Callable[[IO[bytes]], object]) -> HttpResponse:

@@ -54,7 +54,9 @@ def keys(request: ConsoleRequest) -> HttpResponse:
 def _create(request: ConsoleRequest, form: KeyForm) -> str:
     space = work.space_named(form.cleaned_data["subject"])
     name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
-    _, secret = create_key(request.tenant, name, scopes, space=space)
+    _, secret = create_key(
+        request.tenant, name, scopes, space=space, actor=request.user.get_username()
+    )
     return secret
 
 
@@ -62,6 +64,6 @@ def _create(request: ConsoleRequest, form: KeyForm) -> str:
 @tenant_page(role=Membership.Role.ADMIN)
 def revoke(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     key = work.key_or_404(key_id)
-    revoke_key(key, timezone.now())
+    revoke_key(key, timezone.now(), actor=request.user.get_username())
     messages.success(request, f"Revoked: {key.name}. Requests with it are refused from now on.")
     return redirect("keys")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -9,21 +10,26 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from memoryhub import migrating
 from memoryhub.console import charts, health
 from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import page_of, read_filters
 from memoryhub.console.queries import overview as queries
+from memoryhub.console.queries import quality, usage, webhooks, work
 from memoryhub.console.queries import spaces as space_queries
-from memoryhub.console.queries import usage, webhooks, work
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.tenants.models import Tenant
 
 
 @tenant_page()
 def overview(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
+    filters = read_filters(request.GET, (queries.RANGE,))
+    length = int(filters["days"])
+    first = queries.since(length, now)
     queue = queries.queue(now)
     totals = queries.tenant_totals(request.tenant, now)
-    days = queries.activity(now)
+    days = queries.activity(length, now)
     context = {
         "totals": totals,
         "queue": queue,
@@ -33,8 +39,14 @@ def overview(request: ConsoleRequest) -> HttpResponse:
             llm=bool(settings.OPENAI_BASE_URL),
             empty=not totals["turns"],
             unreached=webhooks.unreached() if request.seat.can_administer else 0,
+            hub=_hub(request, now),
         ),
-        "used": usage.today(now),
+        "filters": filters,
+        "used": usage.since(first),
+        "decisions": quality.decisions(first),
+        "most_jobs": quality.MOST_JOBS,
+        "signals": quality.signals(first),
+        "requests": quality.requests(now),
         "chart": charts.activity(days),
         "days": days,
         "failures": queries.failures(),
@@ -43,6 +55,16 @@ def overview(request: ConsoleRequest) -> HttpResponse:
     }
     part = "parts/overview_live.html" if request.htmx else "overview.html"
     return render(request, part, context)
+
+
+def _hub(request: ConsoleRequest, now: datetime) -> health.Hub:
+    """What is wrong beside the queue."""
+    wants_model = request.tenant.engine == Tenant.Engine.LLM
+    return health.Hub(
+        unmigrated=migrating.pending(),
+        model_unset=wants_model and not (settings.OPENAI_BASE_URL and settings.LLM_MODEL),
+        model_error=quality.failing(now),
+    )
 
 
 @tenant_page()

@@ -108,6 +108,15 @@ def _asked(
     return own.preset if own else "", policies.read_form(form, base, kept)
 
 
+# Other pages that set a few switches, and come back to themselves.
+_BACK = ("models", "data")
+
+
+def _back(request: ConsoleRequest, space: Space | None) -> str:
+    wanted = request.POST.get("back", "")
+    return reverse(wanted) if wanted in _BACK else _address(space)
+
+
 def _address(space: Space | None) -> str:
     return reverse("space-policy", args=[space.id]) if space else reverse("policy")
 
@@ -157,7 +166,7 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     preset, overrides = _asked(request, layers, space)
     if "preset" not in form and policies.unchanged(own.overrides if own else {}, overrides):
         messages.info(request, "Every switch has that value already.")
-        return redirect(_address(space))
+        return redirect(_back(request, space))
     version = form.get("version", "")
     try:
         made = set_policy(
@@ -175,4 +184,4 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         messages.error(request, _CHANGED)
     else:
         messages.success(request, f"Version {made.version} is in force from the next job on.")
-    return redirect(_address(space))
+    return redirect(_back(request, space))

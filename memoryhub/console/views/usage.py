@@ -21,6 +21,7 @@ from memoryhub.console.wording import plural
 from memoryhub.inference import redacting
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.services import policy_of_tenant
+from memoryhub.tenants import audit
 from memoryhub.tenants.models import Membership
 
 _CHOICES = (queries.DAYS, queries.PURPOSE, queries.STATUS)
@@ -82,7 +83,8 @@ def call(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
 @tenant_page(role=Membership.Role.ADMIN)
 def redact(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     queries.call_or_404(call_id)
-    redacting.redact(ModelCall.objects.filter(id=call_id))
+    if redacting.redact(ModelCall.objects.filter(id=call_id)):
+        _noted(request, f"call {call_id}")
     messages.success(request, "The words are gone; the figures stay.")
     return redirect("usage-call", call_id=call_id)
 
@@ -93,5 +95,11 @@ def redact_all(request: ConsoleRequest) -> HttpResponse:
     """Of all calls that the filters in the address leave."""
     filters = read_filters(request.GET, _CHOICES)
     count = redacting.redact(queries.calls(filters, timezone.now(), words=True))
+    if count:
+        _noted(request, plural(count, "call"))
     messages.success(request, f"Words taken out of {plural(count, 'call')}; their figures stay.")
     return redirect("usage")
+
+
+def _noted(request: ConsoleRequest, what: str) -> None:
+    audit.note(request.tenant.id, audit.Action.REDACTED, request.user.get_username(), what)

@@ -100,6 +100,7 @@ def webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     form = Form.read(request.POST)
     values: dict[str, Any] = {"name": form.name, "url": form.url, "events": form.events}
     values["content"] = form.content
+    values["actor"] = request.user.get_username()
     try:
         services.change_webhook(request.tenant.id, hook_id, timezone.now(), **values)
     except MemoryHubError as error:
@@ -138,7 +139,8 @@ def _page(
 def rotate(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.webhook_or_404(hook_id)
     overlap = OVERLAP if request.POST.get("now") != "1" else timedelta(0)
-    _, secret = services.rotate_secret(request.tenant.id, hook_id, timezone.now(), overlap)
+    actor, now = request.user.get_username(), timezone.now()
+    _, secret = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=actor)
     return _page(request, hook_id, secret=secret)
 
 
@@ -147,7 +149,8 @@ def rotate(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 def switch(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.webhook_or_404(hook_id)
     on = request.POST.get("on") == "1"
-    services.change_webhook(request.tenant.id, hook_id, timezone.now(), is_active=on)
+    actor, now = request.user.get_username(), timezone.now()
+    services.change_webhook(request.tenant.id, hook_id, now, actor=actor, is_active=on)
     said = "Switched on: what waits is sent." if on else "Switched off: it is told nothing more."
     messages.success(request, said)
     return redirect("webhook", hook_id=hook_id)
@@ -157,7 +160,7 @@ def switch(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def delete(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.webhook_or_404(hook_id)
-    services.delete_webhook(request.tenant.id, hook_id)
+    services.delete_webhook(request.tenant.id, hook_id, actor=request.user.get_username())
     messages.success(request, f"Deleted: {hook.name}. It is told nothing more.")
     return redirect("webhooks")
 

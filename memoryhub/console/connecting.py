@@ -1,0 +1,76 @@
+"""What a test of a model's endpoint found, in words, with what to do. Pure.
+
+An endpoint that refuses a key may quote it: of such a refusal nothing it said is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+_STATUS = re.compile(r"answered (\d{3})")
+_TODO = {
+    "engine_not_configured": "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, and start the hub "
+    "again.",
+    "unreachable": "Does the server run, and can this machine reach it? Look at OPENAI_BASE_URL.",
+    "timeout": "It may be loading its model: try again. Else take a smaller model, or raise "
+    "MEMORYHUB_MODEL_TIMEOUT_SECONDS.",
+    "rate_limited": "Wait a minute, and look at the limits and the credit of its account.",
+    "engine_failed": "Something answers there, but not as OpenAI does: does OPENAI_BASE_URL end "
+    "in /v1?",
+}
+_KEY = ("The endpoint refused the hub's key", "Set OPENAI_API_KEY to one that is valid there.")
+_UNKNOWN = (
+    "The endpoint knows no such model or address",
+    "Look at MEMORYHUB_LLM_MODEL, and whether OPENAI_BASE_URL ends in /v1.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    what: str
+    todo: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One part that was asked. `figures`: what is known of it, (name, words)."""
+
+    name: str
+    trouble: Trouble | None = None
+    figures: list[tuple[str, str]] = field(default_factory=list)
+
+
+def trouble(message: str, code: str, key: str = "") -> Trouble:
+    """Of an EngineError. `key` is taken out wherever it stands."""
+    status = status_in(message)
+    if status in (401, 403):
+        return Trouble(*_KEY)
+    if status == 404:
+        return Trouble(*_UNKNOWN)
+    return Trouble(without(message, key), _TODO.get(code, "What it says is all that is known."))
+
+
+def status_in(message: str) -> int:
+    """The HTTP status that an error of the endpoint names; 0 without one."""
+    found = _STATUS.search(message)
+    return int(found[1]) if found else 0
+
+
+def without(text: str, key: str) -> str:
+    """`text` without the key, and without anything where a key was refused."""
+    if status_in(text) in (401, 403):
+        return _KEY[0]
+    return text.replace(key, "…") if len(key) > 3 else text
+
+
+def shown_address(url: str) -> str:
+    """An endpoint's address without names, passwords and what follows the path."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "an address that can't be read"
+    return f"{parts.scheme}://{host}{port}{parts.path}" if host else ""

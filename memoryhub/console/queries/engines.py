@@ -1,0 +1,86 @@
+"""The models a tenant works with, and a test of them. Not queries of the database: of endpoints."""
+
+from __future__ import annotations
+
+import time
+
+from django.conf import settings
+
+from memoryhub.console.connecting import Tested, shown_address, trouble, without
+from memoryhub.errors import EngineError
+from memoryhub.models_in_use import PROBED, embedder
+
+# Seconds: somebody looks at the page meanwhile.
+PATIENCE = 20.0
+
+
+def language_model() -> Tested:
+    """Up to nine small questions, of which the answers tell what it can do. What was found out is
+    kept: the hub asks the way that works best from its next start on. Call without a scope."""
+    from memoryhub.engines.llm.probing import probe, remember  # loads the SDK
+
+    url, key, model = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.LLM_MODEL
+    timeout = min(PATIENCE, settings.MODEL_TIMEOUT_SECONDS)
+    try:
+        if not model:
+            raise EngineError("No model is named", code="engine_not_configured")
+        found = probe(url, key, model, timeout=timeout)
+    except EngineError as error:
+        return Tested("Language model", trouble(error.message, error.code, key))
+    remember(settings.DATA_DIR / PROBED, found)
+    wrong = None
+    if not found.usable:
+        wrong = trouble("It gave no usable JSON in any way that was tried", "", key)
+    return Tested("Language model", wrong, _abilities(found))
+
+
+def known_language_model() -> list[tuple[str, str]]:
+    """What the last test found out; empty without one."""
+    from memoryhub.engines.llm.probing import remembered  # loads the SDK
+
+    if not (settings.OPENAI_BASE_URL and settings.LLM_MODEL):
+        return []
+    file = settings.DATA_DIR / PROBED
+    found = remembered(file, settings.OPENAI_BASE_URL, settings.LLM_MODEL)
+    return _abilities(found) if found else []
+
+
+def _abilities(found: object) -> list[tuple[str, str]]:
+    from memoryhub.engines.llm.probing import Capabilities
+
+    assert isinstance(found, Capabilities)
+    key = settings.OPENAI_API_KEY
+    troubles = [(f"Tried {name}", without(why, key)) for name, why in found.troubles.items()]
+    return [
+        ("A small answer takes", f"{found.milliseconds / 1000:.1f} s"),
+        ("Answers in JSON by", ", ".join(found.shapes) or "no way that was tried"),
+        ("Calls tools", "yes" if found.tools else "no"),
+        ("Refuses options", ", ".join(found.without) or "none"),
+        *troubles,
+    ]
+
+
+def embedding_model() -> Tested:
+    """One text is embedded. Call without a scope."""
+    try:
+        made = embedder()
+        started = time.perf_counter()
+        (vector,) = made.embed([f"Tested at {time.time()}"])  # another text each time: none is kept
+    except EngineError as error:
+        wrong = trouble(error.message, error.code, settings.OPENAI_API_KEY)
+        return Tested("Embedder", wrong)
+    took = (time.perf_counter() - started) * 1000
+    figures = [("Embedder", made.name), ("Dimensions", str(len(vector)))]
+    return Tested("Embedder", None, [*figures, ("A text takes", f"{took:,.0f} ms")])
+
+
+def configured() -> list[tuple[str, str]]:
+    """What the operator set, without secrets."""
+    url = settings.OPENAI_BASE_URL
+    return [
+        ("Endpoint", shown_address(url) if url else ""),
+        ("Its key", "set" if settings.OPENAI_API_KEY else "none"),
+        ("Language model", settings.LLM_MODEL),
+        ("Embedder", settings.EMBEDDER),
+        ("Embedding model", settings.EMBEDDING_MODEL or "the packaged one"),
+    ]

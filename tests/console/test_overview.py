@@ -1,0 +1,140 @@
+"""The overview of a day, a week or a month: what came in, was decided, found, asked and spent."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from memoryhub import migrating
+from memoryhub.console.queries import overview as queries
+from memoryhub.console.queries import quality
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import set_engine
+from notes.feedback import judge
+from tests.console.conftest import World, make_world
+from tests.support.factories import make_call, make_job, make_recall, make_request, make_turns
+
+NOW = datetime(2026, 5, 12, 15, 40, tzinfo=UTC)
+
+
+def shown(browser: Client, days: str = "") -> str:
+    return browser.get(reverse("overview"), {"days": days} if days else {}).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("days", "first", "slots"),
+    [
+        (30, datetime(2026, 4, 13, tzinfo=UTC), 30),
+        (7, datetime(2026, 5, 6, tzinfo=UTC), 7),
+        (1, datetime(2026, 5, 11, 16, tzinfo=UTC), 24),
+    ],
+)
+def test_days_begin_at_midnight_and_a_single_one_24_hours_ago(
+    world: World, days: int, first: datetime, slots: int
+) -> None:
+    assert queries.since(days, NOW) == first
+    with tenant_scope(world.tenant.id):
+        make_turns(world.space, "Early.", at=first - timedelta(seconds=1))
+        make_turns(world.space, "First.", at=first)
+        make_turns(world.space, "Now.", "Now again.", at=NOW - timedelta(minutes=1))
+        found = queries.activity(days, NOW)
+    turns = [day.turns for day in found]
+    assert (len(turns), turns[0]) == (slots, 1)
+    assert sum(turns) == 3 + 2, "with the world's own of that morning"
+
+
+def test_the_range_is_a_link_and_stays_while_the_page_renews_itself(
+    browser: Client, world: World
+) -> None:
+    page = shown(browser, "7")
+    assert 'href="?days=1"' in page
+    assert 'href="?days=7" aria-current="page"' in page
+    assert 'hx-get="/?days=7"' in page
+    assert "in the last 7 days, at most 0 a day" in page
+    with tenant_scope(world.tenant.id):
+        make_turns(world.space, "Now.", "Now again.", at=timezone.now())
+    assert "at most 2 an hour" in shown(browser, "1")
+
+
+def test_decisions_are_counted_by_kind_within_the_days(browser: Client, world: World) -> None:
+    now = timezone.now()
+
+    def read(at: datetime, *ops: str, **more: Any) -> None:
+        made = [{"op": op, "text": "x", "reason": "y"} for op in ops]
+        values: dict[str, Any] = {"result": {"decisions": made}, "created_at": at} | more
+        make_job(world.space, "done", **values)
+
+    other = make_world("Other")
+    with tenant_scope(world.tenant.id):
+        read(now, "add", "add", "supersede")
+        read(now - timedelta(days=3), "quarantine")
+        read(now, "end", step="episode")
+        read(now, result={})
+        read(now, result={"decisions": "odd"})
+        assert quality.decisions(now - timedelta(days=1)) == [("add", 2), ("supersede", 1)]
+    with tenant_scope(other.tenant.id):
+        assert quality.decisions(now - timedelta(days=1)) == []
+    assert "Held back" in shown(browser, "7")
+    assert "Held back" not in shown(browser, "1")
+    assert "<dt>Remembered</dt><dd>2</dd>" in shown(browser, "1")
+
+
+def test_quality_requests_and_money_are_those_of_the_days(browser: Client, world: World) -> None:
+    now = timezone.now()
+    with tenant_scope(world.tenant.id):
+        make_recall(world.space, "Wasps?", insufficient=True)
+        make_recall(world.space, "Hornets?", degraded=["embedder"], insufficient=True)
+        make_recall(world.space, "Old?", asked_at=now - timedelta(days=5))
+        judge(world.fact, "wrong", "ida", now)
+        for status in (200, 404, 500, 503):
+            make_request(world.tenant, status=status)
+        make_call(world.space, cost=3, created_at=now - timedelta(days=5))
+        found = quality.signals(now - timedelta(days=1))
+        asked = quality.requests(now)
+    assert (found.questions, found.insufficient, found.degraded) == (3, 2, 1)
+    assert (found.unfit, found.waiting) == (1, 1)
+    assert (asked.count, asked.refused, asked.failed) == (4, 1, 2)
+    page = shown(browser, "1")
+    assert f"{reverse('recalls')}?days=1&amp;outcome=insufficient" in page
+    assert f"{reverse('requests')}?outcome=5" in page
+    assert "3.00" in shown(browser, "7")
+    assert "3.00" not in page
+
+
+def test_a_key_that_is_refused_is_told_until_a_call_goes_well(
+    browser: Client, world: World
+) -> None:
+    error = "endpoint_refused: The model endpoint answered 401: no"
+    with tenant_scope(world.tenant.id):
+        make_call(world.space, status="failed", error=error)
+    page = shown(browser)
+    assert "The endpoint refused the hub&#x27;s key" in page
+    assert "Set OPENAI_API_KEY" in page
+    with tenant_scope(world.tenant.id):
+        make_call(world.space)
+    assert "refused the hub" not in shown(browser)
+
+
+def test_an_engine_without_its_model_and_a_database_behind_are_told(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_engine(world.tenant.id, "llm")
+    monkeypatch.setattr(migrating, "pending", lambda: 3)
+    page = shown(browser)
+    assert "This tenant is read by a language model, and none is configured" in page
+    assert "The database is 3 steps behind the program" in page
+    assert "python manage.py migrate --database owner" in page
+
+
+def test_a_database_that_is_up_to_date_is_asked_once(
+    db: None, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    monkeypatch.setattr(migrating, "_known", None)
+    assert migrating.pending() == 0
+    with django_assert_num_queries(0):
+        assert migrating.pending() == 0

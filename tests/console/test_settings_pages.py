@@ -1,0 +1,288 @@
+"""The tenant's settings: people, models with their test, budgets, and its data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from memoryhub.console import connecting
+from memoryhub.console.queries import engines
+from memoryhub.engines.llm.probing import Capabilities
+from memoryhub.errors import EngineError
+from memoryhub.policies.services import policy_of_tenant
+from memoryhub.tenants.models import Membership, Space, Tenant, User
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Receipt
+from tests.console.conftest import World
+from tests.support.factories import make_member, make_space
+
+KEY = "sk-very-secret-1234"
+ADMIN, EDITOR = Membership.Role.ADMIN, Membership.Role.EDITOR
+
+
+def shown(browser: Client, name: str, **query: str) -> str:
+    return browser.get(reverse(name), query).content.decode()
+
+
+def named(user: User, name: str) -> User:
+    User.objects.filter(id=user.id).update(username=name)
+    return user
+
+
+def role_of(world: World, name: str) -> str:
+    with tenant_scope(world.tenant.id):
+        return Membership.objects.get(user__username=name).role
+
+
+def test_a_new_person_signs_in_with_the_password_shown_once(browser: Client, world: World) -> None:
+    made = browser.post(reverse("people"), {"username": "ida", "role": "editor"})
+    password = made.context["password"]
+    assert password in made.content.decode()
+    assert "no-store" in made["Cache-Control"]
+    assert password not in shown(browser, "people")
+    form = {"username": "ida", "password": password}
+    assert Client().post(reverse("sign-in"), form)["Location"] == reverse("overview")
+    assert role_of(world, "ida") == "editor"
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"username": "taken", "role": "viewer"}, "this name is taken"),
+        ({"username": "", "role": "viewer"}, "This field is required"),
+        ({"username": "a b", "role": "viewer"}, "Enter a valid username"),
+        ({"username": "a\0b", "role": "viewer"}, "Null characters are not allowed"),
+        ({"username": "x" * 151, "role": "viewer"}, "at most 150 characters"),
+        ({"username": "eve", "role": "owner"}, "Select a valid choice"),
+        ({"username": "eve", "role": "viewer", "email": "no"}, "Enter a valid email address"),
+    ],
+)
+def test_a_refused_person_is_told_why(
+    browser: Client, world: World, form: dict[str, str], said: str
+) -> None:
+    User.objects.create_user("taken")
+    page = browser.post(reverse("people"), form).content.decode()
+    assert said in page
+    with tenant_scope(world.tenant.id):
+        assert Membership.objects.count() == 1
+
+
+def test_roles_are_changed_and_people_removed(browser: Client, world: World) -> None:
+    ida = named(make_member(world.tenant, EDITOR), "ida")
+    with tenant_scope(world.tenant.id):
+        member = Membership.objects.get(user=ida)
+    changed = browser.post(
+        reverse("person-role", args=[member.id]), {"role": "viewer"}, follow=True
+    )
+    assert "ida is viewer from now on" in changed.content.decode()
+    assert role_of(world, "ida") == "viewer"
+    browser.post(reverse("person-role", args=[member.id]), {"role": "emperor"})
+    assert role_of(world, "ida") == "viewer"
+    gone = browser.post(reverse("person-remove", args=[member.id]), follow=True)
+    assert "ida has no place here any more" in gone.content.decode()
+    assert not User.objects.filter(username="ida").exists()
+
+
+@pytest.mark.parametrize("name", ["person-role", "person-remove"])
+def test_the_last_admin_stays(browser: Client, world: World, name: str) -> None:
+    where = reverse(name, args=[world.ids()["member_id"]])
+    page = browser.post(where, {"role": "viewer"}, follow=True).content.decode()
+    assert "the last admin stays" in page
+    assert role_of(world, world.admin.username) == "admin"
+
+
+def test_people_are_found_by_name_and_role(browser: Client, world: World) -> None:
+    named(make_member(world.tenant, EDITOR, email="ida@example.org"), "ida")
+    named(make_member(world.tenant, ADMIN), "bob")
+    assert "3 people" in shown(browser, "people")
+    assert ">ida<" in shown(browser, "people", q="example.org")
+    assert ">bob<" not in shown(browser, "people", q="example.org")
+    assert ">ida<" not in shown(browser, "people", role="admin")
+    assert "Nothing matches" in shown(browser, "people", q="nobody")
+
+
+def test_the_tenant_is_renamed_by_admins(client: Client, world: World) -> None:
+    client.force_login(make_member(world.tenant, EDITOR))
+    assert client.post(reverse("settings"), {"name": "Mine"}).status_code == 403
+    client.force_login(world.admin)
+    renamed = client.post(reverse("settings"), {"name": " A\0piary  "}, follow=True)
+    assert "Renamed" in renamed.content.decode()
+    assert "Apiary" in shown(client, "settings")
+    refused = client.post(reverse("settings"), {"name": " "}, follow=True).content.decode()
+    assert "Not renamed: 1 to 120 characters" in refused
+    assert "Apiary" in refused
+
+
+@pytest.fixture
+def operator(browser: Client, world: World, settings: Any, tmp_path: Path) -> Client:
+    User.objects.filter(id=world.admin.id).update(is_superuser=True)
+    settings.OPENAI_BASE_URL = f"http://ana:{KEY}@models.example:8080/v1?key={KEY}"
+    settings.OPENAI_API_KEY, settings.LLM_MODEL = KEY, "small"
+    settings.DATA_DIR = tmp_path
+    return browser
+
+
+@pytest.fixture(autouse=True)
+def no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its model takes long to load."""
+    tested = connecting.Tested("Embedder", None, [("Dimensions", "384")])
+    monkeypatch.setattr(engines, "embedding_model", lambda: tested)
+
+
+def probed(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
+    def probe(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr("memoryhub.engines.llm.probing.probe", probe)
+
+
+def test_a_test_shows_latency_and_abilities_and_remembers_them(
+    operator: Client, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probed(
+        monkeypatch,
+        Capabilities(
+            settings.OPENAI_BASE_URL,
+            "small",
+            shapes=["json_schema", "text"],
+            tools=True,
+            milliseconds=1234.0,
+            troubles={"json_object": f"The model endpoint answered 400: no, {KEY}"},
+        ),
+    )
+    page = operator.post(reverse("models-test")).content.decode()
+    assert "works" in page
+    assert "1.2 s" in page
+    assert "json_schema, text" in page
+    assert "answered 400: no, …" in page
+    assert KEY not in page
+    assert "http://models.example:8080/v1" in page
+    later = shown(operator, "models")
+    assert "json_schema, text" in later
+    assert KEY not in later
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "todo"),
+    [
+        (
+            EngineError(f"The model endpoint answered 401: Incorrect key: {KEY[:9]}*", code="x"),
+            "refused the hub&#x27;s key",
+            "Set OPENAI_API_KEY",
+        ),
+        (EngineError("The model endpoint answered 404: none", code="x"), "no such model", "/v1"),
+        (EngineError("cannot be reached", code="unreachable"), "cannot be reached", "Does the"),
+        (EngineError("not in time", code="timeout"), "not in time", "try again"),
+        (EngineError("answered 429: slow", code="rate_limited"), "slow", "credit"),
+        (EngineError("unreadable"), "unreadable", "not as OpenAI does"),
+    ],
+)
+def test_trouble_is_told_in_words_with_what_to_do_and_never_with_the_key(
+    operator: Client,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    error: EngineError,
+    said: str,
+    todo: str,
+) -> None:
+    probed(monkeypatch, error)
+    page = operator.post(reverse("models-test")).content.decode()
+    assert "does not work" in page
+    assert said in page
+    assert todo in page
+    assert KEY[:9] not in page
+
+
+def test_without_an_endpoint_only_the_embedder_is_tested(
+    operator: Client, world: World, settings: Any
+) -> None:
+    settings.OPENAI_BASE_URL = ""
+    page = operator.post(reverse("models-test")).content.decode()
+    assert "Test of the embedder" in page
+    assert "Test of the language model" not in page
+    assert "not set" in page
+
+
+def test_the_engine_is_the_operators_to_choose(
+    operator: Client, world: World, settings: Any
+) -> None:
+    operator.post(reverse("models-engine"), {"engine": "llm"})
+    with tenant_scope(world.tenant.id):
+        assert Tenant.objects.get(id=world.tenant.id).engine == "llm"
+    odd = operator.post(reverse("models-engine"), {"engine": "odd"}, follow=True)
+    assert "Not changed: there is no engine" in odd.content.decode()
+    settings.OPENAI_BASE_URL = ""
+    unset = operator.post(reverse("models-engine"), {"engine": "llm"}, follow=True)
+    assert "set OPENAI_BASE_URL" in unset.content.decode()
+
+
+def test_budgets_and_the_age_of_memories_are_set_where_they_are_shown(
+    browser: Client, world: World
+) -> None:
+    form = {"llm.budget_tokens_per_day": "5000", "llm.budget_money_per_day": "2.5"}
+    sent = browser.post(reverse("policy-change"), form | {"version": "1", "back": "models"})
+    assert sent["Location"] == reverse("models")
+    sent = browser.post(
+        reverse("policy-change"), {"retention.max_age_days": "90", "version": "2", "back": "data"}
+    )
+    assert sent["Location"] == reverse("data")
+    with tenant_scope(world.tenant.id):
+        policy = policy_of_tenant(world.tenant.id).policy
+    assert (policy.llm.budget_tokens_per_day, policy.llm.budget_money_per_day) == (5000, 2.5)
+    assert (policy.retention.max_age_days, policy.stm.pages) == (90, 9)  # what was said stays
+    assert 'value="5000"' in shown(browser, "models")
+    assert 'value="90"' in shown(browser, "data")
+    elsewhere = browser.post(
+        reverse("policy-change"), {"stm.pages": "8", "version": "3", "back": "//evil.example"}
+    )
+    assert elsewhere["Location"] == reverse("policy")
+
+
+def test_viewers_see_budgets_and_change_none(client: Client, world: World) -> None:
+    client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
+    page = shown(client, "models")
+    assert "llm.budget_tokens_per_day" in page
+    assert reverse("policy-change") not in page
+    assert reverse("models-test") not in page
+    assert reverse("people") not in page
+
+
+def test_every_space_is_erased_when_the_short_name_is_typed(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoryhub.console.views.settings.AT_ONCE", 2)
+    with tenant_scope(world.tenant.id):
+        for name in ("ana", "bea"):
+            make_space(world.tenant, name)
+        before = Receipt.objects.count()
+    where = reverse("data-erase")
+    wrong = browser.post(where, {"slug": "other"}, follow=True).content.decode()
+    assert "type the short name to confirm" in wrong
+    form = {"slug": world.tenant.slug, "reason": "moved away"}
+    first = browser.post(where, form, follow=True).content.decode()
+    assert "Erased: 2 spaces. There are more" in first
+    browser.post(where, form)
+    with tenant_scope(world.tenant.id):
+        assert not Space.objects.exists()
+        assert Receipt.objects.filter(reason="moved away").count() == 3
+        assert Receipt.objects.count() == before + 3
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("", ""),
+        ("https://user:pw@a.example/v1?key=1#x", "https://a.example/v1"),
+        ("http://[::1", "an address that can't be read"),
+        ("http://a:99999/", "an address that can't be read"),
+        ("nonsense", ""),
+    ],
+)
+def test_an_address_is_shown_without_secrets(given: str, shown: str) -> None:
+    assert connecting.shown_address(given) == shown
