@@ -11,7 +11,9 @@ from django.db.models import Model
 
 from memoryhub.news import News, tell
 from memoryhub.tenants.models import Space
+from notes import risk
 from notes.models import Proposal
+from notes.trust import is_order
 
 
 def propose(
@@ -42,6 +44,7 @@ def propose(
             "payload": payload or {},
             "turn_ids": list(turn_ids),
             "reason": reason,
+            "risk": _risk(kind, payload or {}, row),
             "created_at": now,
             "state": state,
             "decided_at": now if declined_by else None,
@@ -51,6 +54,13 @@ def propose(
     if fresh and state == Proposal.State.OPEN:
         tell(space.tenant_id, lambda: [news_of(proposal, "conflict.opened", now)])
     return proposal
+
+
+def _risk(kind: str, payload: dict[str, Any], row: Model | None) -> risk.Risk:
+    said = (payload.get("candidate") or {}).get("text", "")
+    mentions = getattr(row, "mention_count", 1)
+    op = str(payload.get("op", ""))
+    return risk.of_case(kind, op, mentions, order=is_order(said))
 
 
 def news_of(proposal: Proposal, kind: str, at: datetime) -> News:

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.tenants.models import Space
-from notes import shelving
+from notes import risk, shelving
 from notes.judging import Contradiction, under
 from notes.models import Derivation, Fact
 from notes.recording import ChangeSet, Source, values_of
@@ -101,12 +101,14 @@ def _spoken_of(fact: Fact) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a policy lets candidates do to claims (spec §13). `most_closures`: of one turn."""
+    """What a policy lets candidates do to claims (spec §13). `most_closures`: of one turn.
+    `review_from`: the risk from which a person is asked first (see `notes.risk`)."""
 
     resolution: str = "resolve"
     contradiction: Contradiction = "supersede"
     store_after_contradiction: bool = True
     most_closures: int = 5
+    review_from: str = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,17 +209,24 @@ class Resolver:
         if target.is_protected:
             self._overrule("overwrite", decision, new, sources, decision.op)
             return Decision(Op.OVERWRITE, "a person's word stands against it", target)
+        at_stake = risk.of_decision(decision.op, target.mention_count)
+        if risk.waits(at_stake, self.rules.review_from):
+            return self._put_off(decision, f"of {at_stake} risk: {decision.reason}", new, sources)
         return self._capped(decision, new, sources)
+
+    def _put_off(
+        self, decision: Resolved, reason: str, new: Fact, sources: Sequence[Source]
+    ) -> Resolved:
+        """Keep both, and ask a person whether the new claim may have its way."""
+        review: Resolved = Decision(Op.REVIEW, reason, decision.target)
+        self._overrule("conflict", review, new, sources, decision.op)
+        return review
 
     def _capped(self, decision: Resolved, new: Fact, sources: Sequence[Source]) -> Resolved:
         turn_id = sources[0].turn_id
         done = self._closures.get(turn_id, 0)
         if decision.op is not Op.AUGMENT and done >= self.rules.most_closures:
-            review: Resolved = Decision(
-                Op.REVIEW, "its turn ended too much already", decision.target
-            )
-            self._overrule("conflict", review, new, sources, decision.op)
-            return review
+            return self._put_off(decision, "its turn ended too much already", new, sources)
         self._closures[turn_id] = done + (decision.op is not Op.AUGMENT)
         return decision
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
+
+from memoryhub.console.queries.review import open_count
+from memoryhub.tenants.scope import tenant_scope
 
 THEMES = ("light", "dark")
 
@@ -27,7 +31,7 @@ _SETTINGS = ("policy", "models", "people", "key", "webhook", "data")
 PLACES = (
     Place("Overview", "overview", "overview"),
     Place("Spaces", "spaces", "spaces", ("space", "search", "import")),
-    Place("Review", "review", "review", ("receipt",)),
+    Place("Inbox", "review", "review", ("receipt",)),
     Place("Chat", "chat", "chat"),
     Place("Activity", "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
     Place("Lab", "lab", "lab", ("golden", "replay", "embedding"), spare=True),
@@ -45,8 +49,15 @@ def console(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "",
         "places": places,
         "spare_places": [(place, here) for place, here in places if place.spare],
+        "waiting": partial(_waiting, seat) if seat else 0,
         "spare_here": any(here for place, here in places if place.spare),
     }
+
+
+def _waiting(seat: Any) -> int:
+    """Open questions, for the badge. Asked for only where the frame is drawn."""
+    with tenant_scope(seat.tenant.id):
+        return open_count()
 
 
 def _places(request: HttpRequest, seat: Any) -> list[tuple[Place, bool]]:

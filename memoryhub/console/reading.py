@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -20,6 +21,11 @@ def read_time(given: str, space: Space) -> datetime | None:
     if found is None or not 1900 < found.year < 2200:
         return None
     return found if found.tzinfo else found.replace(tzinfo=ZoneInfo(space.timezone))
+
+
+def read_ids(given: Iterable[str]) -> list[UUID]:
+    """Each once, in their order; what is no id is left out."""
+    return list(dict.fromkeys(found for text in given if (found := read_id(text)) is not None))
 
 
 def read_id(given: str) -> UUID | None:

@@ -33,6 +33,7 @@ from notes.models import (
     Proposal,
     Receipt,
     Relation,
+    ReviewRule,
     Revision,
     Segment,
     SegmentPage,
@@ -94,6 +95,7 @@ SPACE = "space"
 # Of one space. Turns come early, for whoever reads the file by itself.
 OF_SPACE = _kinds(
     Kind(PolicyVersion, ("version",)),
+    Kind(ReviewRule, ("created_at", "id")),
     Kind(Session, ("ordinal",)),
     Kind(Turn, ("seq",)),
     Kind(EvolutionEvent, ("created_at", "id")),
@@ -121,7 +123,7 @@ OF_SPACE = _kinds(
     Kind(Revision),
     Kind(Derivation),
 )
-# Of the tenant as a whole, behind its spaces.
+# Of the tenant as a whole, behind its spaces; its rules for answers stay: another gives its own.
 OF_TENANT = _kinds(
     Kind(PolicyVersion, ("version",)),
     Kind(CoreBlock),

@@ -160,6 +160,7 @@ def _rules(policy: Policy) -> Rules:
         contradiction=facts.contradiction,
         store_after_contradiction=facts.store_after_contradiction,
         most_closures=facts.most_closures,
+        review_from=facts.review_from,
     )
 
 

@@ -5,34 +5,30 @@ Each answer is carried out as a manual event, or as an erasure. Opens its own sc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.dialogues.messages import checked_text
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.news import tell
 from memoryhub.pipeline import erasing, restoring
+from memoryhub.pipeline.answers import NO_ROW, answers_of, meant, text_column, words_of
 from memoryhub.pipeline.erasing import Target
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.correcting import by_hand
-from notes.models import Entity, Fact, Proposal
+from notes.models import Entity, EvolutionEvent, Fact, Proposal
 from notes.proposals import news_of
 from notes.recording import ChangeSet, Source
+from notes.undoing import standing_in
 from notes.workbench import Workbench, restore
-from notes.works import supports
+from notes.works import rewording, supports, version_of
 
 Kind = Proposal.Kind
-# What may be answered, by kind: the first carries the proposal out, the last leaves all as it is.
-ANSWERS: dict[str, tuple[str, ...]] = {
-    Kind.CONFLICT: ("replace", "discard", "keep"),
-    Kind.QUARANTINE: ("store", "discard"),
-    Kind.OVERWRITE: ("apply", "keep"),
-    Kind.ERASE: ("erase", "keep"),
-    Kind.MERGE: ("merge", "keep"),
-}
 _LEAVES_ALL = frozenset(
     {
         ("conflict", "keep"),
@@ -42,28 +38,47 @@ _LEAVES_ALL = frozenset(
         ("merge", "keep"),
     }
 )
-_WITHDRAWS, _NO_ROW = frozenset({"correct", "retract"}), frozenset({"close", "retract"})
+_WITHDRAWS = frozenset({"correct", "retract"})
 
 
 def answer(
-    proposal: Proposal, said: str, actor: str, now: datetime, *, reason: str = ""
+    proposal: Proposal,
+    said: str,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    text: str = "",
 ) -> Proposal:
-    """Carry out one of the proposal's ANSWERS, for a `reason` of whoever decides. Raises
-    InvalidInput, and Conflict when it was answered before or can't be done any more."""
-    if said not in ANSWERS[proposal.kind]:
-        known = ", ".join(ANSWERS[proposal.kind])
+    """Carry out one of the proposal's answers, for a `reason` of whoever decides. `text`: what is
+    new in other words, where it is accepted or kept beside. Raises InvalidInput, and Conflict
+    when it was answered before or can't be done any more."""
+    said = meant(proposal.kind, said)
+    if said not in answers_of(proposal):
+        known = ", ".join(answers_of(proposal))
         raise InvalidInput(f"one of {known}", field="answer")
+    words = _reworded(proposal, said, text)
     with tenant_scope(proposal.tenant_id):
         space = Space.objects.get(id=proposal.space_id)
     proposal.decided_because = reason
     _take(proposal, said, actor, now)
     try:
         if (proposal.kind, said) not in _LEAVES_ALL:
-            _carry_out(space, proposal, said, actor, now)
+            _carry_out(space, proposal, said, actor, now, words)
     except Exception:
         _put_back(proposal, now)
         raise
     return proposal
+
+
+def _reworded(proposal: Proposal, said: str, text: str) -> str:
+    """The words to be written instead of those proposed, "" for none. Raises InvalidInput."""
+    words = checked_text(text, field="text").strip() if text.strip() else ""
+    if not words or words == words_of(proposal):
+        return ""
+    if not words_of(proposal) or said not in ("replace", "store", "apply"):
+        raise InvalidInput("this answer writes no words of its own", field="text")
+    return words
 
 
 def _take(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
@@ -74,8 +89,9 @@ def _take(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
         done = Proposal.objects.filter(id=proposal.id, state=Proposal.State.OPEN).update(
             state=proposal.state,
             decided_at=now,
-            decided_by=actor,
+            decided_by=actor[:120],
             decided_because=proposal.decided_because,
+            event=None,
         )
         if done:
             tell(proposal.tenant_id, lambda: [news_of(proposal, "conflict.resolved", now)])
@@ -87,12 +103,60 @@ def _put_back(proposal: Proposal, now: datetime) -> None:
     proposal.state = Proposal.State.OPEN
     with tenant_scope(proposal.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(
-            state=proposal.state, decided_at=None, decided_by="", decided_because=""
+            state=proposal.state, decided_at=None, decided_by="", decided_because="", event=None
         )
         tell(proposal.tenant_id, lambda: [news_of(proposal, "conflict.opened", now)])
 
 
-def _carry_out(space: Space, proposal: Proposal, said: str, actor: str, now: datetime) -> None:
+def take_back(proposal: Proposal, actor: str, now: datetime, *, reason: str = "") -> Proposal:
+    """Undo what its answer did, and open it again. No rule answers it a second time.
+
+    Raises Conflict: it is open, its answer erased something, or more was built on it since.
+    """
+    if proposal.state == Proposal.State.OPEN:
+        raise Conflict("this is open: there is nothing to take back", code="not_answered")
+    if proposal.kind == Kind.ERASE and proposal.state == Proposal.State.ACCEPTED:
+        raise Conflict("what was erased is gone for good", code="not_undoable")
+    with tenant_scope(proposal.tenant_id):
+        event = _standing_event(proposal)
+    if event is not None:
+        restoring.undo(event, actor, now, reason=reason or "an answer taken back")
+    _put_back(proposal, now)
+    return proposal
+
+
+def _standing_event(proposal: Proposal) -> EvolutionEvent | None:
+    """The change-set of its answer, unless that was undone in the history already."""
+    event: EvolutionEvent | None = proposal.event
+    if event is None or event.id not in standing_in(proposal.space).net({event.id}):
+        return None
+    return event
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one of many: `refused` says why it was not done."""
+
+    proposal: Proposal
+    refused: str = ""
+
+
+def each(proposals: Iterable[Proposal], work: Callable[[Proposal], object]) -> list[Outcome]:
+    """Do it to one after the other; one that can't be done leaves the others alone."""
+    outcomes: list[Outcome] = []
+    for proposal in proposals:
+        try:
+            work(proposal)
+        except MemoryHubError as error:
+            outcomes.append(Outcome(proposal, error.message))
+        else:
+            outcomes.append(Outcome(proposal))
+    return outcomes
+
+
+def _carry_out(
+    space: Space, proposal: Proposal, said: str, actor: str, now: datetime, words: str
+) -> None:
     if proposal.kind == Kind.ERASE:
         why = proposal.decided_because or "asked to forget"
         erasing.execute(space, erase_target(proposal), actor, now, reason=why)
@@ -104,16 +168,28 @@ def _carry_out(space: Space, proposal: Proposal, said: str, actor: str, now: dat
         "apply": _apply,
         "merge": _merge,
     }[said]
-    why = proposal.decided_because or f"accepted: {proposal.reason}"[:500]
-    by_hand(space, actor, now, why, _bound(work, proposal))
-    restoring.settle(space.id, space.tenant_id, str(proposal.id), now)
+    why = proposal.decided_because or f"{_DONE[said]}: {proposal.reason}"[:500]
+    proposal.event = by_hand(space, actor, now, why, _bound(work, proposal, words))
+    with tenant_scope(space.tenant_id):
+        Proposal.objects.filter(id=proposal.id).update(event=proposal.event)
+    restoring.settle(space.id, space.tenant_id, str(proposal.event.id), now)
 
 
-Work = Callable[[Workbench, ChangeSet, Proposal], None]
+_DONE = {
+    "replace": "accepted",
+    "apply": "accepted",
+    "merge": "accepted",
+    "store": "kept beside what is held",
+    "discard": "rejected",
+}
 
 
-def _bound(work: Work, proposal: Proposal) -> Callable[[Workbench, ChangeSet], None]:
-    return lambda bench, changes: work(bench, changes, proposal)
+# The last: what is new in other words, or "".
+Work = Callable[[Workbench, ChangeSet, Proposal, str], None]
+
+
+def _bound(work: Work, proposal: Proposal, words: str) -> Callable[[Workbench, ChangeSet], None]:
+    return lambda bench, changes: work(bench, changes, proposal, words)
 
 
 def erase_target(proposal: Proposal) -> Target:
@@ -125,10 +201,14 @@ def erase_target(proposal: Proposal) -> Target:
     return Target("facts", tuple(ids), sources=True, wishes=tuple(proposal.turn_ids))
 
 
-def _replace(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
+def _replace(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     """The stored claim takes the place of the one it contradicts."""
     old: Fact = bench.row("fact", proposal.row_id or UUID(int=0))
     new: Fact = bench.row("fact", UUID(str(proposal.payload["fact_id"])))
+    if words:
+        made: list[Fact] = []
+        rewording(new.id, words, made)(bench, changes)
+        new = made[0]
     if new.valid_from < old.valid_from:
         bench.edit(
             changes,
@@ -164,12 +244,12 @@ def _end(bench: Workbench, changes: ChangeSet, old: Fact, new: Fact, op: str) ->
     return slot
 
 
-def _discard(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
+def _discard(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     row = bench.row("fact", UUID(str(proposal.payload["fact_id"])))
     bench.edit(changes, row, status=Fact.Status.RETRACTED, corrected_by=bench.actor)
 
 
-def _candidate(bench: Workbench, proposal: Proposal) -> tuple[Fact, list[Source]]:
+def _candidate(bench: Workbench, proposal: Proposal, words: str) -> tuple[Fact, list[Source]]:
     """A row of the candidate that the proposal keeps, not saved, with its support."""
     fact = Fact(tenant_id=bench.space.tenant_id, space=bench.space)
     fresh = {"id", "lineage", "lineage_version", "version", "supersedes_id", "retired_at"}
@@ -178,35 +258,42 @@ def _candidate(bench: Workbench, proposal: Proposal) -> tuple[Fact, list[Source]
     kept = proposal.payload.get("sources", [])
     sources = [Source(UUID(s["turn"]), s.get("start"), s.get("end")) for s in kept]
     fact.recorded_at, fact.confidence = bench.now, max(fact.confidence, 0.9)
+    if words:
+        fact = version_of(fact, words, bench.now)
+        fact.lineage_version, fact.corrected_by = 1, bench.actor
     return fact, sources
 
 
-def _store(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
+def _store(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     """A person vouches for what was held back; it stands beside what is held."""
-    fact, sources = _candidate(bench, proposal)
+    fact, sources = _candidate(bench, proposal, words)
     fact.cardinality = "multi"
     bench.add(changes, fact, sources)
 
 
-def _apply(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
+def _apply(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     """Write what would have changed a row that a person had corrected or pinned."""
     row = bench.row(proposal.row_type, proposal.row_id or UUID(int=0))
     if proposal.row_type == "fact" and "candidate" in proposal.payload:
-        _apply_claim(bench, changes, row, proposal)
+        _apply_claim(bench, changes, row, proposal, words)
         return
     given = proposal.payload.get("values", proposal.payload)
     columns = {column.attname for column in row._meta.concrete_fields}
     values: dict[str, Any] = {name: value for name, value in given.items() if name in columns}
     if not values:
         raise InvalidInput("there is nothing to write in this proposal", field="payload")
+    if words:
+        values[text_column(proposal)] = words
     bench.edit(changes, row, **values)
 
 
-def _apply_claim(bench: Workbench, changes: ChangeSet, old: Fact, proposal: Proposal) -> None:
+def _apply_claim(
+    bench: Workbench, changes: ChangeSet, old: Fact, proposal: Proposal, words: str
+) -> None:
     op = str(proposal.payload.get("op", "supersede"))
-    new, sources = _candidate(bench, proposal)
+    new, sources = _candidate(bench, proposal, words)
     slot = _end(bench, changes, old, new, op)
-    if op in _NO_ROW:
+    if op in NO_ROW:
         return
     for name, value in slot.items():
         setattr(new, name, value)
@@ -222,7 +309,7 @@ def _apply_claim(bench: Workbench, changes: ChangeSet, old: Fact, proposal: Prop
     bench.add(changes, new, sources)
 
 
-def _merge(bench: Workbench, changes: ChangeSet, proposal: Proposal) -> None:
+def _merge(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     entity: Entity = bench.row("entity", UUID(str(proposal.payload["entity"])))
     into: Entity = bench.row("entity", UUID(str(proposal.payload["into"])))
     if entity.id == into.id or entity.merged_into_id or into.merged_into_id:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import accounting
-from memoryhub.pipeline import queue
+from memoryhub.pipeline import queue, ruling
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import STEPS
 from memoryhub.tenants.scope import tenant_scope
@@ -84,7 +84,17 @@ def run_next(tenant_id: UUID, space_id: UUID, at: datetime | None = None) -> boo
         return False
     with heartbeat(job):
         _run(job, at)
+    _follow_rules(job, at or timezone.now())
     return True
+
+
+def _follow_rules(job: Job, now: datetime) -> None:
+    """Answer what the job put before a person, where a rule says how. It is done by now: whatever
+    goes wrong here is none of it, and leaves the question open."""
+    try:
+        ruling.follow(job.tenant_id, job.space_id, now)
+    except Exception:
+        log.exception("rules.failed", space=str(job.space_id))
 
 
 def _run(job: Job, at: datetime | None) -> None:

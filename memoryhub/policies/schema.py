@@ -74,6 +74,10 @@ class Facts(_Group):
     """Facts of one exchange that are kept, most important first."""
     most_closures: Annotated[int, Field(ge=0, le=100)] = 5
     """Facts that one turn may end at most."""
+    review_from: Literal["off", "high", "medium"] = "off"
+    """Decisions that wait in the inbox instead of being carried out: those of high risk (a fact
+    is taken back, or ended though it was said three times), those of medium risk too (any is
+    ended or replaced), or none (off)."""
 
 
 class Graph(_Group):

@@ -12,7 +12,7 @@ from notes.models.claims import Entity, Fact, Relation
 from notes.models.history import Derivation, EvolutionEvent, Receipt, Revision, Tombstone
 from notes.models.index import IndexEntry
 from notes.models.pages import Chain, Page
-from notes.models.review import Feedback, Fingerprint, Proposal
+from notes.models.review import Feedback, Fingerprint, Proposal, ReviewRule, Risk
 
 __all__ = [
     "COUNTERS",
@@ -33,7 +33,9 @@ __all__ = [
     "Receipt",
     "Relation",
     "Retained",
+    "ReviewRule",
     "Revision",
+    "Risk",
     "Segment",
     "SegmentPage",
     "Tombstone",

@@ -6,7 +6,16 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from memoryhub.tenants.models import SpaceModel
+from memoryhub.tenants.models import Space, SpaceModel, TenantModel
+from notes.models.history import EvolutionEvent
+
+
+class Risk(models.TextChoices):
+    """What saying yes puts at stake: see `notes.risk`."""
+
+    LOW = "low", "Low"
+    MEDIUM = "medium", "Medium"
+    HIGH = "high", "High"
 
 
 class Proposal(SpaceModel):
@@ -14,7 +23,8 @@ class Proposal(SpaceModel):
 
     `payload` is what it would write: a candidate, new values, the rows to erase or to merge.
     `row` is what it would change, if that exists. `turn_ids` are where it came from, so that
-    erasing a turn finds it.
+    erasing a turn finds it. `event`: the change-set that carried its answer out, if one did.
+    `rule_id`: the rule that answered or tried to; no rule answers it again.
     """
 
     class Kind(models.TextChoices):
@@ -41,6 +51,11 @@ class Proposal(SpaceModel):
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.CharField(max_length=120, blank=True)
     decided_because = models.CharField(max_length=500, blank=True)
+    risk = models.CharField(max_length=6, choices=Risk, default=Risk.MEDIUM)
+    event = models.ForeignKey(
+        EvolutionEvent, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    rule_id = models.UUIDField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -57,6 +72,44 @@ class Proposal(SpaceModel):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.reason[:60]}"
+
+
+class ReviewRule(TenantModel):
+    """An answer that a person gives beforehand to proposals of one kind, in a space or in all.
+
+    `predicate_key` and `role` narrow it to what is said of one matter, and by whom; "" is any.
+    It is never changed, only removed, and stays to be read: that is its history.
+    """
+
+    class Answer(models.TextChoices):
+        ACCEPT = "accept", "Accept"
+        KEEP_BOTH = "keep_both", "Keep both"
+        REJECT = "reject", "Reject"
+
+    space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
+    kind = models.CharField(max_length=10, choices=Proposal.Kind)
+    predicate_key = models.CharField(max_length=80, blank=True)
+    role = models.CharField(max_length=20, blank=True)
+    answer = models.CharField(max_length=9, choices=Answer)
+    reason = models.CharField(max_length=500, blank=True)
+    created_by = models.CharField(max_length=120)
+    created_at = models.DateTimeField()
+    removed_by = models.CharField(max_length=120, blank=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "space", "kind", "predicate_key", "role"],
+                condition=models.Q(removed_at=None),
+                nulls_distinct=False,
+                name="one_rule_a_case",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.answer} {self.kind}"
 
 
 class Fingerprint(SpaceModel):

@@ -76,6 +76,11 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "block-new": {"POST": "write"},
     "event-undo": {"POST": "write"},
     "conflict-decide": {"POST": "write"},
+    "conflicts-decide-many": {"POST": "write"},
+    "conflict-take-back": {"POST": "write"},
+    "review-rules": {"GET": "admin"},
+    "review-rule-new": {"POST": "admin"},
+    "review-rule-remove": {"POST": "admin"},
     "trait-set": {"POST": "write"},
     "profile-set": {"POST": "write"},
     "tools": {"GET": "read", "POST": "write"},
@@ -154,6 +159,8 @@ OF_TENANT = (
     "tenant-policy-versions",
     "members",
     "member-new",
+    "review-rules",
+    "review-rule-new",
 )
 # The same for everybody.
 COMMON = ("presets", "switches")
@@ -181,6 +188,8 @@ BODIES: dict[str, Any] = {
     "block-new": {"label": "plans"},
     "block-revise": {"value": "Rome."},
     "conflict-decide": {"answer": "keep"},
+    "conflicts-decide-many": {"ids": [str(UUID(int=1))], "answer": "reject"},
+    "review-rule-new": {"kind": "conflict", "answer": "reject"},
     "trait-set": {"key": "openness", "level": "low"},
     "profile-set": {"key": "home_town", "value": "Rome"},
     "imports": {"source": "jsonl", "subject": "ana", "content": '{"note": "Hello."}'},

@@ -105,6 +105,8 @@ def everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     conflict = str(scene["conflict"].id)
     assert "keep" in ana.conflicts.get(conflict).answers
     yield ana.conflicts.decide(conflict, "keep").row
+    yield ana.conflicts.take_back(conflict).row
+    yield ana.conflicts.decide_many([conflict], "keep_both", reason="both are so")
     yield ana.roll_back("2030-01-01T00:00:00Z", dry_run=True)
     yield ana.erase("turns", [str(scene["turn"].id)], dry_run=True)
     yield ana.erase("turns", [str(scene["turn"].id)])
@@ -224,6 +226,9 @@ def _who_may_what(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     assert person.password
     assert hub.members.set_role(person.member.id, "editor").role == "editor"
     yield from (person, *hub.members.list(), hub.members.remove(person.member.id))
+    rule = hub.review_rules.new("conflict", "reject", predicate_key="lives_in", reason="hearsay")
+    assert [each.id for each in hub.review_rules.list()] == [rule.id]
+    yield from (rule, *hub.review_rules.list(), hub.review_rules.remove(rule.id))
 
 
 def _settings(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:

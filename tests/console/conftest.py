@@ -21,7 +21,7 @@ from memoryhub.tenants.models import ApiKey, Membership, PersonLink, Space, Tena
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from memoryhub.webhooks.models import Delivery, Webhook
-from notes.models import Episode, EvolutionEvent, Fact, Note, Proposal, Receipt, Segment
+from notes.models import Episode, EvolutionEvent, Fact, Note, Proposal, Receipt, ReviewRule, Segment
 from personas.models import CoreBlock
 from tests.support.factories import (
     MAY,
@@ -43,6 +43,7 @@ from tests.support.factories import (
     make_recall,
     make_receipt,
     make_replay,
+    make_rule,
     make_segment,
     make_source,
     make_space,
@@ -79,13 +80,14 @@ class World:
     hook: Webhook
     delivery: Delivery
     link: PersonLink
+    rule: ReviewRule
 
     def ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
         names += ("block", "episode", "question", "run", "recall", "lab", "outcome")
-        names += ("hook", "delivery", "link")
+        names += ("hook", "delivery", "link", "rule")
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
         with tenant_scope(self.tenant.id):
             member = Membership.objects.get(user=self.admin)
@@ -126,7 +128,7 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
         hook = make_webhook(tenant)
         sent = (hook, make_delivery(hook, space), make_person_link(space))
         outcome = LabOutcome.objects.get(run=lab, system="mem0")
-        last = (lab, outcome, make_import(tenant), *sent)
+        last = (lab, outcome, make_import(tenant), *sent, make_rule(tenant, space))
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)

@@ -20,7 +20,7 @@ OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
 OWN |= {"data", "data-erase", "people"}
-OWN |= {"review", "receipts", "webhooks", "webhook-new"}
+OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
 OWN |= {"lab", "lab-new", "lab-import", "embeddings", "embeddings-begin"}
@@ -88,6 +88,10 @@ DECIDED = {
     "space-policy-try": (EDITOR, "post"),
     "review": (VIEWER, "get"),
     "review-case": (VIEWER, "get"),
+    "review-answer": (EDITOR, "post"),
+    "review-take-back": (EDITOR, "post"),
+    "review-rules": (VIEWER, "get"),
+    "review-rule-remove": (ADMIN, "post"),
     "receipts": (ADMIN, "get"),
     "receipt": (ADMIN, "get"),
     "space-turn": (VIEWER, "get"),

@@ -21,7 +21,7 @@ from tests.console.conftest import World
 from tests.support.factories import MAY, make_recall, make_space
 from tests.support.hub import TableEmbedder
 
-FRAME = 12  # as in test_pages
+FRAME = 13  # as in test_pages
 OLD, NEW = TableEmbedder("old-8", 8), TableEmbedder("new-16", 16)
 
 

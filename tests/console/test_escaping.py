@@ -48,6 +48,7 @@ from tests.support.factories import (
     make_receipt,
     make_replay,
     make_request,
+    make_rule,
     make_segment,
     make_tenant,
     make_trait,
@@ -83,7 +84,8 @@ NO_PAGE |= {"webhook-ping", "webhook-rotate", "webhook-switch", "webhook-delete"
 NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
-PARAMETERS += ("import_id", "member_id")
+PARAMETERS += ("import_id", "member_id", "rule_id")
+NO_PAGE |= {"review-answer", "review-take-back", "review-rule-remove"}
 NO_PAGE |= {"import-new", "import-take", "chat-load", "chat-reading", "chat-keep", "chat-forget"}
 ME = ("me", "me-memory", "me-memory-erase", "me-about", "me-notes", "me-data", "me-erase")
 PAGES = [str(pattern.name) for pattern in urlpatterns if pattern.name not in NO_PAGE]
@@ -153,6 +155,9 @@ def hostile(db: None, evil: str) -> World:
             payload={"candidate": {"text": evil}},
         )
         judge(fact, "wrong", evil, MAY, reason=evil, recall_id=call.id)
+        rule = make_rule(
+            tenant, space, kind="conflict", predicate_key=evil, reason=evil, created_by=evil
+        )
         receipt = make_receipt(tenant, reason=evil, actor=evil)
         block = make_block(space, evil, evil, agent=evil, description=evil)
         make_block(space, f"{evil} shared", evil, shared=True)
@@ -185,7 +190,7 @@ def hostile(db: None, evil: str) -> World:
         line = {"at": evil, "status": None, "ms": 1.0, "error": evil}
         delivery = make_delivery(hook, space, name=evil[:40], error=evil, reply=evil, log=[line])
         door = make_person_link(space, note=evil, created_by=evil)
-        last = (lab, LabOutcome.objects.get(run=lab), imported, hook, delivery, door)
+        last = (lab, LabOutcome.objects.get(run=lab), imported, hook, delivery, door, rule)
         side: dict[str, object] = {"recall": {evil: 1.0}, "p50": 1, "p95": 2}
         told: dict[str, object] = {"questions": 1, "golden": 1, "old": side, "new": side}
         told |= {"overlap": 1.0, "first_same": 1.0}
@@ -327,12 +332,14 @@ def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil
     to = {"to": evil}
     back = client.post(address(hostile, "space-roll-back"), to, follow=True)
     answered = client.post(address(hostile, "review-case"), {"answer": "keep"}, follow=True)
+    many = {"ids": [str(hostile.proposal.id)], "answer": "take_back", "reason": evil}
+    together = client.post(reverse("review-answer"), many)
     erasing = f"{address(hostile, 'space-erase')}?turns={hostile.turn.id}"
     erased = client.post(erasing, {"reason": evil}, follow=True)
     form = {"name": evil, "url": "https://127.0.0.1/", "events": [evil], "subject": evil}
     unmade = client.post(reverse("webhook-new"), form)
     unsaved = client.post(address(hostile, "webhook"), form)
-    asked = (edited, undone, back, answered, erased, unmade, unsaved)
+    asked = (edited, undone, back, answered, together, erased, unmade, unsaved)
     for answer in (said, made, refused, revoked, retried, signing, *asked):
         page = answer.content.decode()
         assert escape(evil)[:30] in page

@@ -279,5 +279,5 @@ def test_statements_of_a_replay_do_not_grow_with_its_questions(
                     ranks=[1],
                     shown=[["fact", str(world.fact.id)], ["note", str(world.note.id)]],
                 )
-    with django_assert_max_num_queries(13 + 12):  # the frame's, as in test_pages
+    with django_assert_max_num_queries(13 + 13):  # the frame's, as in test_pages
         assert "What each found first" in shown(browser, "replay", world.run.id)

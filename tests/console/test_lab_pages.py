@@ -25,7 +25,7 @@ from tests.lab.test_datasets import written
 from tests.lab.test_running import TALK
 from tests.support.factories import make_lab_run, make_outcome
 
-FRAME = 12  # as in test_pages
+FRAME = 13  # as in test_pages
 
 
 @pytest.fixture

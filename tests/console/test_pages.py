@@ -27,18 +27,24 @@ from tests.support.factories import (
     make_fact,
     make_job,
     make_note,
+    make_proposal,
+    make_rule,
     make_segment,
     make_source,
     make_space,
     make_turns,
 )
 
-# Everything but savepoints and settings: those of signing in and of the scope included.
-FRAME = 12
+# Everything but savepoints and settings: those of signing in and of the scope included, and the
+# count of what waits in the inbox.
+FRAME = 13
 QUERIES = {
     "overview": 16,  # two of them once a process: is the database as far as the code?
     "policy": 3,
     "space-policy": 4,
+    "review": 9,
+    "space-review": 8,
+    "review-rules": 3,
     "usage": 7,
     "spaces": 2,
     "space-timeline": 12,
@@ -91,6 +97,14 @@ def fill(world: World, count: int) -> None:
             make_segment(world.space, f"hive {number}", turn)
             make_episode(world.space, f"Hive {number}", turn)
             make_job(world.space, "done")
+            make_proposal(
+                world.space,
+                row_type="fact",
+                row_id=make_fact(world.space, f"hive {number} is old", turn).id,
+                turn_ids=[turn.id],
+                payload={"sources": [{"turn": str(turn.id), "start": 0, "end": 3}]},
+            )
+            make_rule(world.tenant, world.space, role="tool", predicate_key=f"hive {number}")
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -13,7 +13,7 @@ from memoryhub.errors import Conflict
 from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT, STAYS
 from memoryhub.exchange.settling import TRIGGER
 from memoryhub.models_in_use import embedder
-from memoryhub.pipeline import runner
+from memoryhub.pipeline import ruling, runner
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.schema import Policy
@@ -58,6 +58,7 @@ def liked(tenant: Tenant) -> str:
 
 def test_a_space_comes_out_as_it_went_in_up_to_its_ids(full: Hub, elsewhere: Tenant) -> None:
     set_policy(full.tenant.id, actor="ida", overrides={"recall.k_min": 6}, space=full.space)
+    ruling.make_rule(full.tenant.id, "conflict", "reject", "ida", JULY, space=full.space)
     data = file_of(full.tenant, "Ana")
     told = {line["row"] for line in parsed(data)[1:]}
     assert set(OF_SPACE) <= told  # a row of every kind, or this test shows less than it says

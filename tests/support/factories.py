@@ -37,6 +37,7 @@ from notes.models import (
     Page,
     Proposal,
     Receipt,
+    ReviewRule,
     Segment,
     SegmentPage,
 )
@@ -278,6 +279,16 @@ def make_proposal(space: Space, **values: Any) -> Proposal:
         "created_at": MAY,
     } | values
     return Proposal.objects.create(tenant_id=space.tenant_id, space=space, **values)
+
+
+def make_rule(tenant: Tenant, space: Space | None = None, **values: Any) -> ReviewRule:
+    values = {
+        "kind": "merge",
+        "answer": "reject",
+        "created_by": "eva",
+        "created_at": MAY,
+    } | values
+    return ReviewRule.objects.create(tenant=tenant, space=space, **values)
 
 
 def make_receipt(tenant: Tenant, **values: Any) -> Receipt:

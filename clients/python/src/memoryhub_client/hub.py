@@ -17,7 +17,15 @@ from memoryhub_client.results import Added, Answer, Context, Rehearsal, SearchRe
 from memoryhub_client.shared import FILE_TAKES, Shared
 from memoryhub_client.space import SpaceCalls
 from memoryhub_client.tenancy import Imported, Job, ModelCall, Preset, Receipt, Switch, Usage
-from memoryhub_client.tenant import Deliveries, Imports, Keys, Members, Replays, Webhooks
+from memoryhub_client.tenant import (
+    Deliveries,
+    Imports,
+    Keys,
+    Members,
+    Replays,
+    ReviewRules,
+    Webhooks,
+)
 
 Said = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Select = Literal["fused", "fixed", "routed"]
@@ -143,6 +151,7 @@ class HubCalls(Shared[M]):
         self.keys: Keys[M] = Keys(runner, "keys")
         self.members: Members[M] = Members(runner, "members")
         self.replays: Replays[M] = Replays(runner, "replays")
+        self.review_rules: ReviewRules[M] = ReviewRules(runner, "review-rules")
         self.webhooks: Webhooks[M] = Webhooks(runner, "webhooks")
         self.deliveries: Deliveries[M] = Deliveries(runner, "deliveries")
         self.imports: Imports[M] = Imports(runner, "imports")

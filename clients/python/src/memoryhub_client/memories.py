@@ -343,12 +343,28 @@ class ConflictToDecide(Row):
     payload: dict[str, Any]
     turn_ids: list[str]
     reason: str
+    risk: str
     state: str
     created_at: datetime
     decided_at: datetime | None
     decided_by: str
     decided_because: str
+    event_id: str | None
+    rule_id: str | None
     answers: Any
+
+
+class Decided(Row):
+    """What came of one of many: `refused` says why it was not done, "" that it was."""
+
+    id: str
+    state: str
+    event_id: str | None
+    refused: str
+
+
+class DecidedMany(Row):
+    results: list[Decided]
 
 
 class GoldenQuestion(Derived):

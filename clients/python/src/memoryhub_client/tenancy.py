@@ -293,6 +293,22 @@ class Delivery(Row):
     finished_at: datetime | None
 
 
+class ReviewRule(Row):
+    """An answer given beforehand to cases of one `kind`; subject None and empty texts: to any."""
+
+    id: str
+    subject: str | None
+    kind: str
+    predicate_key: str
+    role: str
+    answer: str
+    reason: str
+    created_by: str
+    created_at: datetime
+    removed_by: str
+    removed_at: datetime | None
+
+
 class Import(Row):
     """Memories of another system on their way in; `report` says what became of them."""
 

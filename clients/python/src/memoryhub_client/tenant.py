@@ -22,6 +22,7 @@ from memoryhub_client.tenancy import (
     PersonLink,
     Replay,
     ReplayResult,
+    ReviewRule,
     Webhook,
     WebhookWithSecret,
 )
@@ -95,6 +96,40 @@ class Members(Lists[M, Member]):
     def remove(self, id: str, *, key: str | None = None) -> Flow[Member]:
         """Take a person out of the tenant."""
         return self._changed(Member, f"{self._path}/{id}/remove", {}, key)
+
+
+class ReviewRules(Lists[M, ReviewRule]):
+    """Answers given beforehand to what waits for a decision."""
+
+    _row = ReviewRule
+
+    @call
+    def new(
+        self,
+        kind: Literal["conflict", "quarantine", "overwrite", "merge"],
+        answer: Literal["accept", "keep_both", "reject"],
+        *,
+        subject: str = "",
+        predicate_key: str = "",
+        role: str = "",
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[ReviewRule]:
+        """Answer such cases from now on, of one subject, predicate and role or of any."""
+        body = {
+            "kind": kind,
+            "answer": answer,
+            "subject": subject,
+            "predicate_key": predicate_key,
+            "role": role,
+            "reason": reason,
+        }
+        return self._changed(ReviewRule, f"{self._path}/new", body, key)
+
+    @call
+    def remove(self, id: str, *, key: str | None = None) -> Flow[ReviewRule]:
+        """It answers nothing more; what it answered stays."""
+        return self._changed(ReviewRule, f"{self._path}/{id}/remove", {}, key)
 
 
 class Replays(Rows[M, Replay]):

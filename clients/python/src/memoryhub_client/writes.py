@@ -17,6 +17,7 @@ from memoryhub_client.memories import (
     BlockVersion,
     Change,
     ConflictToDecide,
+    DecidedMany,
     Entity,
     Episode,
     Event,
@@ -318,11 +319,29 @@ class Conflicts(Rows[M, ConflictToDecide]):
 
     @call
     def decide(
-        self, id: str, answer: str, *, reason: str = "", key: str | None = None
+        self, id: str, answer: str, *, text: str = "", reason: str = "", key: str | None = None
     ) -> Flow[Written[ConflictToDecide]]:
-        """One of the `answers` that `get` shows."""
-        body = {"answer": answer, "reason": reason}
+        """One of the `answers` that `get` shows, or accept, keep_both or reject. `text`: what is
+        new in other words."""
+        body = {"answer": answer, "text": text, "reason": reason}
         return self._change(ConflictToDecide, f"{self._path}/{id}/decide", body, key)
+
+    @call
+    def decide_many(
+        self, ids: Sequence[str], answer: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[DecidedMany]:
+        """Accept, keep_both or reject each of them; one that can't be leaves the others alone."""
+        body = {"ids": list(ids), "answer": answer, "reason": reason}
+        told = yield from self._write(f"{self._path}/decide-many", body, key=key)
+        return DecidedMany.read(told)
+
+    @call
+    def take_back(
+        self, id: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[Written[ConflictToDecide]]:
+        """Undo what its answer did, and open it again."""
+        body = {"reason": reason}
+        return self._change(ConflictToDecide, f"{self._path}/{id}/take-back", body, key)
 
 
 class Golden(Rows[M, GoldenQuestion]):

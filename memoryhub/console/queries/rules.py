@@ -1,0 +1,75 @@
+"""Rules for the inbox, in the operator's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count
+from django.http import Http404
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.pipeline import ruling
+from notes.models import Proposal, ReviewRule
+
+STATE = Choice("state", "Show", (("active", "In force"), ("removed", "Removed"), ("all", "All")))
+WHAT = {
+    "conflict": "what contradicts a memory",
+    "quarantine": "what is held back as not trusted",
+    "overwrite": "changes of what a person corrected or pinned",
+    "merge": "names that may be the same",
+}
+_ANSWERS = {"accept": "accept", "keep_both": "keep both of", "reject": "reject"}
+ROLES = {
+    "user": "a person",
+    "assistant": "an assistant",
+    "system": "a system message",
+    "tool": "a tool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    rule: ReviewRule
+    answered: int
+
+    @property
+    def words(self) -> str:
+        return words(self.rule)
+
+
+def words(rule: ReviewRule) -> str:
+    """ "Always reject what contradicts a memory, about “lives in”, said by a tool"."""
+    parts = [f"Always {_ANSWERS[rule.answer]} {WHAT[rule.kind]}"]
+    parts += [f"about “{rule.predicate_key.replace('_', ' ')}”"] if rule.predicate_key else []
+    parts += [f"said by {ROLES[rule.role]}"] if rule.role else []
+    return ", ".join(parts)
+
+
+def rules(filters: Filters) -> Page[RuleRow]:
+    """Three statements."""
+    rows = ReviewRule.objects.filter(
+        containing(filters.q, "predicate_key", "reason", "created_by", "space__subject")
+    )
+    if filters["state"] != "all":
+        rows = rows.filter(removed_at__isnull=filters["state"] == "active")
+    found = page_of(rows.select_related("space"), filters.page)
+    counts = _answered([rule.id for rule in found.rows])
+    return found.map(lambda rule: RuleRow(rule, counts.get(rule.id, 0)))
+
+
+def _answered(ids: list[UUID]) -> dict[UUID, int]:
+    decided = Proposal.objects.filter(rule_id__in=ids).exclude(state=Proposal.State.OPEN)
+    return dict(decided.order_by().values_list("rule_id").annotate(number=Count("id")))
+
+
+def rule_or_404(rule_id: UUID) -> ReviewRule:
+    rule: ReviewRule | None = ReviewRule.objects.filter(id=rule_id).first()
+    if rule is None:
+        raise Http404
+    return rule
+
+
+def conditions_of(proposal: Proposal) -> ruling.Case:
+    """What a rule made of this case may look at."""
+    return ruling.cases_of([proposal])[0]

@@ -1,0 +1,205 @@
+"""Rules: answers that a person gives beforehand, to proposals of one kind.
+
+A rule answers what is opened after it was made, as soon as the step that opened it is done, in
+the name of whoever made it. What it can't carry out waits for a person. It is never changed:
+removed, it stays to be read, and another takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from django.db.models import Q
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
+from memoryhub.pipeline.answers import answers_of, meant
+from memoryhub.pipeline.reviewing import Outcome, answer, each
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Proposal, ReviewRule
+from notes.trust import HEARD, is_order
+
+log = structlog.get_logger()
+Kind = Proposal.Kind
+# Erasing is for good: each wish takes a person's own word, or the policy's.
+KINDS = tuple(kind for kind in Kind if kind != Kind.ERASE)
+ROLES = tuple(role for role in Turn.Role.values)
+MOST_RULES = 200  # in force, of a tenant
+MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What rules look at: the matter of the candidate, and who said it where all sources agree."""
+
+    space_id: UUID
+    kind: str
+    predicate_key: str = ""
+    role: str = ""
+    answers: Sequence[str] = ()
+    never: frozenset[str] = frozenset()  # common words that only a person may say
+
+
+def fits(rule: ReviewRule, case: Case) -> bool:
+    """Pure. A rule that can't be meant (there is nothing to keep beside) does not fit."""
+    return (
+        rule.kind == case.kind
+        and rule.space_id in (None, case.space_id)
+        and rule.predicate_key in ("", case.predicate_key)
+        and rule.role in ("", case.role)
+        and meant(rule.kind, rule.answer) in case.answers
+        and rule.answer not in case.never
+    )
+
+
+def chosen(rules: Iterable[ReviewRule], case: Case) -> ReviewRule | None:
+    """Of those that fit: the space's before the tenant's, then the one that says more, then the
+    newest. Pure."""
+    found = [rule for rule in rules if fits(rule, case)]
+    return max(found, key=_weight, default=None)
+
+
+def _weight(rule: ReviewRule) -> tuple[bool, int, datetime]:
+    return rule.space_id is not None, bool(rule.predicate_key) + bool(rule.role), rule.created_at
+
+
+def cases_of(proposals: Sequence[Proposal]) -> list[Case]:
+    """One statement. Call inside the tenant's scope."""
+    wanted = {turn for proposal in proposals for turn in proposal.turn_ids}
+    roles = dict(Turn.objects.filter(id__in=wanted).values_list("id", "role")) if wanted else {}
+    return [_case(proposal, roles) for proposal in proposals]
+
+
+def _case(proposal: Proposal, roles: dict[UUID, str]) -> Case:
+    candidate = proposal.payload.get("candidate") or {}
+    said_by = {roles[turn] for turn in proposal.turn_ids if turn in roles}
+    # Trusting what was held back takes a look, but for data of a role that is named as trusted.
+    suspect = proposal.kind == Kind.QUARANTINE and (
+        is_order(str(candidate.get("text", ""))) or bool(said_by & HEARD) or not said_by
+    )
+    return Case(
+        proposal.space_id,
+        proposal.kind,
+        str(candidate.get("predicate_key", "")),
+        said_by.pop() if len(said_by) == 1 else "",
+        answers_of(proposal),
+        frozenset({"accept"}) if suspect else frozenset(),
+    )
+
+
+def make_rule(
+    tenant_id: UUID,
+    kind: str,
+    said: str,
+    actor: str,
+    now: datetime,
+    *,
+    space: Space | None = None,
+    predicate_key: str = "",
+    role: str = "",
+    reason: str = "",
+) -> ReviewRule:
+    """In force from `now` on. Opens its own scope. Raises InvalidInput, and Conflict where one of
+    the same conditions is in force."""
+    _check(kind, said, role)
+    conditions = {
+        "space": space,
+        "kind": kind,
+        "predicate_key": predicate_key[:80],
+        "role": role,
+    }
+    with tenant_scope(tenant_id):
+        in_force = ReviewRule.objects.filter(removed_at=None)
+        if in_force.filter(**conditions).exists():
+            raise Conflict("a rule for the same is in force: remove it first", code="rule_exists")
+        if in_force.count() >= MOST_RULES:
+            raise Conflict(f"at most {MOST_RULES} rules are in force at once", code="too_many")
+        made: ReviewRule = ReviewRule.objects.create(
+            tenant_id=tenant_id,
+            answer=said,
+            reason=reason[:500],
+            created_by=actor[:120],
+            created_at=now,
+            **conditions,
+        )
+    return made
+
+
+def _check(kind: str, said: str, role: str) -> None:
+    if kind not in KINDS:
+        raise InvalidInput(f"one of {', '.join(KINDS)}", field="kind")
+    if said not in ReviewRule.Answer.values or meant(kind, said) == said:
+        known = ", ".join(word for word in ReviewRule.Answer.values if meant(kind, word) != word)
+        raise InvalidInput(f"one of {known}", field="answer")
+    if role and role not in ROLES:
+        raise InvalidInput(f"one of {', '.join(ROLES)}, or empty", field="role")
+    if kind == Kind.QUARANTINE and said == "accept" and (not role or role in HEARD):
+        raise InvalidInput(
+            "name whose words are to be trusted: of a tool, or of the system", field="role"
+        )
+
+
+def remove_rule(tenant_id: UUID, rule_id: UUID, actor: str, now: datetime) -> ReviewRule:
+    """It answers nothing more; what it answered stays. Raises Conflict when it was removed before.
+    Opens its own scope."""
+    with tenant_scope(tenant_id):
+        rows = ReviewRule.objects.filter(id=rule_id, removed_at=None)
+        if not rows.update(removed_at=now, removed_by=actor[:120]):
+            raise Conflict("this rule is not in force any more", code="rule_removed")
+        return ReviewRule.objects.get(id=rule_id)
+
+
+def covered(rule: ReviewRule) -> list[Proposal]:
+    """The open cases that it would answer, the oldest first. Call inside the tenant's scope."""
+    rows = Proposal.objects.filter(kind=rule.kind, state=Proposal.State.OPEN)
+    if rule.space_id:
+        rows = rows.filter(space=rule.space_id)
+    found = list(rows.select_related("space").order_by("created_at", "id")[:MOST_AT_ONCE])
+    pairs = zip(found, cases_of(found), strict=True)
+    return [proposal for proposal, case in pairs if fits(rule, case)]
+
+
+def apply(rule: ReviewRule, proposals: Iterable[Proposal], now: datetime) -> list[Outcome]:
+    """Answer these by the rule, each for itself. Opens its own scopes."""
+    return each(proposals, lambda proposal: _answer(rule, proposal, now))
+
+
+def follow(tenant_id: UUID, space_id: UUID, now: datetime) -> list[Outcome]:
+    """Answer what was opened in the space and a rule in force covers. Opens its own scopes.
+
+    One that fails stays open for a person, and is not tried again.
+    """
+    with tenant_scope(tenant_id):
+        rules = list(ReviewRule.objects.filter(_of(space_id), removed_at=None))
+        if not rules:
+            return []
+        rows = Proposal.objects.filter(space=space_id, state=Proposal.State.OPEN, rule_id=None)
+        rows = rows.filter(created_at__gte=min(rule.created_at for rule in rules))
+        found = list(rows.order_by("created_at", "id")[:MOST_AT_ONCE])
+        cases = cases_of(found)
+    outcomes: list[Outcome] = []
+    for proposal, case in zip(found, cases, strict=True):
+        older = [rule for rule in rules if rule.created_at <= proposal.created_at]
+        if rule := chosen(older, case):
+            outcomes += apply(rule, [proposal], now)
+    return outcomes
+
+
+def _of(space_id: UUID) -> Q:
+    return Q(space=None) | Q(space=space_id)
+
+
+def _answer(rule: ReviewRule, proposal: Proposal, now: datetime) -> None:
+    with tenant_scope(proposal.tenant_id):
+        Proposal.objects.filter(id=proposal.id).update(rule_id=rule.id)
+    why = f"by a rule of {rule.created_by}" + (f": {rule.reason}" if rule.reason else "")
+    try:
+        answer(proposal, rule.answer, f"rule of {rule.created_by}", now, reason=why[:500])
+    except MemoryHubError as error:
+        log.warning("rule.failed", rule=str(rule.id), error=error.message)
+        raise

@@ -1,0 +1,94 @@
+"use strict";
+
+// Keys of the inbox. Without this script every answer is a button, and all of it works.
+const place = "inbox-place";
+const cases = () => [...document.querySelectorAll("[data-case]")];
+
+function current() {
+  return document.activeElement?.closest("[data-case]") ?? null;
+}
+
+function show(found) {
+  if (!found) return;
+  found.focus({ preventScroll: true });
+  found.scrollIntoView({ block: "nearest" });
+}
+
+function step(by) {
+  const all = cases();
+  const at = all.indexOf(current());
+  show(all[at < 0 ? 0 : Math.min(all.length - 1, Math.max(0, at + by))]);
+}
+
+function answer(key) {
+  const here = current();
+  const button = here?.querySelector(`[data-key="${key}"]`);
+  if (!button) return;
+  // The next case takes this one's place in the list that comes back.
+  sessionStorage.setItem(place, cases().indexOf(here));
+  button.click();
+}
+
+function reword() {
+  const form = current()?.querySelector("[data-reword]");
+  if (!form) return;
+  form.open = true;
+  const field = form.querySelector("textarea");
+  field.focus();
+  field.select();
+}
+
+function choose() {
+  const box = current()?.querySelector("input[name=ids]");
+  if (!box) return;
+  box.checked = !box.checked;
+  count();
+}
+
+function count() {
+  const boxes = [...document.querySelectorAll("input[name=ids]")];
+  const chosen = boxes.filter((box) => box.checked).length;
+  const told = document.querySelector("[data-chosen]");
+  if (told) told.textContent = chosen ? `${chosen} chosen` : "";
+  const all = document.querySelector("[data-choose-all]");
+  if (all) all.checked = chosen > 0 && chosen === boxes.length;
+}
+
+function help() {
+  const keys = document.querySelector("[data-keys]");
+  if (!keys) return;
+  keys.open = !keys.open;
+  if (keys.open) keys.querySelector("summary").focus();
+}
+
+const deeds = {
+  j: () => step(1),
+  k: () => step(-1),
+  e: reword,
+  x: choose,
+  u: () => document.querySelector(".messages form button")?.click(),
+  "?": help,
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
+  if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
+  if ("abr".includes(event.key)) answer(event.key);
+  else if (deeds[event.key]) deeds[event.key]();
+  else return;
+  event.preventDefault();
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-choose-all]")) {
+    for (const box of document.querySelectorAll("input[name=ids]")) box.checked = event.target.checked;
+  }
+  if (event.target.matches("[data-choose-all], input[name=ids]")) count();
+});
+
+const left = sessionStorage.getItem(place);
+if (left !== null) {
+  sessionStorage.removeItem(place);
+  const all = cases();
+  show(all[Math.min(Number(left), all.length - 1)]);
+}
