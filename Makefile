@@ -10,7 +10,7 @@ CLIENTS := $(VENV)/installed-clients
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test fuzz lint types format bench bench-data bench-ways lock reset
+.PHONY: help run test fuzz lint types format bench bench-data bench-ways lock reset screenshots
 .DELETE_ON_ERROR:
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make bench   measure search among a million memories;  with DATA=locomo.json also recall"
 	@echo "make bench-ways  measure add and search through each way in, side by side"
 	@echo "make lock    renew the lock"
+	@echo "make screenshots  take the pictures of the documentation anew"
 
 run: $(RUN)
 	@exec $(BIN)/python manage.py hub
@@ -61,6 +62,9 @@ bench-data: $(DEV)
 
 bench-ways: $(DEV)
 	$(BIN)/python -m benchmarks.ways $(BENCH)
+
+screenshots: $(DEV)
+	$(BIN)/python docs/screenshots.py $(SHOTS)
 
 reset: $(RUN)
 	@$(BIN)/python manage.py db erase

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Page
 
 from memoryhub.console.urls import urlpatterns
+from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Tenant, User
 from tests.console.conftest import World, make_world
 from tests.console.test_access import DECIDED, address
 from tests.e2e.conftest import Visitor
+from tests.e2e.test_console import LABELLED
 
 pytestmark = pytest.mark.e2e
 
@@ -101,3 +106,25 @@ def test_signing_in_can_be_done_by_everybody(visitor: Visitor) -> None:
     visitor.open("sign-in")
     found = findings(visitor.page)
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("width", [1280], indirect=True)
+def test_a_persons_own_page_can_be_used_by_everybody(
+    visitor: Visitor, world: World, subtests: pytest.Subtests
+) -> None:
+    page, now = visitor.page, timezone.now()
+    page.context.clear_cookies()
+    visitor.open("me-open")
+    found = findings(page)
+    assert not found, "\n".join(found)
+    _, token = person_links.create(world.space, "ida", now, now + timedelta(days=1))
+    page.goto(f"{visitor.base}{reverse('me-open')}#{token}")
+    page.wait_for_url(f"{visitor.base}{reverse('me')}")
+    memory = [reverse(name, args=[world.fact.id]) for name in ("me-memory", "me-memory-erase")]
+    rest = [reverse(name) for name in ("me", "me-about", "me-notes", "me-data", "me-erase")]
+    for where in (*rest, *memory):
+        with subtests.test(where):
+            page.goto(visitor.base + where)
+            found = findings(page)
+            assert not found, "\n".join(found)
+            assert page.evaluate(LABELLED) == []
