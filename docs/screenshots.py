@@ -1,9 +1,9 @@
 """Takes the pictures of the pages that the documentation shows, of the demo's data.
 
-    python docs/screenshots.py            a hub of its own, made for this and thrown away
-    python docs/screenshots.py --data DIR  the hub whose data is there, with the demo loaded: adds an
-                                          account and a question in the chat to it
+    python docs/screenshots.py             of a hub made for this and thrown away
+    python docs/screenshots.py --data DIR  of the hub whose data is there, with the demo loaded
 
+A hub that is there gets an account of its own for it, a person's link, and a question in the chat.
 Needs Chromium (MEMORYHUB_CHROMIUM, else /usr/bin/chromium). Files keep their names, so that pages
 show the newest pictures.
 """

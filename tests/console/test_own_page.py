@@ -236,6 +236,13 @@ def test_memories_stand_in_plain_words_under_their_topic(me: Client, world: Worl
     assert "You said" in shown
 
 
+def test_who_is_known_by_an_id_is_whoever_spoke(me: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        Space.objects.filter(id=world.space.id).update(subject="u-4711", speakers=["Nora"])
+        Fact.objects.filter(id=world.fact.id).update(owner="Nora")
+    assert "Other people" not in page(me, "me")
+
+
 def test_a_memory_tells_where_it_comes_from(me: Client, world: World) -> None:
     shown = page(me, "me-memory", world.fact.id)
     assert "<mark>I keep bees in Ghent</mark>" in shown

@@ -20,6 +20,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
+from memoryhub.console.own import topics
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.person_links import Visit
@@ -47,6 +48,10 @@ class Person:
     @property
     def name(self) -> str:
         return owner_of(self.space)
+
+    @property
+    def names(self) -> list[str]:
+        return topics.names_of(self.space)
 
 
 View = Callable[Concatenate[HttpRequest, Person, P], HttpResponseBase]

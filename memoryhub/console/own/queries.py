@@ -21,7 +21,6 @@ from memoryhub.console.quoting import SourceQuote
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent, Fact, Note
 from notes.queries import is_ahead, is_current, is_past
-from personas.traits import owner_of
 
 SHOW = Choice(
     "show",
@@ -42,7 +41,7 @@ class Group:
 
 def facts(space: Space, filters: Filters, now: datetime) -> tuple[Page[Any], list[Group]]:
     """A page of facts, and the same under headings. Four statements."""
-    place = topics.place(owner_of(space))
+    place = topics.place(topics.names_of(space))
     rows = Fact.objects.filter(
         containing(filters.q, "text", "owner"), _shown(filters["show"], now), space=space
     )

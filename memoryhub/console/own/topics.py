@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from django.db.models import Case, IntegerField, Q, Value, When
 
+from memoryhub.tenants.models import Space
+from personas.traits import owner_of
+
 _HOME = ("lives_in", "address", "speaks", "marital_status", "married", "age")
 _WORK = ("works_as", "works_at")
 _HEALTH = ("allergic_to", "smokes")
@@ -29,8 +32,15 @@ _OTHERS = "Other people and things you spoke of"
 HEADINGS = (*(heading for heading, _ in _OWN), _OTHERS)
 
 
-def place(name: str) -> Case:
-    """Where in HEADINGS a fact stands, for SQL. `name`: what the person is called."""
-    mine = Q(owner=name)
+def names_of(space: Space) -> list[str]:
+    """What the person is called. Where nobody who spoke is called so, the name may be an id of
+    an application's: then whoever spoke is taken for the person."""
+    name = owner_of(space)
+    return [name] if name in space.speakers else [name, *space.speakers]
+
+
+def place(names: Sequence[str]) -> Case:
+    """Where in HEADINGS a fact stands, for SQL. `names`: what the person is called."""
+    mine = Q(owner__in=names)
     cases = [When(mine & of, then=Value(at)) for at, (_, of) in enumerate(_OWN)]
     return Case(*cases, default=Value(len(_OWN)), output_field=IntegerField())

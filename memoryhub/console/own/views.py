@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memoryhub.console.listing import read_filters
 from memoryhub.console.moments import Moment
@@ -76,7 +76,7 @@ def shown(
     return render(request, f"me/{name}.html", frame | context, status=status)
 
 
-@require_GET
+@require_safe
 @person_page
 def memories(request: HttpRequest, person: Person) -> HttpResponse:
     return _memories(request, person)
@@ -143,7 +143,7 @@ def _corrected(request: HttpRequest, person: Person, fact_id: UUID) -> tuple[str
     raise InvalidInput("there is no such action", field="action")
 
 
-@require_GET
+@require_safe
 @person_page
 def about(request: HttpRequest, person: Person) -> HttpResponse:
     policy = policy_of(person.space).policy
@@ -151,7 +151,7 @@ def about(request: HttpRequest, person: Person) -> HttpResponse:
     return shown(request, person, "about", persona=found)
 
 
-@require_GET
+@require_safe
 @person_page
 def notes(request: HttpRequest, person: Person) -> HttpResponse:
     filters = read_filters(request.GET)
@@ -169,7 +169,7 @@ def forget_note(request: HttpRequest, person: Person, note_id: UUID) -> HttpResp
     return _done("me-notes", "forgotten")
 
 
-@require_GET
+@require_safe
 @person_page
 def data(request: HttpRequest, person: Person) -> HttpResponse:
     return shown(request, person, "data")
