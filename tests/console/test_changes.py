@@ -11,6 +11,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasing import Target, execute
 from memoryhub.tenants.models import AuditEntry
 from memoryhub.tenants.scope import tenant_scope
@@ -150,6 +151,6 @@ def test_X6_with_a_subject_what_was_noted_of_its_space_goes(browser: Client, wor
 def test_a_refused_change_is_not_noted(browser: Client, world: World) -> None:
     browser.post(reverse("people"), {"username": world.admin.username, "role": "viewer"})
     browser.post(reverse("person-remove", args=[world.ids()["member_id"]]))
-    with pytest.raises(webhooks.NotFound):
+    with pytest.raises(NotFound):
         webhooks.delete_webhook(world.tenant.id, world.key.id, actor=world.admin.username)
     assert noted(world) == []
