@@ -12,6 +12,7 @@ import psycopg
 from pgvector import HalfVector
 
 from benchmarks.scale import measuring
+from benchmarks.scale.serving import Served
 from memoryhub.engines.types import Embedder
 from memoryhub.recall.arms import PER_ARM
 from memoryhub.tenants.models import Space
@@ -29,7 +30,7 @@ ORDER BY embedding{cast} <#> %(vector)s::halfvec{size} LIMIT %(most)s
 
 def measured(
     app: Connection,
-    port: int,
+    served: Served,
     embedder: Embedder,
     place: Mapping[str, Any],
     asked: Sequence[tuple[str, str]],
@@ -44,7 +45,7 @@ def measured(
     try:
         size = sum(each.size for each in approximate.listed() if each.space == space.id)
         found = _recall(app, embedder, place, asked)
-        searched = measuring.searched(port, space.subject, asked)
+        searched = measuring.searched(served, space.subject, asked)
     finally:
         approximate.drop(space)
     return {

@@ -12,8 +12,9 @@ import numpy as np
 import psycopg
 from pgvector import HalfVector
 
+from benchmarks.scale import processor
 from benchmarks.scale.language import Language
-from benchmarks.scale.serving import Answer, Client
+from benchmarks.scale.serving import Answer, Client, Served
 from memoryhub.engines.types import Embedder
 
 # How often each kind of question is asked, of ten.
@@ -46,18 +47,22 @@ def questions(language: Language, said: Sequence[str], count: int) -> list[tuple
     ]
 
 
-def searched(port: int, subject: str, asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Alone, four at once, by kind of question, and by stage."""
+def searched(served: Served, subject: str, asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Alone, four at once, by kind of question, and by stage; and the processor time of one."""
     bodies = [{"subject": subject, "query": query} for _, query in asked]
-    client = Client(port)
+    client = Client(served.port)
     for body in bodies[:WARM_UP]:
         client.post("search", body)
+    before = processor.milliseconds(served.processes)
     alone = [client.post("search", body) for body in bodies]
+    after = processor.milliseconds(served.processes)
     times = [answer.milliseconds for answer in alone]
+    used = None if before is None or after is None else (after - before) / len(bodies)
     return {
+        "processor": used,
         "answered": sum(bool(answer.body["items"]) for answer in alone),
         "alone": asdict(spent(times)),
-        "parallel": asdict(spent(_together(port, bodies))),
+        "parallel": asdict(spent(_together(served.port, bodies))),
         "kinds": {
             kind: asdict(spent([t for t, (k, _) in zip(times, asked, strict=True) if k == kind]))
             for kind in KINDS

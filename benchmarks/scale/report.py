@@ -12,7 +12,9 @@ def table(figures: Mapping[str, Any]) -> str:
     """Search over HTTP beside the bare statement, and what the kinds of question took."""
     spaces = figures["spaces"]
     lines = [f"Search in one space, {figures['memories']:,} memories in all, milliseconds"]
-    lines += _aligned([_HEAD, *(_row(subject, found) for subject, found in spaces.items())])
+    lines += _aligned(
+        [(*_HEAD, "processor"), *(_row(subject, found) for subject, found in spaces.items())]
+    )
     first = next(iter(spaces.values()))
     head = ("memories", *first["stages"], *first["kinds"], "answered")
     lines += ["", "p50 by stage, and p50 / p95 by kind of question"]
@@ -39,7 +41,9 @@ def _row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     alone, parallel = found["alone"], found["parallel"]
     times = (alone["p50"], alone["p95"], alone["p99"], parallel["p50"], parallel["p95"])
     inner = (found["bare"]["p50"], found["stages"]["candidates"]["p50"])
-    return (subject, *(f"{time:.1f}" for time in (*times, *inner)))
+    used = found["processor"]
+    shown = "" if used is None else f"{used:.1f}"
+    return (subject, *(f"{time:.1f}" for time in (*times, *inner)), shown)
 
 
 def _parts(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from benchmarks.scale import approximate, measuring, report
 from benchmarks.scale.language import Language
 from benchmarks.scale.loading import load, sizes
-from benchmarks.scale.serving import hub
+from benchmarks.scale.serving import Served, hub
 from memoryhub import models_in_use
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.engines.types import Embedder
@@ -54,18 +54,18 @@ def run(memories: int, count: int, out: Path | None, *, measure: bool) -> None:
         places = _places(owner)
     if not measure:
         return
-    with hub() as port, _as_the_hub(postgres) as app:
+    with hub() as served, _as_the_hub(postgres) as app:
         say(f"the hub answers, with {held:,} memories")
         found = {}
         for subject, place in places.items():
             asked = measuring.questions(language, place["said"], count)
-            found[subject] = _measured(app, port, embedder, subject, place, asked)
+            found[subject] = _measured(app, served, embedder, subject, place, asked)
             say(f"searched {subject}")
         figures: dict[str, Any] = {"memories": held, "spaces": found}
         if "100k" in places:
             say("building an approximate index of the largest space")
             figures["approximate"] = approximate.measured(
-                app, port, embedder, places["100k"], asked
+                app, served, embedder, places["100k"], asked
             )
     say("measured")
     print(report.table(figures))
@@ -113,11 +113,11 @@ def _places(owner: Connection) -> dict[str, dict[str, Any]]:
 
 def _measured(
     app: Connection,
-    port: int,
+    served: Served,
     embedder: Embedder,
     subject: str,
     place: Mapping[str, Any],
     asked: list[tuple[str, str]],
 ) -> dict[str, Any]:
-    searched = measuring.searched(port, subject, asked)
+    searched = measuring.searched(served, subject, asked)
     return {**searched, "bare": asdict(measuring.bare(app, embedder, place, asked))}

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from memoryhub.embedded import EmbeddedPostgres
+
 # Of a database that is made up and thrown away.
 KEY = "mh_benchmarking_" + "k" * 32
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -46,9 +48,16 @@ class Client:
         return Answer(spent, json.loads(content))
 
 
+class Served(NamedTuple):
+    """A hub that answers at `port`. `processes`: its own, and its database's."""
+
+    port: int
+    processes: tuple[int, ...]
+
+
 @contextmanager
-def hub() -> Iterator[int]:
-    """The port of a hub that runs on the data folder of these settings."""
+def hub() -> Iterator[Served]:
+    """A hub that runs on the data folder of these settings."""
     port, log = free_port(), settings.DATA_DIR / "hub.log"
     env = os.environ | {"MEMORYHUB_PORT": str(port), "MEMORYHUB_DEMO_KEY": KEY}
     env |= {"MEMORYHUB_DATA_DIR": str(settings.DATA_DIR), "MEMORYHUB_OPERATOR_PASSWORD": "measured"}
@@ -58,10 +67,15 @@ def hub() -> Iterator[int]:
         )
     try:
         await_health(process, port, log)
-        yield port
+        yield Served(port, (process.pid, _postgres()))
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
+
+
+def _postgres() -> int:
+    held = EmbeddedPostgres(settings.DATA_DIR).places.cluster / "postmaster.pid"
+    return int(held.read_text().splitlines()[0])
 
 
 def await_health(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
