@@ -56,6 +56,11 @@ STATES = (
     ("search", "?q=bees"),
     ("space-graph", "?view=table"),
     ("space-facts", "?q=nothing+like+it"),
+    ("space-facts", "?as_of=2026-06-01&engine=local/1"),
+    ("space-timeline", "?as_of=2026-06-01&known=now"),
+    ("space-graph", "?as_of=2026-06-01"),
+    ("space-heat", "?by=staying"),
+    ("space-heat", "?view=fading"),
 )
 
 

@@ -112,8 +112,10 @@ def _told(space_id: UUID, change: RowChange, names: telling.Names) -> Told:
     )
 
 
-def revisions(event: EvolutionEvent) -> list[tuple[EvolutionEvent, Revision]]:
-    return [(event, revision) for revision in event.revisions.order_by("id")]
+def revisions(event: EvolutionEvent) -> tuple[list[tuple[EvolutionEvent, Revision]], int]:
+    """The first `MOST_ROWS` of its rows, and how many there are."""
+    rows = event.revisions.order_by("id")
+    return [(event, revision) for revision in rows[:MOST_ROWS]], rows.count()
 
 
 def calls_of(event: EvolutionEvent) -> list[ModelCall]:

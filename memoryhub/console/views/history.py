@@ -46,13 +46,14 @@ def event(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpRespon
         space = space_or_404(space_id, now)
         found = queries.event_or_404(space, event_id)
         if request.method != "POST":
-            changes = memories.changes_in(queries.revisions(found))
+            rows, count = queries.revisions(found)
             return tab(
                 request,
                 space,
                 "event",
                 event=found,
-                changes=changes,
+                changes=memories.changes_in(rows),
+                count=count,
                 outlook=queries.outlook(found, actor, now),
                 calls=queries.calls_of(found),
             )

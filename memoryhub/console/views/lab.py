@@ -63,10 +63,11 @@ def new(request: ConsoleRequest) -> HttpResponse:
     return render(request, "lab_new.html", context, status=status)
 
 
-@require_POST
 @tenant_page(role=ADMIN)
 def take_in(request: ConsoleRequest) -> HttpResponse:
-    """Show a report file as a page."""
+    """Show a report file as a page. Who comes back here from signing in is led to the form."""
+    if request.method != "POST":
+        return redirect("lab")
     sent = request.FILES.get("report")
     if sent is None:
         messages.error(request, "Nothing was sent: choose a report file.")
