@@ -1,0 +1,43 @@
+"""The time slider in a browser: with the keyboard, and without a script by its form."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from tests.console.conftest import World, make_world
+from tests.e2e.conftest import Visitor
+from tests.support.factories import MAY, make_fact
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def world(tenant: Tenant) -> World:
+    """With a fact that was not so yet when the first words were said."""
+    found = make_world("Hive", tenant)
+    with tenant_scope(tenant.id):
+        make_fact(found.space, "I sell honey", valid_from=MAY + timedelta(days=60))
+    return found
+
+
+def test_the_slider_moves_by_keyboard_and_keeps_the_focus(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-facts", world.space.id)
+    page.get_by_label("by", exact=True).select_option("now")
+    expect(page).to_have_url(re.compile("known=now"))
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("Home")
+    expect(page.locator(".as-of")).to_contain_text("by what is known today")
+    expect(page.get_by_role("slider")).to_be_focused()
+    expect(page.get_by_role("link", name="I keep bees in Ghent", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="I sell honey", exact=True)).to_have_count(0)
+    page.get_by_role("link", name="Notes").first.click()
+    expect(page.locator(".as-of")).to_be_visible()
+    page.get_by_role("link", name="Back to now").click()
+    expect(page.locator(".as-of")).to_have_count(0)
