@@ -45,6 +45,13 @@ function closeMenus(event) {
   }
 }
 
+// Filters that would fill a narrow screen are folded there, and open everywhere else.
+const narrow = matchMedia("(max-width: 720px)");
+
+function fold() {
+  for (const part of document.querySelectorAll("details[data-fold]")) part.open = !narrow.matches;
+}
+
 function showLatest() {
   const turns = document.getElementById("turns");
   if (turns) turns.scrollTop = turns.scrollHeight;
@@ -75,6 +82,8 @@ document.addEventListener("change", (event) => {
 });
 
 document.documentElement.classList.add("scripted");
+narrow.addEventListener("change", fold);
+fold();
 showLatest();
 
 // The slider writes the time beside it, in the space's zone, and shows it once it is let go. With

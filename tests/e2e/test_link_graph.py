@@ -74,12 +74,32 @@ def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: World) -> None:
     assert f"node={world.note.id}" in page.url
 
 
+def unfold(page: Page) -> None:
+    """Filters are folded away where there is little room."""
+    summary = page.get_by_text("What is shown")
+    if summary.is_visible():
+        expect(page.get_by_label("Colour by")).to_be_hidden()
+        summary.click()
+    expect(page.get_by_label("Colour by")).to_be_visible()
+
+
+def test_filters_are_folded_where_there_is_little_room(
+    visitor: Visitor, world: World, width: int
+) -> None:
+    page = visitor.open("space-graph", world.space.id)
+    entities = page.get_by_label("Entities")
+    expect(entities).to_be_visible(visible=width > 720)
+    page.set_viewport_size({"width": 1000, "height": 844})
+    expect(entities).to_be_visible()
+
+
 def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: World) -> None:
     page = visitor.open("space-graph", world.space.id)
     drawn(page, 13)
     page.get_by_label("Words of a memory").fill("hive")
     state(page, "8 memories found and 11 links")
     page.get_by_label("Words of a memory").fill("")
+    unfold(page)
     page.get_by_label("Entities").uncheck()
     state(page, "10 memories and 8 links")
     page.get_by_label("Relations").uncheck()
@@ -91,6 +111,7 @@ def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: Wor
     assert "kind=entity" not in page.url
     page.reload()
     state(page, "10 memories and 3 links")
+    unfold(page)
     page.get_by_label("Colour by").select_option("cluster")
     page.wait_for_url("**colour=cluster**")
 
@@ -138,6 +159,7 @@ def test_the_map_is_drawn_and_a_point_opens_beside_it(visitor: Visitor, world: W
     page = visitor.open("space-map", world.space.id)
     drawn(page, 2)
     state(page, "2 memories")
+    unfold(page)
     page.get_by_label("Colour by").select_option("tag")
     expect(page.get_by_label("Colours")).to_contain_text("hobby")
     page.locator(".graph-canvas").focus()
