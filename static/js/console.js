@@ -46,7 +46,7 @@ function closeMenus(event) {
 }
 
 // Filters that would fill a narrow screen are folded there, and open everywhere else.
-const narrow = matchMedia("(max-width: 720px)");
+const narrow = matchMedia("(max-width: 1000px)");
 
 function fold() {
   for (const part of document.querySelectorAll("details[data-fold]")) part.open = !narrow.matches;

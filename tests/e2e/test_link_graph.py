@@ -88,8 +88,8 @@ def test_filters_are_folded_where_there_is_little_room(
 ) -> None:
     page = visitor.open("space-graph", world.space.id)
     entities = page.get_by_label("Entities")
-    expect(entities).to_be_visible(visible=width > 720)
-    page.set_viewport_size({"width": 1000, "height": 844})
+    expect(entities).to_be_visible(visible=width > 1000)
+    page.set_viewport_size({"width": 1100, "height": 844})
     expect(entities).to_be_visible()
 
 
