@@ -10,7 +10,7 @@ CLIENTS := $(VENV)/installed-clients
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test fuzz lint types format bench bench-data bench-ways lock reset screenshots
+.PHONY: help run test fuzz lint types format bench bench-data bench-ways bench-graph lock reset screenshots
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make reset   erase the data, after asking"
 	@echo "make bench   measure search among a million memories;  with DATA=locomo.json also recall"
 	@echo "make bench-ways  measure add and search through each way in, side by side"
+	@echo "make bench-graph  measure the first picture of a link graph of 5,000 memories"
 	@echo "make lock    renew the lock"
 	@echo "make screenshots  take the pictures of the documentation anew"
 
@@ -65,6 +66,9 @@ bench-ways: $(DEV)
 
 screenshots: $(DEV)
 	$(BIN)/python docs/screenshots.py $(SHOTS)
+
+bench-graph: $(DEV)
+	$(BIN)/python -m benchmarks.graph $(BENCH)
 
 reset: $(RUN)
 	@$(BIN)/python manage.py db erase

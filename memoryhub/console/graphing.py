@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.http import QueryDict
@@ -38,23 +39,21 @@ LINKS: Mapping[str, tuple[str, str]] = {
 COLOURS = (("kind", "Kind"), ("cluster", "Cluster"))
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A memory. `heat` is above 0; `past`: true once, and no longer."""
+class Node(NamedTuple):
+    """A memory; `id` as an address has it. `heat` is above 0; `past`: true once, and no longer."""
 
-    id: UUID
+    id: str
     kind: str
     text: str
     heat: float
     past: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """`weight` in 0 to 1: what the link is worth, or how sure the fact behind it is."""
 
-    source: UUID
-    target: UUID
+    source: str
+    target: str
     kind: str
     weight: float = 1.0
     label: str = ""
@@ -90,9 +89,9 @@ class Wish:
     kinds: tuple[str, ...] = USUAL_KINDS
     links: tuple[str, ...] = tuple(LINKS)
     weight: float = 0.0
-    around: UUID | None = None
+    around: str | None = None
     depth: int = 1
-    node: UUID | None = None
+    node: str | None = None
     colour: str = "kind"
     view: str = "picture"
     q: str = ""
@@ -103,6 +102,17 @@ class Wish:
         return bool(self.q or self.around or self.weight) or (
             set(self.kinds) != set(USUAL_KINDS) or len(self.links) < len(LINKS)
         )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the data depends on; the picture sees to the rest by itself."""
+        given: dict[str, Any] = {}
+        if self.around:
+            given = {"around": self.around, "depth": self.depth, "weight": self.weight}
+            given["link"] = self.links
+        if self.kinds != USUAL_KINDS:
+            given["kind"] = self.kinds
+        return given
 
 
 def read_wish(query: QueryDict) -> Wish:
@@ -135,27 +145,28 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 8 else 1
 
 
-def an_id(text: str) -> UUID | None:
+def an_id(text: str) -> str | None:
     try:
-        return UUID(text)
+        return str(UUID(text))
     except ValueError:
         return None
 
 
-def joined(edges: Iterable[Edge], held: Collection[UUID]) -> list[Edge]:
+def joined(edges: Iterable[Edge], held: Collection[str]) -> list[Edge]:
     """Those with both ends held and none to itself, each pair once a kind and label: strongest
     first."""
-    best: dict[tuple[object, ...], Edge] = {}
+    best: dict[tuple[str, str, str, str], Edge] = {}
     for edge in edges:
-        if edge.source == edge.target or edge.source not in held or edge.target not in held:
+        source, target, kind, weight, label = edge
+        if source == target or source not in held or target not in held:
             continue
-        key = (edge.source, edge.target, edge.kind, edge.label)
-        if key not in best or best[key].weight < edge.weight:
+        other = best.get(key := (source, target, kind, label))
+        if other is None or other.weight < weight:
             best[key] = edge
-    return sorted(best.values(), key=lambda edge: -edge.weight)
+    return sorted(best.values(), key=attrgetter("weight"), reverse=True)
 
 
-def shares(by_turn: Mapping[Any, Mapping[str, Collection[UUID]]]) -> Iterable[Edge]:
+def shares(by_turn: Mapping[Any, Mapping[str, Collection[str]]]) -> Iterable[Edge]:
     """Links of what rests on the same words. `by_turn`: of each turn, the ids by kind."""
     for held in by_turn.values():
         for upper, lower in (("note", "fact"), ("episode", "note")):
@@ -172,17 +183,18 @@ def warmth(nodes: Sequence[Node]) -> list[float]:
 def compact(graph: Graph) -> dict[str, Any]:
     """For the browser: rows instead of objects, places in the list instead of ids."""
     place = {node.id: at for at, node in enumerate(graph.nodes)}
-    kinds, links = list(KINDS), list(LINKS)
+    kinds = {kind: at for at, kind in enumerate(KINDS)}
+    links = {kind: at for at, kind in enumerate(LINKS)}
     return {
-        "kinds": kinds,
-        "links": links,
+        "kinds": list(kinds),
+        "links": list(links),
         "nodes": [
-            [str(node.id), kinds.index(node.kind), shorten(node.text), heat, int(node.past)]
+            (node.id, kinds[node.kind], shorten(node.text), heat, int(node.past))
             for node, heat in zip(graph.nodes, warmth(graph.nodes), strict=True)
         ],
         "edges": [
-            [place[e.source], place[e.target], links.index(e.kind), round(e.weight, 2), e.label]
-            for e in graph.edges
+            (place[source], place[target], links[kind], round(weight, 2), label)
+            for source, target, kind, weight, label in graph.edges
         ],
         "total": graph.total,
         "left_out": graph.left_out,
@@ -208,7 +220,7 @@ def chosen(edges: Iterable[Edge], wish: Wish) -> list[Edge]:
 
 def rows(graph: Graph, wish: Wish) -> list[Row]:
     """The memories that the wish leaves, the warmest first."""
-    degree: Counter[UUID] = Counter()
+    degree: Counter[str] = Counter()
     for edge in chosen(graph.edges, wish):
         degree.update((edge.source, edge.target))
     heats = zip(graph.nodes, warmth(graph.nodes), strict=True)

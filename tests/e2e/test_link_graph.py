@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.graph import fill
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Relation
 from tests.console.conftest import World, make_world
 from tests.e2e.conftest import Visitor
-from tests.support.factories import make_entity, make_link, make_note
+from tests.support.factories import make_entity, make_link, make_note, make_space
 
 pytestmark = pytest.mark.e2e
 
@@ -153,6 +154,36 @@ def test_places_are_kept(visitor: Visitor, world: World) -> None:
     expect(page.locator("#graph")).to_have_attribute("data-drawn", "yes")
     # Everything stands where it stood: nothing is arranged again.
     assert page.locator("#graph").get_attribute("data-settled") is None
+
+
+# How much of the canvas has been painted on, after what is drawn there now.
+PAINTED = """name => { const { sigma } = document.getElementById("graph").picture;
+  sigma.refresh();
+  const canvas = sigma.getCanvases()[name], gl = canvas.getContext("webgl2");
+  const pixels = new Uint8Array(4 * canvas.width * canvas.height);
+  gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+  return pixels.filter((value, at) => at % 4 === 3 && value).length / pixels.length * 4 }"""
+
+
+def test_five_thousand_memories_are_drawn_with_their_links(
+    visitor: Visitor, tenant: Tenant
+) -> None:
+    with tenant_scope(tenant.id):
+        space = make_space(tenant, "large")
+        fill(space, memories=5000, links=10_000)
+    page = visitor.open("space-graph", space.id)
+    graph = page.locator("#graph")
+    expect(graph).to_have_attribute("data-drawn", "yes", timeout=60_000)
+    expect(graph).to_have_attribute("data-nodes", "5000")
+    expect(page.locator(".graph-state")).to_contain_text("5,000 memories and ", timeout=60_000)
+    assert page.evaluate("document.getElementById('graph').picture.graph.size") > 9000
+    for layer in ("nodes", "edges"):
+        assert page.evaluate(PAINTED, layer) > 0.02
+    marks = "performance.getEntriesByType('mark').map((each) => each.name)"
+    assert page.evaluate(marks)[:2] == ["graph-drawn", "graph-joined"]
+    # The page asks for the data before its script runs, and it is asked for once.
+    data = "performance.getEntriesByType('resource').filter((e) => e.name.includes('data.json'))"
+    assert page.evaluate(f"{data}.map((each) => each.initiatorType)") == ["link"]
 
 
 def test_the_map_is_drawn_and_a_point_opens_beside_it(visitor: Visitor, world: World) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import reduce
 from typing import Any
-from uuid import UUID
 
 from django.db.models import (
     BooleanField,
@@ -17,6 +16,7 @@ from django.db.models import (
     FloatField,
     Q,
     QuerySet,
+    TextField,
     Value,
     When,
 )
@@ -41,26 +41,27 @@ from notes.models import Derivation, Entity, Episode, Fact, Link, Note, Relation
 from notes.queries import is_past
 
 LONGEST = 300  # characters of a memory
-_COLUMNS = ("id", "kind_", "text_", "heat_", "past_")
+_COLUMNS = ("id_", "kind_", "text_", "heat_", "past_")
 # Digests of whole days rest on everything: what rests on all says nothing.
 _EPISODES = (Episode.Kind.TOPIC, Episode.Kind.SESSION)
-Ids = Collection[UUID] | None
+Ids = Collection[str] | None
 
 
 def graph_of(space: Space, wish: Wish, weights: Heat, now: datetime) -> Graph:
     """The warmest memories of the wish's kinds with the links between them; with `around`, those
-    at most `depth` links from it. Six statements, and five more a step of depth."""
+    at most `depth` links from it. Seven statements at most, and five more a step of depth."""
     reach = _reach(space, wish, wish.around) if wish.around else None
     wanted = _wanted(space, wish.kinds, weights, now, reach, wish.around)
-    total = wanted.count()
-    nodes = [Node(*row) for row in wanted.order_by("-heat_", "id")[:MOST]]
+    found = list(map(Node._make, wanted.order_by("-heat_", "id_")[: MOST + 1]))
+    nodes = found[:MOST]
+    total = len(found) if len(found) <= MOST else wanted.count()
     held = {node.id for node in nodes}
     narrow = held if reach is not None or total > MOST else None
     edges = joined(_touching(space, tuple(LINKS), narrow), held) if held else []
     return Graph(nodes, edges[:MOST_LINKS], total, len(edges))
 
 
-def _reach(space: Space, wish: Wish, start: UUID) -> set[UUID]:
+def _reach(space: Space, wish: Wish, start: str) -> set[str]:
     """The ids at most `depth` links away. What lies behind a kind that is not shown counts too."""
     found = edge_of_it = {start}
     for _ in range(wish.depth):
@@ -78,7 +79,7 @@ def _wanted(
     weights: Heat,
     now: datetime,
     ids: Ids = None,
-    besides: UUID | None = None,
+    besides: str | None = None,
 ) -> QuerySet[Any, Any]:
     """Rows of `_COLUMNS`. `besides` is one of any kind."""
     chosen = []
@@ -92,22 +93,23 @@ def _wanted(
     return chosen[0].union(*chosen[1:], all=True)
 
 
-def node_of(space: Space, node_id: UUID, weights: Heat, now: datetime) -> Node | None:
+def node_of(space: Space, node_id: str, weights: Heat, now: datetime) -> Node | None:
     """One statement over all kinds."""
     rows = _wanted(space, (), weights, now, besides=node_id)[:1]
-    return next((Node(*row) for row in rows), None)
+    return next(map(Node._make, rows), None)
 
 
 def nodes_of(
-    space: Space, kinds: Iterable[str], ids: Collection[UUID], weights: Heat, now: datetime
+    space: Space, kinds: Iterable[str], ids: Collection[str], weights: Heat, now: datetime
 ) -> list[Node]:
     """Those of the ids that are held, the warmest first. One statement."""
     rows = _wanted(space, kinds, weights, now, ids)
-    return [Node(*row) for row in rows.order_by("-heat_", "id")]
+    return list(map(Node._make, rows.order_by("-heat_", "id_")))
 
 
 def _columns(rows: Any, kind: str, text: Any, heat: Any, past: Any = None) -> QuerySet[Any]:
     shown: QuerySet[Any] = rows.annotate(
+        id_=_text("id"),
         kind_=Value(kind, CharField()),
         text_=Left(text, LONGEST),
         heat_=heat,
@@ -181,22 +183,32 @@ def _at(ids: Ids, *ends: str) -> Q:
     return reduce(Q.__or__, (Q(**{f"{end}__in": ids}) for end in ends))
 
 
+def _read(rows: QuerySet[Any], ids: Sequence[str], rest: Sequence[str] = ()) -> Iterable[Any]:
+    """The columns in any order of the rows; ids as text."""
+    return rows.order_by().values_list(*map(_text, ids), *rest)
+
+
+def _text(column: str) -> Cast:
+    """An id as text: thousands of UUIDs take longer to be made than to be read."""
+    return Cast(column, TextField())
+
+
 def _links(space: Space, ids: Ids) -> Iterable[Edge]:
     rows = Link.objects.filter(_at(ids, "a", "b"), space=space, active=True, retired_at=None)
-    for a, b, kind, weight in rows.order_by().values_list("a", "b", "kind", "weight"):
+    for a, b, kind, weight in _read(rows, ("a", "b"), ("kind", "weight")):
         yield Edge(a, b, "link", weight, "" if kind == Link.Kind.RELATED else kind)
 
 
 def _successions(space: Space, ids: Ids) -> Iterable[Edge]:
     rows = Fact.objects.filter(_at(ids, "id", "supersedes"), space=space, retired_at=None)
-    pairs = rows.exclude(supersedes=None).order_by().values_list("id", "supersedes")
-    return (Edge(newer, older, "supersedes") for newer, older in pairs if older)
+    pairs = _read(rows.exclude(supersedes=None), ("id", "supersedes"))
+    return (Edge(newer, older, "supersedes") for newer, older in pairs)
 
 
 def _relations(space: Space, ids: Ids) -> Iterable[Edge]:
     rows = Relation.objects.filter(_at(ids, "src", "dst", "fact"), space=space, retired_at=None)
-    columns = ("src", "dst", "label", "fact", "fact__confidence")
-    for src, dst, label, fact, confidence in rows.order_by().values_list(*columns):
+    ends, told = ("src", "dst", "fact"), ("label", "fact__confidence")
+    for src, dst, fact, label, confidence in _read(rows, ends, told):
         sure = min(1.0, max(0.0, confidence))
         yield Edge(src, dst, "relation", sure, label)
         yield Edge(fact, src, "mentions", sure)
@@ -206,15 +218,15 @@ def _relations(space: Space, ids: Ids) -> Iterable[Edge]:
 def _supports(space: Space, ids: Ids) -> Iterable[Edge]:
     """A note and a fact of the same words, or a note made of a fact. Two statements."""
     anchored = Note.objects.filter(_at(ids, "id", "fact"), space=space, retired_at=None)
-    made = anchored.exclude(fact=None).order_by().values_list("id", "fact")
-    yield from (Edge(note, fact, "support") for note, fact in made if fact)
+    made = _read(anchored.exclude(fact=None), ("id", "fact"))
+    yield from (Edge(note, fact, "support") for note, fact in made)
     rows = Derivation.objects.filter(
         space=space, child_type__in=("note", "fact", "episode"), role=Derivation.Role.SUPPORT
     )
     if ids is not None:
         rows = rows.filter(turn__in=rows.filter(child_id__in=ids).order_by().values("turn"))
-    by_turn: dict[UUID, dict[str, set[UUID]]] = defaultdict(lambda: defaultdict(set))
-    for turn, kind, child in rows.order_by().values_list("turn", "child_type", "child_id"):
+    by_turn: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for turn, child, kind in _read(rows, ("turn", "child_id"), ("child_type",)):
         by_turn[turn][kind].add(child)
     yield from shares(by_turn)
 
@@ -222,7 +234,7 @@ def _supports(space: Space, ids: Ids) -> Iterable[Edge]:
 def _topics(space: Space, ids: Ids) -> Iterable[Edge]:
     segment = "page__memberships__segment"
     rows = Note.objects.filter(_at(ids, "id", segment), space=space, retired_at=None)
-    pairs = rows.exclude(**{segment: None}).order_by().values_list("id", segment)
+    pairs = _read(rows.exclude(**{segment: None}), ("id", segment))
     return (Edge(note, topic, "about") for note, topic in pairs)
 
 

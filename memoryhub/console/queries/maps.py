@@ -61,7 +61,7 @@ class Point:
 
 def points_of(space: Space, row: SpaceMap, weights: Heat, now: datetime) -> list[Point]:
     """Those whose memories are still held. Four statements."""
-    places = {UUID(owner): (x, y) for _, owner, x, y in row.points}
+    places = {owner: (x, y) for _, owner, x, y in row.points}
     kinds = tuple({kind for kind, *_ in row.points})
     nodes = nodes_of(space, kinds, places, weights, now) if places else []
     topics = _topics(space, nodes)
@@ -72,30 +72,30 @@ def points_of(space: Space, row: SpaceMap, weights: Heat, now: datetime) -> list
     ]
 
 
-def _of_kind(nodes: Iterable[Node], kind: str) -> list[UUID]:
+def _of_kind(nodes: Iterable[Node], kind: str) -> list[str]:
     return [node.id for node in nodes if node.kind == kind]
 
 
-def _tags(nodes: Sequence[Node]) -> dict[UUID, tuple[str, ...]]:
+def _tags(nodes: Sequence[Node]) -> dict[str, tuple[str, ...]]:
     rows = Note.objects.filter(id__in=_of_kind(nodes, "note")).exclude(tags=[])
-    return {note: tuple(tags) for note, tags in rows.order_by().values_list("id", "tags")}
+    return {str(note): tuple(tags) for note, tags in rows.order_by().values_list("id", "tags")}
 
 
-def _topics(space: Space, nodes: Sequence[Node]) -> dict[UUID, str]:
+def _topics(space: Space, nodes: Sequence[Node]) -> dict[str, str]:
     """What segment each belongs to: a note by its page, a fact by the page of its words."""
     found = {node.id: shorten(node.text, 60) for node in nodes if node.kind == "segment"}
     named = _segments(space)
     notes = Note.objects.filter(id__in=_of_kind(nodes, "note")).exclude(page=None)
     for note, segment in notes.order_by().values_list("id", "page__memberships__segment"):
         if segment in named:
-            found.setdefault(note, named[segment])
+            found.setdefault(str(note), named[segment])
     by_turn = _by_turn(space)
     facts = Derivation.objects.filter(
         space=space, child_type="fact", role=Derivation.Role.SUPPORT
     ).order_by("turn__seq")
     for fact, seq in facts.values_list("child_id", "turn__seq"):
         if by_turn.get(seq) in named:
-            found.setdefault(fact, named[by_turn[seq]])
+            found.setdefault(str(fact), named[by_turn[seq]])
     return found
 
 
@@ -135,7 +135,7 @@ def compact(points: Sequence[Point], left_out: str) -> dict[str, Any]:
         "groups": {"segment": topics, "tag": tags},
         "nodes": [
             [
-                str(point.node.id),
+                point.node.id,
                 kinds.index(point.node.kind),
                 shorten(point.node.text),
                 heat,

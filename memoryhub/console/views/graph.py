@@ -19,6 +19,7 @@ from memoryhub.console.listing import page_in
 from memoryhub.console.queries import graph as queries
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
+from memoryhub.console.quoting import SourceQuote
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.spaces import tab
 from memoryhub.policies.services import policy_of
@@ -36,6 +37,9 @@ def graph(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     context = {"wish": wish, "choices": _choices(wish), "centre": _centre(space, wish)}
     if wish.view != "picture":
         context |= _listed(space, wish)
+    elif space.facts or space.notes or space.entities:
+        where = reverse("space-graph-data", args=[space.id], query=wish.asked)
+        context |= {"drawn": True, "data": where}
     return tab(request, space, "graph", **context)
 
 
@@ -109,11 +113,16 @@ def about(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         "node": node,
         "address": address(space, node),
         "fact": _fact(node),
-        "sources": memories.sources_of(node.kind, [node.id])[node.id][:3],
+        "sources": _sources(node),
         "around": around[:NEIGHBOURS],
         "count": len(around),
     }
     return render(request, "parts/graph_about.html", context)
+
+
+def _sources(node: Node) -> list[SourceQuote]:
+    node_id = UUID(node.id)
+    return memories.sources_of(node.kind, [node_id])[node_id][:3]
 
 
 def _fact(node: Node) -> memories.FactRow | None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page, require_POST
@@ -50,6 +51,8 @@ def space_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {"standing": standing, "filters": filters, "kinds": mapping.KINDS}
     context |= {"view": view, "held": {"view": view}}
     context |= {"colours": COLOUR.options, "colour": COLOUR.read(request.GET)}
+    if view == "picture" and standing.row and standing.row.drawn_at:
+        context |= {"drawn": True, "data": reverse("space-map-data", args=[space.id])}
     if view == "table":
         context["page"] = _listed(space, _points(space, standing), filters)
     return tab(request, space, "map", **context)

@@ -4,17 +4,25 @@ import { css, groupTone, mixed, palette, STRANDS, still } from "./theme.js";
 
 const { MultiUndirectedGraph } = globalThis.graphology;
 
-export function graphOf(data) {
+// The memories without their links. `places` in the order of the data, where its rows have none.
+export function graphOf(data, places) {
   const graph = new MultiUndirectedGraph();
   const base = Math.max(2.2, Math.min(9, 34 / data.nodes.length ** 0.3));
-  for (const [id, kind, text, heat, past, x = 0, y = 0, segment = -1, tag = -1] of data.nodes) {
-    graph.addNode(id, { kind, text, label: short(text), heat, past, x, y, segment, tag, size: base * (0.55 + 1.6 * heat), search: text.toLowerCase() });
-  }
-  for (const [source, target, kind, weight, label] of data.edges) {
+  data.nodes.forEach(([id, kind, text, heat, past, left, top, segment = -1, tag = -1], at) => {
+    const [x, y] = places?.[at] ?? [left, top];
+    const size = base * (0.55 + 1.6 * heat);
+    graph.addNode(id, { kind, text, label: short(text), heat, past, x, y, segment, tag, size, search: text.toLowerCase() });
+  });
+  return graph;
+}
+
+function joined(graph, data) {
+  data.edges.forEach(([source, target, kind, weight, label], at) => {
     const name = data.links[kind];
     const { size, type = "line" } = STRANDS[name];
-    graph.addEdge(data.nodes[source][0], data.nodes[target][0], { kind: name, weight, type, size: size * (0.6 + 0.6 * weight), said: label });
-  }
+    const held = { kind: name, weight, type, size: size * (0.6 + 0.6 * weight), said: label };
+    graph.addEdgeWithKey(at, data.nodes[source][0], data.nodes[target][0], held);
+  });
   return graph;
 }
 
@@ -43,7 +51,7 @@ export class Picture {
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
       stagePadding: 36,
-      hideEdgesOnMove: graph.size > 4000,
+      hideEdgesOnMove: data.edges.length > 4000,
       allowInvalidContainer: true,
     });
   }
@@ -51,16 +59,21 @@ export class Picture {
   paint() {
     this.colours = palette(this.data.kinds);
     this.label = css(this.colours.text);
+    this.faded = css(this.colours.faded);
+    this.thin = css(this.colours.thin);
+    this.tones = new Map();
   }
 
+  // Thousands have few colours between them: each is mixed once.
   tone(held) {
-    const { colours, view } = this;
-    const own = view.colour === "kind" ? colours.kinds[held.kind] : groupTone(colours, this.groups(held));
-    return held.past ? mixed(own, colours.surface, 0.45) : own;
-  }
-
-  groups(held) {
-    return held[this.view.colour] ?? -1;
+    const { colours, tones, view } = this;
+    const group = held[view.colour] ?? -1;
+    const name = `${view.colour} ${group} ${held.past}`;
+    if (!tones.has(name)) {
+      const own = view.colour === "kind" ? colours.kinds[group] : groupTone(colours, group);
+      tones.set(name, css(held.past ? mixed(own, colours.surface, 0.45) : own));
+    }
+    return tones.get(name);
   }
 
   shows(held) {
@@ -85,22 +98,24 @@ export class Picture {
     return { node, near };
   }
 
+  // Sigma hands a copy of what is held of each, which may be changed.
   node(node, held) {
-    if (!this.shows(held)) return { ...held, hidden: true };
-    const { colours, lit, view } = this;
+    if (!this.shows(held)) return Object.assign(held, { hidden: true });
+    const { lit, view } = this;
     const out = (lit && !lit.near.has(node)) || !this.found(held);
-    if (out) return { ...held, color: css(colours.faded), label: "", zIndex: 0 };
+    if (out) return Object.assign(held, { color: this.faded, label: "", zIndex: 0 });
     const marked = lit?.node === node;
     const named = marked || (view.words.length > 0 && view.words.join("").length > 2);
-    return { ...held, color: css(this.tone(held)), labelColour: this.label, zIndex: 1, highlighted: marked, forceLabel: named && this.graph.order < 800 };
+    const forceLabel = named && this.graph.order < 800;
+    return Object.assign(held, { color: this.tone(held), labelColour: this.label, zIndex: 1, highlighted: marked, forceLabel });
   }
 
   edge(edge, held) {
     const { colours, lit } = this;
-    if (!this.links(held)) return { ...held, hidden: true };
+    if (!this.links(held)) return Object.assign(held, { hidden: true });
     const near = lit && this.graph.hasExtremity(edge, lit.node);
-    if (lit && !near) return { ...held, color: css(colours.thin), size: 0.5, zIndex: 0 };
-    return { ...held, color: colours.strands[held.kind], size: near ? held.size * 1.6 : held.size, zIndex: near ? 1 : 0 };
+    if (lit && !near) return Object.assign(held, { color: this.thin, size: 0.5, zIndex: 0 });
+    return Object.assign(held, { color: colours.strands[held.kind], size: near ? held.size * 1.6 : held.size, zIndex: near ? 1 : 0 });
   }
 
   // The name beside what is pointed at, on the surface of the theme.
@@ -129,6 +144,13 @@ export class Picture {
     context.restore();
   }
 
+  // The links, into a copy: of each that is put into a graph that is shown Sigma is told.
+  join() {
+    if (!this.data.edges.length) return;
+    this.graph = joined(this.graph.copy(), this.data);
+    this.sigma.setGraph(this.graph);
+  }
+
   refresh() {
     this.lit = this.light();
     this.sigma.refresh({ skipIndexation: true });
@@ -139,12 +161,19 @@ export class Picture {
     this.refresh();
   }
 
-  move(names, places) {
+  // New places, as x, y, x, y … in the order of the data.
+  move(places) {
     let at = 0;
     this.graph.updateEachNodeAttributes(
       (_, held) => Object.assign(held, { x: places[at++], y: places[at++] }),
       { attributes: ["x", "y"] },
     );
+  }
+
+  // What group each belongs to, by which it can be coloured.
+  group(name, numbers) {
+    let at = 0;
+    this.graph.updateEachNodeAttributes((_, held) => Object.assign(held, { [name]: numbers[at++] }), { attributes: [name] });
   }
 
   look(node, ratio) {

@@ -1,10 +1,9 @@
 // The link graph and the embedding map: data, picture, filters, the panel beside, and the address.
 
 import "../../vendor/graphology/graphology.umd.min.js";
-import "../../vendor/graphology/graphology-library.min.js";
 import "../../vendor/sigma/sigma.min.js";
 import { graphOf, Picture } from "./draw.js";
-import { arrange, clustersOf, discs, fillIn, forget, keep, kept } from "./place.js";
+import { arrange, firstPlaces, forget, keep } from "./place.js";
 import { onTheme, still } from "./theme.js";
 
 const root = document.getElementById("graph");
@@ -61,16 +60,21 @@ function fail(why) {
   tell("");
 }
 
-async function load() {
-  trouble.hidden = true;
-  tell("Loading…");
+// What the data depends on, of all that is chosen.
+function source() {
   const wanted = address();
   const here = ["q", "colour", "node"]; // what the picture does by itself
   if (!wanted.has("around")) here.push("weight", "link");
   for (const name of here) wanted.delete(name);
+  return `${root.dataset.url.split("?")[0]}?${wanted}`;
+}
+
+async function load(from = source()) {
+  trouble.hidden = true;
+  tell("Loading…");
   let answer;
   try {
-    answer = await fetch(`${root.dataset.url}?${wanted}`, { headers: { Accept: "application/json" } });
+    answer = await fetch(from);
   } catch {
     return fail("The hub does not answer. Is it running?");
   }
@@ -79,59 +83,48 @@ async function load() {
   draw();
 }
 
-function draw(anew = false) {
+// The memories are drawn first. What takes as long again, their links, comes after that, and what
+// takes longest, clusters and better places, is left to a worker.
+function draw() {
   worker?.terminate();
-  const graph = graphOf(data);
+  const first = data.placed ? null : firstPlaces(root.dataset.space, data);
+  const graph = graphOf(data, first?.places);
   const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
   picture?.end();
   box.replaceChildren();
-  const rest = data.placed ? false : settle(graph, anew);
   picture = new Picture(box, data, graph, { ...asked(), open: null, pointed: null });
-  requestAnimationFrame(() => setTimeout(seen)); // after it was painted
   root.picture = picture; // for those who measure it
   root.dataset.nodes = graph.order;
+  const drawn = picture;
+  requestAnimationFrame(() => setTimeout(() => picture === drawn && seen(first, open))); // painted
+}
+
+function seen(first, open) {
+  performance.mark("graph-drawn");
+  root.dataset.drawn = "yes";
+  picture.join();
+  performance.mark("graph-joined");
   listen();
   legend();
   count();
   if (open) choose(open, { look: true });
-  if (rest) improve(graph);
+  if (first && picture.graph.order > 1) improve(first);
 }
 
-function seen() {
-  performance.mark("graph-drawn");
-  root.dataset.drawn = "yes";
-}
-
-// First places; whether they can be bettered.
-function settle(graph, anew) {
-  const clusters = clustersOf(graph);
-  graph.updateEachNodeAttributes((node, held) => Object.assign(held, { cluster: clusters.get(node) }));
-  const places = anew ? new Map() : kept(root.dataset.space, graph);
-  const known = places.size;
-  if (known < graph.order) fillIn(graph, places, discs(graph, clusters));
-  if (!known) for (const [node, place] of discs(graph, clusters)) places.set(node, place);
-  graph.updateEachNodeAttributes((node, held) => {
-    const [x, y] = places.get(node);
-    return Object.assign(held, { x, y });
-  });
-  return known < graph.order && graph.order > 1;
-}
-
-function improve(graph) {
+function improve({ known, places }) {
+  const { graph } = picture;
+  const how = known === graph.order ? "stay" : known ? "better" : "begin";
   let latest = null;
-  root.dataset.settled = "no";
-  worker = arrange(
-    graph,
-    (names, places) => {
-      latest = places;
-      if (!still.matches) picture.move(names, places);
-    },
-    () => {
-      if (latest) picture.move(graph.nodes(), latest);
-      keep(root.dataset.space, graph);
-      root.dataset.settled = "yes";
-    },
-  );
+  if (how !== "stay") root.dataset.settled = "no";
+  worker = arrange(data, places, how, (said) => {
+    if (said.clusters) picture.group("cluster", said.clusters);
+    if (said.places) latest = said.places;
+    if (said.places && (said.done || !still.matches)) picture.move(said.places);
+    if (!said.done || how === "stay") return;
+    if (latest) keep(root.dataset.space, graph);
+    performance.mark("graph-settled");
+    root.dataset.settled = "yes";
+  });
 }
 
 function count() {
@@ -240,7 +233,7 @@ function click(event) {
     box.focus();
   } else if (target.closest("[data-anew]")) {
     forget(root.dataset.space);
-    draw(true);
+    draw();
   } else if (target.closest("[data-again]")) load();
   else if (near && picture?.graph.hasNode(near.dataset.node)) {
     event.preventDefault();
@@ -272,7 +265,7 @@ function begin() {
     panel.textContent = gone ? "This memory is not here any more." : `The hub answered ${event.detail.xhr.status}.`;
   });
   onTheme(() => picture?.repaint());
-  load();
+  load(root.dataset.url); // the page has asked for it already
 }
 
 if (root) begin();

@@ -1,53 +1,16 @@
-// Where memories stand: kept places, a cheap first arrangement, and the worker that betters it.
+// Where memories stand: places kept from the last visit, a first place for the others, and the
+// worker that betters them. Nothing here takes long: it is done before the first picture.
 
-const { communitiesLouvain } = globalThis.graphologyLibrary;
-const SPACES_KEPT = 12;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+const SPACES_KEPT = 12;
 const ROUGH = 1000; // places are kept as whole numbers of this scale
 
-// The same numbers each time, so that the same space looks and is coloured the same.
-function seeded() {
-  let state = 7;
-  return () => {
-    state = (state * 1664525 + 1013904223) % 4294967296;
-    return state / 4294967296;
-  };
-}
-
-// Of each memory the number of its cluster, 0 the largest; -1 for those linked with nothing.
-export function clustersOf(graph) {
-  const found = graph.size ? communitiesLouvain(graph, { rng: seeded(), getEdgeWeight: null }) : {};
-  const sizes = new Map();
-  for (const node in found) if (graph.degree(node)) sizes.set(found[node], (sizes.get(found[node]) ?? 0) + 1);
-  const ranks = new Map([...sizes].sort((a, b) => b[1] - a[1]).map(([name], rank) => [name, rank]));
-  return new Map(graph.mapNodes((node) => [node, ranks.get(found[node]) ?? -1]));
-}
-
-function sunflower(at, step) {
+export function sunflower(at, step) {
   const radius = step * Math.sqrt(at + 0.5);
   return [radius * Math.cos(at * GOLDEN), radius * Math.sin(at * GOLDEN)];
 }
 
-// Every cluster a disc, the large ones in the middle, what is linked with nothing around them.
-export function discs(graph, clusters) {
-  const groups = new Map();
-  for (const [node, cluster] of clusters) groups.set(cluster, [...(groups.get(cluster) ?? []), node]);
-  const places = new Map();
-  let taken = 0;
-  for (const cluster of [...groups.keys()].filter((name) => name >= 0).sort((a, b) => a - b)) {
-    const nodes = groups.get(cluster);
-    const [left, top] = sunflower(taken + nodes.length / 2, 1.5);
-    const centre = taken ? [left, top] : [0, 0];
-    nodes.sort((a, b) => graph.degree(b) - graph.degree(a));
-    nodes.forEach((node, at) => {
-      const [x, y] = sunflower(at, 0.9);
-      places.set(node, [centre[0] + x, centre[1] + y]);
-    });
-    taken += nodes.length;
-  }
-  (groups.get(-1) ?? []).forEach((node, at) => places.set(node, sunflower(taken * 1.3 + at, 1.5)));
-  return places;
-}
+const short = (id) => id.slice(-12);
 
 function shelf() {
   try {
@@ -57,22 +20,15 @@ function shelf() {
   }
 }
 
-// Places from the last visit, of those that are still there.
-export function kept(space, graph) {
-  const found = shelf().find(([name]) => name === space)?.[1] ?? {};
-  const places = new Map();
-  graph.forEachNode((node) => {
-    const place = found[node.slice(-12)];
-    if (place) places.set(node, place.map((part) => part / ROUGH));
-  });
-  return places;
+export function forget(space) {
+  localStorage.setItem("graph-places", JSON.stringify(shelf().filter(([name]) => name !== space)));
 }
 
 export function keep(space, graph) {
   const all = shelf();
   const found = all.find(([name]) => name === space)?.[1] ?? {};
   graph.forEachNode((node, { x, y }) => {
-    found[node.slice(-12)] = [Math.round(x * ROUGH), Math.round(y * ROUGH)];
+    found[short(node)] = [Math.round(x * ROUGH), Math.round(y * ROUGH)];
   });
   let spaces = [[space, found], ...all.filter(([name]) => name !== space)].slice(0, SPACES_KEPT);
   while (spaces.length) {
@@ -85,42 +41,42 @@ export function keep(space, graph) {
   }
 }
 
-export function forget(space) {
-  localStorage.setItem("graph-places", JSON.stringify(shelf().filter(([name]) => name !== space)));
+// A place for each memory, in the order of the data, and how many were known. The new ones stand
+// beside one they are linked with; where nothing is known, the warmest are in the middle.
+export function firstPlaces(space, { nodes, edges }) {
+  const found = shelf().find(([name]) => name === space)?.[1] ?? {};
+  const places = nodes.map(([id]) => found[short(id)]?.map((part) => part / ROUGH));
+  const known = places.filter(Boolean).length;
+  const beside = (one, other) => {
+    if (places[one] || !places[other]) return;
+    const [aside, down] = sunflower(one % 40, 0.4);
+    places[one] = [places[other][0] + aside, places[other][1] + down];
+  };
+  if (known && known < nodes.length) {
+    for (const [source, target] of edges) {
+      beside(source, target);
+      beside(target, source);
+    }
+  }
+  return { known, places: nodes.map((_, at) => places[at] ?? sunflower(at, 1.5)) };
 }
 
-// New ones stand beside a memory they are linked with.
-export function fillIn(graph, places, fresh) {
-  graph.forEachNode((node) => {
-    if (places.has(node)) return;
-    const known = graph.findNeighbor(node, (other) => places.has(other));
-    const [x, y] = known ? places.get(known) : fresh.get(node);
-    const [aside, down] = sunflower(places.size % 40, 0.4);
-    places.set(node, [x + aside, y + down]);
-  });
-}
-
-// Runs beside the page. `moved` gets the places as x, y, x, y …, `done` is told at the end.
-export function arrange(graph, moved, done) {
-  const names = graph.nodes();
-  const at = new Map(names.map((node, place) => [node, place]));
-  const ends = new Uint32Array(graph.size * 2);
-  const weights = new Float32Array(graph.size);
-  const places = new Float32Array(names.length * 2);
-  names.forEach((node, place) => places.set([graph.getNodeAttribute(node, "x"), graph.getNodeAttribute(node, "y")], place * 2));
-  graph.mapEdges((edge, data, source, target) => [at.get(source), at.get(target), data.weight]).forEach(([source, target, weight], place) => {
-    ends.set([source, target], place * 2);
-    weights[place] = weight;
+// Runs beside the page. `heard` gets what the worker says: `clusters` (the number of each memory's),
+// `places` as x, y, x, y …, and `done` with the last of them.
+export function arrange({ edges }, places, how, heard) {
+  const ends = new Uint32Array(edges.length * 2);
+  const weights = new Float32Array(edges.length);
+  edges.forEach(([source, target, , weight], at) => {
+    ends.set([source, target], at * 2);
+    weights[at] = weight;
   });
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = ({ data }) => {
-    moved(names, data.places);
-    if (data.done) {
-      worker.terminate();
-      done();
-    }
+    if (data.done) worker.terminate();
+    heard(data);
   };
-  worker.onerror = () => done();
-  worker.postMessage({ ends, weights, places }, [ends.buffer, weights.buffer, places.buffer]);
+  worker.onerror = () => heard({ done: true });
+  const flat = Float32Array.from(places.flat());
+  worker.postMessage({ ends, weights, places: flat, how }, [ends.buffer, weights.buffer, flat.buffer]);
   return worker;
 }

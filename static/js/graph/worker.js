@@ -1,8 +1,10 @@
-// ForceAtlas2 beside the page: gets links and first places, sends places back as they get better.
+// Clusters (Louvain) and places (ForceAtlas2) beside the page: gets links and first places, says
+// the clusters once, and sends places as they get better.
 
 import "./no-document.js";
 import "../../vendor/graphology/graphology.umd.min.js";
 import "../../vendor/graphology/graphology-library.min.js";
+import { clustersOf, discs } from "./clusters.js";
 
 const { MultiUndirectedGraph } = globalThis.graphology;
 const forces = globalThis.graphologyLibrary.layoutForceAtlas2;
@@ -16,19 +18,13 @@ function built({ ends, weights, places }) {
   return graph;
 }
 
-function placesOf(graph) {
+function say(graph, done) {
   const places = new Float32Array(graph.order * 2);
   graph.forEachNode((node, { x, y }) => places.set([x, y], Number(node) * 2));
-  return places;
-}
-
-function say(graph, done) {
-  const places = placesOf(graph);
   postMessage({ places, done }, [places.buffer]);
 }
 
-onmessage = ({ data }) => {
-  const graph = built(data);
+function settle(graph) {
   const settings = { ...forces.inferSettings(graph), barnesHutOptimize: graph.order > 600, edgeWeightInfluence: 1 };
   const rounds = graph.order > 1500 ? 300 : 500;
   const begun = performance.now();
@@ -41,4 +37,17 @@ onmessage = ({ data }) => {
     }
   }
   say(graph, true);
+}
+
+// `how`: "stay" where all places are known, "better" from those given, "begin" from clusters.
+onmessage = ({ data }) => {
+  const graph = built(data);
+  const clusters = clustersOf(graph);
+  postMessage({ clusters: Int32Array.from(clusters), done: data.how === "stay" });
+  if (data.how === "stay") return;
+  if (data.how === "begin") {
+    discs(graph, clusters);
+    say(graph, false);
+  }
+  settle(graph);
 };
