@@ -28,10 +28,11 @@ def project(vectors: Floats, told: Callable[[int], object] = unheard) -> Floats:
     are compared, not lengths. van der Maaten and Hinton 2008; started from principal components,
     so that far groups keep their order (Kobak and Berens 2019).
     """
-    if len(vectors) < 2:
-        told(ROUNDS)
+    directions = _directions(vectors)
+    if len(vectors) < 2 or not np.ptp(directions, axis=0).any():
+        told(ROUNDS)  # what can't be told apart has one place, and no components
         return np.zeros((len(vectors), 2), np.float32)
-    reduced = _principal(_directions(vectors))
+    reduced = _principal(directions)
     places = _flat(reduced)
     for done in range(1, ROUNDS + 1):
         if len(vectors) >= FEW:

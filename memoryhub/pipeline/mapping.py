@@ -92,9 +92,11 @@ def _tell(job: Job, done: int) -> None:
 
 def _write(job: Job, space: Space, points: list[Any], mark: str, now: datetime) -> None:
     """Nothing where an erasure has meanwhile taken memories away: they would be back."""
+    held = SpaceMap.objects.select_for_update().filter(id=job.payload["map"])
+    held.first()  # from here on an erasure waits, or what it took is seen to be gone
     if mark_of(space) != mark:
         points = _still_there(space, points)
-    SpaceMap.objects.filter(id=job.payload["map"]).update(
+    held.update(
         points=points,
         mark=mark,
         embedder=space.embedding_model,
@@ -118,7 +120,7 @@ def mark_of(space: Space) -> str:
 
 def forget(space: Space, gone: Iterable[UUID]) -> None:
     """Of an erasure: not even the ids of what is gone stay. Call inside its transaction."""
-    row = SpaceMap.objects.filter(space=space).first()
+    row = SpaceMap.objects.select_for_update().filter(space=space).first()
     if row is not None:
         erased = {str(each) for each in gone}
         row.points = [point for point in row.points if point[1] not in erased]

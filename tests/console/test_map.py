@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -165,6 +167,35 @@ def test_what_is_erased_leaves_no_id_behind(drawn: World) -> None:
         row.save()
     erasing.execute(drawn.space, erasing.Target("turns", (drawn.turn.id,)), "ida", timezone.now())
     assert str(fact.id) not in {point[1] for point in of(drawn).points}
+
+
+def test_an_erasure_and_a_map_being_written_wait_for_each_other(drawn: World) -> None:
+    with tenant_scope(drawn.tenant.id), CaptureQueriesContext(connection) as said:
+        mapping.forget(drawn.space, [])
+        mapping.begin(drawn.space, "ida", timezone.now())
+    forgotten = next(each["sql"] for each in said if "spacemap" in each["sql"])
+    assert "FOR UPDATE" in forgotten
+    with CaptureQueriesContext(connection) as said:
+        run_space(drawn.tenant.id, drawn.space.id)
+    about = [each["sql"] for each in said if "spacemap" in each["sql"]]
+    written = next(at for at, sql in enumerate(about) if '"points" = ' in sql)
+    assert "FOR UPDATE" in about[written - 1]
+
+
+def test_a_memory_erased_while_its_map_is_drawn_is_not_on_it(
+    drawn: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def project(vectors: Any, told: Any) -> Any:
+        with tenant_scope(drawn.tenant.id):
+            IndexEntry.objects.filter(owner_id=drawn.note.id).delete()
+        return [(0.0, 0.0)] * len(vectors)
+
+    with tenant_scope(drawn.tenant.id):
+        mapping.begin(drawn.space, "ida", timezone.now())
+    monkeypatch.setattr("memoryhub.pipeline.mapping.project", project)
+    run_space(drawn.tenant.id, drawn.space.id)
+    assert len(of(drawn).points) == 6
+    assert str(drawn.note.id) not in {point[1] for point in of(drawn).points}
 
 
 def test_the_table_shows_what_the_map_shows(browser: Client, drawn: World) -> None:

@@ -42,8 +42,22 @@ def test_a_few_memories_have_a_map_as_well(count: int) -> None:
     assert np.isfinite(places).all()
 
 
-def test_memories_that_say_the_same_are_drawn_too() -> None:
-    assert np.isfinite(project(np.ones((9, 4), np.float32))).all()
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("one", [0.0, 1.0])
+def test_memories_that_say_the_same_have_one_place(one: float) -> None:
+    heard: list[int] = []
+    assert not project(np.full((9, 4), one, np.float32), heard.append).any()
+    assert heard == [ROUNDS]
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_that_says_something_else_stands_apart() -> None:
+    vectors = np.ones((9, 4), np.float32)
+    vectors[3, 0] = -1
+    places = project(vectors)
+    assert np.isfinite(places).all()
+    apart = np.linalg.norm(places - places[3], axis=1)
+    assert np.delete(apart, 3).min() > 0
 
 
 def test_it_tells_how_far_it_is_and_can_be_broken_off() -> None:
