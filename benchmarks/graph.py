@@ -223,7 +223,7 @@ def _opened(context: Any, base: str, space_id: str, cookie: str) -> Any:
     page.on("console", lambda said: print(said.text))
     page.on("pageerror", lambda error: print(error))
     page.goto(f"{base}/spaces/{space_id}/graph/")
-    page.wait_for_function("performance.getEntriesByName('graph-joined').length", timeout=SETTLED)
+    page.wait_for_selector("#graph[data-drawn=yes]", timeout=SETTLED)
     return page
 
 
