@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -192,6 +194,20 @@ def test_an_answer_is_small_and_kept(browser: Client, world: World, web: dict[st
     with tenant_scope(world.tenant.id):
         make_note(world.space, "new")
     assert browser.get(where, headers={"If-None-Match": answer["ETag"]}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "?kind=note&kind=segment&q=mill", "?around={}&depth=2", "?around={}&weight=0.5&link=link"],
+)
+def test_the_page_asks_ahead_for_the_data_of_its_address(
+    browser: Client, world: World, web: dict[str, Any], query: str
+) -> None:
+    query = query.format(web["note"].id)
+    ahead = re.search(r'rel="preload"[^>]* href="([^"]+)"', page(browser, world, query))
+    assert ahead
+    assert browser.get(unescape(ahead[1])).json() == data(browser, world, query)
+    assert 'rel="preload"' not in page(browser, world, f"{query or '?'}&view=table")
 
 
 def test_data_is_text_and_never_markup(browser: Client, world: World) -> None:
