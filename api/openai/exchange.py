@@ -17,12 +17,12 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from api.openai.memory import OFF, Learned, learn, recalled, report, turns_of
-from api.openai.said import Said
 from api.openai.talk import ChatMessage, messages_of, news_of, text_of, with_memory
 from api.openai.wishes import SPACE, Wishes, without_wishes
 from memoryhub import models_in_use
 from memoryhub.engines.ledger import Call
-from memoryhub.errors import EngineError, InvalidInput, NotFound, Refused
+from memoryhub.engines.llm.said import Said, estimated
+from memoryhub.errors import EngineError, InvalidInput, NotFound
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of, policy_of_tenant
@@ -36,8 +36,6 @@ from notes.models import Receipt
 if TYPE_CHECKING:
     from memoryhub.engines.llm.relaying import Chunks
     from memoryhub.recall.context import Context
-
-PATH = "/chat/completions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ class Exchange:
     def completed(self) -> dict[str, Any]:
         """The endpoint's answer with what the hub did. Raises EngineError."""
         try:
-            answer = models_in_use.proxied().complete(PATH, self.body, "choices")
+            answer = models_in_use.proxied().complete(self.body)
         except EngineError as error:
             self.failed(error)
             raise
@@ -118,21 +116,10 @@ class Exchange:
     def streamed(self) -> Chunks:
         """The answer as it comes. Raises EngineError as `completed` does, before its first word."""
         try:
-            return self._opened()
+            return models_in_use.proxied().stream(self.body)
         except EngineError as error:
             self.failed(error)
             raise
-
-    def _opened(self) -> Chunks:
-        """With tokens counted by the endpoint, unless it does not know how to be asked for that."""
-        relay, given = models_in_use.proxied(), self.body.get("stream_options")
-        counted = {**(given if isinstance(given, dict) else {}), "include_usage": True}
-        try:
-            return relay.stream(PATH, self.body | {"stream_options": counted})
-        except Refused as error:
-            if given is not None or "stream_options" not in error.message:
-                raise
-            return relay.stream(PATH, self.body)
 
     def ended(self, said: Said) -> dict[str, Any]:
         """It was answered: account for it, learn from it, and say so."""
@@ -170,7 +157,7 @@ class Exchange:
 
     def _call(self, said: Said, error: str) -> Call:
         sent = [{"role": m["role"], "content": text_of(m)} for m in self.body["messages"]]
-        prompt, completion = said.usage or ((0, 0) if error else _estimated(sent, said.text))
+        prompt, completion = said.usage or ((0, 0) if error else estimated(sent, said.text))
         return Call(
             PROXY,
             PROXY,
@@ -192,14 +179,6 @@ class Exchange:
         about = {"model": self.body["model"]} | ({} if said.finished else {"cut": True})
         turns = turns_of(news_of(self.messages), said.text, about, once=self.once)
         return learn(asker.key.tenant_id, asker.subject, self.wishes, turns, self.found, self.began)
-
-
-def _estimated(sent: Sequence[Mapping[str, str]], answer: str) -> tuple[int, int]:
-    """For endpoints that count nothing: a budget that sees nothing would hold nothing back."""
-    from memoryhub.engines.embedding.packaged import count_tokens
-
-    counts = count_tokens([*(each["content"] for each in sent), answer])
-    return sum(counts[:-1]), counts[-1]
 
 
 def begin(key: KeyRow, wishes: Wishes, body: Mapping[str, Any], once: str = "") -> Exchange:

@@ -15,7 +15,7 @@ from django.http import StreamingHttpResponse
 from api.openai.errors import of_engine
 from api.openai.exchange import Exchange
 from api.openai.memory import OFF, headers_of, report
-from api.openai.said import Said, choices, is_last
+from memoryhub.engines.llm.said import Said, choices, is_last
 from memoryhub.errors import EngineError
 
 DONE = "data: [DONE]\n\n"

@@ -10,30 +10,24 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
 
-from api.openai.said import Said
 from memoryhub import models_in_use
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.engines.ledger import Call
+from memoryhub.engines.llm.said import Said, estimated
 from memoryhub.engines.types import Answer
-from memoryhub.errors import EngineError, Refused
+from memoryhub.errors import EngineError
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.policies.schema import Policy
 from memoryhub.recall.prompting import block, handles_of, words_for
 from memoryhub.recall.results import Item
 from memoryhub.tenants.models import Space
 
-if TYPE_CHECKING:
-    from memoryhub.engines.llm.relaying import Chunks
-
 # What calls of the chat are accounted for as.
 CHAT = "chat"
-PATH = "/chat/completions"
 INSTRUCTIONS = (
     "You talk with {name}. You are an assistant that remembers. The time is {now}. Reply in the"
     " language of the last message, in a few plain sentences. What is remembered may stand before"
@@ -117,7 +111,8 @@ class Streamed:
             ledger.save()
 
     def _words(self) -> Iterator[str]:
-        chunks = self._opened()
+        body = {"model": self.model, "messages": list(self.prompt.messages)}
+        chunks = models_in_use.proxied().stream(body)
         try:
             for chunk in chunks:
                 known = len(self._said.parts)
@@ -130,23 +125,10 @@ class Streamed:
         if not self._said.text.strip():
             raise EngineError("The model said nothing")
 
-    def _opened(self) -> Chunks:
-        """With tokens counted by the endpoint, unless it does not know how to be asked for that."""
-        relay = models_in_use.proxied()
-        body: dict[str, Any] = {"model": self.model, "messages": list(self.prompt.messages)}
-        body |= {"stream": True}
-        try:
-            return relay.stream(PATH, body | {"stream_options": {"include_usage": True}})
-        except Refused as error:
-            if "stream_options" not in error.message:
-                raise
-            return relay.stream(PATH, body)
-
     def _count(self, milliseconds: float) -> None:
         call, text = self.call, self._said.text
         call.output, call.milliseconds = text, milliseconds
         if self._said.usage:
             call.prompt_tokens, call.completion_tokens = self._said.usage
-        elif text:  # an endpoint that counts nothing must not make the budget see nothing
-            *asked, said = count_tokens([*(m["content"] for m in call.messages), text])
-            call.prompt_tokens, call.completion_tokens = sum(asked), said
+        elif text:
+            call.prompt_tokens, call.completion_tokens = estimated(call.messages, text)

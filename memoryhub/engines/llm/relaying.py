@@ -13,6 +13,7 @@ from memoryhub.engines.llm.endpoint import connect, translated
 from memoryhub.errors import EngineError, Refused
 
 Body = dict[str, Any]
+_PATH = "/chat/completions"
 # When to come back, in whichever form the endpoint says it.
 _WAITING = ("Retry-After", "Retry-After-Ms")
 
@@ -36,29 +37,37 @@ class Chunks:
 
 
 class Relay:
-    """The way to one endpoint for requests that are not the hub's own."""
+    """The way to one endpoint for chats that are not the hub's own."""
 
     def __init__(self, base_url: str, api_key: str, timeout: float) -> None:
         self._client = connect(base_url, api_key, timeout)
 
-    def complete(self, path: str, body: Body, member: str) -> Body:
-        """The whole answer. Raises EngineError; Refused where the endpoint says no.
-
-        `member` is the list that an answer of this path has.
-        """
+    def complete(self, body: Body) -> Body:
+        """The whole answer. Raises EngineError; Refused where the endpoint says no."""
         with _told():
-            reply = self._client.post(path, body=body, cast_to=object)
-            if not (isinstance(reply, dict) and isinstance(reply.get(member), list)):
-                raise ValueError(f"an answer without {member}")
+            reply = self._client.post(_PATH, body=body, cast_to=object)
+            if not (isinstance(reply, dict) and isinstance(reply.get("choices"), list)):
+                raise ValueError("an answer without choices")
         return reply
 
-    def stream(self, path: str, body: Body) -> Chunks:
-        """The answer as it comes. Raises EngineError before the first event as `complete` does."""
+    def stream(self, body: Body) -> Chunks:
+        """The answer as it comes, with tokens counted by the endpoint, unless it does not know
+        how to be asked for that. Raises EngineError before the first event as `complete` does."""
+        given = body.get("stream_options")
+        counted = {**(given if isinstance(given, dict) else {}), "include_usage": True}
+        try:
+            return self._streamed(body | {"stream_options": counted})
+        except Refused as error:
+            if given is not None or "stream_options" not in error.message:
+                raise
+            return self._streamed(body)
+
+    def _streamed(self, body: Body) -> Chunks:
         with _told():
             return Chunks(
                 self._client.post(
-                    path,
-                    body=body,
+                    _PATH,
+                    body=body | {"stream": True},
                     cast_to=object,
                     stream=True,
                     stream_cls=openai.Stream[object],

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from api.openai.said import Said, is_last
 from api.openai.talk import (
     is_under_way,
     messages_of,
@@ -25,6 +24,7 @@ from api.openai.wishes import (
     wishes_of,
     without_wishes,
 )
+from memoryhub.engines.llm.said import Said, is_last
 from memoryhub.errors import InvalidInput
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,15 @@ class Said:
         if isinstance(content, str):
             self.parts.append(content)
         self.finished = self.finished or bool(choice.get("finish_reason"))
+
+
+def estimated(sent: Sequence[Mapping[str, str]], answer: str) -> tuple[int, int]:
+    """(prompt, completion) tokens, for endpoints that count nothing: a budget that sees nothing
+    would hold nothing back."""
+    from memoryhub.engines.embedding.packaged import count_tokens
+
+    counts = count_tokens([*(each["content"] for each in sent), answer])
+    return sum(counts[:-1]), counts[-1]
 
 
 def choices(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
