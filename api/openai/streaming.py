@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from django.http import StreamingHttpResponse
 
@@ -21,6 +21,38 @@ from memoryhub.errors import EngineError
 DONE = "data: [DONE]\n\n"
 
 
+class Telling(Protocol):
+    """How a protocol tells of an answer, in events. `tells_usage`: also chunks of tokens alone."""
+
+    tells_usage: bool
+
+    def more(self, chunk: dict[str, Any]) -> Iterator[str]: ...
+
+    def ended(
+        self, last: dict[str, Any], said: Said, memoryhub: dict[str, Any]
+    ) -> Iterator[str]: ...
+
+    def failed(self, error: dict[str, Any], memoryhub: dict[str, Any]) -> Iterator[str]: ...
+
+
+class ChatTelling:
+    """As a chat completion is told: the chunks as they are."""
+
+    def __init__(self, asked: dict[str, Any]) -> None:
+        options = asked.get("stream_options")
+        self.tells_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+
+    def more(self, chunk: dict[str, Any]) -> Iterator[str]:
+        yield event(chunk)
+
+    def ended(self, last: dict[str, Any], said: Said, memoryhub: dict[str, Any]) -> Iterator[str]:
+        yield event(last | {"memoryhub": memoryhub})
+        yield DONE
+
+    def failed(self, error: dict[str, Any], memoryhub: dict[str, Any]) -> Iterator[str]:
+        yield event({"error": error, "memoryhub": memoryhub})
+
+
 class Streamed:
     """The events of one exchange. Closed in the middle, it ends what it began.
 
@@ -28,10 +60,8 @@ class Streamed:
     tell of it.
     """
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange, self._said = exchange, Said()
-        options = exchange.body.get("stream_options")
-        self._tells_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+    def __init__(self, exchange: Exchange, telling: Telling) -> None:
+        self._exchange, self._said, self._telling = exchange, Said(), telling
         self._upstream = exchange.streamed()
         self._chunks = iter(self._upstream)
         try:
@@ -56,25 +86,25 @@ class Streamed:
         try:
             for chunk in self._all():
                 if held is not None:
-                    yield event(held)
+                    yield from self._telling.more(held)
                 held = chunk if is_last(chunk) else None
                 if held is None:
-                    yield event(chunk)
+                    yield from self._telling.more(chunk)
             if not self._said.finished:
                 raise EngineError("The model endpoint's answer was cut off", code="unreachable")
         except EngineError as error:
             if not self._said.finished:
                 told = self._exchange.failed(error, self._said)
-                yield event({"error": of_engine(error), "memoryhub": told})
+                yield from self._telling.failed(of_engine(error), told)
                 return
-        yield event((held or _empty(self._first)) | {"memoryhub": self._exchange.ended(self._said)})
-        yield DONE
+        last = held or _empty(self._first)
+        yield from self._telling.ended(last, self._said, self._exchange.ended(self._said))
 
     def _all(self) -> Iterator[dict[str, Any]]:
         """Every chunk to be told, in order. Tokens are counted for the hub whoever asked for it."""
         for chunk in _chained(self._first, self._chunks):
             self._said.take(chunk)
-            if choices(chunk) or self._tells_usage or not chunk.get("usage"):
+            if choices(chunk) or self._telling.tells_usage or not chunk.get("usage"):
                 yield chunk
 
 
@@ -92,9 +122,9 @@ def event(data: dict[str, Any]) -> str:
     return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-def response_of(exchange: Exchange) -> StreamingHttpResponse:
+def response_of(exchange: Exchange, telling: Telling) -> StreamingHttpResponse:
     """Raises EngineError before anything is sent."""
-    response = StreamingHttpResponse(Streamed(exchange), content_type="text/event-stream")
+    response = StreamingHttpResponse(Streamed(exchange, telling), content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     for name, value in headers_of(report(exchange.found, OFF)).items():

@@ -10,6 +10,7 @@ app_name = "openai"
 
 urlpatterns = [
     path("chat/completions", views.ChatView.as_view(), name="chat"),
+    path("responses", views.ResponsesView.as_view(), name="responses"),
     path("models", models.ModelsView.as_view(), name="models"),
     path("models/<path:name>", models.ModelView.as_view(), name="model"),
     path("embeddings", embeddings.EmbeddingsView.as_view(), name="embeddings"),

@@ -126,6 +126,60 @@ def test_a_client_that_hangs_up_leaves_what_was_said(
     assert len(said(tenant)) == 2
 
 
+def test_a_response_remembers_and_learns(
+    client: OpenAI, upstream: OpenAIServer, tenant: Tenant
+) -> None:
+    upstream.chat("In Porto.")
+    raw = client.responses.with_raw_response.create(
+        model="gpt-x", user="ana", input="Where do I live?", instructions="Be brief."
+    )
+    answer: Any = raw.parse()
+    assert (answer.output_text, answer.status) == ("In Porto.", "completed")
+    assert answer.usage.total_tokens == 15
+    assert answer.memoryhub["recall_id"] == raw.headers["X-MemoryHub-Recall-Id"]
+    assert upstream.requests[-1].body["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert "Porto" in upstream.requests[-1].text
+    assert said(tenant) == ["Where do I live?", "In Porto."]
+
+
+def test_a_streamed_response_is_put_together_by_the_clients_own_helper(
+    client: OpenAI, upstream: OpenAIServer, tenant: Tenant
+) -> None:
+    upstream.chat("In the town of Porto.")
+    with client.responses.stream(model="x", user="ana", input="Where do I live?") as stream:
+        kinds = [event.type for event in stream]
+        last: Any = stream.get_final_response()
+    assert kinds[:2] == ["response.created", "response.in_progress"]
+    assert kinds[-1] == "response.completed"
+    assert last.output_text == "In the town of Porto."
+    assert last.usage.output_tokens == 5
+    assert any("Porto" in item["text"] for item in last.memoryhub["items"])
+    assert said(tenant)[-1] == "In the town of Porto."
+
+
+def test_a_response_calls_a_function_and_reads_its_result(
+    client: OpenAI, upstream: OpenAIServer
+) -> None:
+    pieces = [chunk({"role": "assistant", "tool_calls": [{"index": 0, **CALL}]})]
+    upstream.chat(Reply(events=[*pieces, chunk({}, "tool_calls"), "[DONE]"]), "Rain.")
+    tool: Any = {"type": "function", **TOOL["function"]}
+    asked: list[Any] = [{"role": "user", "content": "Does it rain where I live?"}]
+    with client.responses.stream(model="x", user="ana", input=asked, tools=[tool]) as stream:
+        for _ in stream:
+            pass
+        (call,) = stream.get_final_response().output
+    assert call.type == "function_call"
+    assert (call.name, call.call_id, call.arguments) == ("weather", "c1", "{}")
+    assert upstream.requests[-1].body["tools"] == [TOOL]
+    result = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
+    back: Any = [*asked, call.to_dict(), result]
+    answer = client.responses.create(model="x", user="ana", input=back, tools=[tool])
+    assert answer.output_text == "Rain."
+    sent = upstream.requests[-1].body["messages"]
+    assert sent[1] == {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    assert sent[2] == {"role": "tool", "tool_call_id": "c1", "content": "rain"}
+
+
 def test_errors_are_the_clients_own(
     client: OpenAI, upstream: OpenAIServer, live_server: LiveServer, settings: Any
 ) -> None:
@@ -181,7 +235,7 @@ def test_models_and_vectors_are_read(client: OpenAI, upstream: OpenAIServer) -> 
 def test_the_pages_examples_do_what_they_say(
     key: str, live_server: LiveServer, upstream: OpenAIServer, tenant: Tenant
 ) -> None:
-    upstream.chat("A fine name.", "Your dog is called Rex.")
+    upstream.chat("A fine name.", "Your dog is called Rex.", "Rex, of course.")
     shown = blocks(ROOT / "docs/how-to/openai-clients.md", "python")
     printed = []
     for block in shown:
@@ -191,5 +245,7 @@ def test_the_pages_examples_do_what_they_say(
         printed.append(out.getvalue().splitlines())
     assert printed[0] == ["A fine name.", "learned"]
     assert printed[1][0] == "Your dog is called Rex."
-    assert "Rex" in upstream.requests[-1].text
-    assert said(tenant)[-1] == "Your dog is called Rex."
+    assert "Rex" in upstream.requests[1].text
+    assert printed[2] == ["Rex, of course.", "learned"]
+    assert "Rex" in upstream.requests[2].text
+    assert said(tenant)[-1] == "Rex, of course."

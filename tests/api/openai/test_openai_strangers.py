@@ -18,6 +18,7 @@ from tests.support.openai_server import OpenAIServer
 # Route name -> method -> scope. A new route fails until it is listed here.
 ROUTES: dict[str, dict[str, str]] = {
     "chat": {"POST": "read"},
+    "responses": {"POST": "read"},
     "models": {"GET": "read"},
     "model": {"GET": "read"},
     "embeddings": {"POST": "read"},
@@ -26,6 +27,7 @@ ROUTES: dict[str, dict[str, str]] = {
 BASE = "/openai/v1"
 CALLS: list[tuple[str, str, Any]] = [
     ("POST", "chat/completions", {"user": "ana", "messages": [{"role": "user", "content": "Hi."}]}),
+    ("POST", "responses", {"user": "ana", "input": "Hi."}),
     ("GET", "models", None),
     ("GET", "models/large", None),
     ("POST", "embeddings", {"input": "Hi."}),
