@@ -23,7 +23,6 @@ class Place:
     icon: str
     url_name: str
     names: tuple[str, ...] = ()
-    admin: bool = False
     spare: bool = False
 
 
@@ -41,7 +40,7 @@ PLACES = (
 
 def console(request: HttpRequest) -> dict[str, Any]:
     seat = getattr(request, "seat", None)
-    places = _places(request, seat) if seat else []
+    places = _places(request) if seat else []
     theme = request.COOKIES.get("theme", "")
     return {
         "seat": seat,
@@ -60,11 +59,10 @@ def _waiting(seat: Any) -> int:
         return open_count()
 
 
-def _places(request: HttpRequest, seat: Any) -> list[tuple[Place, bool]]:
-    """The entries this person may open, each with whether it is the current one."""
+def _places(request: HttpRequest) -> list[tuple[Place, bool]]:
+    """The entries, each with whether it is the current one."""
     here = getattr(request.resolver_match, "url_name", "") or ""
-    shown = [place for place in PLACES if seat.can_administer or not place.admin]
-    return [(place, _holds(place, here)) for place in shown]
+    return [(place, _holds(place, here)) for place in PLACES]
 
 
 def _holds(place: Place, here: str) -> bool:

@@ -163,13 +163,13 @@ def test_a_narrow_screen_reaches_every_place(visitor: Visitor, width: int) -> No
     more = main.get_by_text("More", exact=True).locator("..")
     expect(main.get_by_role("link", name="Activity")).to_have_count(0)
     more.press("Enter")
-    for name in ("Policy", "Activity", "API keys"):
+    for name in ("Activity", "Lab", "Settings"):
         expect(main.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
     page.keyboard.press("Tab")
     expect(main.get_by_role("link", name="Activity")).to_be_focused()
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
-    expect(main.get_by_role("link", name="Policy")).to_have_count(0)
+    expect(main.get_by_role("link", name="Settings")).to_have_count(0)
     page.keyboard.press("Enter")
     main.get_by_role("link", name="Activity").click()
     expect(page.get_by_role("heading", name="Activity")).to_be_visible()

@@ -126,6 +126,8 @@ def test_a_viewer_sees_an_editor_corrects_and_a_stranger_gets_nothing(
         expect(page.get_by_role("heading", name=fact.text)).to_be_visible()
         expect(put_right).to_have_count(may)
         expect(page.get_by_role("link", name="Erase for good")).to_have_count(0)
+        visitor.open("settings")
+        expect(page.get_by_role("heading", name="Settings")).to_be_visible()
         expect(page.get_by_role("link", name="API keys")).to_have_count(0)
     page.context.clear_cookies()
     visitor.open("space-fact", ana.id, fact.id)

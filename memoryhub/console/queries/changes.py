@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -101,7 +101,7 @@ def changes(filters: Filters, now: datetime) -> QuerySet[Any]:
     return (first.union(*rest, all=True) if rest else first).order_by("-when", "-id")
 
 
-def told(rows: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> Iterator[Change]:
+def told(rows: Iterable[dict[str, Any]]) -> Iterator[Change]:
     return (Change(**row) for row in rows)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from memoryhub.console.connecting import Tested, shown_address, trouble, without
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import PROBED, embedder
+
+if TYPE_CHECKING:
+    from memoryhub.engines.llm.probing import Capabilities
 
 # Seconds: somebody looks at the page meanwhile.
 PATIENCE = 20.0
@@ -45,10 +49,7 @@ def known_language_model() -> list[tuple[str, str]]:
     return _abilities(found) if found else []
 
 
-def _abilities(found: object) -> list[tuple[str, str]]:
-    from memoryhub.engines.llm.probing import Capabilities
-
-    assert isinstance(found, Capabilities)
+def _abilities(found: Capabilities) -> list[tuple[str, str]]:
     key = settings.OPENAI_API_KEY
     troubles = [(f"Tried {name}", without(why, key)) for name, why in found.troubles.items()]
     return [

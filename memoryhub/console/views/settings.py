@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings as hub
@@ -19,6 +20,7 @@ from memoryhub.console.queries import engines, usage
 from memoryhub.console.queries import settings as queries
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.wording import plural
+from memoryhub.errors import NotFound
 from memoryhub.pipeline import erasing
 from memoryhub.pipeline.erasing import Target
 from memoryhub.policies.presets import PRESETS
@@ -41,8 +43,12 @@ def settings(request: ConsoleRequest) -> HttpResponse:
         if not request.seat.may(ADMIN):
             raise PermissionDenied("This takes the role of admin.")
         name, actor = request.POST.get("name", ""), request.user.get_username()
-        work = lambda: rename_tenant(request.tenant.id, name, actor=actor)  # noqa: E731  # one use
-        tried(request, work, "Renamed.", refused="Not renamed")
+        tried(
+            request,
+            lambda: rename_tenant(request.tenant.id, name, actor=actor),
+            "Renamed.",
+            refused="Not renamed",
+        )
         return redirect("settings")
     layers = layers_of(request.tenant.id, None)
     context = {"layers": layers, "preset": PRESETS[layers.policy.preset], **queries.held()}
@@ -122,7 +128,8 @@ def erase(request: ConsoleRequest) -> HttpResponse:
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
     actor, whole = request.user.get_username(), Target("subject")
     for space in spaces[:AT_ONCE]:
-        erasing.execute(space, whole, actor, timezone.now(), reason=reason)
+        with suppress(NotFound):  # somebody else has erased it meanwhile
+            erasing.execute(space, whole, actor, timezone.now(), reason=reason)
     more = " There are more: send it again." if len(spaces) > AT_ONCE else ""
     messages.success(request, f"Erased: {plural(len(spaces[:AT_ONCE]), 'space')}.{more}")
     return redirect("receipts")
