@@ -47,6 +47,7 @@ from api.resources.facts import FACTS
 from api.resources.history import EVENTS, HISTORY
 from api.resources.items import ITEMS
 from api.resources.personas import PROFILE
+from api.resources.quality import QUALITY
 from api.resources.review import CONFLICTS
 
 app_name = "api"
@@ -157,6 +158,7 @@ urlpatterns = [
         review.RemoveRuleView.as_view(),
         name="review-rule-remove",
     ),
+    _space("quality", ListView, "quality", resource=QUALITY),
     _space("erase", erasing.EraseView, "erase"),
     _space("export", exchange.ExportView, "export"),
     _space("pause", spaces.PauseView, "pause"),

@@ -31,6 +31,7 @@ PLACES = (
     Place("Overview", "overview", "overview"),
     Place("Spaces", "spaces", "spaces", ("space", "search", "import")),
     Place("Inbox", "review", "review", ("receipt",)),
+    Place("Quality", "good", "quality", spare=True),
     Place("Chat", "chat", "chat"),
     Place("Activity", "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
     Place("Lab", "lab", "lab", ("golden", "replay", "embedding"), spare=True),

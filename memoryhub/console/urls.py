@@ -28,6 +28,7 @@ from memoryhub.console.views import (
     personas,
     playing,
     policies,
+    quality,
     recalls,
     replays,
     requests,
@@ -134,6 +135,12 @@ urlpatterns = [
         "spaces/<uuid:space_id>/episodes/<uuid:episode_id>/",
         episodes.episode,
         name="space-episode",
+    ),
+    path("quality/", quality.quality, name="quality"),
+    path("spaces/<uuid:space_id>/quality/", quality.of_space, name="space-quality"),
+    path("spaces/<uuid:space_id>/quality/measure", quality.measure, name="space-quality-measure"),
+    path(
+        "spaces/<uuid:space_id>/quality/<uuid:fact_id>/act", quality.act, name="space-quality-act"
     ),
     path("review/", review.review, name="review"),
     path("review/answer", review.many, name="review-answer"),

@@ -145,6 +145,7 @@ STAYS = {
     "pipeline.job": "planned anew where the space comes to",
     "pipeline.embeddingmigration": "work under way",
     "pipeline.spacemap": "drawn anew of the vectors",
+    "pipeline.qualityreading": "measured anew",
     "inference.modelcall": "a log of what was spent here",
     "recall.recalllog": "a log of what was asked here",
     "recall.recalllogitem": "a log of what was asked here",

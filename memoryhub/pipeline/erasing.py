@@ -21,7 +21,7 @@ from memoryhub.errors import NotFound
 from memoryhub.inference.ledger import save_account
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, tell
-from memoryhub.pipeline import mapping, promoting, queue
+from memoryhub.pipeline import mapping, measuring, promoting, queue
 from memoryhub.pipeline.models import Job
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import policy_of
@@ -174,6 +174,7 @@ def _erase(
     counts.update(_payloads(space, oldest))
     counts.update(erasing.erase(found, actor, now, strict=strict))
     mapping.forget(space, (row for _, row in found.gone))
+    measuring.forget(space, (row for _, row in found.gone))
     if target.kind == "session":
         for session in Session.objects.filter(id__in=target.ids):
             erasing.unname(session)

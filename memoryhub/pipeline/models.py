@@ -154,3 +154,25 @@ class SpaceMap(SpaceModel):
 
     def __str__(self) -> str:
         return f"{len(self.points)} memories"
+
+
+class QualityReading(SpaceModel):
+    """How many facts of a space a signal of quality was about when it was last measured.
+
+    `found` of the `of` that were looked at; `samples`: {fact, other, cosine}, ids of facts.
+    """
+
+    signal = models.CharField(max_length=20)
+    found = models.IntegerField()
+    of = models.IntegerField()
+    samples = models.JSONField(default=list, blank=True)
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["signal"]
+        constraints = [
+            models.UniqueConstraint(fields=["space", "signal"], name="one_reading_a_signal")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.found} {self.signal} of {self.of}"

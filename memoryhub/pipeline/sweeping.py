@@ -13,6 +13,7 @@ from memoryhub.pipeline import (
     digesting,
     erasing,
     expiring,
+    measuring,
     merging,
     placing,
     promoting,
@@ -44,6 +45,7 @@ TASKS: list[Task] = [
     reembedding.sweep,
     merging.sweep,
     expiring.sweep,
+    measuring.sweep,
 ]
 
 

@@ -79,6 +79,7 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "conflicts-decide-many": {"POST": "write"},
     "conflict-take-back": {"POST": "write"},
     "review-rules": {"GET": "admin"},
+    "quality": {"GET": "read"},
     "review-rule-new": {"POST": "admin"},
     "review-rule-remove": {"POST": "admin"},
     "trait-set": {"POST": "write"},

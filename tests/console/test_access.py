@@ -19,7 +19,7 @@ OPEN = {"sign-in", "sign-out"}
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
-OWN |= {"data", "data-erase", "people"}
+OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
 OWN |= {"golden", "replays", "replay-start", "policy-try"}
 OWN |= {"spaces-import", "spaces-export"}
@@ -92,6 +92,10 @@ DECIDED = {
     "review-take-back": (EDITOR, "post"),
     "review-rules": (VIEWER, "get"),
     "review-rule-remove": (ADMIN, "post"),
+    "quality": (VIEWER, "get"),
+    "space-quality": (VIEWER, "get"),
+    "space-quality-measure": (EDITOR, "post"),
+    "space-quality-act": (EDITOR, "post"),
     "receipts": (ADMIN, "get"),
     "receipt": (ADMIN, "get"),
     "space-turn": (VIEWER, "get"),

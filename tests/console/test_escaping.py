@@ -44,6 +44,7 @@ from tests.support.factories import (
     make_person_link,
     make_proposal,
     make_question,
+    make_reading,
     make_recall,
     make_receipt,
     make_replay,
@@ -85,6 +86,7 @@ NO_PAGE |= {"webhook-replay"}
 NO_PAGE |= {"lab-import", "lab-report", "lab-stop", "lab-resume", "lab-delete"}
 NO_PAGE |= {"replay-start", "replay-cancel", "replay-decide", "policy-try", "space-policy-try"}
 PARAMETERS += ("import_id", "member_id", "rule_id")
+NO_PAGE |= {"space-quality-measure", "space-quality-act"}
 NO_PAGE |= {"review-answer", "review-take-back", "review-rule-remove"}
 NO_PAGE |= {"import-new", "import-take", "chat-load", "chat-reading", "chat-keep", "chat-forget"}
 ME = ("me", "me-memory", "me-memory-erase", "me-about", "me-notes", "me-data", "me-erase")
@@ -155,6 +157,8 @@ def hostile(db: None, evil: str) -> World:
             payload={"candidate": {"text": evil}},
         )
         judge(fact, "wrong", evil, MAY, reason=evil, recall_id=call.id)
+        sample = {"fact": str(newer.id), "other": str(fact.id), "cosine": 0.96}
+        make_reading(space, samples=[sample])
         rule = make_rule(
             tenant, space, kind="conflict", predicate_key=evil, reason=evil, created_by=evil
         )

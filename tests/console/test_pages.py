@@ -42,6 +42,8 @@ QUERIES = {
     "overview": 16,  # two of them once a process: is the database as far as the code?
     "policy": 3,
     "space-policy": 4,
+    "quality": 4,
+    "space-quality": 4,
     "review": 9,
     "space-review": 8,
     "review-rules": 3,

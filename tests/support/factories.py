@@ -21,7 +21,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.items.models import Item
 from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.lab.reports import report_of
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.models import Job, QualityReading
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Membership, PersonLink, Space, Tenant, User
 from memoryhub.tenants.services import add_member, create_tenant, ensure_space
@@ -279,6 +279,11 @@ def make_proposal(space: Space, **values: Any) -> Proposal:
         "created_at": MAY,
     } | values
     return Proposal.objects.create(tenant_id=space.tenant_id, space=space, **values)
+
+
+def make_reading(space: Space, **values: Any) -> QualityReading:
+    values = {"signal": "duplicates", "found": 1, "of": 4, "computed_at": MAY} | values
+    return QualityReading.objects.create(tenant_id=space.tenant_id, space=space, **values)
 
 
 def make_rule(tenant: Tenant, space: Space | None = None, **values: Any) -> ReviewRule:

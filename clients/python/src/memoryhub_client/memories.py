@@ -354,6 +354,17 @@ class ConflictToDecide(Row):
     answers: Any
 
 
+class QualityReading(Row):
+    """How many facts a signal of quality was about when the subject was last measured."""
+
+    id: str
+    signal: str
+    found: int
+    of: int
+    samples: list[dict[str, Any]]
+    measured_at: datetime
+
+
 class Decided(Row):
     """What came of one of many: `refused` says why it was not done, "" that it was."""
 

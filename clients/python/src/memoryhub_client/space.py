@@ -46,6 +46,7 @@ class SpaceCalls(Shared[M]):
         self.items: writes.Items[M] = writes.Items(runner, f"{self._path}/items")
         self.history: writes.History[M] = writes.History(runner, f"{self._path}/history")
         self.conflicts: writes.Conflicts[M] = writes.Conflicts(runner, f"{self._path}/conflicts")
+        self.quality: writes.Quality[M] = writes.Quality(runner, f"{self._path}/quality")
         self.golden: writes.Golden[M] = writes.Golden(runner, f"{self._path}/golden")
         self.person_links: PersonLinks[M] = PersonLinks(runner, f"{self._path}/person-links")
         self.feedback: writes.Feedback[M] = writes.Feedback(runner, f"{self._path}/feedback")

@@ -26,6 +26,7 @@ from memoryhub_client.memories import (
     Item,
     Link,
     Note,
+    QualityReading,
     Relation,
     Segment,
     Session,
@@ -312,6 +313,10 @@ class Events(Rows[M, Event]):
         """Take an event back; of an undo, that is redo. `cascade`: later ones before it."""
         body = {"cascade": cascade, "dry_run": dry_run, "reason": reason}
         return self._as(Undone, self._write(f"{self._path}/{id}/undo", body, key=key))
+
+
+class Quality(Lists[M, QualityReading]):
+    _row = QualityReading
 
 
 class Conflicts(Rows[M, ConflictToDecide]):

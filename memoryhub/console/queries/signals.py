@@ -1,0 +1,131 @@
+"""Quality as last measured: of a tenant by signal and space, of a space with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, FloatField, Max, Min, Q, Sum
+from django.db.models.functions import Cast, NullIf
+
+from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.queries.memories import sources_of
+from memoryhub.console.quoting import SourceQuote
+from memoryhub.pipeline.models import QualityReading
+from memoryhub.tenants.models import Space
+from notes.models import Fact
+from notes.quality import SIGNALS, Signal, rate
+from notes.queries import current
+
+SIGNAL = Choice("signal", "Signal", tuple((signal.name, signal.label) for signal in SIGNALS))
+SORT = Choice("sort", "Sort by", (("rate", "Share"), ("found", "Number"), ("name", "Name")))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A signal with what was found; None where nothing was measured."""
+
+    signal: Signal
+    found: int | None
+    of: int
+    spaces: int = 0
+
+    @property
+    def rate(self) -> float:
+        return rate(self.found or 0, self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """`oldest`, `newest`: when the spaces were measured; None where none was."""
+
+    lines: Sequence[Line]
+    oldest: datetime | None
+    newest: datetime | None
+    measured: int
+
+
+def of_tenant() -> Overall:
+    """Two statements, over a row a signal and space."""
+    with_some = Count("space", filter=Q(found__gt=0))
+    grouped = QualityReading.objects.order_by().values("signal")
+    rows = {
+        row["signal"]: row
+        for row in grouped.annotate(count=Sum("found"), whole=Sum("of"), some=with_some)
+    }
+    times = QualityReading.objects.aggregate(
+        oldest=Min("computed_at"),
+        newest=Max("computed_at"),
+        measured=Count("space", distinct=True),
+    )
+    lines = [
+        Line(signal, row["count"], row["whole"], row["some"])
+        if (row := rows.get(signal.name))
+        else Line(signal, None, 0)
+        for signal in SIGNALS
+    ]
+    return Overall(lines, **times)
+
+
+def spaces(filters: Filters) -> Page[QualityReading]:
+    """Those that have any of the signal, the worst first. Two statements."""
+    rows = QualityReading.objects.filter(
+        containing(filters.q, "space__subject", "space__name"), signal=filters["signal"]
+    )
+    share = Cast("found", FloatField()) / NullIf(Cast("of", FloatField()), 0.0)
+    rows = rows.filter(found__gt=0).annotate(share=share).select_related("space")
+    order: Mapping[str, tuple[Any, ...]] = {
+        "rate": (F("share").desc(nulls_last=True), "-found", "id"),
+        "found": ("-found", "id"),
+        "name": ("space__subject", "id"),
+    }
+    return page_of(rows.order_by(*order[filters["sort"]]), filters.page)
+
+
+def of_space(space: Space) -> tuple[list[Line], list[QualityReading]]:
+    """One statement."""
+    rows = {row.signal: row for row in QualityReading.objects.filter(space=space)}
+    lines = [
+        Line(signal, row.found, row.of) if (row := rows.get(signal.name)) else Line(signal, None, 0)
+        for signal in SIGNALS
+    ]
+    return lines, list(rows.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A fact that a signal is about, the other one of a pair, and what they rest on."""
+
+    fact: Fact
+    other: Fact | None
+    cosine: float | None
+    quotes: Sequence[SourceQuote]
+    other_quotes: Sequence[SourceQuote]
+
+
+def evidence(space: Space, reading: QualityReading, now: datetime) -> list[Evidence]:
+    """Of the samples what is held still. Two statements."""
+    ids = [(_id(s["fact"]), _id(s["other"]), s["cosine"]) for s in reading.samples]
+    wanted = {each for one, other, _ in ids for each in (one, other) if each}
+    facts = {
+        fact.id: fact for fact in current(Fact.objects.filter(space=space, id__in=wanted), now)
+    }
+    quotes = sources_of("fact", facts)
+    return [
+        Evidence(
+            facts[one],
+            facts[other] if other else None,
+            cosine,
+            quotes[one],
+            quotes[other] if other else [],
+        )
+        for one, other, cosine in ids
+        if one in facts and (other is None or other in facts)
+    ]
+
+
+def _id(given: Any) -> Any:
+    return UUID(given) if given else None

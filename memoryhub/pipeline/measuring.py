@@ -1,0 +1,73 @@
+"""Measuring the quality of a space: counts and samples of each signal, as of a moment.
+
+Done in the sweep after something was said, once a day at most, and when a person asks. A page
+shows what was measured, so that looking at it costs nothing. Samples are ids: no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from memoryhub.models_in_use import embedder_for
+from memoryhub.pipeline.models import QualityReading
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes import soundness
+from notes.soundness import Finding, Sample
+
+AGAIN = timedelta(days=1)
+
+
+def sweep(space: Space, policy: Policy, now: datetime) -> None:
+    """A task of the sweep."""
+    with tenant_scope(space.tenant_id):
+        fresh = QualityReading.objects.filter(space=space, computed_at__gt=now - AGAIN).exists()
+    if not fresh:
+        measure(space, now)
+
+
+def measure(space: Space, now: datetime) -> None:
+    """Read, compare with nothing open, write. Asks no model. Opens its own scopes."""
+    with tenant_scope(space.tenant_id):
+        found = soundness.by_rows(space, now)
+        model = space.embedding_model or embedder_for(space).name
+        vectors = soundness.vectors_of(space, model, now)
+    found += soundness.compare(vectors)
+    with tenant_scope(space.tenant_id):
+        QualityReading.objects.bulk_create(
+            [_row(space, each, now) for each in found],
+            update_conflicts=True,
+            unique_fields=["space", "signal"],
+            update_fields=["found", "of", "samples", "computed_at"],
+        )
+
+
+def _row(space: Space, finding: Finding, now: datetime) -> QualityReading:
+    return QualityReading(
+        tenant_id=space.tenant_id,
+        space=space,
+        signal=finding.signal,
+        found=finding.found,
+        of=finding.of,
+        samples=[_plain(sample) for sample in finding.samples],
+        computed_at=now,
+    )
+
+
+def _plain(sample: Sample) -> dict[str, Any]:
+    other = str(sample.other) if sample.other else None
+    return {"fact": str(sample.fact), "other": other, "cosine": sample.cosine}
+
+
+def forget(space: Space, gone: Iterable[UUID]) -> None:
+    """Of an erasure: not even the ids of what is gone stay. Call inside its transaction."""
+    erased = {str(each) for each in gone}
+    for row in QualityReading.objects.select_for_update().filter(space=space):
+        kept = [s for s in row.samples if not {s["fact"], s["other"]} & erased]
+        if kept != row.samples:
+            row.samples = kept
+            row.save(update_fields=["samples"])

@@ -1,0 +1,13 @@
+"""Each tenant's rows are its own."""
+
+from __future__ import annotations
+
+from django.db import migrations
+
+from memoryhub.tenants.rls import isolate
+
+
+class Migration(migrations.Migration):
+    dependencies = [("pipeline", "0012_quality_readings")]
+
+    operations = isolate("pipeline_qualityreading")
