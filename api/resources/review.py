@@ -12,7 +12,7 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 
 from api.columns import ID, LIST, OBJECT, TEXT, TIME, Column, Resource
-from api.fields import NameField, PatternField
+from api.fields import IdField, NameField, PatternField
 from api.listing import shown_row
 from api.permissions import HasScope
 from api.resources.base import TenantListView
@@ -80,9 +80,7 @@ class DecideSerializer(ReasonSerializer):
 
 
 class DecideManySerializer(ReasonSerializer):
-    ids = serializers.ListField(
-        child=serializers.UUIDField(), allow_empty=False, max_length=MOST_AT_ONCE
-    )
+    ids = serializers.ListField(child=IdField(), allow_empty=False, max_length=MOST_AT_ONCE)
     answer = PatternField(shape=_COMMON)
 
 
