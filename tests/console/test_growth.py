@@ -57,7 +57,7 @@ PINNED = {
     "space-history": 15,
     "space-event": 14,
     "space-roll-back": 5,
-    "space-review": 9,
+    "space-review": 11,
     "space-erase": 24,
     "space-golden": 11,
     "space-golden-new": 5,
