@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import base64
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -77,33 +78,36 @@ def _drawn(page: Any) -> None:
 def _asked(page: Any) -> None:
     page.locator(".say textarea").fill("Where do I live?")
     page.keyboard.press("Enter")
-    page.locator(".bubble.by-assistant").get_by_text("Madrid").last.wait_for()
+    answer = page.locator(".bubble.by-assistant .words", has_text=re.compile(r"\w"))
+    answer.last.wait_for(timeout=60_000)
     page.wait_for_timeout(500)  # the strip beside it
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path, help="a hub's data folder with the demo in it")
-    data = parser.parse_args().data
-    if data:
-        take(data)
+    parser.add_argument("--only", help="the name of a single picture")
+    given = parser.parse_args()
+    if given.data:
+        take(given.data, given.only)
         return
     with tempfile.TemporaryDirectory(prefix="memoryhub-") as folder:
         try:
-            take(Path(folder))
+            take(Path(folder), given.only)
         finally:
             _manage(Path(folder), "db", "stop")
 
 
-def take(data: Path) -> None:
-    """All pictures, of the hub whose data lies there; what it lacks is made first."""
+def take(data: Path, only: str | None) -> None:
+    """All pictures or one, of the hub whose data lies there; what it lacks is made first."""
     _manage(data, "db", "start")
     _manage(data, "migrate", "--database", "owner", "--verbosity", "0")
     _set_up(data)
     space, fact, token = _demo()
     FOLDER.mkdir(exist_ok=True)
     with _served() as base:
-        _photograph(base, shots(space, fact, f"/me/open#{token}"))
+        wanted = shots(space, fact, f"/me/open#{token}")
+        _photograph(base, [each for each in wanted if only in (None, each.name)])
 
 
 def _manage(data: Path, *words: str) -> None:
@@ -144,8 +148,10 @@ def _demo() -> tuple[str, str, str]:
         spaces = list(Space.objects.all())
     for each in spaces:
         run_space(tenant.id, each.id)
-    User.objects.filter(username=NAME).delete()
-    add_member(tenant, User.objects.create_user(NAME, password=PASSWORD), "admin")
+    person, _ = User.objects.get_or_create(username=NAME)
+    person.set_password(PASSWORD)
+    person.save()
+    add_member(tenant, person, "admin")
     with tenant_scope(tenant.id):
         space = Space.objects.get(subject="ana")
         home = Fact.objects.filter(space=space, predicate_key="lives_in", retired_at=None)
