@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at', None)), fields=('tenant', 'space', 'kind', 'predicate_key', 'role'), name='one_rule_a_case', nulls_distinct=False)],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('removed_at', None)), fields=('tenant', 'space', 'kind', 'predicate_key', 'role'), name='one_rule_a_case'), models.UniqueConstraint(condition=models.Q(('removed_at', None), ('space', None)), fields=('tenant', 'kind', 'predicate_key', 'role'), name='one_rule_a_case_of_all_spaces')],
             },
         ),
     ]

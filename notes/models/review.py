@@ -103,9 +103,13 @@ class ReviewRule(TenantModel):
             models.UniqueConstraint(
                 fields=["tenant", "space", "kind", "predicate_key", "role"],
                 condition=models.Q(removed_at=None),
-                nulls_distinct=False,
                 name="one_rule_a_case",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "kind", "predicate_key", "role"],
+                condition=models.Q(removed_at=None, space=None),
+                name="one_rule_a_case_of_all_spaces",
+            ),
         ]
 
     def __str__(self) -> str:

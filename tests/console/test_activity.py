@@ -68,7 +68,7 @@ def test_the_statements_of_the_log_do_not_grow_with_it(
     with tenant_scope(world.tenant.id):
         for _ in range(count):
             make_request(world.tenant)
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         listed(browser)
 
 

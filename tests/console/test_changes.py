@@ -133,7 +133,7 @@ def test_its_statements_do_not_grow_with_it(
     with tenant_scope(world.tenant.id):
         for _ in range(count):
             make_event(world.space, kind="manual", created_at=timezone.now())
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         listed(browser)
 
 

@@ -19,7 +19,13 @@ FEW, MANY = 100, 10_000
 # Files of everything there is, in batches: they are not pages.
 FILES = {"space-export"}
 # A question is taken more steps when more is found to choose from; `MOST` bounds them.
-BY_CONTENT = {"space-search?q=where+is+hive+12"}
+BY_CONTENT = {
+    "space-search?q=where+is+hive+12",
+    # From 5,000 memories on they are counted, since not all are drawn: one statement.
+    "space-graph-data",
+    "space-graph?view=table",
+    "space-graph?view=links",
+}
 # The same pages in other states.
 STATES = (
     ("space-facts", "?status=all&q=hive&page=3"),

@@ -136,7 +136,7 @@ def test_a_list_takes_as_many_statements_for_one_question_as_for_many(
     with tenant_scope(world.tenant.id):
         for at in range(count):
             make_recall(world.space, f"bees {at}", via="api", asked_by=str(world.key.id))
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         listed(browser)
 
 

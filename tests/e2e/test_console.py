@@ -120,7 +120,7 @@ def test_the_slash_key_finds(visitor: Visitor, world: World) -> None:
 
 def test_choosing_a_filter_applies_it(visitor: Visitor, world: World) -> None:
     page = visitor.open("space-facts", world.space.id)
-    page.get_by_label("Show").select_option("withdrawn")
+    page.get_by_role("combobox", name="Show").select_option("withdrawn")
     page.wait_for_url("**status=withdrawn**")
     expect(page.get_by_text("Nothing matches")).to_be_visible()
 
@@ -163,10 +163,10 @@ def test_a_narrow_screen_reaches_every_place(visitor: Visitor, width: int) -> No
     more = main.get_by_text("More", exact=True).locator("..")
     expect(main.get_by_role("link", name="Activity")).to_have_count(0)
     more.press("Enter")
-    for name in ("Activity", "Lab", "Settings"):
+    for name in ("Quality", "Activity", "Lab", "Settings"):
         expect(main.get_by_role("link", name=name)).to_be_in_viewport(ratio=1)
     page.keyboard.press("Tab")
-    expect(main.get_by_role("link", name="Activity")).to_be_focused()
+    expect(main.get_by_role("link", name="Quality")).to_be_focused()
     page.keyboard.press("Escape")
     expect(more).to_be_focused()
     expect(main.get_by_role("link", name="Settings")).to_have_count(0)
