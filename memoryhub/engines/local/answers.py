@@ -32,6 +32,8 @@ _HEDGED = re.compile(
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
 )
+# Whoever asks speaks of themselves, and of nobody of theirs ("my sister").
+_OF_ONESELF = re.compile(r"^(?!.*\b(?:my|our)\b).*\b(?:I|me|myself)\b", re.S)
 _MOST, _ALL = 0.5, 0.9  # of the question's words
 _SAID = {"en": "said on {}", "zh": "说于{}"}
 _YES = {"en": "Yes:", "zh": "是的："}
@@ -55,7 +57,7 @@ def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answ
     language: LanguageCode = "zh" if language_of(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = asked_of(question, quotes, subject)
-    sentences = ranked(asked, quotes)
+    sentences = [s for s in ranked(asked, quotes) if _may_tell(question, quotes[s.quote], subject)]
     if not sentences or _is_somebody_elses(asked, quotes):
         return Answer(_NONE[language], quoted=True)
     if _WHEN.search(question):
@@ -78,6 +80,11 @@ def _is_somebody_elses(asked: Asked, quotes: Sequence[Quote]) -> bool:
         return False  # they were not ranked side by side
     best = max((q.bearing or 0.0 for q in theirs), default=None)
     return best is None or max(q.bearing or 0.0 for q in others) - best > _SOMEBODY_ELSES
+
+
+def _may_tell(question: str, quote: Quote, subject: str) -> bool:
+    """What a fact says of somebody else is no answer to a question about oneself."""
+    return not (subject and _OF_ONESELF.search(question)) or quote.owner in ("", subject)
 
 
 def _is_about(quote: Quote, person: str) -> bool:

@@ -263,3 +263,13 @@ def test_when_it_was_said_is_no_date_of_it_unless_it_says_most_of_what_is_asked(
 @pytest.mark.parametrize("question", ["Where?", "何时？", "What " * 20_000, '"“', "How many?"])
 def test_odd_texts_do_no_harm(question: str, text: str) -> None:
     assert ENGINE.answer(question, [Quote(text, None), turn(text)]).text
+
+
+def test_a_question_about_oneself_is_not_answered_with_what_holds_of_another() -> None:
+    rita = Quote("Rita lives in Braga.", AT, owner="Rita", object="Braga", bearing=9.7)
+    own = Quote("Ana moved to Madrid last Saturday.", AT, owner="Ana", object="Madrid", bearing=7.7)
+    asked = ENGINE.answer("Where do I live?", [rita, own], subject="Ana")
+    assert "Madrid" in asked.text
+    assert asked.used == (1,)
+    assert ENGINE.answer("Where do I live?", [rita], subject="Ana").used == ()
+    assert "Braga" in ENGINE.answer("Where does my sister live?", [rita, own], subject="Ana").text
