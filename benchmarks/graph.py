@@ -57,8 +57,8 @@ def main() -> None:
     call_command("migrate", database="owner", interactive=False, verbosity=0)
     space_id, cookie = _made(given.memories, given.links)
     print(f"{_processor(space_id, cookie):8.0f} ms of processor time for the data, in the hub")
-    with hub() as port:
-        _measure(f"http://127.0.0.1:{port}", space_id, cookie, given)
+    with hub() as served:
+        _measure(f"http://127.0.0.1:{served.port}", space_id, cookie, given)
 
 
 def _arguments() -> argparse.Namespace:

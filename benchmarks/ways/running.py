@@ -44,8 +44,8 @@ async def run(rounds: int, count: int) -> None:
     with OpenAIServer() as upstream:
         os.environ |= {"OPENAI_BASE_URL": upstream.url, "MEMORYHUB_PROXY_MODELS": "scripted"}
         upstream.chat(*[REPLY] * (4 * rounds + 40))
-        with hub() as port:
-            url = f"http://127.0.0.1:{port}"
+        with hub() as served:
+            url = f"http://127.0.0.1:{served.port}"
             with MemoryHub(url, KEY, timeout=60) as client:
                 _tell(client, turns(count))
                 print(f"{count} turns are read, {rounds} rounds", flush=True)
