@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import cast
@@ -22,7 +22,7 @@ _NEAR, _WORDS = 6.6, 2.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What items do not say of themselves: facts' rows, and since when turns are out of date."""
+    """What items do not say of themselves: facts' rows, and since when turns and notes are over."""
 
     facts: Mapping[UUID, Fact]
     over: Mapping[UUID, datetime]
@@ -32,26 +32,37 @@ def known(items: Sequence[Item], at: datetime, predicates: Collection[str]) -> K
     """Of a question that asks for `predicates`, about `at`. Call inside the tenant's scope."""
     ids = [item.id for item in items if item.kind == "fact"]
     facts = Fact.objects.in_bulk(ids) if ids else {}
-    return Known(facts, _over([item.id for item in items if item.kind == "turn"], at, predicates))
+    said = {item.id: _turns_of(item) for item in items if item.kind in ("turn", "note")}
+    return Known(facts, _over(said, at, predicates))
 
 
-def _over(turns: Iterable[UUID], at: datetime, predicates: Collection[str]) -> dict[UUID, datetime]:
-    """Turns that told what holds no longer, with the time it ended: for what was never true,
-    the time it was said. Of a turn that told several things, what is asked for decides."""
+def _turns_of(item: Item) -> set[UUID]:
+    return {item.id} if item.kind == "turn" else {source.turn_id for source in item.sources}
+
+
+def _over(
+    said: Mapping[UUID, Collection[UUID]], at: datetime, predicates: Collection[str]
+) -> dict[UUID, datetime]:
+    """Turns, and notes by theirs, that told what holds no longer, with the time it ended: for what
+    was never true, the time it was said. Of several things told, what is asked for decides."""
     read = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
-    pairs = list(read.filter(turn_id__in=list(turns)).values_list("turn_id", "child_id"))
+    every = {turn for turns in said.values() for turn in turns}
+    pairs = list(read.filter(turn_id__in=every).values_list("turn_id", "child_id"))
     facts = Fact.objects.filter(id__in={f for _, f in pairs}, retired_at=None).in_bulk()
     told = defaultdict[UUID, list[Fact]](list)
     for turn, fact in pairs:
         if fact in facts:
             told[turn].append(facts[fact])
-    ended = {turn: _ended(some, at, predicates) for turn, some in told.items()}
-    return {turn: end for turn, end in ended.items() if end is not None}
+    ended = {
+        memory: _ended([fact for turn in turns for fact in told.get(turn, ())], at, predicates)
+        for memory, turns in said.items()
+    }
+    return {memory: end for memory, end in ended.items() if end is not None}
 
 
 def _ended(facts: Sequence[Fact], at: datetime, predicates: Collection[str]) -> datetime | None:
     asked = [fact for fact in facts if fact.predicate_key in predicates] or facts
-    if any(holds(fact, at) or not is_over(fact, at) for fact in asked):
+    if not asked or any(holds(fact, at) or not is_over(fact, at) for fact in asked):
         return None
     return max(fact.valid_to or fact.valid_from for fact in asked)
 

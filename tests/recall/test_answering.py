@@ -61,6 +61,19 @@ def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: World) -> No
     assert past.citations[0].valid_to == GONE
 
 
+def test_a_note_of_what_holds_no_longer_is_no_answer_either(chatty: World) -> None:
+    (turn,) = chatty.hear("Ana: I live in Porto", at=AT + timedelta(minutes=1))
+    values: dict[str, Any] = {"predicate_key": "lives_in", "o": "Porto"}
+    chatty.know("Ana lives in Porto.", turn, valid_to=GONE, status="superseded", **values)
+    note = chatty.note("Ana: I live in Porto", turn)
+    now = GONE + timedelta(days=1)
+    asked = answer(chatty.space, "Where does Ana live?", now=now)
+    assert note.id not in {citation.id for citation in asked.citations}
+    assert "Porto" not in asked.text
+    past = answer(chatty.space, "Where does Ana live?", include_past=True, now=now)
+    assert "Porto" in past.text
+
+
 def test_the_budget_bounds_what_is_read(chatty: World) -> None:
     small = answer(chatty.space, "What did Ana repair?", budget_tokens=100, explain=True)
     whole = answer(chatty.space, "What did Ana repair?", explain=True)

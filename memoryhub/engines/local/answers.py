@@ -32,8 +32,6 @@ _HEDGED = re.compile(
     r"|不|没|无|别|如果|可能|也许|想|打算|还是",
     re.I,
 )
-# Whoever asks speaks of themselves, and of nobody of theirs ("my sister").
-_OF_ONESELF = re.compile(r"^(?!.*\b(?:my|our)\b).*\b(?:I|me|myself)\b", re.S)
 _MOST, _ALL = 0.5, 0.9  # of the question's words
 _SAID = {"en": "said on {}", "zh": "说于{}"}
 _YES = {"en": "Yes:", "zh": "是的："}
@@ -57,8 +55,11 @@ def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answ
     language: LanguageCode = "zh" if language_of(question) == "zh" else "en"
     quotes = quotes[:_LOOKED_AT]
     asked = asked_of(question, quotes, subject)
-    sentences = [s for s in ranked(asked, quotes) if _may_tell(question, quotes[s.quote], subject)]
-    if not sentences or _is_somebody_elses(asked, quotes):
+    sentences = ranked(asked, quotes)
+    stated = _states(asked, quotes)
+    if stated:
+        sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.named)]
+    if not sentences or (not stated and _is_somebody_elses(asked, quotes)):
         return Answer(_NONE[language], quoted=True)
     if _WHEN.search(question):
         made = _dated(sentences, quotes, language)
@@ -69,8 +70,15 @@ def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answ
     return made or _quoted(asked, sentences, quotes)
 
 
+def _states(asked: Asked, quotes: Sequence[Quote]) -> bool:
+    """Whether a fact about the one person who is asked about is of the kind that is asked for:
+    what others' facts say is then no answer, however well it bears."""
+    keys = [q.predicate for q in quotes if q.owner and (q.owner,) == asked.named]
+    return any(key and key in asked.predicates for key in keys)
+
+
 def _is_somebody_elses(asked: Asked, quotes: Sequence[Quote]) -> bool:
-    """Whether the question names one person, and another one said what bears on it."""
+    """Whether the question is about one person, and another one said what bears on it."""
     if len(asked.named) != 1:
         return False
     person = asked.named[0]
@@ -80,11 +88,6 @@ def _is_somebody_elses(asked: Asked, quotes: Sequence[Quote]) -> bool:
         return False  # they were not ranked side by side
     best = max((q.bearing or 0.0 for q in theirs), default=None)
     return best is None or max(q.bearing or 0.0 for q in others) - best > _SOMEBODY_ELSES
-
-
-def _may_tell(question: str, quote: Quote, subject: str) -> bool:
-    """What a fact says of somebody else is no answer to a question about oneself."""
-    return not (subject and _OF_ONESELF.search(question)) or quote.owner in ("", subject)
 
 
 def _is_about(quote: Quote, person: str) -> bool:

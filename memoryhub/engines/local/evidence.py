@@ -26,6 +26,8 @@ _ASKING = words(
     month day date time would could will can may might should did does
     """
 )
+# Whoever asks speaks of themselves, and of nobody of theirs ("my sister").
+_OF_ONESELF = re.compile(r"^(?!.*\b(?:my|our)\b).*\b(?:I|me|myself)\b", re.S)
 _READ = 4000  # characters of a memory
 # What a sentence's own words count beside those of the memory it stands in.
 _OWN = 0.6
@@ -57,7 +59,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question's words to look for, without names of people, and what it asks for."""
+    """A question's words to look for, without names of people, and what it asks for.
+
+    `named`: whom it is about; of a question about oneself, the subject, who asks.
+    """
 
     text: str
     named: tuple[str, ...]
@@ -68,8 +73,10 @@ class Asked:
 def asked_of(question: str, quotes: Sequence[Quote], subject: str) -> Asked:
     # A subject "ana" is the speaker Ana, whose name is written as she is quoted.
     known = [subject, *(name for quote in quotes for name in _people(quote))]
-    people = {name.casefold(): name for name in known}.values()
-    named = tuple(sorted(name for name in people if name and names(question, name)))
+    people = {name.casefold(): name for name in known}
+    named = tuple(sorted(name for name in people.values() if name and names(question, name)))
+    if not named and subject and _OF_ONESELF.search(question):
+        named = (people[subject.casefold()],)
     inside = {stem for name in named for stem in stems(name)}
     return Asked(
         text=question,

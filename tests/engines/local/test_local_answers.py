@@ -265,11 +265,21 @@ def test_odd_texts_do_no_harm(question: str, text: str) -> None:
     assert ENGINE.answer(question, [Quote(text, None), turn(text)]).text
 
 
-def test_a_question_about_oneself_is_not_answered_with_what_holds_of_another() -> None:
-    rita = Quote("Rita lives in Braga.", AT, owner="Rita", object="Braga", bearing=9.7)
-    own = Quote("Ana moved to Madrid last Saturday.", AT, owner="Ana", object="Madrid", bearing=7.7)
-    asked = ENGINE.answer("Where do I live?", [rita, own], subject="Ana")
-    assert "Madrid" in asked.text
-    assert asked.used == (1,)
-    assert ENGINE.answer("Where do I live?", [rita], subject="Ana").used == ()
+def known_of(owner: str, text: str, bearing: float) -> Quote:
+    return Quote(text, AT, owner=owner, predicate="lives_in", bearing=bearing)
+
+
+@pytest.mark.parametrize("question", ["Where do I live?", "Where does Ana live?"])
+def test_what_holds_of_another_is_no_answer_though_it_bears_more(question: str) -> None:
+    rita = known_of("Rita", "Rita lives in Braga.", 9.7)
+    own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
+    made = ENGINE.answer(question, [rita, own], subject="Ana")
+    assert "Madrid" in made.text
+    assert made.used == (1,)
+    assert ENGINE.answer(question, [rita], subject="Ana").used == ()
+
+
+def test_what_one_asks_of_one_s_own_people_is_about_them() -> None:
+    rita = known_of("Rita", "My sister Rita lives in Braga.", 9.7)
+    own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
     assert "Braga" in ENGINE.answer("Where does my sister live?", [rita, own], subject="Ana").text
