@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
-
-from django.db.models import Q
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import Spoken, spoken
@@ -18,7 +15,7 @@ from memoryhub.recall.results import Finding, Item, ItemKind, Source
 from memoryhub.tenants.scope import current_tenant
 from memoryhub.tenants.statements import prepared
 from notes.intervals import counts, is_single
-from notes.models import Episode, Fact, Note, Page
+from notes.models import Episode, Fact, Note
 
 Span = tuple[int, int]
 # Of these nothing is derived yet.
@@ -89,14 +86,14 @@ def hydrate(chosen: Sequence[Found], links: Links) -> list[Item]:
     turns = _turns(
         [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
     )
-    paged = turns_of_pages(list(rows.get("page", {}).values()))
+    paged = turns_of_pages(ids["page"])
     made = []
     for each in chosen:
         rests_on = links.get(each.id, {}).items()
         sources = [_source(turns[t], span) for t, span in rests_on if t in turns]
         row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
         if row is not None:
-            sources = [source_of(turn) for turn in paged.get(each.id, ())] or sources
+            sources = [_source(turn) for turn in paged.get(each.id, ())] or sources
             made.append(_ITEMS[each.kind](row, each, sources))
     return made
 
@@ -105,14 +102,47 @@ def _turns(ids: Sequence[UUID]) -> dict[UUID, Spoken]:
     return spoken(dict.fromkeys(ids)) if ids else {}
 
 
-def turns_of_pages(pages: Sequence[Page]) -> dict[UUID, list[Turn]]:
-    """The turns of each page, in order, without redacted ones: one query."""
-    if not pages:
-        return {}
-    spans = (Q(session_id=p.session_id, seq__range=(p.first_seq, p.last_seq)) for p in pages)
-    rows = Turn.objects.filter(reduce(or_, spans)).exclude(state=Turn.State.REDACTED)
-    turns = list(rows.select_related("session").order_by("seq"))
-    return {page.id: [turn for turn in turns if page.covers(turn)] for page in pages}
+_OF_PAGES = """
+SELECT p.id, t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
+FROM notes_page p JOIN dialogues_session s ON s.id = p.session_id
+JOIN dialogues_turn t ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
+WHERE p.tenant_id = %s AND p.id = ANY(%s) AND t.state <> 'redacted'
+ORDER BY t.seq
+"""
+
+
+def turns_of_pages(pages: Sequence[UUID]) -> dict[UUID, list[Spoken]]:
+    """The turns of each page, in order, without redacted ones; other sessions of the space may
+    speak in between. A plain statement: every context reads it."""
+    turns: dict[UUID, list[Spoken]] = defaultdict(list)
+    if pages:
+        with prepared(binary=True) as cursor:
+            cursor.execute(_OF_PAGES, [current_tenant(), list(pages)])
+            for page, *turn in cursor.fetchall():
+                turns[page].append(Spoken(*turn))
+    return turns
+
+
+class _Exchange(NamedTuple):
+    """What an item needs of a page beside its turns."""
+
+    id: UUID
+    summary: str
+    started_at: datetime
+
+
+_PAGES = """
+SELECT p.id, COALESCE(c.summary, ''), s.started_at
+FROM notes_page p JOIN dialogues_session s ON s.id = p.session_id
+LEFT JOIN notes_chain c ON c.id = p.chain_id
+WHERE p.tenant_id = %s AND p.id = ANY(%s)
+"""
+
+
+def _exchanges(ids: Sequence[UUID]) -> dict[UUID, _Exchange]:
+    with prepared(binary=True) as cursor:
+        cursor.execute(_PAGES, [current_tenant(), list(ids)])
+        return {row[0]: _Exchange(*row) for row in cursor.fetchall()}
 
 
 def _turn_item(turn: Spoken, found: Found, sources: Sequence[Source]) -> Item:
@@ -170,7 +200,7 @@ def _note_item(note: Note, found: Found, sources: Sequence[Source]) -> Item:
     )
 
 
-def _page_item(page: Page, found: Found, sources: Sequence[Source]) -> Item:
+def _page_item(page: _Exchange, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="page",
         id=page.id,
@@ -179,8 +209,8 @@ def _page_item(page: Page, found: Found, sources: Sequence[Source]) -> Item:
         parts=found.parts,
         reason=found.reason,
         found=found.found,
-        occurred_at=sources[0].occurred_at if sources else page.session.started_at,
-        summary=page.chain.summary if page.chain else "",
+        occurred_at=sources[0].occurred_at if sources else page.started_at,
+        summary=page.summary,
         sources=sources,
     )
 
@@ -204,7 +234,7 @@ def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> 
 _ROWS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
     "fact": Fact.objects.by_id,
     "note": Note.objects.by_id,
-    "page": lambda ids: Page.objects.select_related("chain", "session").in_bulk(ids),
+    "page": _exchanges,
     "episode": Episode.objects.by_id,
 }
 _ITEMS: Mapping[str, Callable[[Any, Found, Sequence[Source]], Item]] = {

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
-from django.db.models import Q
-
-from memoryhub.dialogues.models import Turn
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels.hits import Hit
 from memoryhub.recall.hydration import UNREAD
+from memoryhub.tenants.statements import prepared
 from notes.models import Page
 
 # A dialogue imported at once is unread for a while: the newest of it is shown.
 MOST = 200
 
+# Two indexes are read, one for each reason to be shown.
+_LATEST = """
+WITH newest AS (
+  SELECT session_id, first_seq, last_seq FROM notes_page
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND tier = %(tier)s AND retired_at IS NULL
+  ORDER BY first_seq DESC LIMIT %(pages)s
+)
+SELECT id, state FROM (
+  SELECT t.id, t.state, t.seq, t.occurred_at
+  FROM newest p JOIN dialogues_turn t
+    ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
+  WHERE t.tenant_id = %(tenant)s AND t.state <> 'redacted'
+  UNION
+  SELECT t.id, t.state, t.seq, t.occurred_at FROM dialogues_turn t
+  WHERE t.tenant_id = %(tenant)s AND t.space_id = %(space)s AND t.state = ANY(%(unread)s)
+) found
+WHERE %(as_of)s::timestamptz IS NULL OR occurred_at <= %(as_of)s
+ORDER BY seq DESC LIMIT %(most)s
+"""
+
 
 def find(ask: Ask) -> list[Hit]:
     """In the order they were said."""
-    pages = Page.objects.filter(space=ask.space, tier=Page.Tier.SHORT, retired_at=None)
-    newest = pages.order_by("-first_seq")[: ask.policy.stm.pages]
-    spans = [Q(session_id=p.session_id, seq__range=(p.first_seq, p.last_seq)) for p in newest]
-    rows = Turn.objects.filter(reduce(or_, spans, Q(state__in=UNREAD)), space=ask.space)
-    rows = rows.exclude(state=Turn.State.REDACTED)
-    if ask.visibility.as_of:
-        rows = rows.filter(occurred_at__lte=ask.visibility.as_of)
-    found = list(rows.order_by("-seq").values_list("id", "state")[:MOST])
+    values = {
+        "tenant": ask.space.tenant_id,
+        "space": ask.space.id,
+        "tier": Page.Tier.SHORT.value,
+        "pages": ask.policy.stm.pages,
+        "unread": [state.value for state in UNREAD],
+        "as_of": ask.visibility.as_of,
+        "most": MOST,
+    }
+    with prepared(binary=True) as cursor:
+        cursor.execute(_LATEST, values)
+        found = cursor.fetchall()
     return [
         Hit("turn", at, 1.0, "not read yet" if state in UNREAD else "just said")
         for at, state in reversed(found)
