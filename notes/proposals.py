@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +16,19 @@ from memoryhub.tenants.models import Space
 from notes import risk
 from notes.models import Proposal
 from notes.trust import is_order
+
+_opened: ContextVar[list[UUID] | None] = ContextVar("opened", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[list[UUID]]:
+    """The ids of the proposals that are opened within, also those of a write that failed."""
+    opened: list[UUID] = []
+    token = _opened.set(opened)
+    try:
+        yield opened
+    finally:
+        _opened.reset(token)
 
 
 def propose(
@@ -52,6 +67,8 @@ def propose(
         },
     )
     if fresh and state == Proposal.State.OPEN:
+        if (opened := _opened.get()) is not None:
+            opened.append(proposal.id)
         tell(space.tenant_id, lambda: [news_of(proposal, "conflict.opened", now)])
     return proposal
 

@@ -23,6 +23,7 @@ from memoryhub.pipeline import queue, ruling
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import STEPS
 from memoryhub.tenants.scope import tenant_scope
+from notes import proposals
 
 log = structlog.get_logger()
 POLL_SECONDS = 0.05
@@ -82,9 +83,10 @@ def run_next(tenant_id: UUID, space_id: UUID, at: datetime | None = None) -> boo
         job = queue.claim(space_id, timezone.now(), at)
     if job is None:
         return False
-    with heartbeat(job):
+    with proposals.noted() as opened, heartbeat(job):
         _run(job, at)
-    _follow_rules(job, at or timezone.now())
+    if opened:
+        _follow_rules(job, at or timezone.now())
     return True
 
 

@@ -271,7 +271,7 @@ def test_deriving_takes_statements_by_the_batch_not_by_the_turn(
     job = ingest(tenant.id, IngestRequest("ana", messages)).job
     assert job is not None
     # Fixed by what there is to do: no statement a turn, a fact or an entity.
-    with django_assert_max_num_queries(108):  # four: who is to be told; four: is there a rule
+    with django_assert_max_num_queries(104):  # four ask whether somebody wants to be told
         assert runner.run_next(tenant.id, job.space_id)
     with tenant_scope(tenant.id):
         job.refresh_from_db()

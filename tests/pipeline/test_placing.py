@@ -625,6 +625,6 @@ def test_placing_takes_statements_by_the_batch_not_by_the_page(
         Job.objects.all().delete()
         Turn.objects.update(state=Turn.State.PROCESSED)
         queue.enqueue_step(hub.space, Job.Step.PLACE, "B", "all", hub.now)
-    with django_assert_max_num_queries(79):  # six calls are accounted for; is there a rule
+    with django_assert_max_num_queries(75):  # six calls are accounted for
         assert runner.run_next(hub.tenant.id, hub.space.id, hub.now)
     assert tiers(hub).count("mtm") == placing.MOST_AT_ONCE
