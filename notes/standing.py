@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -21,6 +21,12 @@ class Standing:
     def stands(self, event: UUID) -> bool:
         return not any(self.stands(undo) for undo in self._undos.get(event, ()))
 
+    def origin(self, event: UUID) -> UUID:
+        """What was done at first, of an undo, a redo and so on; of any other event itself."""
+        while event in self.target:
+            event = self.target[event]
+        return event
+
     def net(self, events: Collection[UUID]) -> set[UUID]:
         """Those whose effect is left when all of `events` are taken together.
 
@@ -36,19 +42,19 @@ def newest_first(age: Mapping[UUID, Any], before: Iterable[tuple[UUID, UUID]]) -
     Events of one transaction have the same time: only the versions of their rows tell which
     came first.
     """
-    waits: dict[UUID, set[UUID]] = {event: set() for event in age}
+    earlier: dict[UUID, set[UUID]] = {event: set() for event in age}
     for after, first in before:
-        waits[first].add(after)
+        earlier[after].add(first)
+    waits = Counter(event for of_one in earlier.values() for event in of_one)
     rank = {e: n for n, e in enumerate(sorted(age, key=age.__getitem__, reverse=True))}
-    ready = [(rank[event], event) for event, later in waits.items() if not later]
+    ready = [(rank[event], event) for event in age if not waits[event]]
     heapify(ready)
     ordered: list[UUID] = []
     while ready:
         _, done = heappop(ready)
         ordered.append(done)
-        for event, later in waits.items():
-            if done in later:
-                later.remove(done)
-                if not later:
-                    heappush(ready, (rank[event], event))
+        for event in earlier[done]:
+            waits[event] -= 1
+            if not waits[event]:
+                heappush(ready, (rank[event], event))
     return ordered

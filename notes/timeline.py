@@ -12,15 +12,15 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import registry
 from notes.models import EvolutionEvent, Revision
-from notes.undoing import TRIES, finish, standing_in, work_out
-from notes.workbench import Workbench
+from notes.undoing import TRIES, finish, work_out
+from notes.workbench import Workbench, standing_in
 
 Row = tuple[str, UUID]
 Values = Mapping[str, Any]
@@ -55,8 +55,8 @@ class RowChange:
         ]
 
 
-def as_of(space: Space, at: datetime, among: QuerySet[Revision] | None = None) -> dict[Row, Values]:
-    """The rows held at `at` with their values then; of the rows of these revisions only, if given.
+def as_of(space: Space, at: datetime, among: Collection[UUID] | None = None) -> dict[Row, Values]:
+    """The rows held at `at` with their values then; of the rows with these ids only, if given.
     Call inside the tenant's scope.
 
     What was erased since is missing: of that, nothing is left to be told.
@@ -64,7 +64,7 @@ def as_of(space: Space, at: datetime, among: QuerySet[Revision] | None = None) -
     known = Revision.objects.filter(space=space, event__created_at__lte=at)
     known = known.exclude(_is_shared())
     if among is not None:
-        known = known.filter(row_id__in=among.values("row_id"))
+        known = known.filter(row_id__in=among)
     known = known.order_by("row_type", "row_id", "-version_after", "-id")
     latest = known.distinct("row_type", "row_id").values_list("row_type", "row_id", "after")
     return {(kind, row): after for kind, row, after in latest if after and is_held(kind, after)}
@@ -82,8 +82,7 @@ def _is_shared() -> Q:
 
 def is_held(kind: str, values: Values) -> bool:
     """Rows with a version that are not retired; memberships are part of what they belong to."""
-    derived = kind in {known.name for known in registry.kinds() if known.is_derived}
-    return derived and not values.get("retired_at")
+    return registry.kind_of(kind).is_derived and not values.get("retired_at")
 
 
 def difference(then: Mapping[Row, Values], now: Mapping[Row, Values]) -> list[RowChange]:
@@ -101,7 +100,9 @@ def since(space: Space, at: datetime, now: datetime) -> list[RowChange]:
     between = Revision.objects.filter(
         space=space, event__created_at__gt=at, event__created_at__lte=now
     )
-    return difference(as_of(space, at, between), as_of(space, now, between))
+    # Read first: within a statement the database looks for them anew for every row.
+    changed = set(between.values_list("row_id", flat=True))
+    return difference(as_of(space, at, changed), as_of(space, now, changed))
 
 
 def later_events(space: Space, to: datetime) -> list[EvolutionEvent]:

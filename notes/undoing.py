@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import pairwise
 from uuid import UUID
 
 import structlog
@@ -21,7 +22,7 @@ from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
 from notes.models import EvolutionEvent, Revision
 from notes.standing import Standing, newest_first
-from notes.workbench import Workbench
+from notes.workbench import Workbench, standing_in
 
 log = structlog.get_logger()
 TRIES = 3
@@ -99,11 +100,6 @@ def plan(event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = Fa
     return bench
 
 
-def standing_in(space: Space) -> Standing:
-    undos = EvolutionEvent.objects.filter(space=space).exclude(undo_of=None)
-    return Standing(undos.values_list("id", "undo_of_id"))
-
-
 def work_out(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) -> Workbench:
     """The chosen events undone, newest first, in memory. Raises Conflict for what can't be."""
     events = {e.id: e for e in EvolutionEvent.objects.filter(space=space, id__in=list(chosen))}
@@ -141,7 +137,7 @@ def _refuse(event: EvolutionEvent) -> None:
 
 
 def _in_order(revisions: Sequence[Revision]) -> list[tuple[UUID, UUID]]:
-    """(later, earlier) events, of every row that both changed."""
+    """(later, earlier) events that changed a row one after the other."""
     versions: dict[Row, list[tuple[int, UUID]]] = defaultdict(list)
     for revision in revisions:
         key = (revision.row_type, revision.row_id)
@@ -149,7 +145,7 @@ def _in_order(revisions: Sequence[Revision]) -> list[tuple[UUID, UUID]]:
     pairs = []
     for of_row in versions.values():
         events = list(dict.fromkeys(event for _, event in sorted(of_row)))
-        pairs += [(later, earlier) for n, earlier in enumerate(events) for later in events[n + 1 :]]
+        pairs += [(later, earlier) for earlier, later in pairwise(events)]
     return pairs
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Case, Max, Model, Q, Value, When
+from django.db.models import Exists, Max, Model, OuterRef, Q
 
 from memoryhub.errors import Conflict, NotFound
 from memoryhub.tenants.models import Space
@@ -18,6 +18,7 @@ from notes import indexing, registry
 from notes.intervals import counts, is_single, overlap, same_place
 from notes.models import COUNTERS, Derivation, EvolutionEvent, Fact, IndexEntry, Link, Revision
 from notes.recording import ChangeSet, Source, values_of
+from notes.standing import Standing
 
 Key = tuple[str, UUID]
 Values = dict[str, Any]
@@ -218,18 +219,20 @@ class Workbench:
         self._forget_entries()
 
     def _turn_support(self) -> None:
-        """What an undone event had brought in support of rows that were there before it counts
-        no more; undone again, it counts. Rows it had made keep theirs: they go as a whole."""
-        events = _origins(self.undone)
-        if not events:
+        """What an event brought in support of rows that were there before it counts while the
+        event stands. Rows it had made keep theirs: they go as a whole."""
+        if not self.undone:
             return
-        made = Revision.objects.filter(event__in=events, version_before=None)
-        brought = Derivation.objects.filter(event__in=events).exclude(
-            child_id__in=made.values("row_id")
+        standing = standing_in(self.space)
+        events = {standing.origin(event.id) for event in self.undone}
+        held = {event for event in events if standing.stands(event)}
+        made = Revision.objects.filter(
+            event=OuterRef("event"), row_id=OuterRef("child_id"), version_before=None
         )
+        brought = Derivation.objects.filter(~Exists(made))
         support, withdrawn = Derivation.Role.SUPPORT, Derivation.Role.WITHDRAWN
-        turned = Case(When(role=support, then=Value(withdrawn)), default=Value(support))
-        brought.filter(role__in=(support, withdrawn)).update(role=turned)
+        brought.filter(event__in=held, role=withdrawn).update(role=support)
+        brought.filter(event__in=events - held, role=support).update(role=withdrawn)
 
     def _follow(self) -> None:
         """What layers above keep beside their rows."""
@@ -318,11 +321,17 @@ class Workbench:
 
     def difference(self) -> list[tuple[Key, Values | None, Values | None]]:
         """(row, values before, values after) of every row that would change."""
-        return [
+        told = (
             (key, self.first[key], None if row is None else values_of(row))
             for key, row in self.rows.items()
-            if self.first[key] != (None if row is None else values_of(row))
-        ]
+        )
+        return [(key, before, after) for key, before, after in told if before != after]
+
+
+def standing_in(space: Space) -> Standing:
+    """Which of the space's events still stand. Call inside the tenant's scope."""
+    undos = EvolutionEvent.objects.filter(space=space).exclude(undo_of=None)
+    return Standing(undos.values_list("id", "undo_of_id"))
 
 
 def _folded(revisions: Sequence[Revision]) -> list[tuple[Key, Values | None, Values | None]]:
@@ -331,17 +340,6 @@ def _folded(revisions: Sequence[Revision]) -> list[tuple[Key, Values | None, Val
     for revision in sorted(revisions, key=lambda r: r.version_after):
         by_row[revision.row_type, revision.row_id].append(revision)
     return [(key, of_row[0].before, of_row[-1].after) for key, of_row in by_row.items()]
-
-
-def _origins(events: Iterable[EvolutionEvent]) -> set[UUID]:
-    """What was done at first, of events of which some undid others."""
-    found = {event.id for event in events if event.undo_of_id is None}
-    undone = {event.undo_of_id for event in events if event.undo_of_id is not None}
-    while undone:
-        chain = dict(EvolutionEvent.objects.filter(id__in=undone).values_list("id", "undo_of_id"))
-        found |= {event for event, before in chain.items() if before is None}
-        undone = {before for before in chain.values() if before is not None}
-    return found
 
 
 def _why(event: EvolutionEvent) -> str:

@@ -24,8 +24,7 @@ from notes.correcting import by_hand
 from notes.models import Entity, EvolutionEvent, Fact, Proposal
 from notes.proposals import news_of
 from notes.recording import ChangeSet, Source
-from notes.undoing import standing_in
-from notes.workbench import Workbench, restore
+from notes.workbench import Workbench, restore, standing_in
 from notes.works import rewording, supports, version_of
 
 Kind = Proposal.Kind

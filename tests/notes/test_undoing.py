@@ -25,6 +25,7 @@ from notes.placing import form_pages
 from notes.recording import Source, values_of
 from notes.standing import Standing, newest_first
 from notes.undoing import undo
+from notes.works import supports
 from tests.support.hand import Hand, Kind
 from tests.support.hub import Hub
 
@@ -112,6 +113,28 @@ def test_X8_cascade_undoes_the_later_ones_first(hub: Hub, hand: Hand) -> None:
         assert list(versions.values_list("version_after", flat=True)) == list(
             range(1, fact.version + 1)
         )
+
+
+def test_X8_support_brought_by_an_event_counts_while_that_event_stands(
+    hub: Hub, hand: Hand
+) -> None:
+    first = hand.claim("Ana lives in Porto", "Porto")
+    fact, again = Fact.objects.get(), hand.turn("In Porto, yes.")
+    changes, was = hand.changes(Kind.RESOLVE), values_of(fact)
+    fact.mention_count, fact.version = 2, 2
+    fact.save()
+    changes.changed(fact, was)
+    changes.supported(fact, [Source(again.id)])
+    changes.save()
+    gone = undo(first, "eva", hub.now, cascade=True)
+    undo(gone, "eva", hub.now)  # of the claim alone: that it was said again stays undone
+    fact.refresh_from_db()
+    assert (fact.retired_at, fact.mention_count) == (None, 1)
+    assert again.id not in {source.turn_id for source in supports(fact.id)}
+    undo(EvolutionEvent.objects.get(undo_of=changes.event), "eva", hub.now)
+    fact.refresh_from_db()
+    assert fact.mention_count == 2
+    assert again.id in {source.turn_id for source in supports(fact.id)}
 
 
 def test_X8_what_was_undone_in_between_does_not_stand_in_the_way(hub: Hub, hand: Hand) -> None:

@@ -20,7 +20,8 @@ from memoryhub.tenants.services import create_tenant
 from notes import registry
 from notes.models import Derivation, EvolutionEvent, IndexEntry, Revision
 from notes.recording import values_of
-from notes.undoing import standing_in, undo
+from notes.undoing import undo
+from notes.workbench import standing_in
 from notes.workbench import Key
 from personas import blocks, profiles, traits
 from personas.blocks import Writer
