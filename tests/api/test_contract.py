@@ -71,6 +71,13 @@ def test_lists_that_must_have_items_say_so(described: dict[str, Any]) -> None:
         assert shapes[shape]["properties"][name]["minItems"] == 1
 
 
+def test_a_shape_that_takes_the_empty_text_takes_it_once(described: dict[str, Any]) -> None:
+    email = described["components"]["schemas"]["NewMember"]["properties"]["email"]
+    assert Draft202012Validator(email).is_valid("")
+    assert Draft202012Validator(email).is_valid("ana@example.org")
+    assert not Draft202012Validator(email).is_valid("ana")
+
+
 def test_every_operation_has_examples_of_its_shape(described: dict[str, Any]) -> None:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
