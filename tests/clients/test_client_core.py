@@ -315,6 +315,16 @@ def test_a_file_is_taken_in_once_however_often_it_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
+    "bring", [lambda hub: hub.imports.new("jsonl", "{}"), lambda hub: hub.imports.take("i")]
+)
+def test_what_another_system_kept_comes_in_once_however_often_it_is_sent(bring: Any) -> None:
+    answers = Answers(BROKEN, httpx.Response(200, json={"id": "i", "state": "done"}))
+    assert bring(now(answers)).state == "done"
+    assert keys_of(answers) == [keys_of(answers)[0]] * 2
+    assert keys_of(answers)[0]
+
+
+@pytest.mark.parametrize(
     "make",
     [
         lambda hub: hub.keys.new("bot", ["read"]),

@@ -146,6 +146,17 @@ class Rows(Lists[M, R]):
         """One row, with what lists leave out."""
         return self._one(self._row, f"{self._path}/{id}", fields=fields)
 
+    def _do(
+        self,
+        id: str,
+        verb: str,
+        body: Mapping[str, Any],
+        key: str | None,
+        version: int | None = None,
+    ) -> Flow[Written[R]]:
+        """A write on one row, answered with it."""
+        return self._change(self._row, f"{self._path}/{id}/{verb}", body, key, version)
+
 
 def queried(**query: Any) -> dict[str, str]:
     """As a query string has it; None is left out."""

@@ -45,20 +45,12 @@ class Rehearsal(Row):
     decisions: list[Decision]
 
 
-class Item(Row):
-    """A memory that was found."""
+class Memory(Row):
+    """What is told of a memory wherever it is shown: what it says, of when, and by whom."""
 
     kind: str
     id: str
     text: str
-    matter: str
-    linked: bool
-    summary: str
-    reason: str
-    unread: bool
-    score: float
-    parts: dict[str, float]
-    found: list[dict[str, Any]]
     occurred_at: datetime
     speaker: str
     owner: str
@@ -69,6 +61,19 @@ class Item(Row):
     valid_to: datetime | None
     status: str
     sources: list[Source]
+
+
+class Item(Memory):
+    """A memory that was found."""
+
+    matter: str
+    linked: bool
+    summary: str
+    reason: str
+    unread: bool
+    score: float
+    parts: dict[str, float]
+    found: list[dict[str, Any]]
 
 
 class Conflicting(Row):
@@ -114,26 +119,13 @@ class Context(Found):
     rounds: int
 
 
-class Citation(Row):
+class Citation(Memory):
     """`part`: the characters of the answer that rest on it."""
 
-    kind: str
-    id: str
-    text: str
     part: list[int]
     quote: str
     span: list[int] | None
     refs: list[str]
-    occurred_at: datetime
-    speaker: str
-    owner: str
-    event_from: datetime | None
-    event_to: datetime | None
-    event_text: str
-    valid_from: datetime | None
-    valid_to: datetime | None
-    status: str
-    sources: list[Source]
 
 
 class Answer(Found):

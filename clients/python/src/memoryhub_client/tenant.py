@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from memoryhub_client.flows import Flow, Request
+from memoryhub_client.flows import Flow
 from memoryhub_client.lists import Calls, Lists, Rows, Time
 from memoryhub_client.methods import Listing, M, call, pages
 from memoryhub_client.shared import FILE_TAKES
@@ -272,6 +272,7 @@ class Imports(Rows[M, Import]):
         subject: str = "",
         only: Sequence[str] = (),
         dry_run: bool = False,
+        key: str | None = None,
     ) -> Flow[Import]:
         """The words of a file, up to what a body may have; `manage.py bring` takes larger ones.
 
@@ -286,13 +287,12 @@ class Imports(Rows[M, Import]):
             "only": only,
             "dry_run": dry_run,
         }
-        return self._sent(self._path, body)
+        return self._sent(self._path, body, key)
 
     @call
-    def take(self, id: str) -> Flow[Import]:
+    def take(self, id: str, *, key: str | None = None) -> Flow[Import]:
         """Take in what was tried, within a day."""
-        return self._sent(f"{self._path}/{id}/take", {})
+        return self._sent(f"{self._path}/{id}/take", {}, key)
 
-    def _sent(self, path: str, body: Mapping[str, Any]) -> Flow[Import]:
-        request = Request("POST", path, body=body, repeatable=False, patience=FILE_TAKES)
-        return self._as(Import, self._json(request))
+    def _sent(self, path: str, body: Mapping[str, Any], key: str | None) -> Flow[Import]:
+        return self._as(Import, self._write(path, body, key=key, patience=FILE_TAKES))

@@ -103,7 +103,7 @@ class Facts(Rows[M, Fact]):
         key: str | None = None,
     ) -> Flow[Written[Fact]]:
         """The same claim in better words, as a new version."""
-        return self._do(id, "correct", {"text": text, "reason": reason}, version, key)
+        return self._do(id, "correct", {"text": text, "reason": reason}, key, version)
 
     @call
     def end(
@@ -116,28 +116,28 @@ class Facts(Rows[M, Fact]):
         key: str | None = None,
     ) -> Flow[Written[Fact]]:
         """It is no longer so: it held until `at`, or until now."""
-        return self._do(id, "end", {"at": at, "reason": reason}, version, key)
+        return self._do(id, "end", {"at": at, "reason": reason}, key, version)
 
     @call
     def retract(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[Fact]]:
         """It was never so."""
-        return self._do(id, "retract", {"reason": reason}, version, key)
+        return self._do(id, "retract", {"reason": reason}, key, version)
 
     @call
     def forget(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[Fact]]:
         """It is held no longer; `restore` or undo bring it back, which an erasure rules out."""
-        return self._do(id, "forget", {"reason": reason}, version, key)
+        return self._do(id, "forget", {"reason": reason}, key, version)
 
     @call
     def restore(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[Fact]]:
         """It is so after all, and still."""
-        return self._do(id, "restore", {"reason": reason}, version, key)
+        return self._do(id, "restore", {"reason": reason}, key, version)
 
     @call
     def pin(
@@ -150,12 +150,7 @@ class Facts(Rows[M, Fact]):
         key: str | None = None,
     ) -> Flow[Written[Fact]]:
         """What is pinned does not fade, and the pipeline does not change it."""
-        return self._do(id, "pin", {"pinned": pinned, "reason": reason}, version, key)
-
-    def _do(
-        self, id: str, verb: str, body: Mapping[str, Any], version: int | None, key: str | None
-    ) -> Flow[Written[Fact]]:
-        return self._change(Fact, f"{self._path}/{id}/{verb}", body, key, version)
+        return self._do(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
 
 
 class Notes(Rows[M, Note]):
@@ -176,7 +171,7 @@ class Notes(Rows[M, Note]):
     ) -> Flow[Written[Note]]:
         """Other descriptors; what is left out stays. The content of a note never changes."""
         body = {"context": context, "keywords": keywords, "tags": tags, "category": category}
-        return self._do(id, "describe", {**body, "reason": reason}, version, key)
+        return self._do(id, "describe", {**body, "reason": reason}, key, version)
 
     @call
     def pin(
@@ -189,19 +184,14 @@ class Notes(Rows[M, Note]):
         key: str | None = None,
     ) -> Flow[Written[Note]]:
         """What is pinned does not fade, and the pipeline does not change it."""
-        return self._do(id, "pin", {"pinned": pinned, "reason": reason}, version, key)
+        return self._do(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
 
     @call
     def delete(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[Note]]:
         """Take it out, with its links. It can be undone."""
-        return self._do(id, "delete", {"reason": reason}, version, key)
-
-    def _do(
-        self, id: str, verb: str, body: Mapping[str, Any], version: int | None, key: str | None
-    ) -> Flow[Written[Note]]:
-        return self._change(Note, f"{self._path}/{id}/{verb}", body, key, version)
+        return self._do(id, "delete", {"reason": reason}, key, version)
 
 
 class Traits(Rows[M, Trait]):
@@ -277,24 +267,24 @@ class Blocks(Rows[M, Block]):
     ) -> Flow[Written[Block]]:
         """All at once; what is left out stays."""
         body = {"value": value, "label": label, "char_limit": char_limit, "reason": reason}
-        return self._change(Block, f"{self._path}/{id}/revise", body, key, version)
+        return self._do(id, "revise", body, key, version)
 
     @call
     def delete(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[Block]]:
         """Out of every agent's sight; its versions stay."""
-        return self._change(Block, f"{self._path}/{id}/delete", {"reason": reason}, key, version)
+        return self._do(id, "delete", {"reason": reason}, key, version)
 
     @call
     def attach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
         """Put a shared block in front of this subject's agents."""
-        return self._change(Block, f"{self._path}/{id}/attach", {"reason": reason}, key)
+        return self._do(id, "attach", {"reason": reason}, key)
 
     @call
     def detach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
         """Take a shared block out of their sight."""
-        return self._change(Block, f"{self._path}/{id}/detach", {"reason": reason}, key)
+        return self._do(id, "detach", {"reason": reason}, key)
 
 
 class Events(Rows[M, Event]):
@@ -329,7 +319,7 @@ class Conflicts(Rows[M, ConflictToDecide]):
         """One of the `answers` that `get` shows, or accept, keep_both or reject. `text`: what is
         new in other words."""
         body = {"answer": answer, "text": text, "reason": reason}
-        return self._change(ConflictToDecide, f"{self._path}/{id}/decide", body, key)
+        return self._do(id, "decide", body, key)
 
     @call
     def decide_many(
@@ -346,7 +336,7 @@ class Conflicts(Rows[M, ConflictToDecide]):
     ) -> Flow[Written[ConflictToDecide]]:
         """Undo what its answer did, and open it again."""
         body = {"reason": reason}
-        return self._change(ConflictToDecide, f"{self._path}/{id}/take-back", body, key)
+        return self._do(id, "take-back", body, key)
 
 
 class Golden(Rows[M, GoldenQuestion]):
@@ -382,15 +372,14 @@ class Golden(Rows[M, GoldenQuestion]):
     ) -> Flow[Written[GoldenQuestion]]:
         """In place of what it has."""
         body = {"text": text, "expected": expected, "tags": tags, "reason": reason}
-        return self._change(GoldenQuestion, f"{self._path}/{id}/change", body, key, version)
+        return self._do(id, "change", body, key, version)
 
     @call
     def remove(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[GoldenQuestion]]:
         """It is asked no more; undo brings it back."""
-        path = f"{self._path}/{id}/remove"
-        return self._change(GoldenQuestion, path, {"reason": reason}, key, version)
+        return self._do(id, "remove", {"reason": reason}, key, version)
 
 
 class Feedback(Lists[M, Verdict]):
