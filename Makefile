@@ -10,7 +10,7 @@ CLIENTS := $(VENV)/installed-clients
 LOCK := $(BIN)/python -m uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet pyproject.toml
 
-.PHONY: help run test fuzz lint types format bench bench-data bench-ways bench-graph lock reset screenshots
+.PHONY: help run test fuzz lint types format bench bench-data bench-ways bench-graph lock messages reset screenshots
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-ways  measure add and search through each way in, side by side"
 	@echo "make bench-graph  measure the first picture of a link graph of 5,000 memories"
 	@echo "make lock    renew the lock"
+	@echo "make messages  gather what the pages say for translation, and compile the translations"
 	@echo "make screenshots  take the pictures of the documentation anew"
 
 run: $(RUN)
@@ -69,6 +70,9 @@ screenshots: $(DEV)
 
 bench-graph: $(DEV)
 	$(BIN)/python -m benchmarks.graph $(BENCH)
+
+messages: $(DEV)
+	@$(BIN)/python manage.py messages
 
 reset: $(RUN)
 	@$(BIN)/python manage.py db erase

@@ -149,6 +149,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "memoryhub.console.middleware.PageLanguageMiddleware",
     "memoryhub.console.middleware.ConsoleTenantMiddleware",
 ]
 ROOT_URLCONF = "memoryhub.urls"
@@ -161,6 +162,7 @@ TEMPLATES = [
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "memoryhub.console.context.console",
@@ -171,6 +173,7 @@ TEMPLATES = [
 
 # --- pages ---
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"

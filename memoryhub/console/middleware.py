@@ -1,4 +1,4 @@
-"""Finds out for which tenant a signed-in person works."""
+"""Finds out for which tenant a signed-in person works, and in which language pages are."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.locale import LocaleMiddleware
 from django.urls import reverse
+from django.utils import translation
 
 from memoryhub.console.requests import ConsoleRequest, Seat
 from memoryhub.console.seats import CHOSEN, memberships_of, seat_in
@@ -15,6 +19,25 @@ from memoryhub.tenants.scope import tenant_scope
 
 # Where nobody comes by an account.
 _WITHOUT = ("/api/", "/me/")
+_FOR_PROGRAMS = ("/api/", "/openai/", "/mcp", "/v1/", "/v2/", "/v3/", "/healthz")
+
+
+class PageLanguageMiddleware(LocaleMiddleware):
+    """Pages are in the language their reader chose, or else the browser's; what programs read is
+    in one language, whatever they accept."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path.startswith(_FOR_PROGRAMS):
+            translation.activate(settings.LANGUAGE_CODE)
+        else:
+            super().process_request(request)
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if request.path.startswith(_FOR_PROGRAMS):
+            return response
+        return super().process_response(request, response)
 
 
 class ConsoleTenantMiddleware:

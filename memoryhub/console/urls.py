@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import path
+from django.views.i18n import set_language
 
 from memoryhub.console.views import (
     account,
@@ -43,6 +44,7 @@ from memoryhub.console.views import (
 urlpatterns = [
     path("sign-in", account.sign_in, name="sign-in"),
     path("sign-out", account.sign_out, name="sign-out"),
+    path("language", set_language, name="language"),
     path("tenant", account.choose_tenant, name="choose-tenant"),
     path("", overview.overview, name="overview"),
     path("search", overview.search, name="search"),

@@ -14,7 +14,7 @@ from notes.models import Fact
 from tests.console.conftest import World, make_world
 from tests.support.factories import make_member, make_proposal
 
-OPEN = {"sign-in", "sign-out"}
+OPEN = {"sign-in", "sign-out", "language"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
 OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "requests"}

@@ -21,8 +21,7 @@ from notes import registry
 from notes.models import Derivation, EvolutionEvent, IndexEntry, Revision
 from notes.recording import values_of
 from notes.undoing import undo
-from notes.workbench import standing_in
-from notes.workbench import Key
+from notes.workbench import Key, standing_in
 from personas import blocks, profiles, traits
 from personas.blocks import Writer
 

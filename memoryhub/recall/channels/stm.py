@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from memoryhub.recall.asking import Ask
 from memoryhub.recall.channels.hits import Hit
 from memoryhub.recall.hydration import UNREAD
@@ -34,7 +36,7 @@ ORDER BY seq DESC LIMIT %(most)s
 
 def find(ask: Ask) -> list[Hit]:
     """In the order they were said."""
-    values = {
+    values: dict[str, Any] = {
         "tenant": ask.space.tenant_id,
         "space": ask.space.id,
         "tier": Page.Tier.SHORT.value,

@@ -1,0 +1,142 @@
+"""Finds English that would stay English in another language.
+
+`python -m tests.support.english FILE ...` prints it, for templates and Python modules.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+from django.template.base import Lexer, TokenType
+
+_LETTERS = re.compile(r"[A-Za-z]{2,}")
+_SPOKEN = frozenset(("alt", "aria-label", "data-label", "label", "placeholder", "title"))
+_SILENT = frozenset(("code", "kbd", "pre", "script", "style"))
+# Names that are the same in every language.
+_NAMES = re.compile(
+    r"\b(MemoryHub|Django|OpenAI|LoCoMo|MemoryBank|LongMemEval|API|CSV|JSON|LLM|URL|UTC|ID|SHA|"
+    r"HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|ms|kB|MB)\b"
+)
+_QUOTED = re.compile(
+    r"""(?P<before>\S+\s*|^)(?P<quote>["'])(?P<words>(?:(?!(?P=quote)).)*)(?P=quote)"""
+)
+# In these tags a quoted word is a name of the program's, or is translated.
+_TAGS_OF_NAMES = frozenset(
+    (
+        *("url", "extends", "load", "static", "block", "if", "elif"),
+        *("translate", "blocktranslate"),
+    )
+)
+_BEFORE_NAMES = ("include", "icon", "cycle", "==", "!=", "in", "look=", "kind=", "_(")
+
+
+def in_template(source: str) -> Iterator[tuple[int, str]]:
+    """(line, words) that a template says without asking for a translation."""
+    page = _Page()
+    translated = commented = False
+    for token in Lexer(source).tokenize():
+        page.line = token.lineno or page.line
+        if token.token_type == TokenType.BLOCK:
+            name = token.contents.split()[0]
+            translated = name == "blocktranslate" or (translated and name != "endblocktranslate")
+            commented = name == "comment" or (commented and name != "endcomment")
+            yield from ((page.line, words) for words in _in_tag(name, token.contents))
+            page.feed("\x00" if name in {"translate", "blocktranslate"} else "")
+        elif token.token_type == TokenType.VAR:
+            yield from ((page.line, words) for words in _in_tag("", token.contents))
+            page.feed("\x00")
+        elif token.token_type == TokenType.TEXT and not commented:
+            # Markup within a translated text is the message's own.
+            page.feed("" if translated else token.contents)
+        yield from page.taken()
+
+
+def _in_tag(name: str, contents: str) -> Iterator[str]:
+    if "|pluralize" in contents:
+        yield f"{{{{ {contents} }}}}"
+    if name in _TAGS_OF_NAMES:
+        return
+    for found in _QUOTED.finditer(contents):
+        before, words = found["before"].strip(), found["words"]
+        if (not before.endswith(_BEFORE_NAMES) and _PROSE.search(words)) or (
+            before.endswith(("default:", "yesno:", "default_if_none:")) and _LETTERS.search(words)
+        ):
+            yield words
+        elif before.endswith(("date:", "time:")) and _LETTERS.search(words):
+            yield f"date:{words}"
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.line = 0
+        self._inside: list[str] = []
+        self._found: list[tuple[int, str]] = []
+
+    def taken(self) -> Iterator[tuple[int, str]]:
+        found, self._found = self._found, []
+        yield from found
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in _SPOKEN:
+                self._take(value or "")
+        named = dict(attrs)
+        if tag in _SILENT or named.get("translate") == "no":
+            self._inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._inside and self._inside[-1] == tag:
+            self._inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._inside:
+            self._take(data)
+
+    def _take(self, words: str) -> None:
+        if _LETTERS.search(_NAMES.sub("", words.replace("\x00", ""))):
+            self._found.append((self.line, " ".join(words.replace("\x00", "…").split())))
+
+
+_ASKING = re.compile(r"^_$|gettext(_lazy|_noop)?$|^(compile|debug|info|warning|getLogger)$")
+_PROSE = re.compile(r"[A-Za-z]{2,} [a-z]|^[A-Z][a-z]+\b")
+
+
+def in_module(source: str) -> Iterator[tuple[int, str]]:
+    """(line, words) that look like prose for people and are in no call of gettext. Guesses: SQL
+    and names come with it."""
+    tree = ast.parse(source)
+    skipped = {id(part) for node in ast.walk(tree) for part in _no_prose(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in skipped:
+            words = node.value
+            if isinstance(words, str) and _PROSE.search(words):
+                yield node.lineno, words
+
+
+def _no_prose(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Expr):
+        yield node.value
+    if isinstance(node, ast.Call) and _ASKING.search(_called(node.func)):
+        for argument in node.args:
+            yield from ast.walk(argument)
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def main(names: list[str]) -> None:
+    for name in names:
+        look = in_template if name.endswith(".html") else in_module
+        for line, words in look(Path(name).read_text(encoding="utf-8")):
+            print(f"{name}:{line}: {' '.join(words.split())[:120]}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
