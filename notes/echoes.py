@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import reduce
 from operator import or_
 from uuid import UUID
@@ -18,7 +18,9 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import match_text, text_hash
 from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.statements import prepared
 from notes.models import Fingerprint
 
 Span = tuple[int, int]
@@ -30,7 +32,6 @@ OPEN, CLOSE = "<memory>", "</memory>"
 _BLOCK = re.compile(rf"{OPEN}.*?(?:{CLOSE}|\Z)", re.S)
 LEAST_WORDS, LEAST_HAN = 3, 6  # shorter sentences are said by everybody
 MOST = 400  # sentences of one answer
-DAY = timedelta(days=1)
 
 
 def sentences(text: str) -> list[Span]:
@@ -49,24 +50,47 @@ def _is_long(sentence: str) -> bool:
     return han >= LEAST_HAN or (not han and len(sentence.split()) >= LEAST_WORDS)
 
 
+_REMEMBER = """
+INSERT INTO notes_fingerprint AS held (id, tenant_id, space_id, digest, seen_at, given_at)
+SELECT id, %s, %s, digest, seen_at, given_at
+FROM unnest(%s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[])
+  AS given(id, digest, seen_at, given_at)
+ON CONFLICT (space_id, digest) DO UPDATE SET given_at = EXCLUDED.given_at
+WHERE held.given_at < EXCLUDED.given_at - interval '1 day'
+"""
+
+
 def remember(space: Space, texts: Iterable[str], at: datetime) -> None:
     """Texts that were given out: derived ones, in whatever form they were shown.
 
-    Two statements. A sentence given out before keeps its first time, and lasts from the day it
-    was given out last. Call inside the tenant's scope, and not in a request's transaction.
+    A sentence given out before keeps its first time, and lasts from the day it was given out
+    last. Call inside the tenant's scope, and not in a request's transaction.
     """
-    digests = {text_hash(text[a:b]) for text in texts for a, b in sentences(text)}
-    known = Fingerprint.objects.filter(space=space, digest__in=digests)
-    known.filter(given_at__lt=at - DAY).update(given_at=at)
-    Fingerprint.objects.bulk_create(
-        (
-            Fingerprint(
-                tenant_id=space.tenant_id, space=space, digest=digest, seen_at=at, given_at=at
-            )
-            for digest in sorted(digests)[:MOST]
-        ),
-        ignore_conflicts=True,
-    )
+    remember_all(space, [(texts, at)])
+
+
+def remember_all(space: Space, answers: Iterable[tuple[Iterable[str], datetime]]) -> None:
+    """`remember` of the texts of several answers, in one statement."""
+    times: dict[str, list[datetime]] = {}
+    for texts, at in answers:
+        digests = {text_hash(text[a:b]) for text in texts for a, b in sentences(text)}
+        for digest in sorted(digests)[:MOST]:
+            times.setdefault(digest, []).append(at)
+    if not times:
+        return
+    known = sorted(times)  # two who remember the same wait for each other and never both
+    with prepared() as cursor:
+        cursor.execute(
+            _REMEMBER,
+            [
+                space.tenant_id,
+                space.id,
+                [new_id() for _ in known],
+                known,
+                [min(times[digest]) for digest in known],
+                [max(times[digest]) for digest in known],
+            ],
+        )
 
 
 def echoes(space: Space, turns: Sequence[Turn]) -> dict[UUID, list[Span]]:

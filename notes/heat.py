@@ -13,11 +13,12 @@ from math import exp
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Exists, F, FloatField, OuterRef, QuerySet, Value, When
+from django.db.models import Exists, F, FloatField, OuterRef, QuerySet, Value
 from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
 
 from memoryhub.policies.schema import Heat, Policy
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.statements import prepared
 from notes.models import Page, Segment, SegmentPage
 from notes.recording import ChangeSet, values_of
 
@@ -58,21 +59,32 @@ def _idle(segment: Segment, as_of: datetime) -> float:
     return (as_of - segment.last_visited_at).total_seconds()
 
 
-def visited(space: Space, page_ids: Collection[UUID], at: datetime) -> int:
-    """Count one visit for every segment that has one of the pages. Returns how many.
+# How many answers had one of its pages, and the last of them.
+_VISITED = """
+UPDATE notes_segment s SET visits_total = s.visits_total + v.times,
+  promo_visits = s.promo_visits + v.times, last_visited_at = greatest(s.last_visited_at, v.last)
+FROM (
+  SELECT m.segment_id, count(DISTINCT g.answer) AS times, max(g.at) AS last
+  FROM unnest(%s::int[], %s::uuid[], %s::timestamptz[]) AS g(answer, page, at)
+  JOIN notes_segmentpage m ON m.page_id = g.page GROUP BY m.segment_id
+) v WHERE s.id = v.segment_id AND s.tenant_id = %s AND s.space_id = %s AND s.retired_at IS NULL
+"""
 
-    Once a retrieval, with the pages that made it into the context. Only counters change: no
+
+def visited(space: Space, answers: Sequence[tuple[Collection[UUID], datetime]]) -> int:
+    """Count one visit an answer for every segment that has one of its pages. Returns how many
+    segments were visited.
+
+    `answers`: the pages that made it into each context, and when. Only counters change: no
     revision is written (I11). Call inside the tenant's scope.
     """
-    members = SegmentPage.objects.filter(segment=OuterRef("pk"), page_id__in=list(page_ids))
-    rows = Segment.objects.filter(Exists(members), space=space, retired_at=None)
-    return rows.update(
-        visits_total=F("visits_total") + 1,
-        promo_visits=F("promo_visits") + 1,
-        last_visited_at=Case(
-            When(last_visited_at__lt=at, then=Value(at)), default=F("last_visited_at")
-        ),
-    )
+    given = [(n, page, at) for n, (pages, at) in enumerate(answers) for page in pages]
+    if not given:
+        return 0
+    with prepared() as cursor:
+        columns = map(list, zip(*given, strict=True))
+        cursor.execute(_VISITED, [*columns, space.tenant_id, space.id])
+        return int(cursor.rowcount)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ everything comes back when it is recalled (spec §11.6).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import connection
@@ -22,6 +22,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.policies.schema import Forget
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.statements import prepared, rows
 from notes.forgetting import forget_at, hides, retained, weight
 from notes.models import Episode, EvolutionEvent, Fact, Note, Page
 from notes.models.base import Retained
@@ -30,6 +31,15 @@ from notes.recording import ChangeSet, values_of
 
 # A kind of recalled thing ("fact", "note", "page", "episode", or "turn" for its page) and its id.
 Recalled = tuple[str, UUID]
+
+
+class Answer(NamedTuple):
+    """What reached a context, and when."""
+
+    items: Collection[Recalled]
+    at: datetime
+
+
 Retainable = Fact | Note | Page | Episode
 
 MODELS: dict[str, Any] = {"fact": Fact, "note": Note, "page": Page, "episode": Episode}
@@ -146,55 +156,95 @@ def _write(model: Any, dates: Sequence[tuple[UUID, datetime | None]]) -> None:
 # Recall
 
 
-def recalled(space: Space, items: Iterable[Recalled], at: datetime) -> None:
+def recalled(space: Space, answers: Sequence[Answer]) -> list[set[UUID]]:
     """Strengthen what reached a context: S+1, the time starts anew, with a new draw (spec §2.2).
 
-    Each row once a call. What was dormant is seen again, which is recorded; the rest are
-    counters. Call inside the tenant's scope, in a transaction of its own.
+    Each row once an answer. What was dormant is seen again, which is recorded; the rest are
+    counters. Returns the pages of each answer, with those its turns are on. Call inside the
+    tenant's scope, in a transaction of its own; the statements are the same for any number.
     """
     effective = policy_of(space)
     changes = ChangeSet(
         space,
         EvolutionEvent.Kind.REFRESH,
         "recall",
-        at,
+        max(answer.at for answer in answers),
         reason="recalled while dormant",
         trigger="recall",
         policy_version=effective.version,
     )
-    for model, ids in _by_model(space, items).items():
+    pages = _pages(space, answers)
+    for model, times in _by_model(answers, pages).items():
         # In order of ids: two recalls of the same rows wait for each other and never both.
-        rows = model.objects.filter(space=space, id__in=ids).select_for_update().order_by("id")
-        _strengthen(model, list(rows), effective.policy.forget, at, changes)
+        found = rows(model, _TO_STRENGTHEN, [space.tenant_id, space.id, list(times)])
+        _strengthen(model, found, effective.policy.forget, times, changes)
     changes.save()
+    return pages
 
 
-def _by_model(space: Space, items: Iterable[Recalled]) -> dict[Any, set[UUID]]:
-    ids: dict[str, set[UUID]] = defaultdict(set)
-    for kind, row_id in items:
-        ids[kind].add(row_id)
-    if turns := ids.pop("turn", None):
-        ids["page"] |= pages_of(space, turns)
-    return {MODELS[kind]: found for kind, found in ids.items() if kind in MODELS}
+_TO_STRENGTHEN = "tenant_id = %s AND space_id = %s AND id = ANY(%s) ORDER BY id FOR UPDATE"
 
 
-def pages_of(space: Space, turn_ids: Iterable[UUID]) -> set[UUID]:
+def _pages(space: Space, answers: Sequence[Answer]) -> list[set[UUID]]:
+    turns = {each for answer in answers for kind, each in answer.items if kind == "turn"}
+    on = _pages_by_turn(space, turns)
+    return [
+        {
+            page
+            for kind, each in answer.items
+            for page in ((each,) if kind == "page" else on.get(each, ()) if kind == "turn" else ())
+        }
+        for answer in answers
+    ]
+
+
+def _by_model(
+    answers: Sequence[Answer], pages: Sequence[set[UUID]]
+) -> dict[Any, dict[UUID, list[datetime]]]:
+    """When each row was recalled, once an answer."""
+    times: dict[Any, dict[UUID, list[datetime]]] = defaultdict(lambda: defaultdict(list))
+    for answer, on in zip(answers, pages, strict=True):
+        given = {item for item in answer.items if item[0] in MODELS}
+        for kind, each in given | {("page", page) for page in on}:
+            times[MODELS[kind]][each].append(answer.at)
+    return times
+
+
+_PAGES = """
+SELECT t.id, p.id FROM dialogues_turn t JOIN notes_page p
+  ON p.session_id = t.session_id AND p.first_seq <= t.seq AND p.last_seq >= t.seq
+WHERE t.tenant_id = %s AND t.space_id = %s AND t.id = ANY(%s)
+"""
+
+
+def pages_of(space: Space, turn_ids: Collection[UUID]) -> set[UUID]:
     """Ids of the pages that these turns are on."""
-    places = Turn.objects.filter(space=space, id__in=list(turn_ids))
-    wanted = Q(pk=None)
-    for session, seq in places.values_list("session_id", "seq"):
-        wanted |= Q(session_id=session, first_seq__lte=seq, last_seq__gte=seq)
-    return set(Page.objects.filter(wanted, space=space).values_list("id", flat=True))
+    return {page for on in _pages_by_turn(space, turn_ids).values() for page in on}
+
+
+def _pages_by_turn(space: Space, turn_ids: Collection[UUID]) -> dict[UUID, list[UUID]]:
+    found: dict[UUID, list[UUID]] = defaultdict(list)
+    if turn_ids:
+        with prepared(binary=True) as cursor:
+            cursor.execute(_PAGES, [space.tenant_id, space.id, list(turn_ids)])
+            for turn, page in cursor.fetchall():
+                found[turn].append(page)
+    return found
 
 
 def _strengthen(
-    model: Any, rows: Sequence[Any], forget: Forget, at: datetime, changes: ChangeSet
+    model: Any,
+    found: Sequence[Any],
+    forget: Forget,
+    times: Mapping[UUID, Sequence[datetime]],
+    changes: ChangeSet,
 ) -> None:
-    for row in rows:
-        before = values_of(row)
-        row.strength += 1
-        row.recall_count += 1
-        row.last_recall_at = max(at, row.last_recall_at or at)
+    for row in found:
+        at = times[row.id]
+        before = values_of(row) if row.visibility == DORMANT else {}
+        row.strength += len(at)
+        row.recall_count += len(at)
+        row.last_recall_at = max(*at, row.last_recall_at or at[0])
         row.forget_at = forget_at(
             forget, row.id, row.last_recall_at, row.strength, row.recall_count
         )
@@ -202,8 +252,33 @@ def _strengthen(
             row.visibility = ACTIVE
             row.version += 1
             changes.changed(row, before)
-    columns = ["strength", "recall_count", "last_recall_at", "forget_at", "visibility", "version"]
-    model.objects.bulk_update(rows, columns, batch_size=_BATCH)
+    for some in _batches(found):
+        _write_recall(model, some)
+
+
+_RECALL_COLUMNS = {
+    "strength": "int",
+    "recall_count": "int",
+    "last_recall_at": "timestamptz",
+    "forget_at": "timestamptz",
+    "visibility": "text",
+    "version": "int",
+}
+
+
+def _write_recall(model: Any, found: Sequence[Any]) -> None:
+    changed = ", ".join(f"{name} = given.{name}" for name in _RECALL_COLUMNS)
+    arrays = ", ".join(f"%s::{kind}[]" for kind in _RECALL_COLUMNS.values())
+    table = model._meta.db_table
+    with prepared() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET {changed} FROM unnest(%s::uuid[], {arrays})"  # noqa: S608  # own names
+            f" AS given(id, {', '.join(_RECALL_COLUMNS)}) WHERE {table}.id = given.id",
+            [
+                [row.id for row in found],
+                *([getattr(row, name) for row in found] for name in _RECALL_COLUMNS),
+            ],
+        )
 
 
 # Fading

@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Max
 
 from memoryhub.recall.asking import Asker
 from memoryhub.recall.explaining import Told, route_of
@@ -168,13 +169,17 @@ def _dropped(dropped: Dropped) -> dict[str, Any]:
     }
 
 
-def write(space: Space, made: Entry) -> None:
+def write(space: Space, made: Sequence[Entry]) -> None:
     """Call inside the tenant's scope. What tells of something erased meanwhile is not written."""
-    if Receipt.objects.filter(created_at__gte=made.log["asked_at"]).exists():
+    erased = Receipt.objects.aggregate(at=Max("created_at"))["at"]
+    kept = [each for each in made if erased is None or erased < each.log["asked_at"]]
+    if not kept:
         return
-    places = {"tenant_id": space.tenant_id, "space": space}
-    log = RecallLog.objects.create(**places, **made.log)
+    places = {"tenant_id": space.tenant_id, "space_id": space.id}
+    RecallLog.objects.bulk_create(RecallLog(**places, **each.log) for each in kept)
     RecallLogItem.objects.bulk_create(
-        RecallLogItem(**places, log=log, **item) for item in made.items
+        RecallLogItem(**places, log_id=each.log["id"], **item)
+        for each in kept
+        for item in each.items
     )
-    expired(made.log["asked_at"]).delete()
+    expired(max(each.log["asked_at"] for each in kept)).delete()

@@ -5,6 +5,7 @@ A read leaves word in this process; a thread of its own writes it down every few
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,8 @@ from notes import echoes, heat, retention
 _KINDS = frozenset({"fact", "note", "page", "episode", "turn"})
 # Made by the hub: when it comes back it is no news. What people said stays theirs to say again.
 _OURS = frozenset({"fact", "note", "episode"})
+# So many answers of a space in one transaction.
+_TOGETHER = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def left(
         recalled(space, items, at, entry, beside=beside)
     elif entry is not None:
         with tenant_scope(space.tenant_id):
-            journal.write(space, entry)
+            journal.write(space, [entry])
 
 
 def flush() -> int:
@@ -91,26 +94,25 @@ def flush() -> int:
 
 
 def _write_all(words: Sequence[_Word]) -> None:
+    """What one space answered at a time: the statements are the same for one answer or many."""
+    by_space: dict[UUID, list[_Word]] = defaultdict(list)
     for word in words:
-        _write(word)
+        by_space[word.space.id].append(word)
+    for theirs in by_space.values():
+        for at in range(0, len(theirs), _TOGETHER):
+            _write(theirs[at : at + _TOGETHER])
 
 
-def _write(word: _Word) -> None:
-    """Strengths, one visit for each segment that had a page in the answer, fingerprints."""
-    with tenant_scope(word.space.tenant_id):
-        if not Space.objects.filter(id=word.space.id).exists():
+def _write(words: Sequence[_Word]) -> None:
+    """Strengths, one visit for each segment that had a page in an answer, fingerprints."""
+    space = words[0].space
+    with tenant_scope(space.tenant_id):
+        if not Space.objects.filter(id=space.id).exists():
             return  # erased meanwhile
-        retention.recalled(word.space, word.memories, word.at)
-        turns = [at for kind, at in word.memories if kind == "turn"]
-        pages = {at for kind, at in word.memories if kind == "page"}
-        if turns:
-            pages |= retention.pages_of(word.space, turns)
-        if pages:
-            heat.visited(word.space, pages, word.at)
-        if word.texts:
-            echoes.remember(word.space, word.texts, word.at)
-        if word.entry:
-            journal.write(word.space, word.entry)
+        pages = retention.recalled(space, [retention.Answer(w.memories, w.at) for w in words])
+        heat.visited(space, [(on, word.at) for on, word in zip(pages, words, strict=True)])
+        echoes.remember_all(space, [(word.texts, word.at) for word in words])
+        journal.write(space, [word.entry for word in words if word.entry])
 
 
 _buffer = Later("reinforcing", _write_all)

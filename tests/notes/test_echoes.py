@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from memoryhub.recall import reinforcing
 from memoryhub.recall.context import context
 from memoryhub.tenants.scope import tenant_scope
-from notes.echoes import masked, remember, sentences
-from notes.models import Fact
+from notes.echoes import masked, remember, remember_all, sentences
+from notes.models import Fact, Fingerprint
 from personas import blocks
 from personas.blocks import Writer
 from tests.support.claims import fact, facts, reading, told
@@ -32,6 +33,16 @@ def test_masking_keeps_every_place() -> None:
 def given(hub: Hub, *texts: str) -> None:
     with tenant_scope(hub.tenant.id):
         remember(hub.space, texts, hub.now)
+
+
+@pytest.mark.django_db
+def test_of_several_answers_a_sentence_keeps_its_first_time_and_its_last(hub: Hub) -> None:
+    """Whoever says it between the two says it after the hub."""
+    said, later = ["Ana lives in Porto."], hub.now + timedelta(days=2)
+    with tenant_scope(hub.tenant.id):
+        remember_all(hub.space, [(said, later), (said, hub.now)])
+        row = Fingerprint.objects.get()
+    assert (row.seen_at, row.given_at) == (hub.now, later)
 
 
 def of_what_is_there(data: dict[str, Any]) -> dict[str, Any]:

@@ -119,16 +119,20 @@ def test_a_visit_counts_once_a_retrieval_for_segments_with_one_of_the_pages(spac
         seen, other = warm(space, 3), warm(space, 2)
         pages = Page.objects.filter(memberships__segment=seen).values_list("id", flat=True)
         later = MAY + timedelta(days=1)
-        assert visited(space, list(pages), later) == 1
+        assert visited(space, [(list(pages), later)]) == 1
         seen.refresh_from_db()
         other.refresh_from_db()
         assert (seen.visits_total, seen.promo_visits, seen.last_visited_at) == (1, 1, later)
         assert (other.visits_total, other.last_visited_at) == (0, MAY)
-        visited(space, list(pages), MAY)
+        visited(space, [(list(pages), MAY)])
         seen.refresh_from_db()
         assert seen.last_visited_at == later, "a replay does not make it colder"
         assert seen.version == 1
-        assert visited(space, [], MAY) == 0
+        assert visited(space, [([], MAY)]) == 0
+        two = [(list(pages), MAY), (list(pages)[:1], later)]
+        assert visited(space, two) == 1
+        seen.refresh_from_db()
+        assert seen.visits_total == 4, "one an answer, however many of its pages it showed"
 
 
 def test_the_database_and_the_formula_agree(space: Space) -> None:

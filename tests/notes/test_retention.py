@@ -111,7 +111,7 @@ def test_MB5_recall_strengthens_and_draws_anew(space: Space) -> None:
     retention.set_dates(space, SAMPLE)
     other.refresh_from_db()
     day_three = MAY + timedelta(days=3)
-    retention.recalled(space, [("page", recalled.id)], day_three)
+    retention.recalled(space, [retention.Answer([("page", recalled.id)], day_three)])
     recalled.refresh_from_db()
     assert (recalled.strength, recalled.recall_count) == (2, 1)
     assert recalled.last_recall_at == day_three
@@ -124,9 +124,22 @@ def test_MB5_recall_strengthens_and_draws_anew(space: Space) -> None:
 def test_MB5_a_turn_recalled_strengthens_its_page_once(space: Space) -> None:
     (page,) = pages(space, "I have a dog.")
     turn = page.session.turns.get()
-    retention.recalled(space, [("turn", turn.id), ("page", page.id)], MAY)
+    retention.recalled(space, [retention.Answer([("turn", turn.id), ("page", page.id)], MAY)])
     page.refresh_from_db()
     assert page.strength == 2
+
+
+def test_MB5_several_answers_at_once_leave_what_they_would_one_by_one(space: Space) -> None:
+    both, once = pages(space, "I have a dog.", "I have a cat.")
+    note = make_note(space, "A note")
+    turn = both.session.turns.get(seq=both.first_seq)
+    first = retention.Answer([("turn", turn.id), ("note", note.id)], MAY + timedelta(days=2))
+    second = retention.Answer([("page", both.id), ("page", once.id)], MAY + timedelta(days=1))
+    assert retention.recalled(space, [first, second]) == [{both.id}, {both.id, once.id}]
+    for row, times, last in ((both, 2, first.at), (once, 1, second.at), (note, 1, first.at)):
+        row.refresh_from_db()
+        assert (row.strength, row.recall_count, row.last_recall_at) == (1 + times, times, last)
+        assert row.forget_at == fades_at(last, 1 + times, draw(row.id, times), 1.0)
 
 
 def test_MB6_a_dormant_page_that_is_recalled_is_active_again(space: Space) -> None:
@@ -134,7 +147,7 @@ def test_MB6_a_dormant_page_that_is_recalled_is_active_again(space: Space) -> No
     later = MAY + timedelta(days=400)
     sweep(space, later)
     assert dormant(Page) == {page.id}
-    retention.recalled(space, [("page", page.id)], later)
+    retention.recalled(space, [retention.Answer([("page", page.id)], later)])
     page.refresh_from_db()
     assert page.visibility == "active"
     assert page.forget_at is not None
@@ -165,7 +178,7 @@ def test_I6_fading_has_its_event_and_revisions(space: Space) -> None:
 
 def test_I11_recall_of_what_is_seen_writes_no_event(space: Space) -> None:
     note = make_note(space, "A note")
-    retention.recalled(space, [("note", note.id), ("fact", UUID(int=1))], MAY)
+    retention.recalled(space, [retention.Answer([("note", note.id), ("fact", UUID(int=1))], MAY)])
     note.refresh_from_db()
     assert (note.strength, note.version) == (2, 1)
     assert not EvolutionEvent.objects.exists()

@@ -40,7 +40,7 @@ def cold_one(space: Space) -> Segment:
 def visit(segment: Segment, times: int, at: datetime) -> None:
     pages = list(segment.memberships.values_list("page_id", flat=True))
     for _ in range(times):
-        visited(segment.space, pages, at)
+        visited(segment.space, [(pages, at)])
 
 
 def reach() -> set[str]:

@@ -58,7 +58,7 @@ def test_what_was_recalled_meanwhile_stays(fading: Hub) -> None:
     assert row.forget_at is not None
     at = row.forget_at - timedelta(minutes=1)
     with tenant_scope(fading.tenant.id):
-        retention.recalled(fading.space, [("page", row.id)], at)
+        retention.recalled(fading.space, [retention.Answer([("page", row.id)], at)])
         later = page(fading).forget_at
     assert later is not None
     assert later > at
