@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from math import ceil
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model, Q, QuerySet
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 PAGE_SIZE = 25
 MOST_VALUES = 100
@@ -79,8 +82,8 @@ class Choice:
     behind "More filters"."""
 
     name: str
-    label: str
-    options: Sequence[tuple[str, str]]
+    label: StrOrPromise
+    options: Sequence[tuple[str, StrOrPromise]]
     spare: bool = False
 
     def read(self, query: Mapping[str, str]) -> str:
@@ -93,7 +96,7 @@ class Choice:
 class Days:
     """From the first day to the last one, both included; None: without an end."""
 
-    label: str
+    label: StrOrPromise
     first: date | None = None
     last: date | None = None
 
@@ -156,7 +159,7 @@ class Filters:
 
 
 def read_filters(
-    query: Mapping[str, str], choices: Iterable[Choice] = (), *, dated: str = ""
+    query: Mapping[str, str], choices: Iterable[Choice] = (), *, dated: StrOrPromise = ""
 ) -> Filters:
     """`dated`: what happened on the days that rows can be narrowed to; "": they can't be."""
     chosen = tuple(choices)
@@ -188,9 +191,17 @@ def containing(text: str, *fields: str) -> Q:
 
 
 def values_in(
-    rows: QuerySet[Any], column: str, name: str, label: str, whole: str, *, spare: bool = True
+    rows: QuerySet[Any],
+    column: str,
+    name: str,
+    label: StrOrPromise,
+    whole: StrOrPromise,
+    *,
+    spare: bool = True,
 ) -> Choice:
     """A choice among the values that rows have in a column, `MOST_VALUES` at most, by name."""
     found = rows.exclude(**{column: ""}).order_by(column).values_list(column, flat=True)
-    options = [(value, value) for value in found.distinct()[:MOST_VALUES]]
+    options: list[tuple[str, StrOrPromise]] = [
+        (value, value) for value in found.distinct()[:MOST_VALUES]
+    ]
     return Choice(name, label, (("", whole), *options), spare)

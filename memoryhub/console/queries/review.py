@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -19,6 +19,9 @@ from memoryhub.pipeline.answers import answers_of, common, words_of
 from memoryhub.tenants.models import Space
 from notes.models import Entity, Fact, Proposal, Risk
 from notes.tracing import rows_of, text_of
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 STATE = Choice(
     "state",
@@ -136,8 +139,8 @@ class Case:
 class Totals:
     """Of what is open: by kind and by risk, (value, label, count), those that are there."""
 
-    kinds: Sequence[tuple[str, str, int]]
-    risks: Sequence[tuple[str, str, int]]
+    kinds: Sequence[tuple[str, StrOrPromise, int]]
+    risks: Sequence[tuple[str, StrOrPromise, int]]
 
 
 def choices(space: Space | None = None) -> tuple[Choice, ...]:
@@ -188,7 +191,7 @@ def totals(space: Space | None = None) -> Totals:
     return Totals(_shown(kinds, KIND), _shown(risks, RISK))
 
 
-def _shown(counts: Mapping[str, int], choice: Choice) -> list[tuple[str, str, int]]:
+def _shown(counts: Mapping[str, int], choice: Choice) -> list[tuple[str, StrOrPromise, int]]:
     return [(value, label, counts[value]) for value, label in choice.options if counts.get(value)]
 
 

@@ -17,7 +17,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from memoryhub.console import graphing, wording
+from memoryhub.console import graphing, nouns, wording
 from memoryhub.engines.local.language import language_of
 from memoryhub.pipeline.models import Job
 from notes.models import Fact
@@ -215,6 +215,10 @@ _WAITS = {
 @register.filter
 def step_words(step: Step) -> str:
     return wording.step(step.tool, step.arguments)
+
+
+register.simple_tag(nouns.counted)
+register.simple_tag(nouns.none_of)
 
 
 @register.filter
