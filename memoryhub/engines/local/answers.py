@@ -56,7 +56,7 @@ def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answ
     quotes = quotes[:_LOOKED_AT]
     asked = asked_of(question, quotes, subject)
     sentences = ranked(asked, quotes)
-    stated = _states(asked, quotes)
+    stated = any(_states(asked, quote) for quote in quotes)
     if stated:
         sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.named)]
     if not sentences or (not stated and _is_somebody_elses(asked, quotes)):
@@ -66,15 +66,14 @@ def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answ
     elif _YES_OR_NO.search(question):
         made = _yes(asked, sentences[0], quotes, language)
     else:
-        made = _short(asked, sentences) if language == "en" else None
+        made = _short(asked, sentences, quotes) if language == "en" else None
     return made or _quoted(asked, sentences, quotes)
 
 
-def _states(asked: Asked, quotes: Sequence[Quote]) -> bool:
-    """Whether a fact about the one person who is asked about is of the kind that is asked for:
+def _states(asked: Asked, quote: Quote) -> bool:
+    """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
     what others' facts say is then no answer, however well it bears."""
-    keys = [q.predicate for q in quotes if q.owner and (q.owner,) == asked.named]
-    return any(key and key in asked.predicates for key in keys)
+    return bool(quote.owner) and (quote.owner,) == asked.named and quote.states(asked.predicates)
 
 
 def _is_somebody_elses(asked: Asked, quotes: Sequence[Quote]) -> bool:
@@ -134,14 +133,18 @@ def _yes(
     return _one(f"{_YES[language]} {_told(asked, best, quotes[best.quote])}", best)
 
 
-def _short(asked: Asked, sentences: Sequence[Sentence]) -> Answer | None:
-    """The phrases asked for, where they are sure enough."""
+def _short(asked: Asked, sentences: Sequence[Sentence], quotes: Sequence[Quote]) -> Answer | None:
+    """The phrases asked for, where they are sure enough. Of one thing, what a fact states goes
+    before what was said: it is kept up to date."""
     wish = wish_of(asked.text)
     if wish.kind == "other":
         return None
-    found = [p for p in phrases(asked, wish, sentences) if p.score >= _SURE]
-    chosen = list(_unlike(found, wish))
-    return _joined([(p.text, p) for p in chosen], ", ") if chosen else None
+    stating = [s for s in sentences if not wish.many and _states(asked, quotes[s.quote])]
+    for among in (stating, sentences):
+        found = [p for p in phrases(asked, wish, among) if p.score >= _SURE] if among else []
+        if chosen := list(_unlike(found, wish)):
+            return _joined([(p.text, p) for p in chosen], ", ")
+    return None
 
 
 def _unlike(found: Sequence[Phrase], wish: Wish) -> Iterator[Phrase]:

@@ -158,7 +158,7 @@ def _is_empty(text: str) -> bool:
 
 def _stating(asked: Asked, quote: Quote, text: str) -> float:
     """For what states the very thing that is asked for."""
-    if quote.predicate and quote.predicate in asked.predicates:
+    if quote.states(asked.predicates):
         return 0.6
     if language_of(text) == "zh":
         return 0.6 if classify(text).key in asked.predicates else 0.0

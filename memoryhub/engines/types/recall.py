@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,6 +26,10 @@ class Quote:
     object: str = ""
     until: datetime | None = None
     bearing: float | None = None
+
+    def states(self, predicates: Collection[str]) -> bool:
+        """Whether it is a fact of one of these kinds."""
+        return bool(self.predicate) and self.predicate in predicates
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,6 +279,13 @@ def test_what_holds_of_another_is_no_answer_though_it_bears_more(question: str) 
     assert ENGINE.answer(question, [rita], subject="Ana").used == ()
 
 
+def test_what_a_fact_states_goes_before_what_was_said_of_it_or_of_others() -> None:
+    said = turn("My sister Rita cooked it. She lives in Braga.")
+    own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
+    made = ENGINE.answer("Where do I live?", [said, own], subject="Ana")
+    assert (made.text, made.used) == ("Madrid", (1,))
+
+
 def test_what_one_asks_of_one_s_own_people_is_about_them() -> None:
     rita = known_of("Rita", "My sister Rita lives in Braga.", 9.7)
     own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
