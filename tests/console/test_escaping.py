@@ -71,7 +71,15 @@ PARAMETERS += ("event_id", "proposal_id", "receipt_id")
 PARAMETERS += ("block_id", "episode_id", "question_id", "run_id", "lab_id", "outcome_id")
 PARAMETERS += ("hook_id", "delivery_id", "link_id")
 # Actions, and addresses that only lead to another page.
-NO_PAGE = {"sign-in", "sign-out", "choose-tenant", "space-turn", "job-retry", "chat-say"}
+NO_PAGE = {
+    "sign-in",
+    "sign-out",
+    "language",
+    "choose-tenant",
+    "space-turn",
+    "job-retry",
+    "chat-say",
+}
 NO_PAGE |= {"models-test", "models-engine", "data-erase", "person-role", "person-remove"}
 NO_PAGE |= {"job-cancel", "usage-redact", "usage-redact-all"}
 NO_PAGE |= {"key-revoke", "policy-change", "policy-return", "space-policy-change"}
