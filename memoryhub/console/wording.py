@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
+
+from django.utils.dateformat import format as written
+from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext_noop as _
 
 from notes.models import Fact
 
@@ -16,18 +20,25 @@ def ago(at: datetime, now: datetime) -> str:
     """ "3 hours ago"; in words up to two months, then the date."""
     seconds = (now - at).total_seconds()
     if abs(seconds) < 45:
-        return "just now"
+        return gettext("just now")
     if abs(seconds) > _MONTH.total_seconds():
         return day(at, now)
-    amount = _amount(abs(seconds))
-    return f"{amount} ago" if seconds > 0 else f"in {amount}"
+    amount = {"amount": _amount(abs(seconds))}
+    return gettext("%(amount)s ago") % amount if seconds > 0 else gettext("in %(amount)s") % amount
 
 
 def _amount(seconds: float) -> str:
-    for size, name in ((604800, "week"), (86400, "day"), (3600, "hour")):
-        if seconds >= size * (2 if name == "week" else 1):
-            return plural(int(seconds // size), name)
-    return plural(max(1, round(seconds / 60)), "minute")
+    if seconds >= 2 * 604800:
+        n = int(seconds // 604800)
+        return ngettext("%(count)s week", "%(count)s weeks", n) % {"count": f"{n:,}"}
+    if seconds >= 86400:
+        n = int(seconds // 86400)
+        return ngettext("%(count)s day", "%(count)s days", n) % {"count": f"{n:,}"}
+    if seconds >= 3600:
+        n = int(seconds // 3600)
+        return ngettext("%(count)s hour", "%(count)s hours", n) % {"count": f"{n:,}"}
+    n = max(1, round(seconds / 60))
+    return ngettext("%(count)s minute", "%(count)s minutes", n) % {"count": f"{n:,}"}
 
 
 def amount(passed: timedelta) -> str:
@@ -39,9 +50,12 @@ def duration(took: timedelta) -> str:
     """ "12 s", "5 min", "2 h 10 min"."""
     seconds = max(0, round(took.total_seconds()))
     if seconds < 90:
-        return f"{seconds} s"
+        return gettext("%(seconds)s s") % {"seconds": seconds}
     hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    passed = {"hours": hours, "minutes": minutes}
+    if hours:
+        return gettext("%(hours)s h %(minutes)s min") % passed
+    return gettext("%(minutes)s min") % passed
 
 
 def plural(count: int, noun: str) -> str:
@@ -51,54 +65,131 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {several}"
 
 
+def listed(parts: Iterable[str]) -> str:
+    """ "one, another"."""
+    return pgettext("between the parts of a list", ", ").join(parts)
+
+
+_KINDS = {
+    "chain": _("conversation"),
+    "coreblock": _("block"),
+    "entity": _("entity"),
+    "episode": _("episode"),
+    "fact": _("fact"),
+    "goldenquestion": _("golden question"),
+    "link": _("link"),
+    "note": _("note"),
+    "page": _("exchange"),
+    "profileattribute": _("profile entry"),
+    "proposal": _("proposal"),
+    "relation": _("relation"),
+    "segment": _("segment"),
+    "segmentpage": _("place"),
+    "session": _("session"),
+    "trait": _("trait"),
+    "turn": _("turn"),
+}
+
+
 def kind_words(kind: str) -> str:
     """A kind of row as an operator calls it."""
-    return {
-        "segmentpage": "place",
-        "profileattribute": "profile entry",
-        "coreblock": "block",
-        "page": "exchange",
-        "chain": "conversation",
-    }.get(kind, kind)
+    return gettext(_KINDS[kind]) if kind in _KINDS else kind
 
 
-ERASED_TARGETS = {
-    "subject": "everything about somebody",
-    "session": "a conversation",
-    "facts": "memories",
-    "turns": "what was said",
+_COUNTED = {
+    "chain": ngettext_lazy("%(shown)s conversation", "%(shown)s conversations", "count"),
+    "coreblock": ngettext_lazy("%(shown)s block", "%(shown)s blocks", "count"),
+    "entity": ngettext_lazy("%(shown)s entity", "%(shown)s entities", "count"),
+    "episode": ngettext_lazy("%(shown)s episode", "%(shown)s episodes", "count"),
+    "fact": ngettext_lazy("%(shown)s fact", "%(shown)s facts", "count"),
+    "goldenquestion": ngettext_lazy(
+        "%(shown)s golden question", "%(shown)s golden questions", "count"
+    ),
+    "link": ngettext_lazy("%(shown)s link", "%(shown)s links", "count"),
+    "note": ngettext_lazy("%(shown)s note", "%(shown)s notes", "count"),
+    "page": ngettext_lazy("%(shown)s exchange", "%(shown)s exchanges", "count"),
+    "profileattribute": ngettext_lazy(
+        "%(shown)s profile entry", "%(shown)s profile entries", "count"
+    ),
+    "relation": ngettext_lazy("%(shown)s relation", "%(shown)s relations", "count"),
+    "segment": ngettext_lazy("%(shown)s segment", "%(shown)s segments", "count"),
+    "segmentpage": ngettext_lazy("%(shown)s place", "%(shown)s places", "count"),
+    "trait": ngettext_lazy("%(shown)s trait", "%(shown)s traits", "count"),
 }
+
+
+def counted(count: int, kind: str) -> str:
+    """ "2 facts": so many rows of a kind that the history keeps."""
+    return _COUNTED[kind] % {"count": count, "shown": f"{count:,}"}
+
+
+_TARGETS = {
+    "subject": _("everything about somebody"),
+    "session": _("a conversation"),
+    "facts": _("memories"),
+    "turns": _("what was said"),
+}
+
+
+def erased_target(kind: str) -> str:
+    """What a person asked to erase."""
+    return gettext(_TARGETS[kind]) if kind in _TARGETS else kind
+
+
 _ERASED = {
-    "rederived": "derived again from the rest",
-    "loosened": "kept for what else they rest on",
-    "withheld": "withheld until rewritten",
-    "reopened": "true again, as nothing contradicts them",
-    "segmentpage": "places in a segment",
-    "memberships": "places in a segment",
-    "profileattribute": "attributes of the profile",
-    "profile": "attributes of the profile",
-    "entity": "entities",
-    "wishes": "of these turns, requests to forget that said it again",
-    "fingerprints": "marks of what was recalled",
-    "answers": "kept answers",
-    "goldenquestion": "golden questions",
+    "answers": _("Kept answers"),
+    "blocks": _("Blocks"),
+    "chain": _("Chains"),
+    "coreblock": _("Coreblocks"),
+    "derivation": _("Derivations"),
+    "entity": _("Entities"),
+    "episode": _("Episodes"),
+    "fact": _("Facts"),
+    "feedback": _("Feedbacks"),
+    "fingerprints": _("Marks of what was recalled"),
+    "goldenquestion": _("Golden questions"),
+    "index_entries": _("Index entries"),
+    "jobs": _("Jobs"),
+    "link": _("Links"),
+    "loosened": _("Kept for what else they rest on"),
+    "memberships": _("Places in a segment"),
+    "model_calls": _("Model calls"),
+    "note": _("Notes"),
+    "page": _("Pages"),
+    "profile": _("Attributes of the profile"),
+    "profileattribute": _("Attributes of the profile"),
+    "proposal": _("Proposals"),
+    "rederived": _("Derived again from the rest"),
+    "relation": _("Relations"),
+    "reopened": _("True again, as nothing contradicts them"),
+    "revision": _("Revisions"),
+    "segment": _("Segments"),
+    "segmentpage": _("Places in a segment"),
+    "session": _("Sessions"),
+    "space": _("Spaces"),
+    "trait": _("Traits"),
+    "turn": _("Turns"),
+    "wishes": _("Of these turns, requests to forget that said it again"),
+    "withheld": _("Withheld until rewritten"),
 }
 
 
 def erased(kind: str) -> str:
     """What a count of a dry run or of a receipt counts: kinds of rows come in both numbers."""
-    stem = kind.removesuffix("s") if kind.removesuffix("s") in _ERASED else kind
-    words = _ERASED.get(stem) or (stem if stem.endswith("s") else f"{stem}s").replace("_", " ")
-    return words[:1].upper() + words[1:]
+    words = _ERASED.get(kind) or _ERASED.get(kind.removesuffix("s"))
+    if words:
+        return gettext(words)
+    several = (kind if kind.endswith("s") else f"{kind}s").replace("_", " ")
+    return several[:1].upper() + several[1:]
 
 
 def day(at: datetime, now: datetime) -> str:
     """ "12 May", with the year when it is not this one. `at` and `now` in the reader's zone."""
-    return f"{at.day} {at:%b}" if at.year == now.year else f"{at.day} {at:%b %Y}"
+    return written(at, gettext("j M") if at.year == now.year else gettext("j M Y"))
 
 
 def exact(at: datetime) -> str:
-    return f"{at:%a} {at.day} {at:%b %Y, %H:%M:%S %Z}"
+    return written(at, gettext("D j M Y, H:i:s T"))
 
 
 def validity(fact: Fact, successor: Fact | None, now: datetime, zone: tzinfo) -> str:
@@ -108,50 +199,67 @@ def validity(fact: Fact, successor: Fact | None, now: datetime, zone: tzinfo) ->
         return day(at.astimezone(zone), now.astimezone(zone))
 
     if fact.status == Fact.Status.RETRACTED:
-        return f"Withdrawn{_when(fact, on)}: it was never true"
+        return _withdrawn(fact, on)
     if fact.retired_at:
-        return f"Reworded on {on(fact.retired_at)}: a later version says more"
+        message = gettext("Reworded on %(day)s: a later version says more")
+        return message % {"day": on(fact.retired_at)}
     if fact.valid_to and fact.valid_to <= now:
-        return f"Believed until {on(fact.valid_to)}{_then(successor)}"
+        return _closed(on(fact.valid_to), successor)
     return _open(fact, now, on)
 
 
-def _when(fact: Fact, on: Callable[[datetime], str]) -> str:
+def _withdrawn(fact: Fact, on: Callable[[datetime], str]) -> str:
     at = fact.retired_at or fact.valid_to
-    return f" on {on(at)}" if at else ""
+    if at is None:
+        return gettext("Withdrawn: it was never true")
+    return gettext("Withdrawn on %(day)s: it was never true") % {"day": on(at)}
 
 
-def _then(successor: Fact | None) -> str:
-    return f", then replaced by “{successor.text}”" if successor else ""
+def _closed(until: str, successor: Fact | None) -> str:
+    if successor is None:
+        return gettext("Believed until %(day)s") % {"day": until}
+    message = gettext("Believed until %(day)s, then replaced by “%(text)s”")
+    return message % {"day": until, "text": successor.text}
+
+
+# By polarity: what has begun, and what is still to come.
+_BEGINS = {
+    "denied": (_("Not so since %(day)s"), _("Not so from %(day)s")),
+    "ended": (_("Over since %(day)s"), _("Over from %(day)s")),
+    "planned": (_("Planned since %(day)s"), _("Planned from %(day)s")),
+}
+_BELIEVED = (_("Believed since %(day)s"), _("Believed from %(day)s"))
 
 
 def _open(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:
-    word = {"denied": "Not so", "ended": "Over", "planned": "Planned"}.get(
-        fact.polarity, "Believed"
-    )
-    start = f"{word} {'from' if fact.valid_from > now else 'since'} {on(fact.valid_from)}"
-    return f"{start}, until {on(fact.valid_to)}" if fact.valid_to else start
+    begins = _BEGINS.get(fact.polarity, _BELIEVED)[fact.valid_from > now]
+    start = gettext(begins) % {"day": on(fact.valid_from)}
+    if not fact.valid_to:
+        return start
+    return gettext("%(start)s, until %(day)s") % {"start": start, "day": on(fact.valid_to)}
 
 
 _STEPS = {
-    "": "Said it",
-    "send_message": "Said it",
-    "core_append": "Added to the block “{label}”",
-    "core_replace": "Changed words in the block “{label}”",
-    "core_insert": "Inserted a line into the block “{label}”",
-    "core_rethink": "Wrote the block “{label}” anew",
-    "recall_search": "Looked for “{query}” in what was said",
-    "recall_search_dates": "Read what was said from {start} to {end}",
-    "archival_insert": "Kept in archival memory",
-    "archival_search": "Looked for “{query}” in archival memory",
-    "pause_heartbeats": "Rests for {minutes} minutes",
+    "": _("Said it"),
+    "send_message": _("Said it"),
+    "core_append": _("Added to the block “%(label)s”"),
+    "core_replace": _("Changed words in the block “%(label)s”"),
+    "core_insert": _("Inserted a line into the block “%(label)s”"),
+    "core_rethink": _("Wrote the block “%(label)s” anew"),
+    "recall_search": _("Looked for “%(query)s” in what was said"),
+    "recall_search_dates": _("Read what was said from %(start)s to %(end)s"),
+    "archival_insert": _("Kept in archival memory"),
+    "archival_search": _("Looked for “%(query)s” in archival memory"),
+    "pause_heartbeats": _("Rests for %(minutes)s minutes"),
 }
 
 
 def step(tool: str, arguments: Mapping[str, Any] | str) -> str:
     """What an agent did in a step, in words. Arguments as sent say nothing that is sure."""
     if tool not in _STEPS or isinstance(arguments, str):
-        return f"Tried to use “{tool[:40]}”"
+        return gettext("Tried to use “%(tool)s”") % {"tool": tool[:40]}
     named = {name: str(value)[:80] for name, value in arguments.items()}
-    page = f", page {named['page']}" if named.get("page", "1") != "1" else ""
-    return _STEPS[tool].format_map(defaultdict(lambda: "…", named)) + page
+    said = gettext(_STEPS[tool]) % defaultdict(lambda: "…", named)
+    if named.get("page", "1") == "1":
+        return said
+    return gettext("%(said)s, page %(page)s") % {"said": said, "page": named["page"]}

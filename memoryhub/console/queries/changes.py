@@ -12,7 +12,7 @@ from django.db.models import CharField, F, Func, QuerySet, UUIDField, Value
 from django.urls import reverse
 
 from memoryhub.console.listing import Choice, Filters, containing
-from memoryhub.console.wording import ERASED_TARGETS
+from memoryhub.console.wording import erased_target
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.tenants.models import AuditEntry
 from notes.models import EvolutionEvent, Receipt
@@ -68,7 +68,7 @@ class Change:
 
     @property
     def about(self) -> str:
-        return ERASED_TARGETS.get(self.of, self.of) if self.area == "erasure" else self.of
+        return erased_target(self.of) if self.area == "erasure" else self.of
 
     @property
     def address(self) -> str:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from memoryhub.console import telling
 from memoryhub.console.queries.naming import named
 from memoryhub.console.telling import FieldChange
-from memoryhub.console.wording import kind_words, plural
+from memoryhub.console.wording import counted
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.restoring import refuse_mirrored
@@ -87,7 +87,7 @@ def in_words(changes: list[RowChange]) -> str:
     counts = Counter((change.how, change.kind) for change in changes)
     parts = []
     for how, verb in words.items():
-        kinds = [plural(n, kind_words(kind)) for (h, kind), n in sorted(counts.items()) if h == how]
+        kinds = [counted(n, kind) for (h, kind), n in sorted(counts.items()) if h == how]
         if kinds:
             parts.append(f"{verb} {', '.join(kinds)}")
     return "; ".join(parts)

@@ -166,7 +166,7 @@ def link_words(kind: str) -> str:
 
 @register.filter
 def erased_target(kind: str) -> str:
-    return wording.ERASED_TARGETS.get(kind, kind)
+    return wording.erased_target(kind)
 
 
 @register.filter
