@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 System = Mapping[str, Any]
 Shape = str  # how a figure is written: share, score, count, ms or money
@@ -15,8 +20,8 @@ class Measure:
     """`best`: max or min, whichever is better. `key`: of a category's figures as well, or None."""
 
     name: str
-    label: str
-    title: str
+    label: StrOrPromise
+    title: StrOrPromise
     shape: Shape
     best: Callable[..., Any] = max
     key: str | None = None
@@ -54,32 +59,38 @@ def _money(system: System) -> float:
     return float(system["money"]["asking"]) + float(system["money"]["writing"])
 
 
-def _figure(key: str, label: str, title: str, shape: Shape = "share", **of: Any) -> Measure:
+def _figure(
+    key: str, label: StrOrPromise, title: StrOrPromise, shape: Shape = "share", **of: Any
+) -> Measure:
     return Measure(key, label, title, shape, key=key, of=_overall(key), **of)
 
 
 MEASURES: tuple[Measure, ...] = (
-    _figure("recall@10", "Recall at 10", "share of the evidence among the first ten items"),
-    _figure("recall<=500", "Within 500", "share of the evidence within the first 500 tokens"),
-    _figure("recall", "In all", "share of the evidence in everything that is handed over"),
-    _figure("context_tokens", "Tokens", "tokens of a context, mean", "count", best=min),
-    _figure("f1", "F1", "of words, mean", "score"),
-    _figure("bleu1", "BLEU-1", "of words, mean", "score"),
-    _figure("rouge_l", "ROUGE-L", "longest common subsequence, mean", "score"),
-    _figure("judge", "Judge", "share of answers the judge's model takes for right"),
+    _figure("recall@10", _("Recall at 10"), _("share of the evidence among the first ten items")),
+    _figure("recall<=500", _("Within 500"), _("share of the evidence within the first 500 tokens")),
+    _figure("recall", _("In all"), _("share of the evidence in everything that is handed over")),
+    _figure("context_tokens", _("Tokens"), _("tokens of a context, mean"), "count", best=min),
+    _figure("f1", "F1", _("of words, mean"), "score"),
+    _figure("bleu1", "BLEU-1", _("of words, mean"), "score"),
+    _figure("rouge_l", "ROUGE-L", _("longest common subsequence, mean"), "score"),
+    _figure("judge", _("Judge"), _("share of answers the judge's model takes for right")),
     Measure(
         "refusal",
-        "Refusal",
-        "share of questions without an answer that are answered by saying so",
+        _("Refusal"),
+        _("share of questions without an answer that are answered by saying so"),
         "share",
         key="refusal",
         of=lambda system: system["unanswerable"].get("refusal"),
     ),
-    Measure("calls", "Calls", "model calls a question", "score", min, of=_asked("calls")),
-    Measure("spent", "Model tokens", "of models, a question", "count", min, of=_asked("tokens")),
-    Measure("recall_ms", "Find ms", "finding, half below", "ms", min, of=_time("recall")),
-    Measure("answer_ms", "Answer ms", "answering, half below", "ms", min, of=_time("answer")),
-    Measure("money", "Money", "for writing and asking, all questions", "money", min, of=_money),
+    Measure("calls", _("Calls"), _("model calls a question"), "score", min, of=_asked("calls")),
+    Measure(
+        "spent", _("Model tokens"), _("of models, a question"), "count", min, of=_asked("tokens")
+    ),
+    Measure("recall_ms", _("Find ms"), _("finding, half below"), "ms", min, of=_time("recall")),
+    Measure("answer_ms", _("Answer ms"), _("answering, half below"), "ms", min, of=_time("answer")),
+    Measure(
+        "money", _("Money"), _("for writing and asking, all questions"), "money", min, of=_money
+    ),
 )
 BY_NAME = {measure.name: measure for measure in MEASURES}
 

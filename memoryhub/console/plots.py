@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 System = Mapping[str, Any]
 Figure = dict[str, Any]
 ROW = 26  # pixels of a system in the plots that list them
@@ -21,8 +23,8 @@ def recall_against_tokens(systems: Sequence[System]) -> Figure:
         "data": [*lines, *ends],
         "layout": {
             "height": 420,
-            "xaxis": {"type": "log", "title": {"text": "tokens read"}, **_TOKENS},
-            "yaxis": {"title": {"text": "evidence found"}, **_SHARE},
+            "xaxis": {"type": "log", "title": {"text": _("tokens read")}, **_TOKENS},
+            "yaxis": {"title": {"text": _("evidence found")}, **_SHARE},
             "hovermode": "closest",
             "showlegend": True,
         },
@@ -52,7 +54,8 @@ def _line(at: int, system: System) -> Figure:
         "x": [point["tokens"] for point in points],
         "y": [point["recall"] for point in points],
         "line": {"dash": _dash(at), "width": 2},
-        "hovertemplate": "%{y:.1%} within %{x:,} tokens",
+        "hovertemplate": _("%(share)s within %(tokens)s tokens")
+        % {"share": "%{y:.1%}", "tokens": "%{x:,}"},
         "meta": {"tone": at},
     }
 
@@ -68,7 +71,8 @@ def _end(at: int, system: System) -> Figure:
         "x": [overall.get("context_tokens")],
         "y": [overall["recall"]],
         "marker": {"size": 9},
-        "hovertemplate": "%{y:.1%} in all it hands over, %{x:,.0f} tokens",
+        "hovertemplate": _("%(share)s in all it hands over, %(tokens)s tokens")
+        % {"share": "%{y:.1%}", "tokens": "%{x:,.0f}"},
         "meta": {"tone": at},
     }
 
@@ -83,14 +87,14 @@ def latency(systems: Sequence[System]) -> Figure:
     names = [system["name"] for system in systems][::-1]
     bars = [
         _bar(names, [s["latency_ms"][stage] for s in systems][::-1], label, tone)
-        for stage, label, tone in (("recall", "finding", 0), ("answer", "answering", 1))
+        for stage, label, tone in (("recall", _("finding"), 0), ("answer", _("answering"), 1))
     ]
     return {
         "data": bars,
         "layout": {
             "height": 96 + ROW * len(names),
             "barmode": "stack",
-            "xaxis": {"title": {"text": "milliseconds, half below"}, "rangemode": "tozero"},
+            "xaxis": {"title": {"text": _("milliseconds, half below")}, "rangemode": "tozero"},
             "yaxis": {"type": "category", "ticks": ""},
             "hovermode": "closest",
             "showlegend": True,
@@ -107,7 +111,8 @@ def _bar(names: list[str], times: list[Mapping[str, float]], label: str, tone: i
         "y": names,
         "x": [each["p50"] for each in times],
         "customdata": [each["p95"] for each in times],
-        "hovertemplate": "%{y}: %{x:,.1f} ms, 95 in 100 below %{customdata:,.1f}",
+        "hovertemplate": _("%(system)s: %(half)s ms, 95 in 100 below %(most)s")
+        % {"system": "%{y}", "half": "%{x:,.1f}", "most": "%{customdata:,.1f}"},
         "meta": {"tone": tone},
     }
 

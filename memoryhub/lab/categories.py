@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 
 @dataclass(frozen=True, slots=True)
 class Category:
@@ -26,11 +28,11 @@ class Category:
 _AMEM, _MEM0 = "A-Mem, MemoryOS", "Mem0"
 
 LOCOMO: tuple[Category, ...] = (
-    Category(1, "multi-hop", {_AMEM: "single-hop", _MEM0: "single-hop"}),
-    Category(2, "temporal", {_AMEM: "multi-hop", _MEM0: "temporal"}),
-    Category(3, "open-domain", {_AMEM: "temporal", _MEM0: "multi-hop"}),
-    Category(4, "single-hop", {_AMEM: "open-domain", _MEM0: "open-domain"}),
-    Category(5, "adversarial", {_AMEM: "adversarial", _MEM0: "left out"}),
+    Category(1, _("multi-hop"), {_AMEM: "single-hop", _MEM0: "single-hop"}),
+    Category(2, _("temporal"), {_AMEM: "multi-hop", _MEM0: "temporal"}),
+    Category(3, _("open-domain"), {_AMEM: "temporal", _MEM0: "multi-hop"}),
+    Category(4, _("single-hop"), {_AMEM: "open-domain", _MEM0: "open-domain"}),
+    Category(5, _("adversarial"), {_AMEM: "adversarial", _MEM0: "left out"}),
 )
 # LongMemEval names its types; the numbers are ours.
 LONGMEMEVAL: tuple[Category, ...] = (

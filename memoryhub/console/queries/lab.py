@@ -21,21 +21,23 @@ from django.db.models import (
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.http import Http404
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.lab.measuring import money, recall
 from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.lab.reports import report_of
 
-STATE = Choice("state", "State", (("all", "Any"), *LabRun.State.choices))
+STATE = Choice("state", _("State"), (("all", _("Any")), *LabRun.State.choices))
 WHENCE = Choice(
     "whence",
-    "From",
+    _("From"),
     (
-        ("all", "Anywhere"),
-        ("here", "The console"),
-        ("command", "The command line"),
-        ("imported", "A report file"),
+        ("all", _("Anywhere")),
+        ("here", _("The console")),
+        ("command", _("The command line")),
+        ("imported", _("A report file")),
     ),
 )
 ACTIVE = (LabRun.State.QUEUED, LabRun.State.RUNNING)
@@ -73,23 +75,23 @@ def report(run: LabRun) -> dict[str, Any]:
 
 def called(report: Mapping[str, Any]) -> dict[str, str]:
     """What the category numbers ask for."""
-    known = {str(c["number"]): c["content"] for c in report["dataset"]["categories"]}
+    known = {str(c["number"]): gettext(c["content"]) for c in report["dataset"]["categories"]}
     asked = report["dataset"]["used"]["questions"]
     return {number: f"{number} {known.get(number, '')}".strip() for number in asked}
 
 
 def category_choice(report: Mapping[str, Any]) -> Choice:
-    return Choice("category", "Category", (("", "All"), *called(report).items()))
+    return Choice("category", _("Category"), (("", _("All")), *called(report).items()))
 
 
 FOUND = Choice(
     "found",
-    "Evidence",
+    _("Evidence"),
     (
-        ("all", "Any"),
-        ("none", "Found by no system"),
-        ("some", "Found by some"),
-        ("every", "Found by all"),
+        ("all", _("Any")),
+        ("none", _("Found by no system")),
+        ("some", _("Found by some")),
+        ("every", _("Found by all")),
     ),
 )
 _GROUP = ("dialogue", "number", "category", "question", "expected", "unanswerable")

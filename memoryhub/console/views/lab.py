@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import measures, plots
@@ -70,14 +71,14 @@ def take_in(request: ConsoleRequest) -> HttpResponse:
         return redirect("lab")
     sent = request.FILES.get("report")
     if sent is None:
-        messages.error(request, "Nothing was sent: choose a report file.")
+        messages.error(request, _("Nothing was sent: choose a report file."))
         return redirect("lab")
     try:
         run = import_report(request.tenant, sent.read(LARGEST + 1), request.user.get_username())
     except MemoryHubError as error:
-        messages.error(request, f"Not imported: {error.message}.")
+        messages.error(request, _("Not imported: %(why)s.") % {"why": error.message})
         return redirect("lab")
-    messages.success(request, "Imported.")
+    messages.success(request, _("Imported."))
     return redirect("lab-run", lab_id=run.id)
 
 
@@ -136,13 +137,13 @@ def _settings(report: dict[str, Any]) -> dict[str, Any]:
     """What every figure rests on, as (name, value) pairs."""
     given, made = report["settings"], report["environment"]
     told = [
-        ("Presets", ", ".join(given["presets"])),
-        ("Questions", given["questions"] or "every one"),
-        ("Categories", ", ".join(map(str, given["categories"])) or "all"),
-        ("Seed", given["seed"]),
-        ("Conversations", given["limit_conversations"] or "all"),
-        ("Turns of each", given["turns"] or "all"),
-        ("Tokens of a context", given["budget_tokens"]),
+        (_("Presets"), ", ".join(given["presets"])),
+        (_("Questions"), given["questions"] or _("every one")),
+        (_("Categories"), ", ".join(map(str, given["categories"])) or _("all")),
+        (_("Seed"), given["seed"]),
+        (_("Conversations"), given["limit_conversations"] or _("all")),
+        (_("Turns of each"), given["turns"] or _("all")),
+        (_("Tokens of a context"), given["budget_tokens"]),
     ]
     return {"told": told, "engine": made["engine"], "judge": made["judge"], "made": made}
 
@@ -187,7 +188,7 @@ def report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def stop(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row, actor = queries.run_or_404(lab_id), request.user.get_username()
-    said = "It ends before its next question. What was answered is kept."
+    said = _("It ends before its next question. What was answered is kept.")
     tried(request, lambda: background.stop(row, actor), said)
     return redirect("lab-run", lab_id=row.id)
 
@@ -197,7 +198,7 @@ def stop(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 def resume(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         row = queries.run_or_404(lab_id)
-    tried(request, lambda: background.resume(row), "It goes on where it stood.")
+    tried(request, lambda: background.resume(row), _("It goes on where it stood."))
     return redirect("lab-run", lab_id=row.id)
 
 
@@ -206,8 +207,8 @@ def resume(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 def delete(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.run_or_404(lab_id)
     if row.state in queries.ACTIVE:
-        messages.error(request, "Not deleted: stop it first.")
+        messages.error(request, _("Not deleted: stop it first."))
         return redirect("lab-run", lab_id=row.id)
     services.delete(row)
-    messages.success(request, "Deleted, with its answers.")
+    messages.success(request, _("Deleted, with its answers."))
     return redirect("lab")
