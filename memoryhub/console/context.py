@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.queries.review import open_count
 from memoryhub.tenants.scope import tenant_scope
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 THEMES = ("light", "dark")
 
@@ -19,7 +23,7 @@ class Place:
     """An entry of the navigation. `names` are the URL names that belong to it; on a narrow screen
     the `spare` ones stand behind "More"."""
 
-    label: str
+    label: StrOrPromise
     icon: str
     url_name: str
     names: tuple[str, ...] = ()
@@ -28,14 +32,14 @@ class Place:
 
 _SETTINGS = ("policy", "models", "people", "key", "webhook", "data")
 PLACES = (
-    Place("Overview", "overview", "overview"),
-    Place("Spaces", "spaces", "spaces", ("space", "search", "import")),
-    Place("Inbox", "review", "review", ("receipt",)),
-    Place("Quality", "good", "quality", spare=True),
-    Place("Chat", "chat", "chat"),
-    Place("Activity", "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
-    Place("Lab", "lab", "lab", ("golden", "replay", "embedding"), spare=True),
-    Place("Settings", "policy", "settings", _SETTINGS, spare=True),
+    Place(_("Overview"), "overview", "overview"),
+    Place(_("Spaces"), "spaces", "spaces", ("space", "search", "import")),
+    Place(_("Inbox"), "review", "review", ("receipt",)),
+    Place(_("Quality"), "good", "quality", spare=True),
+    Place(_("Chat"), "chat", "chat"),
+    Place(_("Activity"), "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
+    Place(_("Lab"), "lab", "lab", ("golden", "replay", "embedding"), spare=True),
+    Place(_("Settings"), "policy", "settings", _SETTINGS, spare=True),
 )
 
 

@@ -31,7 +31,7 @@ function seekByKey(event) {
 async function copyFrom(button) {
   await navigator.clipboard.writeText(button.dataset.copy);
   const label = button.getAttribute("aria-label");
-  button.setAttribute("aria-label", "Copied");
+  button.setAttribute("aria-label", document.documentElement.dataset.copied);
   button.classList.add("done");
   setTimeout(() => button.setAttribute("aria-label", label), 1500);
 }

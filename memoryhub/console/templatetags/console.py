@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import graphing, nouns, wording
 from memoryhub.engines.local.language import language_of
@@ -23,6 +24,9 @@ from memoryhub.pipeline.models import Job
 from notes.models import Fact
 from notes.queries import is_over
 from personas.executor import Step
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 register = Library()
 
@@ -215,6 +219,15 @@ _WAITS = {
 @register.filter
 def step_words(step: Step) -> str:
     return wording.step(step.tool, step.arguments)
+
+
+_ROLES = {"viewer": _("viewer"), "editor": _("editor"), "admin": _("admin")}
+
+
+@register.filter
+def role_words(role: str) -> StrOrPromise:
+    """What a member may do, within a sentence."""
+    return _ROLES[role]
 
 
 register.simple_tag(nouns.counted)
