@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from memoryhub.console import explained
 from memoryhub.console.acting import AGENT, BlockChange, act, is_acting
@@ -186,7 +187,7 @@ class Exchange:
 
     def events(self) -> Iterator[Event]:
         """The answer as it comes, and the one beside it. Closed early, what was said is stored."""
-        side = Side("with", "With memory")
+        side = Side("with", _("With memory"))
         yield from self._told(side, self._answered(side))
         if self.wish.beside:
             other = Side("beside", self._title())
@@ -205,8 +206,8 @@ class Exchange:
 
     def _title(self) -> str:
         if self.wish.beside == WITHOUT:
-            return "Without memory"
-        return f"Preset {PRESETS[self.wish.beside].title}"
+            return _("Without memory")
+        return _("Preset %(title)s") % {"title": PRESETS[self.wish.beside].title}
 
     def _answered(self, side: Side) -> Iterator[Event]:
         plain = self._wished()
@@ -309,7 +310,7 @@ class Exchange:
         side.by, side.quoted, side.text = "rules", made.answer.quoted, made.answer.text
         side.citations = citations(made.answer, made.items)
         if made.failed:
-            side.degraded = "the engine failed"
+            side.degraded = _("the engine failed")
         yield Word(side, side.text)
 
     def _streamed(self, side: Side, policy: Policy | None) -> Iterator[Event]:
@@ -392,7 +393,9 @@ def _since(began: float) -> float:
 
 
 def _why(error: EngineError) -> str:
-    return error.message if isinstance(error, Paused) else f"the model failed: {error.message}"
+    if isinstance(error, Paused):
+        return error.message
+    return _("the model failed: %(why)s") % {"why": error.message}
 
 
 def _sources(item: Item) -> set[UUID]:

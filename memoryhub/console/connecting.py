@@ -9,21 +9,35 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 _STATUS = re.compile(r"answered (\d{3})")
 _TODO = {
-    "engine_not_configured": "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, and start the hub "
-    "again.",
-    "unreachable": "Does the server run, and can this machine reach it? Look at OPENAI_BASE_URL.",
-    "timeout": "It may be loading its model: try again. Else take a smaller model, or raise "
-    "MEMORYHUB_MODEL_TIMEOUT_SECONDS.",
-    "rate_limited": "Wait a minute, and look at the limits and the credit of its account.",
-    "engine_failed": "Something answers there, but not as OpenAI does: does OPENAI_BASE_URL end "
-    "in /v1?",
+    "engine_not_configured": gettext_noop(
+        "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, and start the hub again."
+    ),
+    "unreachable": gettext_noop(
+        "Does the server run, and can this machine reach it? Look at OPENAI_BASE_URL."
+    ),
+    "timeout": gettext_noop(
+        "It may be loading its model: try again. Else take a smaller model, or raise "
+        "MEMORYHUB_MODEL_TIMEOUT_SECONDS."
+    ),
+    "rate_limited": gettext_noop(
+        "Wait a minute, and look at the limits and the credit of its account."
+    ),
+    "engine_failed": gettext_noop(
+        "Something answers there, but not as OpenAI does: does OPENAI_BASE_URL end in /v1?"
+    ),
 }
-_KEY = ("The endpoint refused the hub's key", "Set OPENAI_API_KEY to one that is valid there.")
+_KEY = (
+    gettext_noop("The endpoint refused the hub's key"),
+    gettext_noop("Set OPENAI_API_KEY to one that is valid there."),
+)
 _UNKNOWN = (
-    "The endpoint knows no such model or address",
-    "Look at MEMORYHUB_LLM_MODEL, and whether OPENAI_BASE_URL ends in /v1.",
+    gettext_noop("The endpoint knows no such model or address"),
+    gettext_noop("Look at MEMORYHUB_LLM_MODEL, and whether OPENAI_BASE_URL ends in /v1."),
 )
 
 
@@ -46,10 +60,11 @@ def trouble(message: str, code: str, key: str = "") -> Trouble:
     """Of an EngineError. `key` is taken out wherever it stands."""
     status = status_in(message)
     if status in (401, 403):
-        return Trouble(*_KEY)
+        return Trouble(*map(_, _KEY))
     if status == 404:
-        return Trouble(*_UNKNOWN)
-    return Trouble(without(message, key), _TODO.get(code, "What it says is all that is known."))
+        return Trouble(*map(_, _UNKNOWN))
+    todo = _(_TODO[code]) if code in _TODO else _("What it says is all that is known.")
+    return Trouble(without(message, key), todo)
 
 
 def status_in(message: str) -> int:
@@ -61,7 +76,7 @@ def status_in(message: str) -> int:
 def without(text: str, key: str) -> str:
     """`text` without the key, and without anything where a key was refused."""
     if status_in(text) in (401, 403):
-        return _KEY[0]
+        return _(_KEY[0])
     return text.replace(key, "…") if len(key) > 3 else text
 
 
@@ -72,5 +87,5 @@ def shown_address(url: str) -> str:
         host = parts.hostname or ""
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return "an address that can't be read"
+        return _("an address that can't be read")
     return f"{parts.scheme}://{host}{port}{parts.path}" if host else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.lab.running import Options
 from memoryhub.lab.shelf import File
@@ -18,54 +19,54 @@ MOST_CONVERSATIONS, MOST_TURNS, MOST_TOKENS = 10_000, 100_000, 200_000
 class RunForm(forms.Form):
     """What a run of the lab is told."""
 
-    file = forms.ChoiceField(label="Data")
-    presets = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label="Systems")
+    file = forms.ChoiceField(label=_("Data"))
+    presets = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, label=_("Systems"))
     questions = forms.IntegerField(
         min_value=1,
         max_value=100_000,
         required=False,
         initial=50,
-        label="Questions",
-        help_text="In all, spread over categories and conversations. Empty: every one.",
+        label=_("Questions"),
+        help_text=_("In all, spread over categories and conversations. Empty: every one."),
     )
     limit_conversations = forms.IntegerField(
         min_value=1,
         max_value=MOST_CONVERSATIONS,
         required=False,
         initial=1,
-        label="Conversations",
-        help_text="The first of them. Each is read once for all systems that write alike.",
+        label=_("Conversations"),
+        help_text=_("The first of them. Each is read once for all systems that write alike."),
     )
     turns = forms.IntegerField(
         min_value=1,
         max_value=MOST_TURNS,
         required=False,
-        label="Turns of each",
-        help_text="With the questions whose evidence is among them. Empty: all.",
+        label=_("Turns of each"),
+        help_text=_("With the questions whose evidence is among them. Empty: all."),
     )
     categories = forms.CharField(
         max_length=100,
         required=False,
-        label="Categories",
-        help_text="Numbers, parted by commas. Empty: all.",
+        label=_("Categories"),
+        help_text=_("Numbers, parted by commas. Empty: all."),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        label="Seed",
-        help_text="The same seed draws the same questions.",
+        label=_("Seed"),
+        help_text=_("The same seed draws the same questions."),
     )
     budget_tokens = forms.IntegerField(
         min_value=50,
         max_value=MOST_TOKENS,
         initial=2000,
-        label="Tokens of a context",
-        help_text="Baselines hand over what their papers say.",
+        label=_("Tokens of a context"),
+        help_text=_("Baselines hand over what their papers say."),
     )
-    engine = forms.ChoiceField(choices=Tenant.Engine.choices, label="Engine")
+    engine = forms.ChoiceField(choices=Tenant.Engine.choices, label=_("Engine"))
     judge = forms.ChoiceField(
-        choices=(("off", "Off"), ("llm", "A model grades each answer")), label="Judge"
+        choices=(("off", _("Off")), ("llm", _("A model grades each answer"))), label=_("Judge")
     )
 
     def __init__(
@@ -81,7 +82,7 @@ class RunForm(forms.Form):
         given = self.cleaned_data["categories"].replace("，", ",").split(",")
         parts = [part.strip() for part in given if part.strip()]
         if not all(part.isdecimal() and len(part) < 5 for part in parts):
-            raise forms.ValidationError("Numbers, parted by commas.")
+            raise forms.ValidationError(_("Numbers, parted by commas."))
         return tuple(int(part) for part in parts)
 
     def options(self) -> Options:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.models import SpaceModel
 
@@ -43,18 +45,18 @@ class Turn(SpaceModel):
         TOOL = "tool"
 
     class State(models.TextChoices):
-        PENDING = "pending", "Waiting"
-        PROCESSED = "processed", "Read"
-        FAILED = "failed", "Failed"
-        REDACTED = "redacted", "Redacted"
+        PENDING = "pending", _("Waiting")
+        PROCESSED = "processed", pgettext_lazy("a message's state", "Read")
+        FAILED = "failed", _("Failed")
+        REDACTED = "redacted", _("Redacted")
 
     class TimeFlag(models.TextChoices):
         """What had to be assumed about the time (spec E9)."""
 
-        NONE = "", "As given"
-        MISSING = "missing", "No time given: time of receipt"
-        NAIVE = "naive", "No zone given: the space's"
-        FUTURE = "future", "More than a day ahead"
+        NONE = "", _("As given")
+        MISSING = "missing", _("No time given: time of receipt")
+        NAIVE = "naive", _("No zone given: the space's")
+        FUTURE = "future", _("More than a day ahead")
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="turns", db_index=False)
     seq = models.BigIntegerField()

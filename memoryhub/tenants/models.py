@@ -9,6 +9,8 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import current_tenant
@@ -39,8 +41,8 @@ class Tenant(models.Model):
     """A customer of the hub: nothing crosses from one to another."""
 
     class Engine(models.TextChoices):
-        LOCAL = "local", "Local, no model needed"
-        LLM = "llm", "OpenAI-compatible model"
+        LOCAL = "local", _("Local, no model needed")
+        LLM = "llm", _("OpenAI-compatible model")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.CharField(max_length=120)
@@ -111,9 +113,9 @@ class SpaceModel(TenantModel):
 
 class Membership(TenantModel):
     class Role(models.TextChoices):
-        VIEWER = "viewer", "Viewer: reads"
-        EDITOR = "editor", "Editor: corrects memories"
-        ADMIN = "admin", "Admin: keys, people, erasure"
+        VIEWER = "viewer", _("Viewer: reads")
+        EDITOR = "editor", _("Editor: corrects memories")
+        ADMIN = "admin", _("Admin: keys, people, erasure")
 
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
@@ -131,9 +133,9 @@ class ApiKey(TenantModel):
     """A secret of an agent backend: `mh_<prefix>_<secret>`, of which an HMAC is kept."""
 
     class Scope(models.TextChoices):
-        READ = "read", "Read"
-        WRITE = "write", "Write"
-        ADMIN = "admin", "Admin"
+        READ = "read", pgettext_lazy("what a key may do", "Read")
+        WRITE = "write", pgettext_lazy("what a key may do", "Write")
+        ADMIN = "admin", pgettext_lazy("what a key may do", "Admin")
 
     name = models.CharField(max_length=120)
     prefix = models.CharField(max_length=12, unique=True)
@@ -182,19 +184,19 @@ class AuditEntry(TenantModel):
     without secrets and without the name of a subject; what is about one `space` goes with it."""
 
     class Action(models.TextChoices):
-        KEY_MADE = "key.made", "Key made"
-        KEY_ROTATED = "key.rotated", "Key rotated"
-        KEY_REVOKED = "key.revoked", "Key revoked"
-        PERSON_ADDED = "person.added", "Person let in"
-        PERSON_CHANGED = "person.changed", "Role changed"
-        PERSON_REMOVED = "person.removed", "Person removed"
-        WEBHOOK_MADE = "webhook.made", "Webhook made"
-        WEBHOOK_CHANGED = "webhook.changed", "Webhook changed"
-        WEBHOOK_ROTATED = "webhook.rotated", "Webhook's secret changed"
-        WEBHOOK_DELETED = "webhook.deleted", "Webhook deleted"
-        TENANT_CHANGED = "tenant.changed", "Tenant changed"
-        EXPORTED = "data.exported", "Taken out as a file"
-        REDACTED = "data.redacted", "Words of calls taken out"
+        KEY_MADE = "key.made", _("Key made")
+        KEY_ROTATED = "key.rotated", _("Key rotated")
+        KEY_REVOKED = "key.revoked", _("Key revoked")
+        PERSON_ADDED = "person.added", _("Person let in")
+        PERSON_CHANGED = "person.changed", _("Role changed")
+        PERSON_REMOVED = "person.removed", _("Person removed")
+        WEBHOOK_MADE = "webhook.made", _("Webhook made")
+        WEBHOOK_CHANGED = "webhook.changed", _("Webhook changed")
+        WEBHOOK_ROTATED = "webhook.rotated", _("Webhook's secret changed")
+        WEBHOOK_DELETED = "webhook.deleted", _("Webhook deleted")
+        TENANT_CHANGED = "tenant.changed", _("Tenant changed")
+        EXPORTED = "data.exported", _("Taken out as a file")
+        REDACTED = "data.redacted", _("Words of calls taken out")
 
     action = models.CharField(max_length=20, choices=Action)
     actor = models.CharField(max_length=120)

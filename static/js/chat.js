@@ -86,12 +86,12 @@
       const headers = { Accept: "text/event-stream" };
       const answer = await fetch(form.action, { method: "POST", body: sent, headers });
       const streams = answer.headers.get("Content-Type")?.startsWith("text/event-stream");
-      if (!streams) return failed(`Not sent: the server answered ${answer.status}. Reload the page.`);
+      if (!streams) return failed(form.dataset.answered.replace("$", answer.status));
       const last = await read(form, answer.body);
-      if (last !== "done" && last !== "refused") failed("The answer broke off. Reload the page.");
+      if (last !== "done" && last !== "refused") failed(form.dataset.broke);
     } catch {
       const stored = form.dataset.sent === "yes";
-      failed(stored ? "The connection broke; your message is stored." : "Not sent: the server cannot be reached.");
+      failed(stored ? form.dataset.stored : form.dataset.unreached);
     } finally {
       form.classList.remove("busy");
       for (const each of form.querySelectorAll("button")) each.disabled = false;

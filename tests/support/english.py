@@ -23,7 +23,7 @@ _NAMES = re.compile(
     r"HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|ms|kB|MB)\b"
 )
 _QUOTED = re.compile(
-    r"""(?P<before>\S+\s*|^)(?P<quote>["'])(?P<words>(?:(?!(?P=quote)).)*)(?P=quote)"""
+    r"""(?P<before>[^\s"']+\s*|^)(?P<quote>["'])(?P<words>(?:(?!(?P=quote)).)*)(?P=quote)"""
 )
 # In these tags a quoted word is a name of the program's, or is translated.
 _TAGS_OF_NAMES = frozenset(
@@ -64,7 +64,8 @@ def _in_tag(name: str, contents: str) -> Iterator[str]:
     for found in _QUOTED.finditer(contents):
         before, words = found["before"].strip(), found["words"]
         if (not before.endswith(_BEFORE_NAMES) and _PROSE.search(words)) or (
-            before.endswith(("default:", "yesno:", "default_if_none:")) and _LETTERS.search(words)
+            before.endswith(("default:", "yesno:", "default_if_none:"))
+            and _LETTERS.search(_NAMES.sub("", words))
         ):
             yield words
         elif before.endswith(("date:", "time:")) and _LETTERS.search(words):

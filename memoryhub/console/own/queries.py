@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import wording
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
@@ -24,11 +25,11 @@ from notes.queries import is_ahead, is_current, is_past
 
 SHOW = Choice(
     "show",
-    "Show",
+    _("Show"),
     (
-        ("held", "What holds now"),
-        ("past", "What no longer holds"),
-        ("withdrawn", "What was never so"),
+        ("held", _("What holds now")),
+        ("past", _("What no longer holds")),
+        ("withdrawn", _("What was never so")),
     ),
 )
 
@@ -94,20 +95,20 @@ def notes(space: Space, filters: Filters) -> Page[tuple[Note, list[SourceQuote]]
 
 
 _PLAIN = {
-    "turns": "Messages",
-    "pages": "Exchanges",
-    "facts": "Memories",
-    "segments": "Topics",
-    "chains": "Threads of talk",
-    "entities": "Names of people and things",
-    "relations": "Ties between them",
-    "episodes": "Summaries",
-    "profileattributes": "Entries of your profile",
-    "coreblocks": "Texts kept at hand for assistants",
-    "blocks": "Texts kept at hand for assistants",
-    "proposals": "Questions that waited for somebody",
-    "model_calls": "Requests to a language model",
-    "jobs": "Tasks about them",
+    "turns": _("Messages"),
+    "pages": _("Exchanges"),
+    "facts": _("Memories"),
+    "segments": _("Topics"),
+    "chains": _("Threads of talk"),
+    "entities": _("Names of people and things"),
+    "relations": _("Ties between them"),
+    "episodes": _("Summaries"),
+    "profileattributes": _("Entries of your profile"),
+    "coreblocks": _("Texts kept at hand for assistants"),
+    "blocks": _("Texts kept at hand for assistants"),
+    "proposals": _("Questions that waited for somebody"),
+    "model_calls": _("Requests to a language model"),
+    "jobs": _("Tasks about them"),
 }
 
 
@@ -118,7 +119,7 @@ def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 def _plain(kind: str) -> str:
     """Kinds of rows come in both numbers."""
-    return _PLAIN.get(kind) or _PLAIN.get(f"{kind}s") or wording.erased(kind)
+    return str(_PLAIN.get(kind) or _PLAIN.get(f"{kind}s") or wording.erased(kind))
 
 
 def note_or_404(space: Space, note_id: UUID) -> Note:

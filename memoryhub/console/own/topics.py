@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db.models import Case, IntegerField, Q, Value, When
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space
 from personas.traits import owner_of
@@ -19,17 +20,17 @@ _LIKED = (
 )
 # Of facts about the person, in the order of the page; one stands under the first that takes it.
 _OWN: Sequence[tuple[str, Q]] = (
-    ("Home and family", Q(predicate_key__in=_HOME) & ~_PLAN),
-    ("Work", Q(predicate_key__in=_WORK) & ~_PLAN),
-    ("Health", Q(predicate_key__in=_HEALTH) & ~_PLAN),
-    ("Likes and habits", _LIKED & ~_PLAN),
-    ("What you are like", Q(kind="attribute") & ~_PLAN),
-    ("Plans and dates", _PLAN),
-    ("What happened", Q(kind="event")),
-    ("How things are", Q()),
+    (_("Home and family"), Q(predicate_key__in=_HOME) & ~_PLAN),
+    (_("Work"), Q(predicate_key__in=_WORK) & ~_PLAN),
+    (_("Health"), Q(predicate_key__in=_HEALTH) & ~_PLAN),
+    (_("Likes and habits"), _LIKED & ~_PLAN),
+    (_("What you are like"), Q(kind="attribute") & ~_PLAN),
+    (_("Plans and dates"), _PLAN),
+    (_("What happened"), Q(kind="event")),
+    (_("How things are"), Q()),
 )
-_OTHERS = "Other people and things you spoke of"
-HEADINGS = (*(heading for heading, _ in _OWN), _OTHERS)
+_OTHERS = _("Other people and things you spoke of")
+HEADINGS = (*(heading for heading, of in _OWN), _OTHERS)
 
 
 def names_of(space: Space) -> list[str]:
@@ -42,5 +43,5 @@ def names_of(space: Space) -> list[str]:
 def place(names: Sequence[str]) -> Case:
     """Where in HEADINGS a fact stands, for SQL. `names`: what the person is called."""
     mine = Q(owner__in=names)
-    cases = [When(mine & of, then=Value(at)) for at, (_, of) in enumerate(_OWN)]
+    cases = [When(mine & of, then=Value(at)) for at, (heading, of) in enumerate(_OWN)]
     return Case(*cases, default=Value(len(_OWN)), output_field=IntegerField())

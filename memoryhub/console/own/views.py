@@ -10,6 +10,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memoryhub.console.listing import read_filters
@@ -28,19 +30,21 @@ from memoryhub.tenants import person_links
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import go_on, pause
 
-CONFIRM = "erase everything"
+CONFIRM = gettext_lazy("erase everything")
 _WHY = "asked for on their page"
 # What an address may say was done.
 DONE = {
-    "corrected": "Put right. Your word stands: nothing that is read later changes it by itself.",
-    "withdrawn": "Taken back: it counts as never having been so.",
-    "ended": "It counts as over.",
-    "forgotten": "Forgotten: it is used no longer.",
-    "restored": "It counts again.",
-    "told": "Remembered, in your words.",
-    "paused": "Paused. Nothing you say is kept until you go on.",
-    "going": "Going on: what you say from now on may be remembered.",
-    "erased": "Erased for good, with the words it was read from.",
+    "corrected": gettext_lazy(
+        "Put right. Your word stands: nothing that is read later changes it by itself."
+    ),
+    "withdrawn": gettext_lazy("Taken back: it counts as never having been so."),
+    "ended": gettext_lazy("It counts as over."),
+    "forgotten": gettext_lazy("Forgotten: it is used no longer."),
+    "restored": gettext_lazy("It counts again."),
+    "told": gettext_lazy("Remembered, in your words."),
+    "paused": gettext_lazy("Paused. Nothing you say is kept until you go on."),
+    "going": gettext_lazy("Going on: what you say from now on may be remembered."),
+    "erased": gettext_lazy("Erased for good, with the words it was read from."),
 }
 
 
@@ -132,7 +136,7 @@ def _corrected(request: HttpRequest, person: Person, fact_id: UUID) -> tuple[str
             given = request.POST.get("at", "")
             at = read_time(given, space) if given else None
             if given and at is None:
-                raise InvalidInput("not a day that can be read", field="at")
+                raise InvalidInput(_("not a day that can be read"), field="at")
             return "ended", deeds.no_longer(space, fact_id, words, at, now)
         case "forget":
             deeds.forget(space, "fact", fact_id, now)
@@ -140,7 +144,7 @@ def _corrected(request: HttpRequest, person: Person, fact_id: UUID) -> tuple[str
         case "restore":
             deeds.bring_back(space, fact_id, now)
             return "restored", fact_id
-    raise InvalidInput("there is no such action", field="action")
+    raise InvalidInput(_("there is no such action"), field="action")
 
 
 @require_safe
@@ -205,7 +209,7 @@ def erase(request: HttpRequest, person: Person) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("confirm", "").strip().lower() == CONFIRM:
             return _erased(request, person)
-        problem = f"Nothing was erased: type “{CONFIRM}” to confirm."
+        problem = _("Nothing was erased: type “%(words)s” to confirm.") % {"words": CONFIRM}
     with tenant_scope(person.visit.tenant_id):
         status = 422 if problem else 200
         context = {"plan": plan, "counts": queries.counted(plan.counts)}
@@ -251,5 +255,4 @@ def _done(name: str, what: str, *args: UUID) -> HttpResponse:
 
 def _said(error: MemoryHubError) -> str:
     """A refusal as a sentence of its own."""
-    words = error.message
-    return f"Nothing was changed: {words}."
+    return _("Nothing was changed: %(why)s.") % {"why": error.message}

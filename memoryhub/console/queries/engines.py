@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from memoryhub.console.connecting import Tested, shown_address, trouble, without
 from memoryhub.errors import EngineError
@@ -27,15 +28,15 @@ def language_model() -> Tested:
     timeout = min(PATIENCE, settings.MODEL_TIMEOUT_SECONDS)
     try:
         if not model:
-            raise EngineError("No model is named", code="engine_not_configured")
+            raise EngineError(_("No model is named"), code="engine_not_configured")
         found = probe(url, key, model, timeout=timeout)
     except EngineError as error:
-        return Tested("Language model", trouble(error.message, error.code, key))
+        return Tested(_("Language model"), trouble(error.message, error.code, key))
     remember(settings.DATA_DIR / PROBED, found)
     wrong = None
     if not found.usable:
-        wrong = trouble("It gave no usable JSON in any way that was tried", "", key)
-    return Tested("Language model", wrong, _abilities(found))
+        wrong = trouble(_("It gave no usable JSON in any way that was tried"), "", key)
+    return Tested(_("Language model"), wrong, _abilities(found))
 
 
 def known_language_model() -> list[tuple[str, str]]:
@@ -51,12 +52,15 @@ def known_language_model() -> list[tuple[str, str]]:
 
 def _abilities(found: Capabilities) -> list[tuple[str, str]]:
     key = settings.OPENAI_API_KEY
-    troubles = [(f"Tried {name}", without(why, key)) for name, why in found.troubles.items()]
+    troubles = [
+        (_("Tried %(way)s") % {"way": name}, without(why, key))
+        for name, why in found.troubles.items()
+    ]
     return [
-        ("A small answer takes", f"{found.milliseconds / 1000:.1f} s"),
-        ("Answers in JSON by", ", ".join(found.shapes) or "no way that was tried"),
-        ("Calls tools", "yes" if found.tools else "no"),
-        ("Refuses options", ", ".join(found.without) or "none"),
+        (_("A small answer takes"), f"{found.milliseconds / 1000:.1f} s"),
+        (_("Answers in JSON by"), ", ".join(found.shapes) or _("no way that was tried")),
+        (_("Calls tools"), _("yes") if found.tools else _("no")),
+        (_("Refuses options"), ", ".join(found.without) or _("none")),
         *troubles,
     ]
 
@@ -69,19 +73,19 @@ def embedding_model() -> Tested:
         (vector,) = made.embed([f"Tested at {time.time()}"])  # another text each time: none is kept
     except EngineError as error:
         wrong = trouble(error.message, error.code, settings.OPENAI_API_KEY)
-        return Tested("Embedder", wrong)
+        return Tested(_("Embedder"), wrong)
     took = (time.perf_counter() - started) * 1000
-    figures = [("Embedder", made.name), ("Dimensions", str(len(vector)))]
-    return Tested("Embedder", None, [*figures, ("A text takes", f"{took:,.0f} ms")])
+    figures = [(_("Embedder"), made.name), (_("Dimensions"), str(len(vector)))]
+    return Tested(_("Embedder"), None, [*figures, (_("A text takes"), f"{took:,.0f} ms")])
 
 
 def configured() -> list[tuple[str, str]]:
     """What the operator set, without secrets."""
     url = settings.OPENAI_BASE_URL
     return [
-        ("Endpoint", shown_address(url) if url else ""),
-        ("Its key", "set" if settings.OPENAI_API_KEY else "none"),
-        ("Language model", settings.LLM_MODEL),
-        ("Embedder", settings.EMBEDDER),
-        ("Embedding model", settings.EMBEDDING_MODEL or "the packaged one"),
+        (_("Endpoint"), shown_address(url) if url else ""),
+        (_("Its key"), _("set") if settings.OPENAI_API_KEY else _("none")),
+        (_("Language model"), settings.LLM_MODEL),
+        (_("Embedder"), settings.EMBEDDER),
+        (_("Embedding model"), settings.EMBEDDING_MODEL or _("the packaged one")),
     ]

@@ -6,11 +6,12 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, containing
 from memoryhub.tenants.models import Membership
 
-ROLE = Choice("role", "Role", (("all", "any"), *Membership.Role.choices))
+ROLE = Choice("role", _("Role"), (("all", _("any")), *Membership.Role.choices))
 
 
 def people(filters: Filters) -> QuerySet[Membership]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.http import Http404, HttpResponse, HttpResponseNotAllowed, Streaming
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import chat_samples, chat_stream, chatting
@@ -46,7 +48,7 @@ def _enter(request: ConsoleRequest) -> HttpResponse:
     try:
         space = ensure_space(request.tenant.id, request.POST.get("subject", ""))
     except InvalidInput as error:
-        messages.error(request, f"{error.message.capitalize()}.")
+        messages.error(request, _("%(error)s.") % {"error": error.message.capitalize()})
         return redirect("chat")
     return redirect("chat-with", space_id=space.id)
 
@@ -57,12 +59,12 @@ def load(request: ConsoleRequest) -> HttpResponse:
     """Load a sample conversation. Loaded again, nothing is added."""
     sample = chat_samples.named(request.POST.get("sample", ""))
     if sample is None:
-        messages.error(request, "There is no such conversation.")
+        messages.error(request, _("There is no such conversation."))
         return redirect("chat")
     try:
         space = chat_samples.load(request.tenant.id, sample, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, f"Not loaded: {error.message}.")
+        messages.error(request, _("Not loaded: %(why)s.") % {"why": error.message})
         return redirect("chat")
     return redirect("chat-with", space_id=space.id)
 
@@ -114,12 +116,11 @@ def say(request: ConsoleRequest, space_id: UUID) -> HttpResponseBase:
     except MemoryHubError as error:
         if streams:
             return _streaming([chat_stream.refused(request, error)])
-        messages.error(request, f"Not sent: {error.message}.")
+        messages.error(request, _("Not sent: %(why)s.") % {"why": error.message})
         return redirect("chat-with", space_id=space.id)
     if streams:
         return _streaming(chat_stream.told(request, exchange))
-    for _ in exchange.events():
-        pass
+    deque(exchange.events(), maxlen=0)
     with tenant_scope(request.tenant.id):
         return _page(request, space, wish.beside, exchange)
 
@@ -173,9 +174,9 @@ def _done(request: ConsoleRequest, space: Space, told: dict[str, Any]) -> HttpRe
     if request.htmx:
         return render(request, "parts/chat_done.html", {"space": space} | told)
     if error := told.get("error"):
-        messages.error(request, f"Nothing was changed: {error.message}.")
+        messages.error(request, _("Nothing was changed: %(why)s.") % {"why": error.message})
     else:
-        messages.success(request, "Done. It can be undone in the history.")
+        messages.success(request, _("Done. It can be undone in the history."))
     return redirect("chat-with", space_id=space.id)
 
 

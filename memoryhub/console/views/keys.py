@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -20,24 +22,28 @@ from memoryhub.tenants.services import create_key, revoke_key
 
 
 class KeyForm(forms.Form):
-    name = forms.CharField(max_length=120, label="Name", help_text="Which backend will use it?")
+    name = forms.CharField(
+        max_length=120,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Which backend will use it?"),
+    )
     scopes = forms.MultipleChoiceField(
         choices=ApiKey.Scope.choices,
         widget=forms.CheckboxSelectMultiple,
         initial=[ApiKey.Scope.READ, ApiKey.Scope.WRITE],
-        label="May",
+        label=pgettext_lazy("what a key may do", "May"),
     )
     subject = forms.CharField(
         max_length=200,
         required=False,
-        label="Only for the space",
-        help_text="A subject, such as ana. Empty: all spaces.",
+        label=gettext_lazy("Only for the space"),
+        help_text=gettext_lazy("A subject, such as ana. Empty: all spaces."),
     )
 
     def clean_subject(self) -> str:
         subject: str = self.cleaned_data["subject"].strip()
         if subject and work.space_named(subject) is None:
-            raise forms.ValidationError("There is no space with this subject.")
+            raise forms.ValidationError(_("There is no space with this subject."))
         return subject
 
 
@@ -65,5 +71,6 @@ def _create(request: ConsoleRequest, form: KeyForm) -> str:
 def revoke(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     key = work.key_or_404(key_id)
     revoke_key(key, timezone.now(), actor=request.user.get_username())
-    messages.success(request, f"Revoked: {key.name}. Requests with it are refused from now on.")
+    said = _("Revoked: %(name)s. Requests with it are refused from now on.")
+    messages.success(request, said % {"name": key.name})
     return redirect("keys")

@@ -8,6 +8,8 @@ from django import forms
 from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -25,15 +27,19 @@ ADMIN = Membership.Role.ADMIN
 
 
 # Without what each may do, which the form tells.
-_ROLES = [(value, label.partition(":")[0]) for value, label in Membership.Role.choices]
+_ROLES = (
+    (Membership.Role.VIEWER, gettext_lazy("Viewer")),
+    (Membership.Role.EDITOR, gettext_lazy("Editor")),
+    (Membership.Role.ADMIN, gettext_lazy("Admin")),
+)
 
 
 class PersonForm(forms.Form):
     username = forms.CharField(
-        max_length=150, label="User name", validators=[ASCIIUsernameValidator()]
+        max_length=150, label=gettext_lazy("User name"), validators=[ASCIIUsernameValidator()]
     )
-    email = forms.EmailField(max_length=254, required=False, label="Email")
-    role = forms.ChoiceField(choices=Membership.Role.choices, label="Role")
+    email = forms.EmailField(max_length=254, required=False, label=gettext_lazy("Email"))
+    role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
 
 
 @never_cache
@@ -70,11 +76,12 @@ def change_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member, role = _member(request, member_id), request.POST.get("role", "")
     if role in Membership.Role.values:
         actor = request.user.get_username()
+        said = {"name": member.user.username, "role": dict(_ROLES)[role].lower()}
         tried(
             request,
             lambda: set_role(request.tenant.id, member_id, role, actor=actor),
-            f"{member.user.username} is {role} from now on.",
-            refused="Not changed",
+            _("%(name)s is %(role)s from now on.") % said,
+            refused=_("Not changed"),
         )
     return redirect("people")
 
@@ -87,8 +94,8 @@ def remove(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     tried(
         request,
         lambda: remove_person(request.tenant.id, member_id, actor=actor),
-        f"{member.user.username} has no place here any more.",
-        refused="Not removed",
+        _("%(name)s has no place here any more.") % {"name": member.user.username},
+        refused=_("Not removed"),
     )
     return redirect("overview" if member.user_id == request.user.id else "people")
 

@@ -11,6 +11,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -57,7 +58,7 @@ def revoke(request: ConsoleRequest, space_id: UUID, link_id: UUID) -> HttpRespon
     if link is None:
         raise Http404
     person_links.revoke(link, timezone.now())
-    messages.success(request, "Closed: the link opens nothing any more.")
+    messages.success(request, _("Closed: the link opens nothing any more."))
     return redirect("space-person", space_id=space_id)
 
 
@@ -68,8 +69,8 @@ def pausing(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = space_or_404(space_id, now)
     if request.POST.get("paused") == "no":
         go_on(space)
-        messages.success(request, "Going on: what is said from now on is kept.")
+        messages.success(request, _("Going on: what is said from now on is kept."))
     else:
         pause(space, request.user.get_username(), now)
-        messages.success(request, "Paused: nothing that is said is kept until it goes on.")
+        messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
     return redirect("space-timeline", space_id=space_id)

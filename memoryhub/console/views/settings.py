@@ -11,6 +11,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import policies
@@ -19,7 +21,6 @@ from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import engines, usage
 from memoryhub.console.queries import settings as queries
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.wording import plural
 from memoryhub.errors import NotFound
 from memoryhub.pipeline import erasing
 from memoryhub.pipeline.erasing import Target
@@ -41,13 +42,13 @@ def settings(request: ConsoleRequest) -> HttpResponse:
     """Sent by an admin, the tenant gets another name."""
     if request.method == "POST":
         if not request.seat.may(ADMIN):
-            raise PermissionDenied("This takes the role of admin.")
+            raise PermissionDenied(_("This takes the role of admin."))
         name, actor = request.POST.get("name", ""), request.user.get_username()
         tried(
             request,
             lambda: rename_tenant(request.tenant.id, name, actor=actor),
-            "Renamed.",
-            refused="Not renamed",
+            _("Renamed."),
+            refused=_("Not renamed"),
         )
         return redirect("settings")
     layers = layers_of(request.tenant.id, None)
@@ -69,7 +70,8 @@ def _models(request: ConsoleRequest) -> dict[str, Any]:
         "layers": layers,
         "budgets": policies.rows_of(layers, BUDGETS),
         "own_models": sorted(layers.policy.llm.model.items()),
-        "spent": f"{spent.tokens:,} tokens and {spent.money:.2f} of money today",
+        "spent": _("%(tokens)s tokens and %(money)s of money today")
+        % {"tokens": f"{spent.tokens:,}", "money": f"{spent.money:.2f}"},
         "prices": sorted(hub.MODEL_PRICES),
         "now": timezone.now(),
     }
@@ -92,13 +94,15 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
     """Whether rules or a model read what is said: a model costs the hub's operator."""
     engine, actor = request.POST.get("engine", ""), request.user.get_username()
     if engine == Tenant.Engine.LLM and not (hub.OPENAI_BASE_URL and hub.LLM_MODEL):
-        messages.error(request, "Not changed: set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL first.")
+        messages.error(
+            request, _("Not changed: set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL first.")
+        )
     else:
         tried(
             request,
             lambda: set_engine(request.tenant.id, engine, actor=actor),
-            "Changed: it counts from the next job on.",
-            refused="Not changed",
+            _("Changed: it counts from the next job on."),
+            refused=_("Not changed"),
         )
     return redirect("models")
 
@@ -121,7 +125,7 @@ def data(request: ConsoleRequest) -> HttpResponse:
 def erase(request: ConsoleRequest) -> HttpResponse:
     """Every space, with a receipt for each; of many the first, to go on with the next time."""
     if request.POST.get("slug", "").strip() != request.tenant.slug:
-        messages.error(request, "Nothing was erased: type the short name to confirm.")
+        messages.error(request, _("Nothing was erased: type the short name to confirm."))
         return redirect("data")
     with tenant_scope(request.tenant.id):
         spaces = list(Space.objects.order_by("id")[: AT_ONCE + 1])
@@ -130,15 +134,17 @@ def erase(request: ConsoleRequest) -> HttpResponse:
     for space in spaces[:AT_ONCE]:
         with suppress(NotFound):  # somebody else has erased it meanwhile
             erasing.execute(space, whole, actor, timezone.now(), reason=reason)
-    more = " There are more: send it again." if len(spaces) > AT_ONCE else ""
-    messages.success(request, f"Erased: {plural(len(spaces[:AT_ONCE]), 'space')}.{more}")
+    count = len(spaces[:AT_ONCE])
+    said = ngettext("Erased: %(count)s space.", "Erased: %(count)s spaces.", count)
+    more = _("There are more: send it again.") if len(spaces) > AT_ONCE else ""
+    messages.success(request, f"{said % {'count': count}} {more}".rstrip())
     return redirect("receipts")
 
 
 def _logs() -> list[tuple[str, str, int]]:
     """(what, the setting, days) of what is kept for a time that the operator sets."""
     return [
-        ("Requests", "MEMORYHUB_REQUEST_LOG_DAYS", hub.REQUEST_LOG_DAYS),
-        ("Recalls", "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
-        ("Deliveries to webhooks", "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
+        (_("Requests"), "MEMORYHUB_REQUEST_LOG_DAYS", hub.REQUEST_LOG_DAYS),
+        (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
+        (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
     ]
