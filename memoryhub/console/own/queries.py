@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -23,6 +23,9 @@ from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent, Fact, Note
 from notes.queries import is_ahead, is_current, is_past
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 SHOW = Choice(
     "show",
     _("Show"),
@@ -36,7 +39,7 @@ SHOW = Choice(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    title: str
+    title: StrOrPromise
     rows: Sequence[FactRow]
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from django.db.models import Case, IntegerField, Q, Value, When
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space
 from personas.traits import owner_of
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 _HOME = ("lives_in", "address", "speaks", "marital_status", "married", "age")
 _WORK = ("works_as", "works_at")
@@ -19,7 +23,7 @@ _LIKED = (
     Q(kind="preference") | Q(predicate_key__in=_TASTE) | Q(predicate_key__startswith="favourite_")
 )
 # Of facts about the person, in the order of the page; one stands under the first that takes it.
-_OWN: Sequence[tuple[str, Q]] = (
+_OWN: Sequence[tuple[StrOrPromise, Q]] = (
     (_("Home and family"), Q(predicate_key__in=_HOME) & ~_PLAN),
     (_("Work"), Q(predicate_key__in=_WORK) & ~_PLAN),
     (_("Health"), Q(predicate_key__in=_HEALTH) & ~_PLAN),

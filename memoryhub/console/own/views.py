@@ -207,7 +207,7 @@ def erase(request: HttpRequest, person: Person) -> HttpResponse:
     plan = erasing.plan(person.space, Target("subject"))
     problem = ""
     if request.method == "POST":
-        if request.POST.get("confirm", "").strip().lower() == CONFIRM:
+        if request.POST.get("confirm", "").strip().lower() == str(CONFIRM):
             return _erased(request, person)
         problem = _("Nothing was erased: type “%(words)s” to confirm.") % {"words": CONFIRM}
     with tenant_scope(person.visit.tenant_id):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django import forms
@@ -23,11 +25,14 @@ from memoryhub.tenants.models import Membership
 from memoryhub.tenants.people import add_person, remove_person, set_role
 from memoryhub.tenants.scope import tenant_scope
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 ADMIN = Membership.Role.ADMIN
 
 
 # Without what each may do, which the form tells.
-_ROLES = (
+_ROLES: Sequence[tuple[str, StrOrPromise]] = (
     (Membership.Role.VIEWER, gettext_lazy("Viewer")),
     (Membership.Role.EDITOR, gettext_lazy("Editor")),
     (Membership.Role.ADMIN, gettext_lazy("Admin")),

@@ -40,7 +40,8 @@ def replays(request: ConsoleRequest) -> HttpResponse:
 def _others(tenant: Tenant) -> list[tuple[str, str]]:
     """(name, label) of the engines that could be tried: a model that is not configured can't."""
     there = {Tenant.Engine.LOCAL} | ({Tenant.Engine.LLM} if settings.LLM_MODEL else set())
-    return [one for one in Tenant.Engine.choices if one[0] in there and one[0] != tenant.engine]
+    choices = [(value, str(label)) for value, label in Tenant.Engine.choices]
+    return [one for one in choices if one[0] in there and one[0] != tenant.engine]
 
 
 @tenant_page()
