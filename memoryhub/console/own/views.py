@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from memoryhub.console.listing import read_filters
@@ -30,7 +30,7 @@ from memoryhub.tenants import person_links
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import go_on, pause
 
-CONFIRM = gettext_lazy("erase everything")
+CONFIRM = gettext_noop("erase everything")
 _WHY = "asked for on their page"
 # What an address may say was done.
 DONE = {
@@ -207,13 +207,13 @@ def erase(request: HttpRequest, person: Person) -> HttpResponse:
     plan = erasing.plan(person.space, Target("subject"))
     problem = ""
     if request.method == "POST":
-        if request.POST.get("confirm", "").strip().lower() == str(CONFIRM):
+        if request.POST.get("confirm", "").strip().lower() == _(CONFIRM):
             return _erased(request, person)
-        problem = _("Nothing was erased: type “%(words)s” to confirm.") % {"words": CONFIRM}
+        problem = _("Nothing was erased: type “%(words)s” to confirm.") % {"words": _(CONFIRM)}
     with tenant_scope(person.visit.tenant_id):
         status = 422 if problem else 200
         context = {"plan": plan, "counts": queries.counted(plan.counts)}
-        context |= {"confirm": CONFIRM, "problem": problem}
+        context |= {"confirm": _(CONFIRM), "problem": problem}
         return shown(request, person, "erase", status=status, **context)
 
 
