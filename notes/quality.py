@@ -10,9 +10,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 ALIKE = 0.95  # cosine from which two facts say the same
 ECHOED = 0.9  # and from which one may repeat the other
@@ -32,54 +38,82 @@ class Signal:
     """`what` explains it with its thresholds. `pairs`: it is about two facts."""
 
     name: str
-    label: str
-    what: str
+    label: StrOrPromise
+    what: StrOrPromise
     pairs: bool = False
 
 
 SIGNALS = (
     Signal(
         "duplicates",
-        "Duplicates",
-        f"Two facts of the same person say the same: their vectors are at least {ALIKE} alike"
-        f" (cosine), with the same numbers in them. Of the newest {MOST_COMPARED:,} facts.",
+        _("Duplicates"),
+        format_lazy(
+            _(
+                "Two facts of the same person say the same: their vectors are at least {alike}"
+                " alike (cosine), with the same numbers in them. Of the newest {count} facts."
+            ),
+            alike=ALIKE,
+            count=f"{MOST_COMPARED:,}",
+        ),
         pairs=True,
     ),
     Signal(
         "fragments",
-        "Fragments",
-        f"Fewer than {FEWEST_WORDS} words, or it begins with a word like “he” or “it” that names"
-        " nobody.",
+        _("Fragments"),
+        format_lazy(
+            _(
+                "Fewer than {count} words, or it begins with a word like “he” or “it” that names"
+                " nobody."
+            ),
+            count=FEWEST_WORDS,
+        ),
     ),
     Signal(
         "stale",
-        "Stale",
-        f"Held as true now, last said more than {STALE_AFTER.days} days ago. Events, and what a"
-        " person pinned or corrected, don't count.",
+        _("Stale"),
+        format_lazy(
+            _(
+                "Held as true now, last said more than {days} days ago. Events, and what a person"
+                " pinned or corrected, don't count."
+            ),
+            days=STALE_AFTER.days,
+        ),
     ),
     Signal(
         "contradicting",
-        "Contradicting",
-        "Two facts held at once that can't both be so: a case of the inbox is open about them, or"
-        " one denies the other's very words.",
+        _("Contradicting"),
+        _(
+            "Two facts held at once that can't both be so: a case of the inbox is open about them,"
+            " or one denies the other's very words."
+        ),
         pairs=True,
     ),
     Signal(
         "unrecalled",
-        "Never recalled",
-        f"Held for more than {UNUSED_AFTER.days} days, and shown for no question. What is pinned"
-        " doesn't count.",
+        _("Never recalled"),
+        format_lazy(
+            _(
+                "Held for more than {days} days, and shown for no question. What is pinned doesn't"
+                " count."
+            ),
+            days=UNUSED_AFTER.days,
+        ),
     ),
     Signal(
         "unsupported",
-        "Unsupported",
-        "No message is recorded that says it, and no person put it right.",
+        _("Unsupported"),
+        _("No message is recorded that says it, and no person put it right."),
     ),
     Signal(
         "loops",
-        "Loop candidates",
-        f"Said by no person, and at least {ECHOED} alike to an older fact that had been recalled:"
-        " the memory may have repeated itself through an assistant.",
+        _("Loop candidates"),
+        format_lazy(
+            _(
+                "Said by no person, and at least {alike} alike to an older fact that had been"
+                " recalled: the memory may have repeated itself through an assistant."
+            ),
+            alike=ECHOED,
+        ),
         pairs=True,
     ),
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from memoryhub.console.connecting import trouble
 from memoryhub.console.queries.overview import Queue
-from memoryhub.console.wording import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,9 @@ def notices(
     queue: Queue, *, llm: bool, empty: bool, unreached: int = 0, hub: Hub = Hub()
 ) -> list[Notice]:
     """The worst first. With nothing wrong, one that says so. `unreached`: webhooks that fail."""
-    found = [*_unready(hub), *_wrong(queue), *_untold(unreached)] or [_fine(queue)]
+    found = [*_unready(hub), *_stuck(queue), *_put_off(queue), *_untold(unreached)] or [
+        _fine(queue)
+    ]
     return [*found, *_hints(llm, empty)]
 
 
@@ -44,24 +48,31 @@ def _unready(hub: Hub) -> Iterator[Notice]:
     if hub.unmigrated:
         yield Notice(
             "bad",
-            f"The database is {plural(hub.unmigrated, 'step')} behind the program.",
-            "Pages and answers may fail until it is brought up to date:",
+            _counted(
+                ngettext(
+                    "The database is %(count)s step behind the program.",
+                    "The database is %(count)s steps behind the program.",
+                    hub.unmigrated,
+                ),
+                hub.unmigrated,
+            ),
+            _("Pages and answers may fail until it is brought up to date:"),
             "python manage.py migrate --database owner",
         )
     if hub.model_unset:
         yield Notice(
             "bad",
-            "This tenant is read by a language model, and none is configured.",
-            "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, or choose the local engine.",
+            _("This tenant is read by a language model, and none is configured."),
+            _("Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL, or choose the local engine."),
             "",
             "models",
         )
     elif hub.model_error:
-        code, _, message = hub.model_error.partition(":")
+        code, _colon, message = hub.model_error.partition(":")
         told = trouble(message.strip() or code, code)
         yield Notice(
             "warn",
-            f"The latest question to a model failed: {told.what}.",
+            _("The latest question to a model failed: %(what)s.") % {"what": told.what},
             told.todo,
             "",
             "usage",
@@ -69,12 +80,19 @@ def _unready(hub: Hub) -> Iterator[Notice]:
         )
 
 
-def _wrong(queue: Queue) -> Iterator[Notice]:
+def _stuck(queue: Queue) -> Iterator[Notice]:
     if queue.unheard:
         yield Notice(
             "bad",
-            f"No worker has been heard: {plural(queue.unheard, 'job')} due for over a minute.",
-            "What was said is safe and is read as soon as a worker runs. Start one:",
+            _counted(
+                ngettext(
+                    "No worker has been heard: %(count)s job due for over a minute.",
+                    "No worker has been heard: %(count)s jobs due for over a minute.",
+                    queue.unheard,
+                ),
+                queue.unheard,
+            ),
+            _("What was said is safe and is read as soon as a worker runs. Start one:"),
             "celery -A memoryhub worker -P threads",
             "jobs",
             "state=open",
@@ -82,28 +100,52 @@ def _wrong(queue: Queue) -> Iterator[Notice]:
     if queue.dead:
         yield Notice(
             "bad",
-            f"{plural(queue.dead, 'job')} given up after the last attempt.",
-            "Read the error, put its cause right, then retry.",
+            _counted(
+                ngettext(
+                    "%(count)s job given up after the last attempt.",
+                    "%(count)s jobs given up after the last attempt.",
+                    queue.dead,
+                ),
+                queue.dead,
+            ),
+            _("Read the error, put its cause right, then retry."),
             "",
             "jobs",
             "state=dead",
         )
+
+
+def _put_off(queue: Queue) -> Iterator[Notice]:
     if queue.over_budget:
         yield Notice(
             "warn",
-            f"Today's budget for models is spent: {plural(queue.over_budget, 'job')} will go on "
-            "tomorrow.",
-            "Messages are taken in and search works without a model. An admin can raise the "
-            "budget on the policy page, and retry the jobs.",
+            _counted(
+                ngettext(
+                    "Today's budget for models is spent: %(count)s job will go on tomorrow.",
+                    "Today's budget for models is spent: %(count)s jobs will go on tomorrow.",
+                    queue.over_budget,
+                ),
+                queue.over_budget,
+            ),
+            _(
+                "Messages are taken in and search works without a model. An admin can raise the "
+                "budget on the policy page, and retry the jobs."
+            ),
             "",
             "usage",
         )
     if queue.left_alone:
         yield Notice(
             "warn",
-            f"A model keeps failing and is left alone for a while: "
-            f"{plural(queue.left_alone, 'job')} put off.",
-            "They go on by themselves. The failures are on the usage page.",
+            _counted(
+                ngettext(
+                    "A model keeps failing and is left alone for a while: %(count)s job put off.",
+                    "A model keeps failing and is left alone for a while: %(count)s jobs put off.",
+                    queue.left_alone,
+                ),
+                queue.left_alone,
+            ),
+            _("They go on by themselves. The failures are on the usage page."),
             "",
             "usage",
             "status=failed",
@@ -112,8 +154,15 @@ def _wrong(queue: Queue) -> Iterator[Notice]:
     if failed > 0:
         yield Notice(
             "warn",
-            f"{plural(failed, 'job')} failed and will be tried again.",
-            "Nothing to do unless it goes on.",
+            _counted(
+                ngettext(
+                    "%(count)s job failed and will be tried again.",
+                    "%(count)s jobs failed and will be tried again.",
+                    failed,
+                ),
+                failed,
+            ),
+            _("Nothing to do unless it goes on."),
             "",
             "jobs",
             "state=retry",
@@ -124,9 +173,18 @@ def _untold(unreached: int) -> Iterator[Notice]:
     if unreached:
         yield Notice(
             "warn",
-            f"{plural(unreached, 'webhook')} can't be reached.",
-            "What waits is sent once they answer. See the errors; one that was switched off is "
-            "told nothing until somebody switches it on again.",
+            _counted(
+                ngettext(
+                    "%(count)s webhook can't be reached.",
+                    "%(count)s webhooks can't be reached.",
+                    unreached,
+                ),
+                unreached,
+            ),
+            _(
+                "What waits is sent once they answer. See the errors; one that was switched off is "
+                "told nothing until somebody switches it on again."
+            ),
             "",
             "webhooks",
             "state=failing",
@@ -135,19 +193,28 @@ def _untold(unreached: int) -> Iterator[Notice]:
 
 def _fine(queue: Queue) -> Notice:
     if queue.open:
-        return Notice(
-            "good", f"Working: {plural(queue.open, 'job')} to do.", "", "", "jobs", "state=open"
+        told = ngettext(
+            "Working: %(count)s job to do.", "Working: %(count)s jobs to do.", queue.open
         )
-    return Notice("good", "All is well: everything that was said has been read.")
+        return Notice("good", _counted(told, queue.open), "", "", "jobs", "state=open")
+    return Notice("good", _("All is well: everything that was said has been read."))
+
+
+def _counted(told: str, count: int) -> str:
+    return told % {"count": f"{count:,}"}
 
 
 def _hints(llm: bool, empty: bool) -> Iterator[Notice]:
     if empty:
-        yield Notice("info", "Nothing has been said yet.", "Say something in the chat.", "", "chat")
+        yield Notice(
+            "info", _("Nothing has been said yet."), _("Say something in the chat."), "", "chat"
+        )
     if not llm:
         yield Notice(
             "info",
-            "No language model is configured.",
-            "Memories are made by the local engine, and the chat answers by quoting them. "
-            "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL to change that.",
+            _("No language model is configured."),
+            _(
+                "Memories are made by the local engine, and the chat answers by quoting them. "
+                "Set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL to change that."
+            ),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
 
@@ -14,9 +15,9 @@ class ModelCall(TenantModel):
     """
 
     class Status(models.TextChoices):
-        OK = "ok", "Answered"
-        REPAIRED = "repaired", "Answered after a repair"
-        FAILED = "failed", "Failed"
+        OK = "ok", _("Answered")
+        REPAIRED = "repaired", _("Answered after a repair")
+        FAILED = "failed", _("Failed")
 
     space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
     job_id = models.UUIDField(null=True, blank=True)

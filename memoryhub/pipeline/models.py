@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import SpaceModel
 
@@ -19,26 +20,26 @@ class Job(SpaceModel):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued", "Waiting"
-        RUNNING = "running", "Running"
-        RETRY = "retry", "Will be tried again"
-        DONE = "done", "Done"
-        DEAD = "dead", "Given up"
-        CANCELLED = "cancelled", "Cancelled"
+        QUEUED = "queued", _("Waiting")
+        RUNNING = "running", _("Running")
+        RETRY = "retry", _("Will be tried again")
+        DONE = "done", _("Done")
+        DEAD = "dead", _("Given up")
+        CANCELLED = "cancelled", _("Cancelled")
 
     class Step(models.TextChoices):
-        DERIVE = "derive", "Derive memories"
-        ASSOCIATE = "associate", "Describe and link notes"
-        PLACE = "place", "Chain and place pages"
-        EPISODE = "episode", "Close an episode"
-        PROMOTE = "promote", "Promote what is warm"
-        FOLD = "fold", "Renew the summary so far"
-        DIGEST = "digest", "Write digests"
-        REDERIVE = "rederive", "Derive again after an erasure"
-        EMBED = "embed", "Embed what has no vector yet"
-        SWEEP = "sweep", "Let fade, warm up, tidy"
-        REPLAY = "replay", "Replay golden questions"
-        MAP = "map", "Draw the map of memories"
+        DERIVE = "derive", _("Derive memories")
+        ASSOCIATE = "associate", _("Describe and link notes")
+        PLACE = "place", _("Chain and place pages")
+        EPISODE = "episode", _("Close an episode")
+        PROMOTE = "promote", _("Promote what is warm")
+        FOLD = "fold", _("Renew the summary so far")
+        DIGEST = "digest", _("Write digests")
+        REDERIVE = "rederive", _("Derive again after an erasure")
+        EMBED = "embed", _("Embed what has no vector yet")
+        SWEEP = "sweep", _("Let fade, warm up, tidy")
+        REPLAY = "replay", _("Replay golden questions")
+        MAP = "map", _("Draw the map of memories")
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
     lane = models.CharField(max_length=1, default="A")
@@ -95,13 +96,13 @@ class EmbeddingMigration(SpaceModel):
     """
 
     class State(models.TextChoices):
-        FILLING = "filling", "Being filled"
-        PAUSED = "paused", "Paused"
-        FILLED = "filled", "Filled: to be compared"
-        LIVE = "live", "Cut over"
-        BACK = "back", "Rolled back"
-        CANCELLED = "cancelled", "Cancelled"
-        DONE = "done", "Done"
+        FILLING = "filling", _("Being filled")
+        PAUSED = "paused", _("Paused")
+        FILLED = "filled", _("Filled: to be compared")
+        LIVE = "live", _("Cut over")
+        BACK = "back", _("Rolled back")
+        CANCELLED = "cancelled", _("Cancelled")
+        DONE = "done", _("Done")
 
     old = models.CharField(max_length=80)
     new = models.CharField(max_length=80)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.models import Space, SpaceModel, TenantModel
 from notes.models.history import EvolutionEvent
@@ -13,9 +15,9 @@ from notes.models.history import EvolutionEvent
 class Risk(models.TextChoices):
     """What saying yes puts at stake: see `notes.risk`."""
 
-    LOW = "low", "Low"
-    MEDIUM = "medium", "Medium"
-    HIGH = "high", "High"
+    LOW = "low", _("Low")
+    MEDIUM = "medium", _("Medium")
+    HIGH = "high", _("High")
 
 
 class Proposal(SpaceModel):
@@ -28,16 +30,16 @@ class Proposal(SpaceModel):
     """
 
     class Kind(models.TextChoices):
-        CONFLICT = "conflict", "Contradicts what is held"
-        QUARANTINE = "quarantine", "Held back: not trusted"
-        OVERWRITE = "overwrite", "Would change what a person corrected"
-        ERASE = "erase", "Asked to be forgotten"
-        MERGE = "merge", "May be the same"
+        CONFLICT = "conflict", _("Contradicts what is held")
+        QUARANTINE = "quarantine", _("Held back: not trusted")
+        OVERWRITE = "overwrite", _("Would change what a person corrected")
+        ERASE = "erase", _("Asked to be forgotten")
+        MERGE = "merge", _("May be the same")
 
     class State(models.TextChoices):
-        OPEN = "open", "Open"
-        ACCEPTED = "accepted", "Accepted"
-        REJECTED = "rejected", "Rejected"
+        OPEN = "open", pgettext_lazy("cases", "Open")
+        ACCEPTED = "accepted", _("Accepted")
+        REJECTED = "rejected", _("Rejected")
 
     kind = models.CharField(max_length=10, choices=Kind)
     row_type = models.CharField(max_length=20, blank=True)
@@ -82,9 +84,9 @@ class ReviewRule(TenantModel):
     """
 
     class Answer(models.TextChoices):
-        ACCEPT = "accept", "Accept"
-        KEEP_BOTH = "keep_both", "Keep both"
-        REJECT = "reject", "Reject"
+        ACCEPT = "accept", _("Accept")
+        KEEP_BOTH = "keep_both", _("Keep both")
+        REJECT = "reject", _("Reject")
 
     space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
     kind = models.CharField(max_length=10, choices=Proposal.Kind)
@@ -144,10 +146,10 @@ class Feedback(SpaceModel):
     """
 
     class Verdict(models.TextChoices):
-        POSITIVE = "positive", "Helpful"
-        NEGATIVE = "negative", "Not helpful"
-        VERY_NEGATIVE = "very_negative", "Harmful"
-        WRONG = "wrong", "Not true"
+        POSITIVE = "positive", _("Helpful")
+        NEGATIVE = "negative", _("Not helpful")
+        VERY_NEGATIVE = "very_negative", _("Harmful")
+        WRONG = "wrong", _("Not true")
 
     row_type = models.CharField(max_length=20)
     row_id = models.UUIDField()

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncDate, TruncHour
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice
 from memoryhub.dialogues.models import Turn
@@ -17,7 +18,9 @@ from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
 from notes.models import EvolutionEvent, Fact, Revision
 
-RANGE = Choice("days", "Days", (("30", "Last 30 days"), ("7", "Last 7 days"), ("1", "Last day")))
+RANGE = Choice(
+    "days", _("Days"), (("30", _("Last 30 days")), ("7", _("Last 7 days")), ("1", _("Last day")))
+)
 HOURS = 24
 # A due job nobody claimed for this long means that no worker listens.
 UNHEARD = timedelta(minutes=1)

@@ -6,21 +6,31 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from api.models import LoggedRequest
 from memoryhub.console.listing import Choice, Filters, containing
 from memoryhub.tenants.models import ApiKey
 
 DAYS = Choice(
-    "days", "Days", (("1", "last one"), ("7", "last 7"), ("30", "last 30"), ("all", "all kept"))
+    "days",
+    _("Days"),
+    (("1", _("last one")), ("7", _("last 7")), ("30", _("last 30")), ("all", _("all kept"))),
 )
 OUTCOME = Choice(
-    "outcome", "Ended", (("all", "any way"), ("good", "well"), ("4", "refused"), ("5", "failed"))
+    "outcome",
+    _("Ended"),
+    (("all", _("any way")), ("good", _("well")), ("4", _("refused")), ("5", _("failed"))),
 )
 SLOW = Choice(
     "slow",
-    "Took",
-    (("0", "any time"), ("100", "over 100 ms"), ("1000", "over 1 s"), ("10000", "over 10 s")),
+    _("Took"),
+    (
+        ("0", _("any time")),
+        ("100", _("over 100 ms")),
+        ("1000", _("over 1 s")),
+        ("10000", _("over 10 s")),
+    ),
 )
 CHOICES = (DAYS, OUTCOME, SLOW)
 _OUTCOMES = {

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.console.queries.memories import sources_of
@@ -25,24 +27,24 @@ if TYPE_CHECKING:
 
 STATE = Choice(
     "state",
-    "Show",
+    _("Show"),
     (
-        ("open", "Open"),
-        ("accepted", "Accepted"),
-        ("rejected", "Left as it was"),
-        ("all", "All"),
+        ("open", pgettext_lazy("cases", "Open")),
+        ("accepted", _("Accepted")),
+        ("rejected", _("Left as it was")),
+        ("all", _("All")),
     ),
 )
-KIND = Choice("kind", "Kind", (("all", "All"), *Proposal.Kind.choices))
-RISK = Choice("risk", "Risk", (("all", "Any"), *reversed(Risk.choices)))
+KIND = Choice("kind", _("Kind"), (("all", _("All")), *Proposal.Kind.choices))
+RISK = Choice("risk", _("Risk"), (("all", _("Any")), *reversed(Risk.choices)))
 AGE = Choice(
     "age",
-    "Waiting",
+    pgettext_lazy("how long", "Waiting"),
     (
-        ("any", "However long"),
-        ("new", "Since today or yesterday"),
-        ("week", "More than a week"),
-        ("month", "More than a month"),
+        ("any", _("However long")),
+        ("new", _("Since today or yesterday")),
+        ("week", _("More than a week")),
+        ("month", _("More than a month")),
     ),
 )
 _AGES = {"week": timedelta(weeks=1), "month": timedelta(days=30)}
@@ -51,24 +53,24 @@ MOST_SPACES = 100
 
 # What each answer does, in the operator's words; by kind where it differs.
 EFFECTS = {
-    "replace": "The new one holds from its time on, the old one until then.",
-    "discard": "The new one is withdrawn as never true.",
-    "keep": "Nothing changes, and the question is closed.",
-    "store": "You vouch for it: it is kept beside what is held.",
-    "apply": "What was corrected or pinned by hand is changed.",
-    "erase": "The memory and the turns that say it are erased for good.",
-    "merge": "Both names stand for one from now on.",
+    "replace": _("The new one holds from its time on, the old one until then."),
+    "discard": _("The new one is withdrawn as never true."),
+    "keep": _("Nothing changes, and the question is closed."),
+    "store": _("You vouch for it: it is kept beside what is held."),
+    "apply": _("What was corrected or pinned by hand is changed."),
+    "erase": _("The memory and the turns that say it are erased for good."),
+    "merge": _("Both names stand for one from now on."),
 }
-_OF_KIND = {
-    ("conflict", "keep"): "Both stay as they are, and the question is closed.",
-    ("quarantine", "discard"): "It is not stored.",
-    ("merge", "keep"): "They stay two, and nobody is asked again.",
+_OF_KIND: dict[tuple[str, str], StrOrPromise] = {
+    ("conflict", "keep"): _("Both stay as they are, and the question is closed."),
+    ("quarantine", "discard"): _("It is not stored."),
+    ("merge", "keep"): _("They stay two, and nobody is asked again."),
 }
-LABELS = {"accept": "Accept", "keep_both": "Keep both", "reject": "Reject"}
+LABELS = {"accept": _("Accept"), "keep_both": _("Keep both"), "reject": _("Reject")}
 KEYS = {"accept": "a", "keep_both": "b", "reject": "r"}
 
 
-def effect(kind: str, said: str) -> str:
+def effect(kind: str, said: str) -> StrOrPromise:
     return _OF_KIND.get((kind, said), EFFECTS[said])
 
 
@@ -78,12 +80,12 @@ class Answer:
 
     name: str
     word: str
-    effect: str
+    effect: StrOrPromise
     admin: bool
 
     @property
-    def label(self) -> str:
-        return "Erase" if self.name == "erase" else LABELS[self.word]
+    def label(self) -> StrOrPromise:
+        return _("Erase") if self.name == "erase" else LABELS[self.word]
 
     @property
     def key(self) -> str:
@@ -151,7 +153,7 @@ def choices(space: Space | None = None) -> tuple[Choice, ...]:
 def _spaces() -> Choice:
     rows = Space.objects.filter(id__in=Proposal.objects.values("space")).order_by("subject", "id")
     named = [(str(space.id), str(space)) for space in rows[:MOST_SPACES]]
-    return Choice("space", "Space", (("all", "All"), *named))
+    return Choice("space", _("Space"), (("all", _("All")), *named))
 
 
 def cases(

@@ -7,24 +7,34 @@ from uuid import UUID
 
 from django.db.models import Count
 from django.http import Http404
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.pipeline import ruling
 from notes.models import Proposal, ReviewRule
 
-STATE = Choice("state", "Show", (("active", "In force"), ("removed", "Removed"), ("all", "All")))
+STATE = Choice(
+    "state",
+    _("Show"),
+    (("active", _("In force")), ("removed", pgettext_lazy("rules", "Removed")), ("all", _("All"))),
+)
 WHAT = {
-    "conflict": "what contradicts a memory",
-    "quarantine": "what is held back as not trusted",
-    "overwrite": "changes of what a person corrected or pinned",
-    "merge": "names that may be the same",
+    "conflict": _("what contradicts a memory"),
+    "quarantine": _("what is held back as not trusted"),
+    "overwrite": _("changes of what a person corrected or pinned"),
+    "merge": _("names that may be the same"),
 }
-_ANSWERS = {"accept": "accept", "keep_both": "keep both of", "reject": "reject"}
+_ALWAYS = {
+    "accept": _("Always accept %(what)s"),
+    "keep_both": _("Always keep both of %(what)s"),
+    "reject": _("Always reject %(what)s"),
+}
 ROLES = {
-    "user": "a person",
-    "assistant": "an assistant",
-    "system": "a system message",
-    "tool": "a tool",
+    "user": _("a person"),
+    "assistant": _("an assistant"),
+    "system": _("a system message"),
+    "tool": _("a tool"),
 }
 
 
@@ -40,10 +50,13 @@ class RuleRow:
 
 def words(rule: ReviewRule) -> str:
     """ "Always reject what contradicts a memory, about “lives in”, said by a tool"."""
-    parts = [f"Always {_ANSWERS[rule.answer]} {WHAT[rule.kind]}"]
-    parts += [f"about “{rule.predicate_key.replace('_', ' ')}”"] if rule.predicate_key else []
-    parts += [f"said by {ROLES[rule.role]}"] if rule.role else []
-    return ", ".join(parts)
+    said = _ALWAYS[rule.answer] % {"what": WHAT[rule.kind]}
+    if rule.predicate_key:
+        about = rule.predicate_key.replace("_", " ")
+        said = gettext("%(rule)s, about “%(about)s”") % {"rule": said, "about": about}
+    if rule.role:
+        said = gettext("%(rule)s, said by %(role)s") % {"rule": said, "role": ROLES[rule.role]}
+    return said
 
 
 def rules(filters: Filters) -> Page[RuleRow]:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, FloatField, Max, Min, Q, Sum
 from django.db.models.functions import Cast, NullIf
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.console.queries.memories import sources_of
@@ -20,8 +21,10 @@ from notes.models import Fact
 from notes.quality import SIGNALS, Signal, rate
 from notes.queries import current
 
-SIGNAL = Choice("signal", "Signal", tuple((signal.name, signal.label) for signal in SIGNALS))
-SORT = Choice("sort", "Sort by", (("rate", "Share"), ("found", "Number"), ("name", "Name")))
+SIGNAL = Choice("signal", _("Signal"), tuple((signal.name, signal.label) for signal in SIGNALS))
+SORT = Choice(
+    "sort", _("Sort by"), (("rate", _("Share")), ("found", _("Number")), ("name", _("Name")))
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, containing
 from memoryhub.console.replying import CHAT
@@ -17,11 +18,13 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.inference.usage import Figures
 from memoryhub.policies.switches import PROXY
 
-DAYS = Choice("days", "Days", (("7", "last 7"), ("1", "today"), ("30", "last 30")))
+DAYS = Choice("days", _("Days"), (("7", _("last 7")), ("1", _("today")), ("30", _("last 30"))))
 PURPOSE = Choice(
-    "purpose", "Purpose", (("all", "all"), *((name, name) for name in (*PURPOSES, PROXY, CHAT)))
+    "purpose",
+    _("Purpose"),
+    (("all", _("all")), *((name, name) for name in (*PURPOSES, PROXY, CHAT))),
 )
-STATUS = Choice("status", "Ended", (("all", "any way"), *ModelCall.Status.choices))
+STATUS = Choice("status", _("Ended"), (("all", _("any way")), *ModelCall.Status.choices))
 
 
 def today(now: datetime) -> Figures:

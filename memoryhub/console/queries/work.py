@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.dialogues.models import Session, Turn
@@ -20,16 +21,19 @@ from memoryhub.tenants.models import ApiKey, Space
 from notes.models import EvolutionEvent, Fact
 from personas.models import BlockVersion
 
-STATES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "all": ("All", tuple(Job.State.values)),
-    "open": ("Unfinished", OPEN),
-    "retry": ("Failed, will be tried again", (Job.State.RETRY,)),
-    "dead": ("Given up", (Job.State.DEAD,)),
-    "done": ("Done", (Job.State.DONE,)),
-    "cancelled": ("Cancelled", (Job.State.CANCELLED,)),
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
+    "all": (_("All"), tuple(Job.State.values)),
+    "open": (_("Unfinished"), OPEN),
+    "retry": (_("Failed, will be tried again"), (Job.State.RETRY,)),
+    "dead": (_("Given up"), (Job.State.DEAD,)),
+    "done": (_("Done"), (Job.State.DONE,)),
+    "cancelled": (_("Cancelled"), (Job.State.CANCELLED,)),
 }
-STATE = Choice("state", "State", tuple((name, label) for name, (label, _) in STATES.items()))
-STEP = Choice("step", "Step", (("all", "any"), *Job.Step.choices))
+STATE = Choice("state", _("State"), tuple((name, label) for name, (label, _) in STATES.items()))
+STEP = Choice("step", _("Step"), (("all", _("any")), *Job.Step.choices))
 CONVERSATION = 100
 # Of a conversation, those whose reading is shown.
 EXCHANGES = 5

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from memoryhub.console.access import tenant_view
@@ -78,9 +79,11 @@ def _brought(request: ConsoleRequest) -> Report:
     """Raises MemoryHubError that says why nothing came in."""
     sent = request.FILES.get("file")
     if not isinstance(sent, UploadedFile) or sent.file is None:
-        raise InvalidInput("choose a file", field="file")
+        raise InvalidInput(_("choose a file"), field="file")
     if (sent.size or 0) > settings.MAX_IMPORT_BYTES:
-        raise TooLarge(f"a file has at most {settings.MAX_IMPORT_BYTES:,} bytes")
+        raise TooLarge(
+            _("a file has at most %(limit)s bytes") % {"limit": f"{settings.MAX_IMPORT_BYTES:,}"}
+        )
     wanted = Wanted(
         subject=request.POST.get("subject", "").strip(),
         dry_run="check" in request.POST,

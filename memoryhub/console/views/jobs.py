@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import exports
@@ -71,14 +72,16 @@ def job(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
 @require_POST
 @tenant_page(role=Membership.Role.EDITOR)
 def retry(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
-    return _done(request, job_id, retry_job, "Will be tried again now", "Not retried")
+    return _done(request, job_id, retry_job, _("Will be tried again now"), _("Not retried"))
 
 
 @require_POST
 @tenant_page(role=Membership.Role.EDITOR)
 def cancel(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     actor = request.user.get_username()
-    return _done(request, job_id, lambda at: cancel_job(at, actor), "Cancelled", "Not cancelled")
+    return _done(
+        request, job_id, lambda at: cancel_job(at, actor), _("Cancelled"), _("Not cancelled")
+    )
 
 
 def _done(
@@ -89,6 +92,10 @@ def _done(
     refused: str,
 ) -> HttpResponse:
     job = work.job_or_404(job_id)
-    what = f"turns {job.first_seq} to {job.last_seq}" if job.first_seq else job.get_step_display()
-    tried(request, lambda: work_on(job.id), f"{said}: {what}.", refused=refused)
+    what = str(job.get_step_display())
+    if job.first_seq:
+        turns = {"first": job.first_seq, "last": job.last_seq}
+        what = _("turns %(first)s to %(last)s") % turns
+    told = _("%(said)s: %(what)s.") % {"said": said, "what": what}
+    tried(request, lambda: work_on(job.id), told, refused=refused)
     return redirect("job", job_id) if request.POST.get("from") == "job" else redirect("jobs")

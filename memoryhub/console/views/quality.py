@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page, tenant_view
@@ -59,7 +61,7 @@ def measure(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         space = space_or_404(space_id, timezone.now())
     measuring.measure(space, timezone.now())
-    messages.success(request, "Measured.")
+    messages.success(request, _("Measured."))
     return redirect(_page(space_id, request))
 
 
@@ -78,10 +80,10 @@ def act(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
         event = by_hand(space, who, now, _why(signal), work)
         restoring.settle(space.id, space.tenant_id, str(event.id), now)
     except MemoryHubError as error:
-        messages.error(request, f"Nothing was changed: {error.message}.")
+        messages.error(request, _("Nothing was changed: %(reason)s.") % {"reason": error.message})
         return redirect(_page(space_id, request))
     undo = reverse("space-event", args=[space_id, event.id])
-    done = "Merged into the other one." if other else "Retired: it is held no longer."
+    done = _("Merged into the other one.") if other else _("Retired: it is held no longer.")
     messages.success(request, done, extra_tags=undoable(undo))
     return redirect(_page(space_id, request))
 
@@ -94,7 +96,9 @@ def _work(action: str, fact_id: UUID, other: UUID | None) -> Work:
 
 
 def _why(signal: Signal | None) -> str:
-    return f"quality: {signal.label.lower()}" if signal else "quality"
+    """As the history keeps it: not in the language of who acts."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return f"quality: {signal.label.lower()}" if signal else "quality"
 
 
 def _page(space_id: UUID, request: ConsoleRequest) -> str:

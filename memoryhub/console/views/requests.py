@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.console import exports
 from memoryhub.console.access import tenant_page
@@ -39,4 +40,4 @@ def requests(request: ConsoleRequest) -> HttpResponse:
 
 
 def _name(names: dict[UUID, str], key_id: UUID) -> str:
-    return names.get(key_id, "a key that is gone")
+    return names.get(key_id, _("a key that is gone"))

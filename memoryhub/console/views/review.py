@@ -11,6 +11,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page, tenant_view
@@ -32,10 +34,10 @@ from notes.models import Proposal
 MOST_AT_ONCE = 100
 TAKE_BACK = "take_back"
 _SAID = {
-    "accept": "Accepted",
-    "keep_both": "Kept both",
-    "reject": "Rejected",
-    TAKE_BACK: "Taken back",
+    "accept": gettext_lazy("Accepted"),
+    "keep_both": gettext_lazy("Kept both"),
+    "reject": gettext_lazy("Rejected"),
+    TAKE_BACK: gettext_lazy("Taken back"),
 }
 
 
@@ -80,10 +82,10 @@ def case(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
             text=_text(request, "text"),
         )
     except MemoryHubError as error:
-        messages.error(request, f"Not done: {error.message}.")
+        messages.error(request, _("Not done: %(reason)s.") % {"reason": error.message})
         return redirect("review-case", proposal_id=proposal_id)
     undo = reverse("review-take-back", args=[proposal.id])
-    tags = "" if admin else undoable(undo, "Take back")
+    tags = "" if admin else undoable(undo, _("Take back"))
     messages.success(request, queries.effect(proposal.kind, said), extra_tags=tags)
     return _back(request, reverse("space-review", args=[proposal.space_id]))
 
@@ -108,9 +110,9 @@ def take_back(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     try:
         reviewing.take_back(proposal, request.user.username, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, f"Not taken back: {error.message}.")
+        messages.error(request, _("Not taken back: %(reason)s.") % {"reason": error.message})
         return redirect(where)
-    messages.success(request, "Taken back: the question is open again.")
+    messages.success(request, _("Taken back: the question is open again."))
     return _back(request, where)
 
 
@@ -121,7 +123,7 @@ def many(request: ConsoleRequest) -> HttpResponse:
     said = request.POST.get("answer", "")
     ids = read_ids(request.POST.getlist("ids"))[:MOST_AT_ONCE]
     if said not in (*COMMON, TAKE_BACK) or not ids:
-        messages.error(request, "Nothing was done: choose cases first, then an answer.")
+        messages.error(request, _("Nothing was done: choose cases first, then an answer."))
         return _back(request, reverse("review"))
     with tenant_scope(request.tenant.id):
         rows = Proposal.objects.filter(id__in=ids).select_related("space")
@@ -144,7 +146,7 @@ def _answer(request: ConsoleRequest, proposal: Proposal, said: str) -> None:
         reviewing.take_back(proposal, who, now)
         return
     if meant(proposal.kind, said) == "erase" and not request.seat.can_administer:
-        raise Conflict("erasing takes an admin")
+        raise Conflict(_("erasing takes an admin"))
     reason = _text(request, "reason")[:500]
     reviewing.answer(proposal, said, who, now, reason=reason)
 

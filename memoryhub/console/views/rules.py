@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_view
@@ -70,9 +71,9 @@ def _make(request: ConsoleRequest) -> HttpResponse:
             **conditions,
         )
     except MemoryHubError as error:
-        messages.error(request, f"No rule was made: {error.message}.")
+        messages.error(request, _("No rule was made: %(reason)s.") % {"reason": error.message})
         return redirect("review-rules")
-    messages.success(request, f"{queries.words(made)}: in force.")
+    messages.success(request, _("%(rule)s: in force.") % {"rule": queries.words(made)})
     if sent.get("now") == "yes":
         _put_to_open(request, made)
     return redirect("review-rules")
@@ -83,8 +84,10 @@ def _put_to_open(request: ConsoleRequest, rule: ReviewRule) -> None:
         found = ruling.covered(rule)
     outcomes = ruling.apply(rule, found, timezone.now())
     refused = sum(bool(outcome.refused) for outcome in outcomes)
-    said = f"Open cases answered by it: {len(outcomes) - refused}."
-    messages.success(request, said + (f" Left for a person: {refused}." if refused else ""))
+    said = _("Open cases answered by it: %(count)s.") % {"count": len(outcomes) - refused}
+    if refused:
+        said += " " + _("Left for a person: %(count)s.") % {"count": refused}
+    messages.success(request, said)
 
 
 def _space(request: ConsoleRequest, given: str) -> Space | None:
@@ -106,7 +109,7 @@ def remove(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     try:
         ruling.remove_rule(request.tenant.id, rule.id, request.user.username, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, f"Not removed: {error.message}.")
+        messages.error(request, _("Not removed: %(reason)s.") % {"reason": error.message})
     else:
-        messages.success(request, "Removed: it answers nothing more. What it answered stays.")
+        messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
     return redirect("review-rules")

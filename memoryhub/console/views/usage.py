@@ -10,6 +10,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import exports
@@ -17,7 +19,6 @@ from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import Filters, page_of, read_filters
 from memoryhub.console.queries import usage as queries
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.wording import plural
 from memoryhub.inference import redacting
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.services import policy_of_tenant
@@ -85,7 +86,7 @@ def redact(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     queries.call_or_404(call_id)
     if redacting.redact(ModelCall.objects.filter(id=call_id)):
         _noted(request, f"call {call_id}")
-    messages.success(request, "The words are gone; the figures stay.")
+    messages.success(request, _("The words are gone; the figures stay."))
     return redirect("usage-call", call_id=call_id)
 
 
@@ -96,8 +97,13 @@ def redact_all(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, _CHOICES)
     count = redacting.redact(queries.calls(filters, timezone.now(), words=True))
     if count:
-        _noted(request, plural(count, "call"))
-    messages.success(request, f"Words taken out of {plural(count, 'call')}; their figures stay.")
+        _noted(request, "1 call" if count == 1 else f"{count:,} calls")
+    told = ngettext(
+        "Words taken out of %(count)s call; their figures stay.",
+        "Words taken out of %(count)s calls; their figures stay.",
+        count,
+    )
+    messages.success(request, told % {"count": f"{count:,}"})
     return redirect("usage")
 
 
