@@ -10,6 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
+from memoryhub.console.views.exchanging import KINDS
+from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World
@@ -115,3 +117,7 @@ def test_only_admins_see_the_buttons(client: Client, world: World) -> None:
     client.force_login(make_member(world.tenant, "admin"))
     assert reverse("spaces-import") in client.get(reverse("imports")).content.decode()
     assert reverse("spaces-export") in client.get(reverse("spaces")).content.decode()
+
+
+def test_everything_a_file_can_hold_has_a_name() -> None:
+    assert KINDS.keys() == OF_SPACE.keys() | OF_TENANT.keys()

@@ -12,6 +12,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_safe
 
 from memoryhub.console.access import tenant_view
@@ -20,12 +21,45 @@ from memoryhub.errors import InvalidInput, MemoryHubError, TooLarge
 from memoryhub.exchange import exporting, importing
 from memoryhub.exchange.downloads import as_download
 from memoryhub.exchange.importing import Report, Wanted
-from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT
 from memoryhub.tenants import audit
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 
 ADMIN = Membership.Role.ADMIN
+# What a file has of each kind.
+KINDS = {
+    "blockattachment": gettext_lazy("block attachments"),
+    "blockversion": gettext_lazy("block versions"),
+    "chain": gettext_lazy("chains"),
+    "coreblock": gettext_lazy("core blocks"),
+    "derivation": gettext_lazy("derivations"),
+    "entity": gettext_lazy("entities"),
+    "episode": gettext_lazy("episodes"),
+    "evolutionevent": gettext_lazy("evolution events"),
+    "fact": gettext_lazy("facts"),
+    "feedback": gettext_lazy("feedbacks"),
+    "fingerprint": gettext_lazy("fingerprints"),
+    "goldenquestion": gettext_lazy("golden questions"),
+    "item": gettext_lazy("items"),
+    "itemtext": gettext_lazy("item texts"),
+    "link": gettext_lazy("links"),
+    "note": gettext_lazy("notes"),
+    "page": pgettext_lazy("of memory", "pages"),
+    "policyversion": gettext_lazy("policy versions"),
+    "profileattribute": gettext_lazy("profile attributes"),
+    "proposal": gettext_lazy("proposals"),
+    "receipt": gettext_lazy("receipts"),
+    "relation": gettext_lazy("relations"),
+    "reviewrule": gettext_lazy("review rules"),
+    "revision": gettext_lazy("revisions"),
+    "segment": gettext_lazy("segments"),
+    "segmentpage": gettext_lazy("segment pages"),
+    "session": gettext_lazy("sessions"),
+    "tombstone": gettext_lazy("tombstones"),
+    "trait": gettext_lazy("traits"),
+    "turn": gettext_lazy("turns"),
+    "window": gettext_lazy("windows"),
+}
 
 
 @require_safe
@@ -95,9 +129,8 @@ def _brought(request: ConsoleRequest) -> Report:
 
 def _in_words(report: Report) -> list[tuple[str, int]]:
     """How many of what, in the file's order."""
-    known = {**OF_TENANT, **OF_SPACE}
     return [
-        (str(known[kind].model._meta.verbose_name_plural) if kind in known else f"{kind}s", count)
+        (str(KINDS.get(kind, f"{kind}s")), count)
         for kind, count in report.counts.items()
         if kind not in ("space", "tenant")
     ]
