@@ -24,25 +24,30 @@ MOST = 200
 USUAL = 50
 
 
-def listed(request: Request, resource: Resource, rows: QuerySet[Any]) -> dict[str, Any]:
-    """{"items", "total", "next"}: two queries. Raises InvalidInput that names the parameter."""
+def listed(request: Request, resource: Resource, *sources: QuerySet[Any]) -> dict[str, Any]:
+    """{"items", "total", "next"}: two queries. Raises InvalidInput that names the parameter.
+
+    Rows of several sources are one list, their total takes a query each.
+    """
     names, limit = wanted(request, resource), limit_of(request)
     if (given := request.query_params.get("filter")) is not None:
-        rows = rows.filter(narrowed(given, resource))
+        kept = narrowed(given, resource)
+        sources = tuple(rows.filter(kept) for rows in sources)
     order = _order(request, resource)
     after = _after(request, resource, order)
     columns = [name.lstrip("-") for name in order]
     found = _values(
-        rows.filter(after).order_by(*_paths(resource, order)),
+        [rows.filter(after) for rows in sources],
         resource,
         [*names, *columns],
         limit + 1,
+        _paths(resource, order),
     )
     shown = [row[: len(names)] for row in found[:limit]]
     more = len(found) > limit
     return {
         "items": [dict(zip(names, row, strict=True)) for row in shown],
-        "total": rows.count(),
+        "total": sum(rows.count() for rows in sources),
         "next": _cursor(order, found[limit - 1][len(names) :]) if more else None,
     }
 
@@ -59,7 +64,7 @@ def shown_row(
 ) -> dict[str, Any]:
     """One query. Raises NotFound."""
     names = names or list(resource.columns)
-    found = _values(rows.filter(pk=row_id), resource, names, 1)
+    found = _values([rows.filter(pk=row_id)], resource, names, 1)
     if not found:
         raise NotFound(f"There is no such {resource.name}.")
     return dict(zip(names, found[0], strict=True))
@@ -84,11 +89,17 @@ def tag(version: object, shown: dict[str, Any]) -> str:
 
 
 def _values(
-    rows: QuerySet[Any], resource: Resource, names: Sequence[str], most: int
+    sources: Sequence[QuerySet[Any]],
+    resource: Resource,
+    names: Sequence[str],
+    most: int,
+    order: Sequence[str] = (),
 ) -> list[list[Any]]:
     columns = [resource.columns[name] for name in names]
-    found = rows.values_list(*(resource.path(name) for name in names))[:most]
-    return [[_shown(c, v) for c, v in zip(columns, row, strict=True)] for row in found]
+    paths = [resource.path(name) for name in names]
+    first, *rest = [rows.order_by().values_list(*paths) for rows in sources]
+    rows = (first.union(*rest, all=True) if rest else first).order_by(*order)[:most]
+    return [[_shown(c, v) for c, v in zip(columns, row, strict=True)] for row in rows]
 
 
 def _shown(column: Column, value: Any) -> Any:

@@ -13,6 +13,7 @@ from api.columns import Resource
 from api.pages import RedocView, SwaggerView
 from api.progress import JobProgressView
 from api.resources import (
+    activity,
     block_writes,
     blocks,
     erasing,
@@ -91,6 +92,7 @@ urlpatterns = [
     path("jobs", jobs.JobsView.as_view(), name="jobs"),
     path("jobs/<uuid:row_id>", TenantRowView.as_view(resource=jobs.JOBS), name="job"),
     path("jobs/<uuid:row_id>/retry", jobs.JobRetryView.as_view(), name="job-retry"),
+    path("jobs/<uuid:row_id>/cancel", jobs.JobCancelView.as_view(), name="job-cancel"),
     path("jobs/<uuid:row_id>/progress", JobProgressView.as_view(), name="job-progress"),
     path("schema", SpectacularAPIView.as_view(**_open), name="schema"),
     path("docs", SwaggerView.as_view(url_name="api:schema", **_open), name="docs"),
@@ -167,6 +169,8 @@ urlpatterns = [
     *_deeds("person-links", "person-link", revoke=person_links.RevokePersonLinkView),
     path("export", exchange.TenantExportView.as_view(), name="tenant-export"),
     path("import", exchange.ImportView.as_view(), name="import-export"),
+    path("requests", activity.RequestsView.as_view(), name="requests"),
+    path("audit", activity.AuditView.as_view(), name="audit"),
     path("usage", usage.UsageView.as_view(), name="usage"),
     path("usage/calls", usage.CallsView.as_view(), name="usage-calls"),
     path("keys", keys.KeysView.as_view(), name="keys"),

@@ -22,7 +22,7 @@ MOST_WAITING = 10_000
 
 
 class Later(Generic[T]):
-    """`write` gets what waits, oldest first, every MEMORYHUB_RECALL_FLUSH_SECONDS; 0: never."""
+    """`write` gets what waits, oldest first, every MEMORYHUB_FLUSH_SECONDS; 0: never."""
 
     def __init__(
         self, name: str, write: Callable[[list[T]], None], most: int = MOST_WAITING
@@ -38,7 +38,7 @@ class Later(Generic[T]):
         """Touches no database."""
         with self._lock:
             self._waiting.append(one)
-            if self._thread is None and settings.RECALL_FLUSH_SECONDS > 0:
+            if self._thread is None and settings.FLUSH_SECONDS > 0:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
                 atexit.register(self.stop)
@@ -61,7 +61,7 @@ class Later(Generic[T]):
             connection.close()
 
     def _run(self) -> None:
-        while not self._stop.wait(settings.RECALL_FLUSH_SECONDS):
+        while not self._stop.wait(settings.FLUSH_SECONDS):
             try:
                 self.flush()
             except DatabaseError:

@@ -71,8 +71,8 @@ LLM_MODEL = env.text("MEMORYHUB_LLM_MODEL")
 PROMPTS = env.path("MEMORYHUB_PROMPTS", DATA_DIR / "prompts")
 MODEL_THREADS = env.integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
 MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
-# What was recalled is counted by a thread every so often; 0: never.
-RECALL_FLUSH_SECONDS = env.number("MEMORYHUB_RECALL_FLUSH_SECONDS", 5.0)
+# What was recalled and asked is written down by a thread every so often; 0: never.
+FLUSH_SECONDS = env.number("MEMORYHUB_FLUSH_SECONDS", 5.0)
 # Days that the recall log is kept; 0: there is none.
 RECALL_LOG_DAYS = env.integer("MEMORYHUB_RECALL_LOG_DAYS", 30, least=0)
 # Days that the log of requests is kept; 0: there is none.

@@ -12,13 +12,13 @@ from rest_framework.response import Response
 
 from api.authentication import tenant_of
 from api.columns import ID, NUMBER, TEXT, TIME, Column, Resource
-from api.idempotency import once_apart
 from api.listing import shown_row
-from api.resources.base import ResourceView, TenantListView, seen
-from api.schema import PAGE_PARAMETERS, WRITE_PARAMETERS
+from api.resources.base import TenantListView, seen
+from api.resources.writing import AnyWriteView, EmptySerializer
+from api.schema import PAGE_PARAMETERS
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import retry_job
+from memoryhub.pipeline.services import cancel_job, retry_job
 from memoryhub.tenants.scope import tenant_scope
 
 JOBS = Resource(
@@ -66,26 +66,47 @@ def _known(state: str) -> str:
     return state
 
 
-class JobRetryView(ResourceView):
-    """Try a failed job again."""
+class _JobWriteView(AnyWriteView):
+    """A write on a job of what the key sees, answered with the job."""
 
     resource = JOBS
-    scopes: ClassVar = {"POST": "write"}
-    answer_status = 202
-    parameters: ClassVar = WRITE_PARAMETERS
 
     def post(self, request: Request, row_id: UUID) -> Response:
-        tenant_id = tenant_of(request)
+        asked, tenant_id = self.asked(request), tenant_of(request)
 
         def write() -> dict[str, Any]:
             with tenant_scope(tenant_id):
                 shown_row(JOBS, seen(request, JOBS), row_id, ["id"])
-                retry_job(row_id)
+                self.work(row_id, asked["key"].actor, asked["given"])
                 return shown_row(JOBS, JOBS.rows(), row_id)
 
-        answer, replayed = once_apart(tenant_id, request, "job-retry", write)
-        headers = {"Idempotent-Replayed": "true"} if replayed else {}
-        return Response(answer, status=202, headers=headers)
+        response = self.once(request, write)
+        response.status_code = self.answer_status
+        return response
+
+    def work(self, row_id: UUID, actor: str, given: dict[str, Any]) -> None:
+        """Inside the tenant's scope."""
+        raise NotImplementedError
 
     def answers(self) -> dict[str, Any]:
         return JOBS.schema()
+
+
+class JobRetryView(_JobWriteView):
+    """Try a failed or cancelled job again."""
+
+    serializer_class = EmptySerializer
+    answer_status = 202
+
+    def work(self, row_id: UUID, actor: str, given: dict[str, Any]) -> None:
+        retry_job(row_id)
+
+
+class JobCancelView(_JobWriteView):
+    """Leave a step undone."""
+
+    answer_status = 200
+    example: ClassVar = {"reason": "sent by mistake"}
+
+    def work(self, row_id: UUID, actor: str, given: dict[str, Any]) -> None:
+        cancel_job(row_id, actor, given["reason"])

@@ -145,13 +145,14 @@ def wait_for(tenant_id: UUID, job: Job, seconds: float = WAIT_SECONDS) -> Job:
     return runner.run_until(tenant_id, job, seconds, most_characters=WAIT_CHARACTERS)
 
 
-def cancel_job(job_id: UUID, actor: str) -> None:
+def cancel_job(job_id: UUID, actor: str, reason: str = "") -> None:
     """Have a step left undone; messages that it was to read stay, unread, and `retry_job` takes it
     back. Call inside the tenant's scope. Raises NotFound, Conflict."""
     job = Job.objects.filter(id=job_id).first()
     if job is None:
         raise NotFound("There is no such job.")
-    queue.cancel(job, f"Cancelled by {actor}", timezone.now())
+    why = f"Cancelled by {actor}: {reason}" if reason else f"Cancelled by {actor}"
+    queue.cancel(job, why, timezone.now())
     # What waited behind it may be due.
     ring_on_commit(job.tenant_id, job.space_id)
 

@@ -145,7 +145,10 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "jobs": {"GET": "read"},
     "job": {"GET": "read"},
     "job-retry": {"POST": "write"},
+    "job-cancel": {"POST": "write"},
     "job-progress": {"GET": "read"},
+    "requests": {"GET": "admin"},
+    "audit": {"GET": "admin"},
     "schema": {"GET": None},
     "docs": {"GET": None},
     "redoc": {"GET": None},
@@ -162,6 +165,8 @@ OF_TENANT = (
     "member-new",
     "review-rules",
     "review-rule-new",
+    "requests",
+    "audit",
 )
 # The same for everybody.
 COMMON = ("presets", "switches")

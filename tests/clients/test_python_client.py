@@ -101,7 +101,9 @@ def everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     assert ana.tools()
     yield ana.use_tool("core_append", {"label": "human", "text": "Plays chess."})
     again = hub.jobs.retry(str(scene["job"].id))
-    yield again
+    stopped = hub.jobs.cancel(again.id, reason="sent by mistake")
+    assert (stopped.state, stopped.ended) == ("cancelled", True)
+    yield from (again, stopped, *hub.requests.list(), *hub.audit.list())
     conflict = str(scene["conflict"].id)
     assert "keep" in ana.conflicts.get(conflict).answers
     yield ana.conflicts.decide(conflict, "keep").row

@@ -31,6 +31,7 @@ from tests.support.factories import (
     make_reading,
     make_receipt,
     make_replay,
+    make_request,
     make_rule,
     make_segment,
     make_space,
@@ -57,6 +58,8 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
         )
         hook = make_webhook(tenant, name="Porto", space=space)
         golden = make_question(space, "Porto?", fact)
+        key, _ = create_key(tenant, "Porto", ["read"])
+        make_request(tenant, key_id=key.id)
         return {
             "webhook": hook,
             "delivery": make_delivery(hook, space, reply="Porto"),
@@ -80,7 +83,7 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "person-link": make_person_link(space, note="Porto"),
             "quality": make_reading(space),
             "review": make_rule(tenant, space, reason="Porto"),
-            "key": create_key(tenant, "Porto", ["read"])[0],
+            "key": key,
             "call": make_call(space),
             "item": make_item(space, "Porto", {"text": "Ana lives in Porto"}),
             "import": make_import(tenant, word="Porto"),

@@ -20,7 +20,7 @@ if _mine:
         os.environ.pop(_variable, None)
     os.environ["MEMORYHUB_DATA_DIR"] = os.environ[_NAME]
     # Tests write down by hand what was recalled: a thread would not see their transactions.
-    os.environ["MEMORYHUB_RECALL_FLUSH_SECONDS"] = "0"
+    os.environ["MEMORYHUB_FLUSH_SECONDS"] = "0"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -16,13 +16,23 @@ from memoryhub_client.methods import Listing, M, Runner, Stream, call, pages, st
 from memoryhub_client.results import Added, Answer, Context, Rehearsal, SearchResult
 from memoryhub_client.shared import FILE_TAKES, Shared
 from memoryhub_client.space import SpaceCalls
-from memoryhub_client.tenancy import Imported, Job, ModelCall, Preset, Receipt, Switch, Usage
+from memoryhub_client.tenancy import (
+    Imported,
+    Job,
+    ModelCall,
+    Preset,
+    Receipt,
+    Switch,
+    Usage,
+)
 from memoryhub_client.tenant import (
+    Audit,
     Deliveries,
     Imports,
     Keys,
     Members,
     Replays,
+    Requests,
     ReviewRules,
     Webhooks,
 )
@@ -51,8 +61,14 @@ class Jobs(Rows[M, Job]):
 
     @call
     def retry(self, id: str, *, key: str | None = None) -> Flow[Job]:
-        """Give a failed job another round of attempts."""
+        """Give a failed or cancelled job another round of attempts."""
         return self._as(Job, self._write(f"{self._path}/{id}/retry", {}, key=key))
+
+    @call
+    def cancel(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Job]:
+        """Have a step left undone; messages that it was to read stay, unread."""
+        body = {"reason": reason}
+        return self._as(Job, self._write(f"{self._path}/{id}/cancel", body, key=key))
 
     @call
     def wait(self, id: str, *, timeout: float = 60.0, every: float = 0.5) -> Flow[Job]:
@@ -157,6 +173,8 @@ class HubCalls(Shared[M]):
         self.imports: Imports[M] = Imports(runner, "imports")
         self.items: Items[M] = Items(runner, "items")
         self.receipts: Receipts[M] = Receipts(runner, "receipts")
+        self.requests: Requests[M] = Requests(runner, "requests")
+        self.audit: Audit[M] = Audit(runner, "audit")
 
     def space(self, subject: str) -> SpaceCalls[M]:
         """What is remembered of one subject. Asks for nothing yet."""

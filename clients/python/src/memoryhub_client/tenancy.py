@@ -198,6 +198,34 @@ class ModelCall(Row):
     created_at: datetime
 
 
+class LoggedRequest(Row):
+    """`route` as it is declared, without what was said. `key`: its name, while it is there."""
+
+    id: str
+    at: datetime
+    method: str
+    route: str
+    status: int
+    milliseconds: float
+    error: str
+    request_id: str
+    key_id: str
+    key: str | None
+
+
+class AuditEntry(Row):
+    """`area`: memory, policy, erasure, key, person, webhook, tenant or data."""
+
+    id: str
+    at: datetime
+    actor: str
+    area: str
+    action: str
+    about: str
+    reason: str
+    subject: str | None
+
+
 class Replay(Row):
     """A candidate beside what is in force, on golden questions.
 

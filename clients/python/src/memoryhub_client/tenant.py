@@ -14,9 +14,11 @@ from memoryhub_client.lists import Calls, Lists, Rows, Time
 from memoryhub_client.methods import Listing, M, call, pages
 from memoryhub_client.shared import FILE_TAKES
 from memoryhub_client.tenancy import (
+    AuditEntry,
     Delivery,
     Import,
     Key,
+    LoggedRequest,
     Member,
     NewMember,
     PersonLink,
@@ -130,6 +132,18 @@ class ReviewRules(Lists[M, ReviewRule]):
     def remove(self, id: str, *, key: str | None = None) -> Flow[ReviewRule]:
         """It answers nothing more; what it answered stays."""
         return self._changed(ReviewRule, f"{self._path}/{id}/remove", {}, key)
+
+
+class Requests(Lists[M, LoggedRequest]):
+    """What was asked with the tenant's keys, the latest first."""
+
+    _row = LoggedRequest
+
+
+class Audit(Lists[M, AuditEntry]):
+    """What people and keys changed, the latest first."""
+
+    _row = AuditEntry
 
 
 class Replays(Rows[M, Replay]):
