@@ -33,10 +33,12 @@ test: lint types $(CLIENTS)
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m pytest -n 2
 
-# EXAMPLES: how many requests are made up at random for each operation and mode.
-EXAMPLES ?= 100
+# EXAMPLES: how many requests are made up at random for each operation and mode, beside those that
+# cover each parameter; from 20 on. ONLY: paths, as a regular expression.
+EXAMPLES ?= 50
 fuzz: $(DEV)
-	MEMORYHUB_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/api/test_schemathesis.py -q
+	MEMORYHUB_FUZZ_EXAMPLES=$(EXAMPLES) MEMORYHUB_FUZZ_ONLY='$(ONLY)' \
+		$(BIN)/python -m pytest tests/api/test_schemathesis.py -q
 
 lint: $(DEV)
 	$(BIN)/lint-imports

@@ -78,8 +78,11 @@ def _complete(operation: Schema, shapes: Schema) -> None:
         if status.startswith("2"):
             for given in answer.get("content", {}).values():
                 _exemplify(given, shapes, whole=True)
-    for given in operation.get("requestBody", {}).get("content", {}).values():
+    body = operation.get("requestBody", {})
+    for given in body.get("content", {}).values():
         _exemplify(given, shapes, whole=False)
+        if "anyOf" in shapes.get(given.get("schema", {}).get("$ref", "").rpartition("/")[2], {}):
+            body["required"] = True  # no member is by itself, but some are
 
 
 def _exemplify(given: Schema, shapes: Schema, *, whole: bool) -> None:

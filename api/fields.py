@@ -197,6 +197,8 @@ class IdField(serializers.UUIDField):
 
 
 # As `api.completing` has it: any JSON without NULs.
+# What writes may carry beside what they change.
+REASON = "reason"
 OBJECT_SHAPE = {"$ref": "#/components/schemas/JsonObject"}
 
 
@@ -222,10 +224,16 @@ class OneOfSerializer(serializers.Serializer[Any]):
 
 
 class SomeOfSerializer(serializers.Serializer[Any]):
-    """Of a change: at least one of its fields."""
+    """Of a change: at least one of its fields. A reason alone changes nothing."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if not attrs:
-            first = str(next(iter(self.fields.keys())))
-            raise serializers.ValidationError({first: "something to change"})
+        if not attrs.keys() - {REASON}:
+            first, *others = counted(self)
+            told = f"something to change: {', '.join([first, *others[:-1]])} or {others[-1]}"
+            raise serializers.ValidationError({first: told})
         return attrs
+
+
+def counted(several: serializers.Serializer[Any]) -> list[str]:
+    """The names of which one or some must be given."""
+    return [str(name) for name in several.fields if name != REASON]

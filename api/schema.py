@@ -15,7 +15,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from rest_framework import serializers
 
 from api.columns import Resource
-from api.fields import TIME_AS_TEXT, OneOfSerializer, SomeOfSerializer, TextField
+from api.fields import TIME_AS_TEXT, OneOfSerializer, SomeOfSerializer, TextField, counted
 from api.idempotency import HEADER
 
 FIELDS = OpenApiParameter("fields", str, description="Names of the columns to show, with commas.")
@@ -124,7 +124,7 @@ class OneOfShape(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         found = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
-        return {**found, self.together: [{"required": [name]} for name in self.target.fields]}
+        return {**found, self.together: [{"required": [name]} for name in counted(self.target)]}
 
 
 class SomeOfShape(OneOfShape):  # type: ignore[no-untyped-call]  # it has no types

@@ -12,7 +12,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.fields import SAID, FlagField, MetadataField, NameField, WholeField
+from api.fields import (
+    SAID,
+    FlagField,
+    MetadataField,
+    NameField,
+    SomeOfSerializer,
+    WholeField,
+)
 from api.resources.base import space_at
 from api.resources.blocks import BLOCKS, blocks_of
 from api.resources.writing import (
@@ -23,7 +30,7 @@ from api.resources.writing import (
     changed,
     changed_schema,
 )
-from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.errors import NotFound
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks, executor, tools
 from personas.blocks import MAX_LABEL, MAX_LIMIT, Writer
@@ -42,7 +49,7 @@ class NewBlockSerializer(ReasonSerializer):
     shared = FlagField(required=False, default=False)
 
 
-class ReviseSerializer(ReasonSerializer):
+class ReviseSerializer(SomeOfSerializer, ReasonSerializer):
     """What is left out stays as it is."""
 
     value = NameField(required=False, max_length=MAX_LIMIT)
@@ -105,8 +112,6 @@ class ReviseBlockView(BlockWriteView):
 
     def change(self, deed: Deed, row_id: UUID) -> None:
         given = {name: value for name, value in deed.given.items() if name != "reason"}
-        if not given:
-            raise InvalidInput("value, label or char_limit", field="value")
         blocks.revise(_writer(deed), row_id, deed.version, **given)
 
 

@@ -70,6 +70,7 @@ class _JobWriteView(AnyWriteView):
     """A write on a job of what the key sees, answered with the job."""
 
     resource = JOBS
+    answer_status = 200
 
     def post(self, request: Request, row_id: UUID) -> Response:
         asked, tenant_id = self.asked(request), tenant_of(request)
@@ -105,7 +106,6 @@ class JobRetryView(_JobWriteView):
 class JobCancelView(_JobWriteView):
     """Leave a step undone."""
 
-    answer_status = 200
     example: ClassVar = {"reason": "sent by mistake"}
 
     def work(self, row_id: UUID, actor: str, given: dict[str, Any]) -> None:

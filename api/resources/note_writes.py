@@ -7,11 +7,10 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from api.fields import NameField
+from api.fields import NameField, SomeOfSerializer
 from api.resources.associations import NOTES
 from api.resources.fact_writes import PinSerializer
 from api.resources.writing import Deed, ReasonSerializer, RowWriteView
-from memoryhub.errors import InvalidInput
 from notes import correcting
 
 
@@ -22,7 +21,7 @@ class _Words(serializers.ListField):
         super().__init__(required=False, max_length=50)
 
 
-class DescribeSerializer(ReasonSerializer):
+class DescribeSerializer(SomeOfSerializer, ReasonSerializer):
     """What is left out stays as it is."""
 
     context = NameField(required=False, max_length=500)  # type: ignore[assignment]  # a field here
@@ -43,8 +42,6 @@ class DescribeNoteView(NoteWriteView):
 
     def change(self, deed: Deed, row_id: UUID) -> None:
         values = {name: value for name, value in deed.given.items() if name != "reason"}
-        if not values:
-            raise InvalidInput("context, keywords, tags or category", field="context")
         correcting.describe_note(
             deed.space,
             row_id,

@@ -224,13 +224,13 @@ BODIES: dict[str, Any] = {
 
 def call(client: APIClient, paths: dict[str, str], name: str, method: str) -> Any:
     if name == "import-export":
-        return client.generic("POST", paths[name], _a_file(), "application/x-ndjson")
+        return client.generic("POST", paths[name], a_file(), "application/x-ndjson")
     if method == "GET":
         return client.get(paths[name])
     return client.generic(method, paths[name], json.dumps(BODIES.get(name, {})), "application/json")
 
 
-def _a_file() -> str:
+def a_file() -> str:
     """An export of a tenant without anything."""
     top = {"format": "memoryhub-export", "version": "1.0", "scope": "tenant", "counts": {}}
     line = f"{json.dumps(top)}\n"

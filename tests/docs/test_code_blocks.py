@@ -24,10 +24,7 @@ REASONS = {
     "starts a whole hub",
     "fetches packages",
     "needs containers",
-    "needs evaluation data",
     "needs Claude Code",
-    "needs a PostgreSQL of your own",
-    "packs all of the data",
 }
 PROGRAMS = {"sh", "python", "ts"}
 # Read: data by its syntax; text shows what is printed or drawn.

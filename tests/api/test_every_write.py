@@ -1,0 +1,84 @@
+"""Every write of the API carries an `Idempotency-Key`: a new one fails until it does."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from operator import getitem
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from memoryhub.tenants.models import Tenant
+from tests.api.conftest import Client
+from tests.api.test_strangers import BODIES, ROUTES, a_file
+from tests.support import api_scene
+
+# What is asked with a body and changes nothing.
+ASKING = ("search", "context", "answer", "items-read")
+WRITES = [name for name, methods in ROUTES.items() if "POST" in methods and name not in ASKING]
+# What has to be done before there is something to do, with the part of the last answer that names
+# the row.
+SHARED = {"label": "house", "shared": True}
+BEFORE: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "fact-restore": (["fact-retract"], ("fact", "id")),
+    "event-undo": (["fact-pin"], ("event_id",)),
+    "conflict-take-back": (["conflict-decide"], ("conflict", "id")),
+    "block-attach": (["block-new", "block-detach"], ("block", "id")),
+    "block-detach": (["block-new"], ("block", "id")),
+    "replay-cancel": (["replay-new"], ("replay", "id")),
+}
+
+
+def body_of(name: str, rows: dict[str, Any]) -> Any:
+    """One that is carried out on these rows."""
+    fact = str(rows["fact"].id)
+    golden = {"text": "Where?", "expected": [{"kind": "fact", "id": fact}]}
+    fitting = {
+        "feedback-set": {"kind": "fact", "memory_id": fact, "verdict": "positive"},
+        "golden-new": golden,
+        "golden-change": golden,
+        "conflicts-decide-many": {"ids": [str(rows["conflict"].id)], "answer": "keep_both"},
+        "block-new": SHARED,
+    }
+    return fitting.get(name, BODIES.get(name, {}))
+
+
+def sent(client: APIClient, name: str, path: str, body: Any, key: str) -> Any:
+    given = {"Idempotency-Key": key}
+    if name == "import-export":
+        return client.generic("POST", path, a_file(), "application/x-ndjson", headers=given)
+    return client.generic("POST", path, json.dumps(body), "application/json", headers=given)
+
+
+def path_to(name: str, client: APIClient, rows: dict[str, Any]) -> str:
+    """The path of the write, when all is done that has to be before."""
+    steps, place = BEFORE.get(name, ([], ()))
+    made = ""
+    for step in steps:
+        answer = sent(client, step, _of_row(step, rows, made), body_of(step, rows), step)
+        assert answer.status_code == 200, answer.content
+        made = reduce(getitem, place, answer.json())
+    return _of_row(name, rows, made)
+
+
+def _of_row(name: str, rows: dict[str, Any], made: str) -> str:
+    path = api_scene.path(name, rows, subject="ana")
+    return path.replace(str(api_scene.row_of(name, rows)), made) if made else path
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_X5_a_write_sent_twice_with_a_key_is_done_once(
+    tenant: Tenant, client_of: Client, name: str
+) -> None:
+    rows, admin = api_scene.of_every_kind(tenant), client_of(tenant, "admin")
+    path, body = path_to(name, admin, rows), body_of(name, rows)
+    first, again = (sent(admin, name, path, body, "once") for _ in range(2))
+    assert first.status_code in (200, 202), first.content
+    assert "Idempotent-Replayed" not in first
+    assert again["Idempotent-Replayed"] == "true"
+    assert again.status_code == first.status_code
+    if name != "import-export":
+        other = sent(admin, name, path, body | {"reason": "another"}, "once")
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
