@@ -14,7 +14,6 @@ from django.core.management import CommandError, call_command
 
 from memoryhub.engines import registry
 from memoryhub.engines.registry import EngineSettings
-from memoryhub.errors import EngineError
 from memoryhub.lab.models import LabRun
 from memoryhub.recall import weights
 from memoryhub.tenants.scope import tenant_scope
@@ -76,7 +75,7 @@ def test_a_model_derives_answers_and_judges(folder: Path, hub: Hub) -> None:
 
 
 def test_a_run_that_broke_off_is_gone_on_with(folder: Path, hub: Hub) -> None:
-    hub.model.allow(answer=EngineError("out of order"))
+    hub.model.allow(answer=KeyboardInterrupt())
     with pytest.raises(CommandError, match="--resume"):
         carried_out(RUNS[1])
     hub.model.allow(**MODEL)
