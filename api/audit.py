@@ -15,7 +15,6 @@ from notes.models import EvolutionEvent, Receipt
 
 # `when`, by `who`, of which `area`; `what` is its kind, `of` and `why` are words kept with it.
 COLUMNS = ("id", "when", "who", "area", "what", "of", "why", "in_space", "subject")
-AREAS = ("memory", "policy", "erasure", "key", "person", "webhook", "tenant", "data")
 # What is not by hand is the pipeline's, and an erasure has its receipt.
 _BY_HAND = (EvolutionEvent.Kind.MANUAL, EvolutionEvent.Kind.UNDO)
 
