@@ -236,4 +236,4 @@ class SomeOfSerializer(serializers.Serializer[Any]):
 
 def counted(several: serializers.Serializer[Any]) -> list[str]:
     """The names of which one or some must be given."""
-    return [str(name) for name in several.fields if name != REASON]
+    return [name for name in map(str, several.fields) if name != REASON]

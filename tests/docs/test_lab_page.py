@@ -79,7 +79,9 @@ def test_a_run_that_broke_off_is_gone_on_with(folder: Path, hub: Hub) -> None:
     with pytest.raises(CommandError, match="--resume"):
         carried_out(RUNS[1])
     hub.model.allow(**MODEL)
-    with tenant_scope(find_tenant("lab").id):
+    owner = find_tenant("lab")
+    assert owner
+    with tenant_scope(owner.id):
         run = LabRun.objects.get()
     *words, shown = RUNS[2]
     assert shown == "01a1fe20"
