@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_before
 from memoryhub.engines.types import AgentContext, AgentMessage, Engine
@@ -87,7 +90,7 @@ def act(tenant: Tenant, space: Space, turn: Turn, recalled: Sequence[Item], now:
 
 def _acted(turned: Turned, written: Sequence[BlockChange]) -> Acted:
     if not turned.said:
-        raise EngineError(turned.trouble or _SILENT[turned.ended])
+        raise EngineError(turned.trouble or gettext(_SILENT[turned.ended]))
     return Acted("\n\n".join(turned.said), turned.steps, turned.trouble, written)
 
 
@@ -102,11 +105,11 @@ def _written(space: Space, before: Mapping[UUID, str]) -> list[BlockChange]:
 
 
 _SILENT = {
-    "yielded": "the agent said nothing",
-    "paused": "the agent rests and said nothing",
-    "failures": "the agent's tools failed three times in a row",
-    "steps": "the agent used up its steps and said nothing",
-    "broken": "the model failed",
+    "yielded": _("the agent said nothing"),
+    "paused": _("the agent rests and said nothing"),
+    "failures": _("the agent's tools failed three times in a row"),
+    "steps": _("the agent used up its steps and said nothing"),
+    "broken": _("the model failed"),
 }
 
 

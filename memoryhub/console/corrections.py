@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.reading import read_time
 from memoryhub.errors import InvalidInput
@@ -17,6 +20,9 @@ from memoryhub.tenants.models import Space
 from notes import works
 from notes.models import Fact, Note
 from notes.works import Work
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 MOST_REASON = 500
 MOST_WORDS = 50
@@ -28,61 +34,61 @@ class Action:
     stands in the history when the editor gives none."""
 
     name: str
-    label: str
-    title: str
-    help: str
-    button: str
-    done: str
-    why: str
+    label: StrOrPromise
+    title: StrOrPromise
+    help: StrOrPromise
+    button: StrOrPromise
+    done: StrOrPromise
+    why: StrOrPromise
     danger: bool = False
 
 
 _ACTIONS = (
     Action(
-        "edit", "Say it in other words", "Say it in other words",
-        "A new version of the same memory; the old one stays in its history.",
-        "Save the new words", "Put in other words.", "put in other words",
+        "edit", _("Say it in other words"), _("Say it in other words"),
+        _("A new version of the same memory; the old one stays in its history."),
+        _("Save the new words"), _("Put in other words."), _("put in other words"),
     ),
     Action(
-        "describe", "Describe", "Describe it in other words",
-        "What the note says stays; how it is described and found changes.",
-        "Save the description", "Described anew.", "described by hand",
+        "describe", _("Describe"), _("Describe it in other words"),
+        _("What the note says stays; how it is described and found changes."),
+        _("Save the description"), _("Described anew."), _("described by hand"),
     ),
     Action(
-        "never", "Never true", "It was never true",
-        "No question about any time finds it again, and what it had replaced holds again.",
-        "Withdraw it", "Withdrawn: it was never true.", "was never true", danger=True,
+        "never", _("Never true"), _("It was never true"),
+        _("No question about any time finds it again, and what it had replaced holds again."),
+        _("Withdraw it"), _("Withdrawn: it was never true."), _("was never true"), danger=True,
     ),
     Action(
-        "end", "No longer true", "It is no longer true",
-        "It stays true of the time until then.",
-        "End it", "Ended.", "no longer true",
+        "end", _("No longer true"), _("It is no longer true"),
+        _("It stays true of the time until then."),
+        _("End it"), _("Ended."), _("no longer true"),
     ),
     Action(
-        "pin", "Pin", "Pin it",
-        "It does not fade, and the pipeline asks before it changes it.",
-        "Pin it", "Pinned.", "pinned",
+        "pin", _("Pin"), _("Pin it"),
+        _("It does not fade, and the pipeline asks before it changes it."),
+        _("Pin it"), _("Pinned."), _("pinned"),
     ),
     Action(
-        "unpin", "Unpin", "Unpin it",
-        "It may fade again, and the pipeline may change it.",
-        "Unpin it", "No longer pinned.", "no longer pinned",
+        "unpin", _("Unpin"), _("Unpin it"),
+        _("It may fade again, and the pipeline may change it."),
+        _("Unpin it"), _("No longer pinned."), _("no longer pinned"),
     ),
     Action(
-        "merge", "Merge", "Merge it into another memory",
-        "This one is taken out, and what it rests on supports the other.",
-        "Merge", "Merged.", "says the same as another",
+        "merge", _("Merge"), _("Merge it into another memory"),
+        _("This one is taken out, and what it rests on supports the other."),
+        _("Merge"), _("Merged."), _("says the same as another"),
     ),
     Action(
-        "forget", "Forget", "Forget it",
-        "It is held no longer, and found by no question. Its history stays, so that it can be"
-        " restored; erasing is for good.",
-        "Forget it", "Forgotten.", "forgotten", danger=True,
+        "forget", _("Forget"), _("Forget it"),
+        _("It is held no longer, and found by no question. Its history stays, so that it can be"
+        " restored; erasing is for good."),
+        _("Forget it"), _("Forgotten."), _("forgotten"), danger=True,
     ),
     Action(
-        "restore", "Restore", "Restore it",
-        "It is so after all, and still.",
-        "Restore it", "Restored.", "restored",
+        "restore", _("Restore"), _("Restore it"),
+        _("It is so after all, and still."),
+        _("Restore it"), _("Restored."), _("restored"),
     ),
 )  # fmt: skip
 ACTIONS = {action.name: action for action in _ACTIONS}
@@ -130,7 +136,7 @@ def work_of(name: str, given: Given) -> Work:
     action = named(name)
     make = None if action is None else _WORKS[given.kind].get(action.name)
     if make is None:
-        raise InvalidInput("there is no such action", field="action")
+        raise InvalidInput(gettext("there is no such action"), field="action")
     return make(given)
 
 
@@ -142,7 +148,7 @@ def _edit(given: Given) -> Work:
 def _end(given: Given) -> Work:
     at: datetime | None = None
     if given["at"] and (at := read_time(given["at"], given.space)) is None:
-        raise InvalidInput("not a time that can be read", field="at")
+        raise InvalidInput(gettext("not a time that can be read"), field="at")
     return works.ending(given.row_id, at)
 
 
@@ -150,14 +156,14 @@ def _merge(given: Given) -> Work:
     try:
         other = UUID(given["other"])
     except ValueError:
-        raise InvalidInput("choose the memory that says the same", field="other") from None
+        raise InvalidInput(gettext("choose the memory that says the same"), field="other") from None
     return works.merging(given.kind, given.row_id, other)
 
 
 def _describe(given: Given) -> Work:
     context = given["context"]
     if len(context) > 500:
-        raise InvalidInput("at most 500 characters", field="context")
+        raise InvalidInput(gettext("at most %(most)s characters") % {"most": 500}, field="context")
     lists = {name: _words(name, given[name]) for name in ("keywords", "tags")}
     return works.describing(given.row_id, {"context": context, **lists})
 
@@ -168,7 +174,8 @@ def _words(field: str, text: str) -> list[str]:
         text = text.replace(comma, ",")
     found = list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     if len(found) > MOST_WORDS or any(len(word) > 120 for word in found):
-        raise InvalidInput(f"at most {MOST_WORDS}, each of at most 120 characters", field=field)
+        message = gettext("at most %(most)s, each of at most %(characters)s characters")
+        raise InvalidInput(message % {"most": MOST_WORDS, "characters": 120}, field=field)
     return found
 
 

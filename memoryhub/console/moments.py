@@ -15,6 +15,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.reading import read_time
 from memoryhub.dialogues.models import Turn
@@ -24,7 +25,7 @@ from notes.models import Episode, EvolutionEvent, Fact, Note, Revision, Segment
 from personas.models import Trait
 
 Known = Literal["then", "now"]
-KNOWN = (("then", "what was known then"), ("now", "what is known today"))
+KNOWN = (("then", _("what was known then")), ("now", _("what is known today")))
 # When a row begins to be so in the world. Kinds without such a time are undated.
 _BEGINS: dict[type[Model], str] = {
     Turn: "occurred_at",

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
+from django.utils.translation import gettext
 
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.errors import MemoryHubError
 
 
 def tried(
-    request: ConsoleRequest, work: Callable[[], object], said: str, *, refused: str = "Not done"
+    request: ConsoleRequest, work: Callable[[], object], said: str, *, refused: str = ""
 ) -> bool:
     """Whether it was done. A refusal gives its reason; other errors are none of the person's."""
     try:
         work()
     except MemoryHubError as error:
-        messages.error(request, f"{refused}: {error.message}.")
+        words = {"refused": refused or gettext("Not done"), "why": error.message}
+        messages.error(request, gettext("%(refused)s: %(why)s.") % words)
         return False
     messages.success(request, said)
     return True

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memoryhub.console import differing
+from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import gettext_noop as _
+
+from memoryhub.console import differing, wording
 from memoryhub.console.differing import Part
 
 Values = Mapping[str, Any]
@@ -25,38 +28,61 @@ SILENT = frozenset(
     )
 )
 _LABELS = {
-    "a_id": "one note", "active": "linked", "analysed_at": "read for the persona",
-    "asserted_at": "said on", "b_id": "other note", "c": "complement", "chain_id": "conversation",
-    "chain_pos": "place in the conversation", "char_limit": "limit in characters",
-    "content": "text", "corrected_by": "put right by", "details": "more", "dst_id": "to",
-    "enrichment": "description", "event_from": "happened from", "event_granularity": "exact to",
-    "event_text": "time as said", "event_to": "happened until", "fact_id": "says the fact",
-    "from_at": "from", "generated": "generated", "merged_into_id": "merged into",
-    "mention_count": "times mentioned", "o": "object", "o2": "second object", "open": "goes on",
-    "page_count": "exchanges", "page_id": "exchange", "pages_total": "exchanges",
-    "parent_id": "part of", "predicate_key": "says of its owner", "read_only": "read-only",
-    "retired_at": "taken out", "s": "subject", "segment_id": "segment", "session_id": "session",
-    "shelf": "on the shelf of", "shelved_at": "on the shelf since", "src_id": "from",
-    "stale": "to be written anew", "summary": "text", "supersedes_id": "replaces",
-    "tier": "kept in", "to_at": "until", "v": "verb", "valid_from": "held from",
-    "valid_to": "held until", "visits_total": "visits",
+    "a_id": _("one note"), "active": _("linked"), "added_at": _("added at"), "agent": _("agent"),
+    "aliases": _("aliases"), "analysed_at": _("read for the persona"), "asserted_at": _("said on"),
+    "author": _("author"), "b_id": _("other note"), "c": _("complement"),
+    "category": _("category"), "chain_id": _("conversation"),
+    "chain_pos": _("place in the conversation"), "changed_at": _("changed at"),
+    "char_limit": _("limit in characters"), "confidence": _("confidence"), "content": _("text"),
+    "context": _("context"), "corrected_by": _("put right by"), "created_by": _("created by"),
+    "day": _("day"), "description": _("description"), "details": _("more"), "dst_id": _("to"),
+    "enrichment": _("description"), "event_from": _("happened from"),
+    "event_granularity": _("exact to"), "event_text": _("time as said"),
+    "event_to": _("happened until"), "expected": _("expected"), "fact_id": _("says the fact"),
+    "forget_at": _("forget at"), "from_at": _("from"), "generated": _("generated"),
+    "key": _("key"), "keywords": _("keywords"), "kind": _("kind"), "label": _("label"),
+    "last_recall_at": _("last recall at"), "level": _("level"),
+    "mention_count": _("times mentioned"), "merged_into_id": _("merged into"), "name": _("name"),
+    "names": _("names"), "o": _("object"), "o2": _("second object"),
+    "occurred_at": _("occurred at"), "open": _("goes on"), "owner": _("owner"),
+    "page_count": _("exchanges"), "page_id": _("exchange"), "pages_total": _("exchanges"),
+    "parent_id": _("part of"), "pinned": _("pinned"), "polarity": _("polarity"),
+    "predicate_key": _("says of its owner"), "rationale": _("rationale"),
+    "read_only": _("read-only"), "reason": _("reason"), "recall_count": _("recall count"),
+    "retired_at": _("taken out"), "s": _("subject"), "score": _("score"),
+    "segment_id": _("segment"), "session_id": _("session"), "shelf": _("on the shelf of"),
+    "shelved_at": _("on the shelf since"), "speaker": _("speaker"), "src_id": _("from"),
+    "stale": _("to be written anew"), "status": _("status"), "strength": _("strength"),
+    "summary": _("text"), "supersedes_id": _("replaces"), "tags": _("tags"), "text": _("text"),
+    "theme": _("theme"), "tier": _("kept in"), "title": _("title"), "to_at": _("until"),
+    "type": _("type"), "v": _("verb"), "valid_from": _("held from"), "valid_to": _("held until"),
+    "value": _("value"), "visibility": _("visibility"), "visits_total": _("visits"),
+    "weight": _("weight"),
 }  # fmt: skip
 _VALUES: dict[str, dict[Any, str]] = {
-    "tier": {"stm": "short term", "mtm": "mid term", "mid": "mid term", "cold": "out of sight"},
-    "enrichment": {"pending": "waits to be described", "done": "described"},
-    "visibility": {"active": "in sight", "dormant": "faded"},
-    "shelf": {"user_kb": "the person", "agent_traits": "the agent"},
-    "open": {True: "yes", False: "no"},
-}
-_LINKS = {
-    "related": "goes with", "elaborates": "says more of", "continues": "goes on from",
-    "contradicts": "contradicts", "causes": "brought about",
+    "tier": {
+        "stm": _("short term"), "mtm": _("mid term"), "mid": _("mid term"),
+        "cold": _("out of sight"),
+    },
+    "enrichment": {"pending": _("waits to be described"), "done": _("described")},
+    "visibility": {"active": _("in sight"), "dormant": _("faded")},
+    "shelf": {"user_kb": _("the person"), "agent_traits": _("the agent")},
+    "open": {True: _("yes"), False: _("no")},
 }  # fmt: skip
+# Columns of codes that are words already, in English.
+_CODED = frozenset(("event_granularity", "kind", "level", "polarity", "type"))
+_LINKS = {
+    "related": _("“%(one)s” goes with “%(other)s”"),
+    "elaborates": _("“%(one)s” says more of “%(other)s”"),
+    "continues": _("“%(one)s” goes on from “%(other)s”"),
+    "contradicts": _("“%(one)s” contradicts “%(other)s”"),
+    "causes": _("“%(one)s” brought about “%(other)s”"),
+}
 # Columns of words written by people and models, told word by word.
 _PROSE = frozenset(
     ("text", "content", "summary", "context", "title", "value", "reason", "rationale", "c", "o")
 )
-_UNNAMED = "something erased since"
+_UNNAMED = _("something erased since")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,35 +112,41 @@ def words(kind: str, values: Values, names: Names) -> str:
     """What a row says, whatever its kind: never an id, and never nothing."""
     tell = _TELL.get(kind)
     said = tell(values, names) if tell else _first(values, "text", "content", "summary", "name")
-    return said.strip() or "no words yet"
+    return said.strip() or gettext("no words yet")
 
 
 def _first(values: Values, *columns: str) -> str:
     found = next((values[name] for name in columns if values.get(name)), "")
-    return ", ".join(map(str, found)) if isinstance(found, list) else str(found)
+    return wording.listed(map(str, found)) if isinstance(found, list) else str(found)
 
 
 def _named(values: Values, names: Names, column: str) -> str:
-    return names.get(str(values.get(column)), _UNNAMED)
+    return names.get(str(values.get(column))) or gettext(_UNNAMED)
 
 
 def _page(values: Values, names: Names) -> str:
-    return names.get(str(values.get("id")), "an exchange whose words were erased")
+    return names.get(str(values.get("id"))) or gettext("an exchange whose words were erased")
 
 
 def _chain(values: Values, names: Names) -> str:
     count = values.get("page_count", 0)
-    return _first(values, "summary") or f"{count} exchange{'' if count == 1 else 's'} in a row"
+    many = ngettext("%(count)s exchange in a row", "%(count)s exchanges in a row", count)
+    return _first(values, "summary") or many % {"count": count}
 
 
 def _place(values: Values, names: Names) -> str:
-    return f"“{_named(values, names, 'page_id')}” in “{_named(values, names, 'segment_id')}”"
+    page, segment = _named(values, names, "page_id"), _named(values, names, "segment_id")
+    return gettext("“%(page)s” in “%(segment)s”") % {"page": page, "segment": segment}
 
 
 def _link(values: Values, names: Names) -> str:
-    how = _LINKS.get(str(values.get("kind")), "goes with")
-    said = f"“{_named(values, names, 'a_id')}” {how} “{_named(values, names, 'b_id')}”"
-    return f"{said}: {values['reason']}" if values.get("reason") else said
+    message = gettext(_LINKS.get(str(values.get("kind")), _LINKS["related"]))
+    said = message % {"one": _named(values, names, "a_id"), "other": _named(values, names, "b_id")}
+    return _with(said, values["reason"]) if values.get("reason") else said
+
+
+def _with(name: str, said: Any) -> str:
+    return gettext("%(name)s: %(said)s") % {"name": name, "said": said}
 
 
 def _relation(values: Values, names: Names) -> str:
@@ -123,17 +155,18 @@ def _relation(values: Values, names: Names) -> str:
 
 
 def _keyed(values: Values, names: Names) -> str:
-    said = values.get("level") or values.get("value", "")
-    return f"{str(values.get('key', '')).replace('_', ' ').capitalize()}: {said}"
+    level = values.get("level")
+    said = wording.code(str(level)) if level else values.get("value", "")
+    return _with(str(values.get("key", "")).replace("_", " ").capitalize(), said)
 
 
 def _block(values: Values, names: Names) -> str:
-    return f"{values.get('label', '')}: {values.get('value') or 'empty'}"
+    return _with(str(values.get("label", "")), values.get("value") or gettext("empty"))
 
 
 def _episode(values: Values, names: Names) -> str:
     title, text = str(values.get("title") or ""), str(values.get("text") or "")
-    return f"{title}: {text}" if title and text else title or text
+    return _with(title, text) if title and text else title or text
 
 
 _TELL = {
@@ -166,22 +199,26 @@ def changed(kind: str, before: Values, after: Values, names: Names) -> list[Fiel
 
 def label(kind: str, column: str) -> str:
     if (kind, column) in (("coreblock", "value"), ("trait", "rationale")):
-        return "text" if kind == "coreblock" else "because"
-    return _LABELS.get(column, column.removesuffix("_id").replace("_", " "))
+        return gettext("text") if kind == "coreblock" else gettext("because")
+    known = _LABELS.get(column)
+    return gettext(known) if known else column.removesuffix("_id").replace("_", " ")
 
 
 def _said(column: str, value: Any, names: Names) -> Any:
     if column.endswith("_id"):
-        return names.get(str(value), _UNNAMED) if value else None
+        return (names.get(str(value)) or gettext(_UNNAMED)) if value else None
     known = _VALUES.get(column, {})
     if not isinstance(value, (list, dict)) and value in known:
-        return known[value]
+        return gettext(known[value])
+    if column in _CODED and isinstance(value, str):
+        return wording.code(value)
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if isinstance(value, dict):
-        return "; ".join(f"{name.replace('_', ' ')}: {_flat(each)}" for name, each in value.items())
+        said = (_with(name.replace("_", " "), _flat(each)) for name, each in value.items())
+        return pgettext("between the sentences of a list", "; ").join(said)
     return value
 
 
 def _flat(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return wording.listed(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

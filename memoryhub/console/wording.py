@@ -123,6 +123,40 @@ def counted(count: int, kind: str) -> str:
     return _COUNTED[kind] % {"count": count, "shown": f"{count:,}"}
 
 
+# What engines say of a claim, and of whom or what it speaks, as codes that pages show.
+_CODES = {
+    "attribute": _("attribute"),
+    "concept": _("concept"),
+    "date": _("date"),
+    "denied": _("denied"),
+    "document": _("document"),
+    "ended": _("ended"),
+    "event": _("event"),
+    "exchange": _("exchange"),
+    "high": _("high"),
+    "holds": _("holds"),
+    "low": _("low"),
+    "medium": _("medium"),
+    "one_sided": _("one sided"),
+    "organisation": _("organisation"),
+    "person": _("person"),
+    "plan": _("plan"),
+    "planned": _("planned"),
+    "preference": _("preference"),
+    "recommendation": _("recommendation"),
+    "state": _("state"),
+}
+
+
+def code(name: str) -> str:
+    """A code of an engine's as a word; another one as it is."""
+    if name == "place":
+        return pgettext("on a map", "place")
+    if name == "object":
+        return pgettext("a thing", "object")
+    return gettext(_CODES[name]) if name in _CODES else name.replace("_", " ")
+
+
 _TARGETS = {
     "subject": _("everything about somebody"),
     "session": _("a conversation"),

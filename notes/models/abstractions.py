@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import SpaceModel
@@ -18,8 +19,8 @@ class Segment(Derived):
     """
 
     class Tier(models.TextChoices):
-        MID = "mid", "Mid term"
-        COLD = "cold", "Cold"
+        MID = "mid", _("Mid term")
+        COLD = "cold", _("Cold")
 
     summary = models.TextField(blank=True)
     keywords = ArrayField(models.CharField(max_length=120), default=list, blank=True)
@@ -68,13 +69,13 @@ class Episode(Retained, Derived):
     """
 
     class Kind(models.TextChoices):
-        TOPIC = "topic", "Topic"
-        SESSION = "session", "Session"
-        DAY = "day", "Day"
-        GLOBAL = "global", "All days"
-        PERSONA = "persona", "Personality, a day"
-        GLOBAL_PERSONA = "portrait", "Personality"
-        ROLLING = "rolling", "Summary so far"
+        TOPIC = "topic", _("Topic")
+        SESSION = "session", _("Session")
+        DAY = "day", _("Day")
+        GLOBAL = "global", _("All days")
+        PERSONA = "persona", _("Personality, a day")
+        GLOBAL_PERSONA = "portrait", _("Personality")
+        ROLLING = "rolling", _("Summary so far")
 
     kind = models.CharField(max_length=8, choices=Kind)
     title = models.CharField(max_length=200, blank=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from notes.models.base import Derived, Retained
 from notes.models.claims import Fact
@@ -19,8 +20,8 @@ class Note(Retained, Derived):
     """
 
     class Enrichment(models.TextChoices):
-        PENDING = "pending", "Not yet described"
-        DONE = "done", "Described"
+        PENDING = "pending", _("Not yet described")
+        DONE = "done", _("Described")
 
     page = models.ForeignKey(Page, models.CASCADE, null=True, blank=True, related_name="notes")
     fact = models.ForeignKey(Fact, models.CASCADE, null=True, blank=True, related_name="notes")
@@ -49,11 +50,11 @@ class Link(Derived):
     """Two notes that belong together: undirected, one row a pair and kind (spec A9)."""
 
     class Kind(models.TextChoices):
-        RELATED = "related", "Related"
-        ELABORATES = "elaborates", "Elaborates"
-        CONTINUES = "continues", "Continues"
-        CONTRADICTS = "contradicts", "Contradicts"
-        CAUSES = "causes", "Causes"
+        RELATED = "related", _("Related")
+        ELABORATES = "elaborates", _("Elaborates")
+        CONTINUES = "continues", _("Continues")
+        CONTRADICTS = "contradicts", _("Contradicts")
+        CAUSES = "causes", _("Causes")
 
     a = models.ForeignKey(Note, models.CASCADE, related_name="links_a")
     b = models.ForeignKey(Note, models.CASCADE, related_name="links_b")

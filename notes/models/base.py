@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import SpaceModel
 
@@ -35,8 +36,8 @@ class Retained(models.Model):
     """
 
     class Visibility(models.TextChoices):
-        ACTIVE = "active", "Active"
-        DORMANT = "dormant", "Dormant"
+        ACTIVE = "active", _("Active")
+        DORMANT = "dormant", _("Dormant")
 
     strength = models.IntegerField(default=1)
     last_recall_at = models.DateTimeField(null=True, blank=True)

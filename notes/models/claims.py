@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.ids import new_id
 from notes.models.base import Derived, Retained
@@ -19,14 +20,14 @@ class Fact(Retained, Derived):
     """
 
     class Status(models.TextChoices):
-        ACTIVE = "active", "Current"
-        SUPERSEDED = "superseded", "No longer true"
-        RETRACTED = "retracted", "Never true"
+        ACTIVE = "active", _("Current")
+        SUPERSEDED = "superseded", _("No longer true")
+        RETRACTED = "retracted", _("Never true")
 
     class Shelf(models.TextChoices):
-        NONE = "", "Not on the shelf"
-        USER = "user_kb", "About the user"
-        AGENT = "agent", "About the agent"
+        NONE = "", _("Not on the shelf")
+        USER = "user_kb", _("About the user")
+        AGENT = "agent", _("About the agent")
 
     lineage = models.UUIDField(default=new_id)
     lineage_version = models.IntegerField(default=1)

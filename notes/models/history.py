@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import SpaceModel, TenantModel
@@ -12,18 +13,18 @@ class EvolutionEvent(SpaceModel):
     """One change-set: who or what changed memory, and why."""
 
     class Kind(models.TextChoices):
-        RESOLVE = "resolve", "Facts resolved"
-        EVOLVE = "evolve", "Notes evolved"
-        PLACE = "place", "Placed in a segment"
-        ARCHIVE = "archive", "Moved out of sight"
-        PROMOTE = "promote", "Promoted"
-        DIGEST = "digest", "Summed up"
-        REFRESH = "refresh", "Renewed"
-        MERGE = "merge", "Entities merged"
-        FORGET = "forget", "Faded"
-        MANUAL = "manual", "By hand"
-        UNDO = "undo", "Undone"
-        ERASE = "erase", "Erased"
+        RESOLVE = "resolve", _("Facts resolved")
+        EVOLVE = "evolve", _("Notes evolved")
+        PLACE = "place", _("Placed in a segment")
+        ARCHIVE = "archive", _("Moved out of sight")
+        PROMOTE = "promote", _("Promoted")
+        DIGEST = "digest", _("Summed up")
+        REFRESH = "refresh", _("Renewed")
+        MERGE = "merge", _("Entities merged")
+        FORGET = "forget", _("Faded")
+        MANUAL = "manual", _("By hand")
+        UNDO = "undo", _("Undone")
+        ERASE = "erase", _("Erased")
 
     kind = models.CharField(max_length=10, choices=Kind)
     actor = models.CharField(max_length=120)

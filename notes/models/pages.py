@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Session, Turn
 from notes.models.base import Derived, Retained
@@ -28,8 +29,8 @@ class Page(Retained, Derived):
         DOCUMENT = "document"
 
     class Tier(models.TextChoices):
-        SHORT = "stm", "Short term"
-        MID = "mtm", "Mid term"
+        SHORT = "stm", _("Short term")
+        MID = "mtm", _("Mid term")
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="pages", db_index=False)
     first_seq = models.BigIntegerField()

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from api.audit import COLUMNS, sources
 from memoryhub.console.listing import Choice, Filters, containing
@@ -18,29 +19,31 @@ from memoryhub.tenants.models import AuditEntry
 from notes.models import EvolutionEvent
 
 DAYS = Choice(
-    "days", "Days", (("30", "last 30"), ("7", "last 7"), ("1", "last one"), ("all", "all"))
+    "days",
+    _("Days"),
+    (("30", _("last 30")), ("7", _("last 7")), ("1", _("last one")), ("all", _("all"))),
 )
 AREA = Choice(
     "area",
-    "Of",
+    _("Of"),
     (
-        ("all", "anything"),
-        ("memory", "memories"),
-        ("policy", "policy"),
-        ("erasure", "erasures"),
-        ("key", "keys"),
-        ("person", "people"),
-        ("webhook", "webhooks"),
-        ("tenant", "tenant"),
-        ("data", "data taken out"),
+        ("all", _("anything")),
+        ("memory", _("memories")),
+        ("policy", _("policy")),
+        ("erasure", _("erasures")),
+        ("key", _("keys")),
+        ("person", _("people")),
+        ("webhook", _("webhooks")),
+        ("tenant", _("tenant")),
+        ("data", _("data taken out")),
     ),
 )
 CHOICES = (DAYS, AREA)
 _WORDS = {
     **dict(EvolutionEvent.Kind.choices),
     **dict(AuditEntry.Action.choices),
-    "policy": "Policy changed",
-    "erased": "Erased",
+    "policy": _("Policy changed"),
+    "erased": _("Erased"),
 }
 _PAGES = {"key": "keys", "person": "people", "webhook": "webhooks", "tenant": "settings"}
 

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.console.listing import containing
 from memoryhub.console.queries.history import Told, told
-from memoryhub.console.wording import kind_words, plural
+from memoryhub.console.wording import counted, listed
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.tenants.models import Space
 from notes import timeline
@@ -19,7 +22,14 @@ from notes.timeline import RowChange
 from notes.works import Work
 from personas.models import ProfileAttribute
 
-_VERBS = ("closes", "withdraws", "reopens", "changes", "writes", "takes out")
+_VERBS = {
+    "closes": _("closes %(what)s"),
+    "withdraws": _("withdraws %(what)s"),
+    "reopens": _("reopens %(what)s"),
+    "changes": _("changes %(what)s"),
+    "writes": _("writes %(what)s"),
+    "takes out": _("takes out %(what)s"),
+}
 OFFERED = 8
 
 
@@ -50,9 +60,9 @@ def consequences(space: Space, work: Work, actor: str, now: datetime) -> Consequ
 def in_words(changes: Sequence[RowChange]) -> str:
     """ "closes 1 fact, changes 2 links"."""
     counts = Counter((_verb(change), change.kind) for change in changes)
-    return ", ".join(
-        f"{verb} {plural(counts[verb, kind], kind_words(kind))}"
-        for verb in _VERBS
+    return listed(
+        gettext(message) % {"what": counted(counts[verb, kind], kind)}
+        for verb, message in _VERBS.items()
         for kind in sorted({kind for v, kind in counts if v == verb})
     )
 
@@ -77,34 +87,45 @@ def _follows(space: Space, changes: Sequence[RowChange]) -> list[str]:
         return []
     profile = ProfileAttribute.objects.filter(space=space, retired_at=None)
     notes = Note.objects.filter(space=space, retired_at=None)
-    said = [
-        _said(
-            Relation.objects.filter(fact__in=touched).count(),
-            "relation between entities follows it",
-            "relations between entities follow it",
-        ),
-        _said(
-            profile.filter(fact__in=touched).count(),
-            "entry of the profile is read anew",
-            "entries of the profile are read anew",
-        ),
-        _said(
-            notes.filter(fact__in=touched).count(),
-            "note that was made of it stays",
-            "notes that were made of it stay",
-        ),
-    ]
-    return [words for words in said if words]
+    relations = Relation.objects.filter(fact__in=touched).count()
+    entries = profile.filter(fact__in=touched).count()
+    made = notes.filter(fact__in=touched).count()
+    said = (
+        (relations, _relations_follow(relations)),
+        (entries, _entries_follow(entries)),
+        (made, _notes_stay(made)),
+    )
+    return [message % {"count": count} for count, message in said if count]
+
+
+def _relations_follow(count: int) -> str:
+    return ngettext(
+        "%(count)s relation between entities follows it.",
+        "%(count)s relations between entities follow it.",
+        count,
+    )
+
+
+def _entries_follow(count: int) -> str:
+    return ngettext(
+        "%(count)s entry of the profile is read anew.",
+        "%(count)s entries of the profile are read anew.",
+        count,
+    )
+
+
+def _notes_stay(count: int) -> str:
+    return ngettext(
+        "%(count)s note that was made of it stays.",
+        "%(count)s notes that were made of it stay.",
+        count,
+    )
 
 
 def _matters(change: RowChange) -> bool:
     """A change of what holds, not of a pin or a count."""
     names = {name for name, _, _ in change.fields}
     return change.how != "changed" or bool(names & {"status", "valid_to", "valid_from", "text"})
-
-
-def _said(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}" if count else ""
 
 
 def alike(space: Space, row: Fact | Note, q: str) -> list[Fact | Note]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
 from memoryhub.console.moments import Moment
@@ -15,15 +16,15 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Episode
 
-KIND = Choice("kind", "Kind", (("", "All"), *Episode.Kind.choices))
+KIND = Choice("kind", _("Kind"), (("", _("All")), *Episode.Kind.choices))
 STATE = Choice(
     "state",
-    "Show",
+    _("Show"),
     (
-        ("held", "Held"),
-        ("stale", "Being rewritten"),
-        ("dormant", "Faded"),
-        ("retired", "Not held any more"),
+        ("held", _("Held")),
+        ("stale", _("Being rewritten")),
+        ("dormant", _("Faded")),
+        ("retired", _("Not held any more")),
     ),
 )
 _STATES = {
@@ -38,7 +39,7 @@ SOURCES_A_PAGE = 10
 def episode_choices(space: Space) -> tuple[Choice, ...]:
     """One statement."""
     rows = Episode.objects.filter(space=space)
-    return KIND, STATE, values_in(rows, "engine", "engine", "Engine", "Any")
+    return KIND, STATE, values_in(rows, "engine", "engine", _("Engine"), _("Any"))
 
 
 def episodes(space: Space, filters: Filters, moment: Moment) -> Page[tuple[Episode, int]]:

@@ -9,11 +9,13 @@ from uuid import UUID
 
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_noop as _
 
 from memoryhub.console import telling
 from memoryhub.console.queries.naming import named
 from memoryhub.console.telling import FieldChange
-from memoryhub.console.wording import counted
+from memoryhub.console.wording import counted, listed
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.restoring import refuse_mirrored
@@ -83,14 +85,20 @@ def roll_back_outlook(space: Space, to: datetime, actor: str, now: datetime) -> 
 
 def in_words(changes: list[RowChange]) -> str:
     """ "changes 2 facts, takes out 1 note"."""
-    words = {"added": "brings back", "changed": "changes", "removed": "takes out"}
     counts = Counter((change.how, change.kind) for change in changes)
     parts = []
-    for how, verb in words.items():
+    for how, message in _CHANGES.items():
         kinds = [counted(n, kind) for (h, kind), n in sorted(counts.items()) if h == how]
         if kinds:
-            parts.append(f"{verb} {', '.join(kinds)}")
-    return "; ".join(parts)
+            parts.append(gettext(message) % {"what": listed(kinds)})
+    return pgettext("between the sentences of a list", "; ").join(parts)
+
+
+_CHANGES = {
+    "added": _("brings back %(what)s"),
+    "changed": _("changes %(what)s"),
+    "removed": _("takes out %(what)s"),
+}
 
 
 def told(space_id: UUID, changes: list[RowChange]) -> list[Told]:

@@ -12,6 +12,8 @@ from uuid import UUID
 from django.db.models import Q, prefetch_related_objects
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import telling
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
@@ -19,6 +21,7 @@ from memoryhub.console.moments import Moment
 from memoryhub.console.queries.naming import named
 from memoryhub.console.quoting import SourceQuote, Span, pieces
 from memoryhub.console.telling import FieldChange
+from memoryhub.console.wording import code
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types.claims import FactKind
 from memoryhub.inference.models import ModelCall
@@ -41,22 +44,22 @@ from notes.queries import is_ahead, is_current, is_past
 
 STATUS = Choice(
     "status",
-    "Show",
+    _("Show"),
     (
-        ("current", "Current"),
-        ("ahead", "Not yet true"),
-        ("past", "No longer true"),
-        ("withdrawn", "Never true"),
-        ("all", "All"),
+        ("current", _("Current")),
+        ("ahead", _("Not yet true")),
+        ("past", _("No longer true")),
+        ("withdrawn", _("Never true")),
+        ("all", _("All")),
     ),
 )
 _ORDERS = {"hot": "-heat", "ready": "-promotion", "recent": "-ended_at"}
 HEAT_SORT = Choice(
     "sort",
-    "Sort by",
-    (("hot", "Heat"), ("ready", "Promotion heat"), ("recent", "Last conversation")),
+    _("Sort by"),
+    (("hot", _("Heat")), ("ready", _("Promotion heat")), ("recent", _("Last conversation"))),
 )
-TIER = Choice("tier", "Tier", (("", "All"), ("mid", "Mid term"), ("cold", "Cold")))
+TIER = Choice("tier", _("Tier"), (("", _("All")), ("mid", _("Mid term")), ("cold", _("Cold"))))
 PAGES_A_SEGMENT = 10
 
 
@@ -69,18 +72,15 @@ class FactRow:
     sources: list[SourceQuote]
 
 
-FACT_KIND = Choice("kind", "Kind", (("", "Any"), *((k, k) for k in get_args(FactKind))))
-
-
 def fact_choices(space: Space) -> tuple[Choice, ...]:
     """Three statements."""
     rows = Fact.objects.filter(space=space)
     return (
         STATUS,
-        values_in(rows, "owner", "owner", "About", "Anybody", spare=False),
-        FACT_KIND,
-        values_in(rows, "speaker", "speaker", "Said by", "Anybody"),
-        values_in(rows, "engine", "engine", "Engine", "Any"),
+        values_in(rows, "owner", "owner", _("About"), _("Anybody"), spare=False),
+        Choice("kind", _("Kind"), (("", _("Any")), *((k, code(k)) for k in get_args(FactKind)))),
+        values_in(rows, "speaker", "speaker", _("Said by"), _("Anybody")),
+        values_in(rows, "engine", "engine", _("Engine"), _("Any")),
     )
 
 
@@ -172,15 +172,16 @@ class Change:
         """What became of the row, in a word or two."""
         before, after = self.revision.before, self.revision.after
         if not (before or after):
-            return "erased"
+            return gettext("erased")
         if after is None:
-            return "removed"
+            return gettext("removed")
         if before is None:
-            return "made" if self.revision.version_before is None else "changed"
+            made = self.revision.version_before is None
+            return pgettext("of a row", "made") if made else gettext("changed")
         was, is_now = bool(before.get("retired_at")), bool(after.get("retired_at"))
-        return {(False, True): "taken out", (True, False): "brought back"}.get(
-            (was, is_now), "changed"
-        )
+        if was == is_now:
+            return gettext("changed")
+        return gettext("taken out") if is_now else gettext("brought back")
 
     @property
     def address(self) -> str:
@@ -299,7 +300,7 @@ def segment_pages(segment: Segment, number: int) -> Page[PageRow]:
 
 def type_choice(space: Space) -> Choice:
     rows = Entity.objects.filter(space=space)
-    return values_in(rows, "type", "type", "Type", "Any", spare=False)
+    return values_in(rows, "type", "type", _("Type"), _("Any"), spare=False)
 
 
 def entities(space: Space, filters: Filters, moment: Moment) -> Page[Entity]:

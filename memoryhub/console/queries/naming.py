@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.dialogues.models import Session
 from notes import registry
 from notes.models import Page
@@ -45,7 +47,7 @@ def _wanted(
 
 def _says(row: Any) -> str:
     if isinstance(row, Session):
-        return f"session {row.external_id or row.ordinal}"
+        return gettext("session %(name)s") % {"name": row.external_id or row.ordinal}
     said = next((str(getattr(row, c)) for c in _SAYING if getattr(row, c, "")), "")
     return _short(said or ", ".join(getattr(row, "keywords", [])) or str(row))
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import Func, Q, TextField
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
 from memoryhub.console.moments import Moment
@@ -20,22 +21,22 @@ from notes.models import Derivation, EvolutionEvent, Link, Note, Revision
 
 SHOW = Choice(
     "show",
-    "Show",
+    _("Show"),
     (
-        ("all", "All"),
-        ("pending", "Not yet described"),
-        ("linked", "With links"),
-        ("dormant", "Faded"),
+        ("all", _("All")),
+        ("pending", _("Not yet described")),
+        ("linked", _("With links")),
+        ("dormant", _("Faded")),
     ),
 )
 SOURCE = Choice(
     "source",
-    "Made of",
+    _("Made of"),
     (
-        ("", "Anything"),
-        ("page", "An exchange"),
-        ("fact", "A fact"),
-        ("free", "Kept by agents and people"),
+        ("", _("Anything")),
+        ("page", _("An exchange")),
+        ("fact", _("A fact")),
+        ("free", _("Kept by agents and people")),
     ),
     spare=True,
 )
@@ -54,8 +55,8 @@ def note_choices(space: Space) -> tuple[Choice, ...]:
         SHOW,
         tag_choice(space),
         SOURCE,
-        values_in(rows, "category", "category", "Category", "Any"),
-        values_in(rows, "engine", "engine", "Engine", "Any"),
+        values_in(rows, "category", "category", _("Category"), _("Any")),
+        values_in(rows, "engine", "engine", _("Engine"), _("Any")),
     )
 
 
@@ -64,7 +65,7 @@ def tag_choice(space: Space) -> Choice:
     tags = Note.objects.filter(space=space, retired_at=None).exclude(tags=[])
     found = tags.annotate(tag=Func("tags", function="unnest", output_field=TextField()))
     names = found.order_by("tag").values_list("tag", flat=True).distinct()[:MOST_TAGS]
-    return Choice("tag", "Tag", (("", "Any"), *((name, name) for name in names)))
+    return Choice("tag", _("Tag"), (("", _("Any")), *((name, name) for name in names)))
 
 
 def notes(space: Space, filters: Filters, moment: Moment) -> Page[tuple[Note, list[SourceQuote]]]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.pipeline.counting import with_counts
@@ -15,28 +16,30 @@ from memoryhub.tenants.models import Space
 
 SORT = Choice(
     "sort",
-    "Sort by",
+    _("Sort by"),
     (
-        ("recent", "Last activity"),
-        ("name", "Name"),
-        ("turns", "Most turns"),
-        ("facts", "Most facts"),
-        ("notes", "Most notes"),
-        ("new", "Newest"),
+        ("recent", _("Last activity")),
+        ("name", _("Name")),
+        ("turns", _("Most turns")),
+        ("facts", _("Most facts")),
+        ("notes", _("Most notes")),
+        ("new", _("Newest")),
     ),
 )
 ACTIVE = Choice(
     "active",
-    "Active",
+    _("Active"),
     (
-        ("", "Ever"),
-        ("1", "Since yesterday"),
-        ("7", "In the last week"),
-        ("30", "In the last month"),
+        ("", _("Ever")),
+        ("1", _("Since yesterday")),
+        ("7", _("In the last week")),
+        ("30", _("In the last month")),
     ),
 )
 WORK = Choice(
-    "work", "Work", (("any", "Any"), ("waiting", "Jobs waiting"), ("failed", "Jobs given up"))
+    "work",
+    _("Work"),
+    (("any", _("Any")), ("waiting", _("Jobs waiting")), ("failed", _("Jobs given up"))),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
 from memoryhub.console.moments import Moment
@@ -18,11 +19,16 @@ from memoryhub.tenants.models import Space
 from notes import registry
 from notes.models import EvolutionEvent, Revision
 
-KIND = Choice("kind", "Kind", (("", "All"), *EvolutionEvent.Kind.choices))
+KIND = Choice("kind", _("Kind"), (("", _("All")), *EvolutionEvent.Kind.choices))
 STATE = Choice(
     "state",
-    "State",
-    (("", "All"), ("standing", "Standing"), ("undone", "Undone"), ("purged", "Erased since")),
+    _("State"),
+    (
+        ("", _("All")),
+        ("standing", _("Standing")),
+        ("undone", _("Undone")),
+        ("purged", _("Erased since")),
+    ),
 )
 # Rows of a change-set that are told in the stream; its page tells them all.
 MOST_ROWS = 40
@@ -45,13 +51,12 @@ def choices(space: Space) -> tuple[Choice, ...]:
     """Two statements."""
     rows = EvolutionEvent.objects.filter(space=space)
     kinds = sorted((kind_words(kind.name), kind.name) for kind in registry.kinds())
-    named = (("", "Anything"), *((name, words) for words, name in kinds))
     return (
         KIND,
-        values_in(rows, "actor", "actor", "By", "Anybody", spare=False),
-        Choice("row", "Changed", named, spare=True),
+        values_in(rows, "actor", "actor", _("By"), _("Anybody"), spare=False),
+        Choice("row", _("Changed"), (("", _("Anything")), *((n, w) for w, n in kinds)), spare=True),
         Choice(STATE.name, STATE.label, STATE.options, spare=True),
-        values_in(rows, "engine", "engine", "Engine", "Any"),
+        values_in(rows, "engine", "engine", _("Engine"), _("Any")),
     )
 
 

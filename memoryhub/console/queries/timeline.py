@@ -11,6 +11,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of, values_in
 from memoryhub.console.moments import Moment
@@ -21,10 +22,15 @@ from notes.models import Derivation, Episode, Fact, Note, Segment, SegmentPage
 
 ROLE = Choice(
     "role",
-    "Said by",
-    (("", "Everybody"), ("user", "People"), ("assistant", "Assistants"), ("tool", "Tools")),
+    _("Said by"),
+    (
+        ("", _("Everybody")),
+        ("user", _("People")),
+        ("assistant", _("Assistants")),
+        ("tool", _("Tools")),
+    ),
 )
-STATE = Choice("state", "State", (("", "Any"), *Turn.State.choices), spare=True)
+STATE = Choice("state", _("State"), (("", _("Any")), *Turn.State.choices), spare=True)
 TURNS_A_PAGE = 40
 # Silence that is worth a line.
 GAP = timedelta(hours=6)
@@ -35,8 +41,8 @@ def choices(space: Space) -> tuple[Choice, ...]:
     rows = Turn.objects.filter(space=space)
     return (
         ROLE,
-        values_in(rows, "speaker", "speaker", "Speaker", "Anybody"),
-        values_in(rows, "session__channel", "channel", "Channel", "Any"),
+        values_in(rows, "speaker", "speaker", _("Speaker"), _("Anybody")),
+        values_in(rows, "session__channel", "channel", _("Channel"), _("Any")),
         STATE,
     )
 

@@ -13,9 +13,11 @@ from django.contrib.messages.storage.base import Message
 from django.template import Library
 from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.dateformat import format as written
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import graphing, nouns, wording
@@ -53,7 +55,7 @@ def once() -> str:
 def since(at: datetime | None, zone: str = "UTC") -> SafeString:
     """ "3 hours ago", the exact time on hover. A dash for none."""
     if at is None:
-        return SafeString('<span class="none">never</span>')
+        return format_html('<span class="none">{}</span>', gettext("never"))
     local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
     return _time(local, wording.ago(local, now))
 
@@ -100,54 +102,56 @@ def over(fact: Fact, now: datetime | None = None) -> bool:
 
 
 _SAID = {
-    "add": "Remembered",
-    "same": "Known already",
-    "supersede": "Replaces an older memory",
-    "history": "True at an earlier time",
-    "correct": "Corrects a memory",
-    "end": "No longer so",
-    "review": "Left for a person to decide",
-    "augment": "Known, now with more",
-    "retract": "Was never true",
-    "close": "Ended",
-    "overwrite": "Would change a person's word",
-    "quarantine": "Held back",
-    "forget": "A wish to forget",
+    "add": _("Remembered"),
+    "same": _("Known already"),
+    "supersede": _("Replaces an older memory"),
+    "history": _("True at an earlier time"),
+    "correct": _("Corrects a memory"),
+    "end": _("No longer so"),
+    "review": _("Left for a person to decide"),
+    "augment": _("Known, now with more"),
+    "retract": _("Was never true"),
+    "close": _("Ended"),
+    "overwrite": _("Would change a person's word"),
+    "quarantine": _("Held back"),
+    "forget": _("A wish to forget"),
 }
 
 
 @register.filter
 def decision(op: str) -> str:
-    return _SAID.get(op, op)
+    return str(_SAID.get(op, op))
 
 
 @register.filter
 def value(given: Any) -> str:
     """A column's value as a person reads it."""
     if given is None or given == "" or given == []:
-        return "nothing"
+        return gettext("nothing")
     if isinstance(given, list):
-        return ", ".join(map(str, given))
+        return wording.listed(map(str, given))
     if isinstance(given, float):
         return f"{given:.3g}"
     if isinstance(given, str):
-        return _STATUS.get(given) or _as_time(given)
+        return str(_STATUS[given]).lower() if given in _STATUS else _as_time(given)
     return json.dumps(given)
 
 
 @register.filter
 def setting(given: Any) -> str:
     """A switch's value as the policy page writes it."""
-    return ("on" if given else "off") if isinstance(given, bool) else value(given)
+    if isinstance(given, bool):
+        return gettext("on") if given else gettext("off")
+    return value(given)
 
 
-_STATUS = {value: str(label).lower() for value, label in Fact.Status.choices}
+_STATUS = dict(Fact.Status.choices)
 
 
 def _as_time(text: str) -> str:
     """A stored time as people write it; any other text as it is."""
     at = parse_datetime(text) if text[:1].isdigit() else None
-    return f"{at.day} {at:%b %Y, %H:%M}" if at else text
+    return written(at, gettext("j M Y, H:i")) if at else text
 
 
 @register.filter
@@ -179,6 +183,11 @@ def erased_words(kind: str) -> str:
 
 
 @register.filter
+def code(name: str) -> str:
+    return wording.code(name)
+
+
+@register.filter
 def plain(name: str) -> str:
     """A name of the program as words."""
     return name.replace("_", " ")
@@ -206,13 +215,13 @@ def seconds(milliseconds: float) -> str:
 def state_words(job: Job) -> str:
     """A job's state, and what it waits for."""
     if job.state == Job.State.RETRY:
-        return _WAITS.get(job.error.partition(":")[0], str(job.get_state_display()))
+        return str(_WAITS.get(job.error.partition(":")[0], job.get_state_display()))
     return str(job.get_state_display())
 
 
 _WAITS = {
-    "budget_spent": "Waits for tomorrow's budget",
-    "breaker_open": "Waits for the model",
+    "budget_spent": _("Waits for tomorrow's budget"),
+    "breaker_open": _("Waits for the model"),
 }
 
 
@@ -283,7 +292,8 @@ def minutes(seconds: float) -> str:
 def exactly(at: datetime, zone: str = "UTC") -> SafeString:
     """A day and a time of day."""
     local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
-    return _time(local, f"{wording.day(local, now)}, {local:%H:%M:%S}")
+    day = wording.day(local, now)
+    return _time(local, gettext("%(day)s, %(time)s") % {"day": day, "time": f"{local:%H:%M:%S}"})
 
 
 @register.filter

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memoryhub.console import corrections, differing
 from memoryhub.console.corrections import Action, Given
@@ -76,13 +77,13 @@ def act(request: ConsoleRequest, space_id: UUID, kind: str, row_id: UUID) -> Htt
         action = corrections.named(name)
         assert action is not None, "work_of has refused it"
         now, who = timezone.now(), request.user.username
-        event = by_hand(space, who, now, given.reason or action.why, work)
+        event = by_hand(space, who, now, given.reason or str(action.why), work)
         restoring.settle(space.id, space.tenant_id, f"{row_id}-{now.isoformat()}", now)
     except MemoryHubError as error:
-        messages.error(request, f"Nothing was changed: {error.message}.")
+        messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})
         return redirect(f"space-{kind}", space_id, row_id)
     undo = reverse("space-event", args=[space_id, event.id])
-    messages.success(request, action.done, extra_tags=undoable(undo))
+    messages.success(request, str(action.done), extra_tags=undoable(undo))
     return redirect(f"space-{kind}", space_id, _shown(event, kind, row_id, given["other"]))
 
 

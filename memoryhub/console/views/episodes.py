@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import pgettext
 
 from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import read_filters
@@ -21,7 +22,9 @@ from notes.retention import standing
 @tenant_page()
 def episodes(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
-    filters = read_filters(request.GET, queries.episode_choices(space), dated="Until")
+    filters = read_filters(
+        request.GET, queries.episode_choices(space), dated=pgettext("on days", "Until")
+    )
     page = queries.episodes(space, filters, moment)
     return tab(request, space, "episodes", filters=filters, page=page, moment=moment)
 

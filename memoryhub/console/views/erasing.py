@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memoryhub.console.access import tenant_page, tenant_view
 from memoryhub.console.listing import page_of, read_filters
@@ -41,17 +42,17 @@ def erase(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         row = Space.objects.get(id=space_id)
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
     if target.kind == "subject" and request.POST.get("subject") != space.subject:
-        messages.error(request, "Nothing was erased: type the subject to confirm.")
+        messages.error(request, gettext("Nothing was erased: type the subject to confirm."))
         return redirect(request.get_full_path())
     try:
         receipt = erasing.execute(row, target, request.user.username, now, reason=reason)
     except MemoryHubError as error:
-        messages.error(request, f"Nothing was erased: {error.message}.")
+        messages.error(request, gettext("Nothing was erased: %(why)s.") % {"why": error.message})
         return redirect(request.get_full_path())
     if not receipt.counts:
-        messages.warning(request, "There was nothing left to erase.")
+        messages.warning(request, gettext("There was nothing left to erase."))
         return redirect("space-history", space_id=space_id)
-    messages.success(request, "Erased. This is the receipt.")
+    messages.success(request, gettext("Erased. This is the receipt."))
     return redirect("receipt", receipt_id=receipt.id)
 
 

@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, ngettext
 
 from memoryhub.console.access import tenant_view
 from memoryhub.console.queries import history as queries
@@ -28,14 +29,14 @@ from memoryhub.tenants.scope import tenant_scope
 from notes import timeline
 
 
-def undoable(address: str, label: str = "Undo") -> str:
+def undoable(address: str, label: str = "") -> str:
     """Tags of a message that offers to take back what it tells."""
-    return f"{label}:{address}"
+    return f"{label or gettext('Undo')}:{address}"
 
 
 def need(request: ConsoleRequest, role: str) -> None:
     if not request.seat.may(role):
-        raise PermissionDenied(f"This takes the role of {role} or more.")
+        raise PermissionDenied(gettext("This takes the role of %(role)s or more.") % {"role": role})
 
 
 @tenant_view()
@@ -61,12 +62,11 @@ def event(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpRespon
     try:
         made = undo(found, actor, now, cascade=request.POST.get("cascade") == "yes")
     except MemoryHubError as error:
-        messages.error(request, f"Not undone: {error.message}.")
+        messages.error(request, gettext("Not undone: %(why)s.") % {"why": error.message})
         return redirect("space-event", space_id=space_id, event_id=event_id)
     again = reverse("space-event", args=[space_id, made.id])
-    messages.success(
-        request, "Undone. This can be undone in turn.", extra_tags=undoable(again, "Redo")
-    )
+    done = gettext("Undone. This can be undone in turn.")
+    messages.success(request, done, extra_tags=undoable(again, gettext("Redo")))
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
@@ -85,14 +85,19 @@ def rolling_back(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             return _choosing(request, space, given, to, now)
     need(request, Membership.Role.ADMIN)
     if to is None:
-        messages.error(request, "Choose a time first.")
+        messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
     try:
         undone = roll_back(space, to, request.user.username, now)
     except MemoryHubError as error:
-        messages.error(request, f"Not rolled back: {error.message}.")
+        messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
         return redirect("space-roll-back", space_id=space_id)
-    messages.success(request, f"Rolled back: {len(undone)} changes undone. Each can be redone.")
+    done = ngettext(
+        "Rolled back: %(count)s changes undone. Each can be redone.",
+        "Rolled back: %(count)s changes undone. Each can be redone.",
+        len(undone),
+    )
+    messages.success(request, done % {"count": len(undone)})
     return redirect("space-history", space_id=space_id)
 
 

@@ -9,6 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext
 
 from memoryhub.console import charts
 from memoryhub.console.access import tenant_page
@@ -74,7 +75,7 @@ def space_at(request: ConsoleRequest, space_id: UUID) -> tuple[Any, Moment]:
 @tenant_page()
 def timeline(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
-    filters = read_filters(request.GET, turns.choices(space), dated="Said")
+    filters = read_filters(request.GET, turns.choices(space), dated=pgettext("on days", "Said"))
     page = turns.timeline(space, filters, moment)
     return tab(request, space, "timeline", filters=filters, page=page, moment=moment)
 
@@ -92,7 +93,9 @@ def turn(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> HttpResponse
 @tenant_page()
 def facts(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
-    filters = read_filters(request.GET, memories.fact_choices(space), dated="Said")
+    filters = read_filters(
+        request.GET, memories.fact_choices(space), dated=pgettext("on days", "Said")
+    )
     page = memories.facts(space, filters, moment)
     return tab(request, space, "facts", filters=filters, page=page, moment=moment)
 
@@ -100,7 +103,9 @@ def facts(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page()
 def notes(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
-    filters = read_filters(request.GET, note_rows.note_choices(space), dated="Said")
+    filters = read_filters(
+        request.GET, note_rows.note_choices(space), dated=pgettext("on days", "Said")
+    )
     page = note_rows.notes(space, filters, moment)
     return tab(request, space, "notes", filters=filters, page=page, moment=moment)
 
@@ -108,7 +113,9 @@ def notes(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page()
 def segments(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
-    filters = read_filters(request.GET, (memories.HEAT_SORT, memories.TIER), dated="Last spoken of")
+    filters = read_filters(
+        request.GET, (memories.HEAT_SORT, memories.TIER), dated=gettext("Last spoken of")
+    )
     weights = policy_of(space).policy.heat
     page = memories.segments(space, filters, weights, moment)
     if not moment.is_past:
@@ -132,6 +139,6 @@ def entities(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page()
 def history(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = space_at(request, space_id)
-    filters = read_filters(request.GET, stream.choices(space), dated="Changed")
+    filters = read_filters(request.GET, stream.choices(space), dated=pgettext("on days", "Changed"))
     page = stream.history(space, filters, moment)
     return tab(request, space, "history", filters=filters, page=page, moment=moment)
