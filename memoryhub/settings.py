@@ -174,6 +174,7 @@ TEMPLATES = [
 # --- pages ---
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+FORMAT_MODULE_PATH = "memoryhub.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"

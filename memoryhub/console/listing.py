@@ -122,7 +122,7 @@ class Filters:
     page: int
     values: dict[str, str] = field(default_factory=dict)
     choices: Sequence[Choice] = ()
-    days: Days | None = None
+    dates: Days | None = None
 
     def __getitem__(self, name: str) -> str:
         return self.values[name]
@@ -136,7 +136,7 @@ class Filters:
     def spare_narrowed(self) -> bool:
         """The same of what stands behind "More filters"."""
         chosen = any(self._is_narrow(choice) for choice in self.choices if choice.spare)
-        return chosen or bool(self.days and self.days.is_narrow)
+        return chosen or bool(self.dates and self.dates.is_narrow)
 
     def _is_narrow(self, choice: Choice) -> bool:
         return self.values[choice.name] != choice.options[0][0]
@@ -155,7 +155,7 @@ class Filters:
 
     def on_days(self, column: str, zone: str) -> Q:
         """Rows whose time in `column` is on the days asked for, in this zone."""
-        return self.days.on(column, ZoneInfo(zone)) if self.days else Q()
+        return self.dates.on(column, ZoneInfo(zone)) if self.dates else Q()
 
 
 def read_filters(

@@ -32,11 +32,20 @@ def test_calls_are_summed_and_listed(browser: Client, world: World, settings: An
     assert "timeout: it slept" in page
     assert "3 dropped" in page
     assert "No price is known of large" in page
+    assert "More filters" not in page
     today = browser.get(reverse("usage") + "?days=1").content.decode()
     assert "it slept" not in today
     failed = browser.get(reverse("usage") + "?status=failed").content.decode()
     assert "it slept" in failed
     assert "5,000 + 80" not in failed
+
+
+def test_numbers_are_grouped_by_thousands_in_chinese_too(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        make_call(world.space, "chain", prompt_tokens=5000)
+    page = browser.get(reverse("usage"), headers={"Accept-Language": "zh-CN"}).content.decode()
+    assert '<html lang="zh-hans"' in page
+    assert "5,000" in page
 
 
 def test_budgets_are_shown_with_what_is_spent(browser: Client, world: World) -> None:

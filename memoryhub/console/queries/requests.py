@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from api.models import LoggedRequest
 from memoryhub.console.listing import Choice, Filters, containing
@@ -19,7 +20,7 @@ DAYS = Choice(
 )
 OUTCOME = Choice(
     "outcome",
-    _("Ended"),
+    pgettext_lazy("column", "Ended"),
     (("all", _("any way")), ("good", _("well")), ("4", _("refused")), ("5", _("failed"))),
 )
 SLOW = Choice(

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.listing import Choice, Filters, containing
 from memoryhub.console.replying import CHAT
@@ -24,7 +25,9 @@ PURPOSE = Choice(
     _("Purpose"),
     (("all", _("all")), *((name, name) for name in (*PURPOSES, PROXY, CHAT))),
 )
-STATUS = Choice("status", _("Ended"), (("all", _("any way")), *ModelCall.Status.choices))
+STATUS = Choice(
+    "status", pgettext_lazy("column", "Ended"), (("all", _("any way")), *ModelCall.Status.choices)
+)
 
 
 def today(now: datetime) -> Figures:
