@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import Space, TenantModel
@@ -14,9 +15,9 @@ class Trait(Derived):
     """An assessment of one registered dimension, while it held. Never overrides a fact (I3)."""
 
     class Level(models.TextChoices):
-        HIGH = "high", "High"
-        MEDIUM = "medium", "Medium"
-        LOW = "low", "Low"
+        HIGH = "high", _("High")
+        MEDIUM = "medium", _("Medium")
+        LOW = "low", _("Low")
 
     # The subject, or an agent in its dealings with this subject.
     owner = models.CharField(max_length=120)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.policies.schema import Forget
 from notes.forgetting import draw, retained, weight
 
@@ -30,9 +33,9 @@ class Curve:
 
 
 _SAYS = {
-    "rank": "Fading lowers its rank: it counts ×{weight:.2f} now, and is never hidden.",
-    "sample": "It is hidden where the curve meets its drawn level of {level:.0%}.",
-    "threshold": "It is hidden where the curve falls below {level:.0%}.",
+    "rank": _("Fading lowers its rank: it counts ×%(weight)s now, and is never hidden."),
+    "sample": _("It is hidden where the curve meets its drawn level of %(level)s."),
+    "threshold": _("It is hidden where the curve falls below %(level)s."),
 }
 
 
@@ -59,7 +62,8 @@ def curve(row: Any, since: datetime, forget: Forget, now: datetime) -> Curve | N
         level=None if level is None else round(HEIGHT * (1 - level), 2),
         start=start,
         end=start + span,
-        says=_SAYS[forget.mode].format(weight=at_now, level=level or 0.0),
+        says=gettext(_SAYS[forget.mode])
+        % {"weight": f"{at_now:.2f}", "level": f"{level or 0.0:.0%}"},
     )
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.recall.models import RecallLogItem
 from memoryhub.recall.results import Dropped, Finding, Item
 
@@ -19,15 +22,17 @@ _PAGES = {
     "episode": "space-episode",
 }
 WHY = {
-    "below_floor": "too far from the question",
-    "out_of_date": "does not hold",
-    "faded": "faded",
-    "duplicate": "shown by another",
-    "over_limit": "over the limit",
-    "no_room": "no room left",
-    "irrelevant": "irrelevant, says the judge",
+    "below_floor": _("too far from the question"),
+    "out_of_date": _("does not hold"),
+    "faded": _("faded"),
+    "duplicate": _("shown by another"),
+    "over_limit": _("over the limit"),
+    "no_room": _("no room left"),
+    "irrelevant": _("irrelevant, says the judge"),
 }
-ARMS = {"dense": "meaning", "lexical": "words"}
+_ARMS = {"dense": _("meaning"), "lexical": _("words")}
+# What more a search says of why: see `recall.explaining`.
+DETAILS = (_("retracted"), _("worded anew"), _("dormant"), _("superseded"), _("over"), _("not yet"))
 # In the order they come in; a log keeps none.
 _STAGES = ("route", "embed", "always", "candidates", "rank", "hydrate", "judge", "pack", "answer")
 _TONES = {
@@ -103,6 +108,15 @@ class Left:
     page_id: UUID
 
 
+def why_words(why: str) -> str:
+    """Why something is not shown."""
+    return gettext(WHY[why]) if why in WHY else why
+
+
+def _arm(name: str) -> str:
+    return gettext(_ARMS[name]) if name in _ARMS else name
+
+
 def of_sections(sections: Iterable[tuple[str, Sequence[Item]]]) -> list[Shown]:
     """What a search has just shown."""
     rows = [(name, item) for name, items in sections for item in items]
@@ -129,7 +143,7 @@ def of_dropped(dropped: Iterable[Dropped]) -> list[Left]:
         Left(
             kind=each.kind,
             memory_id=each.id,
-            why=WHY.get(each.why, each.why),
+            why=why_words(each.why),
             detail=each.detail,
             score=each.score,
             of=each.of,
@@ -172,7 +186,7 @@ def _left(each: Mapping[str, Any], item: Item | None) -> Left:
     return Left(
         kind=each["kind"],
         memory_id=UUID(each["id"]),
-        why=WHY.get(each["why"], each["why"]),
+        why=why_words(each["why"]),
         detail=each["detail"],
         score=each["score"],
         of=UUID(each["of"]) if each["of"] else None,
@@ -190,12 +204,12 @@ def _page(kind: str, at: UUID, item: Item | None) -> dict[str, Any]:
 
 
 def _place(found: Finding) -> Place:
-    arms = [(ARMS.get(name, name), arm.rank, arm.score) for name, arm in found.arms.items()]
+    arms = [(_arm(name), arm.rank, arm.score) for name, arm in found.arms.items()]
     return Place(found.channel, found.rank, found.score, found.reason, arms)
 
 
 def _logged_place(found: Mapping[str, Any]) -> Place:
-    arms = [(ARMS.get(name, name), rank, score) for name, (rank, score) in found["arms"].items()]
+    arms = [(_arm(name), rank, score) for name, (rank, score) in found["arms"].items()]
     return Place(found["channel"], found["rank"], found["score"], "", arms)
 
 

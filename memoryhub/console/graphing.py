@@ -10,33 +10,38 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 MOST = 5000  # memories drawn at once
 MOST_LINKS = 20_000
 DEPTHS = (1, 2, 3)
 LABEL = 90  # characters of a memory in the picture
-KINDS: Mapping[str, str] = {
-    "note": "Notes",
-    "fact": "Facts",
-    "entity": "Entities",
-    "segment": "Segments",
-    "episode": "Episodes",
+KINDS: Mapping[str, StrOrPromise] = {
+    "note": _("Notes"),
+    "fact": _("Facts"),
+    "entity": _("Entities"),
+    "segment": _("Segments"),
+    "episode": _("Episodes"),
 }
 USUAL_KINDS = ("note", "fact", "entity")
 # Every kind of link with what it says, in words.
-LINKS: Mapping[str, tuple[str, str]] = {
-    "link": ("Linked notes", "is linked with"),
-    "supersedes": ("Replaced facts", "replaces"),
-    "relation": ("Relations", "is related to"),
-    "mentions": ("Mentions", "speaks of"),
-    "support": ("Same source", "rests on the same words as"),
-    "about": ("Topic", "belongs to"),
+LINKS: Mapping[str, tuple[StrOrPromise, StrOrPromise]] = {
+    "link": (_("Linked notes"), _("is linked with")),
+    "supersedes": (_("Replaced facts"), _("replaces")),
+    "relation": (_("Relations"), _("is related to")),
+    "mentions": (_("Mentions"), _("speaks of")),
+    "support": (_("Same source"), _("rests on the same words as")),
+    "about": (_("Topic"), _("belongs to")),
 }
-COLOURS = (("kind", "Kind"), ("cluster", "Cluster"))
+COLOURS = (("kind", _("Kind")), ("cluster", _("Cluster")))
 
 
 class Node(NamedTuple):
@@ -73,12 +78,14 @@ class Graph:
         """What is not drawn, in a sentence; empty when all is."""
         told = []
         if self.total > len(self.nodes):
-            told.append(
-                f"Of {self.total:,} memories the {len(self.nodes):,} warmest are shown: choose "
-                "fewer kinds, or look around one of them, to see others."
+            message = gettext(
+                "Of %(total)s memories the %(shown)s warmest are shown: choose fewer kinds, or "
+                "look around one of them, to see others."
             )
+            told.append(message % {"total": f"{self.total:,}", "shown": f"{len(self.nodes):,}"})
         if self.links > len(self.edges):
-            told.append(f"Of {self.links:,} links the {len(self.edges):,} strongest are shown.")
+            message = gettext("Of %(total)s links the %(shown)s strongest are shown.")
+            told.append(message % {"total": f"{self.links:,}", "shown": f"{len(self.edges):,}"})
         return " ".join(told)
 
 

@@ -49,6 +49,7 @@ _NONE: dict[str, StrOrPromise] = {
     "fact": _("No fact fits these filters."),
     "import": _("No import fits these filters."),
     "job": _("No job fits these filters."),
+    "link": _("No link fits these filters."),
     "memory": _("No memory fits these filters."),
     "note": _("No note fits these filters."),
     "person": _("No person fits these filters."),

@@ -11,6 +11,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from memoryhub.console import explained
 from memoryhub.console.copying import Call
@@ -95,9 +96,11 @@ class Wish:
 
     @property
     def other_title(self) -> str:
-        named = [f"preset {self.policy}"] if self.policy else []
-        named += [f"channels {', '.join(self.other_channels)}"] if self.other_channels else []
-        named += [f"combined {self.other_select}"] if self.other_select else []
+        named = [_("preset %(name)s") % {"name": self.policy}] if self.policy else []
+        if self.other_channels:
+            named.append(_("channels %(names)s") % {"names": ", ".join(self.other_channels)})
+        if self.other_select:
+            named.append(_("combined %(how)s") % {"how": self.other_select})
         title = ", ".join(named)
         return title[:1].upper() + title[1:]
 
@@ -139,7 +142,7 @@ def _one_of(text: str, known: Sequence[str]) -> str:
 
 def _number(text: str, name: str) -> int:
     if not (text.isdecimal() and len(text) < 8):
-        raise InvalidInput("a whole number", field=name)
+        raise InvalidInput(_("a whole number"), field=name)
     return int(text)
 
 
@@ -149,7 +152,7 @@ def _end_of(text: str, zone: str) -> datetime:
         day = date.fromisoformat(text)
         return datetime.combine(day, time.max, ZoneInfo(zone)).astimezone()
     except (ValueError, OverflowError):
-        raise InvalidInput("a day, as 2026-05-01", field="as of") from None
+        raise InvalidInput(_("a day, as 2026-05-01"), field=_("as of")) from None
 
 
 @dataclass

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from memoryhub.policies.composing import Difference, composed, differences, house_rules
 from memoryhub.policies.describing import shown
 from memoryhub.policies.presets import DEFAULT, PRESETS, Preset
@@ -129,7 +131,7 @@ def _row(
     assert switch is not None  # NAMES holds switches only
     value = policy_value(policy, name)
     text = given.get(name, as_text(value))
-    return Row(switch, text, shown(value), _source(name, value, layers), wrong.get(name, ""))
+    return Row(switch, text, worded(value), _source(name, value, layers), wrong.get(name, ""))
 
 
 def _source(name: str, value: Any, layers: Layers) -> str:
@@ -140,6 +142,11 @@ def _source(name: str, value: Any, layers: Layers) -> str:
         return "tenant"
     default = SWITCHES[name].default if name in SWITCHES else ""
     return "default" if value == default else "preset"
+
+
+def worded(value: Any) -> str:
+    """A value as a page says it."""
+    return _(shown(value)) if value is None or isinstance(value, bool) else shown(value)
 
 
 def as_text(value: Any) -> str:
@@ -165,7 +172,9 @@ def options(layers: Layers, *, of_space: bool) -> list[Option]:
 
 def _follow(layers: Layers) -> Preset:
     name = _preset_of(layers.tenant)
-    return Preset("", "As the tenant", f"Follows the tenant, whose preset is {name}.")
+    return Preset(
+        "", _("As the tenant"), _("Follows the tenant, whose preset is %(name)s.") % {"name": name}
+    )
 
 
 def _preset_of(row: Any) -> str:
@@ -191,7 +200,7 @@ def candidate(layers: Layers, preset: str, *, of_space: bool = True) -> Policy:
 def _change(each: Difference) -> Change:
     switch = switch_of(each.name)
     assert switch is not None  # differences are of switches
-    return Change(switch, shown(each.before) or "nothing", shown(each.after) or "nothing")
+    return Change(switch, worded(each.before) or _("nothing"), worded(each.after) or _("nothing"))
 
 
 def _applied(
@@ -264,7 +273,7 @@ def steps(overrides: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
 
 def _worded(overrides: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in overrides.items():
-        yield name, shown(value) or "nothing"
+        yield name, worded(value) or _("nothing")
 
 
 def unchanged(own: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:

@@ -7,17 +7,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memoryhub.console.explained import WHY, Shown
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_noop as _
+
+from memoryhub.console.explained import Shown, why_words
+from memoryhub.console.wording import listed
 from memoryhub.recall.results import Explanation, RouteTaken
 
 # What is timed as a stage's own, and why it drops: whatever it is that is shown or dropped, some
 # stage has done it.
 _TIMED = {
-    "Question": ("route", "embed"),
-    "Channels": ("always", "candidates"),
-    "Fusion": ("rank", "hydrate"),
-    "Judge": ("judge",),
-    "Packing": ("pack", "answer"),
+    _("Question"): ("route", "embed"),
+    _("Channels"): ("always", "candidates"),
+    _("Fusion"): ("rank", "hydrate"),
+    _("Judge"): ("judge",),
+    _("Packing"): ("pack", "answer"),
 }
 _DROPS = {
     "Channels": ("out_of_date", "faded"),
@@ -26,10 +30,19 @@ _DROPS = {
     "Packing": ("over_limit", "no_room"),
 }
 _COMBINED = {
-    "routed": "the question chose its channels",
-    "fixed": "one channel after the other",
-    "fused": "all channels ranked together",
+    "routed": _("the question chose its channels"),
+    "fixed": _("one channel after the other"),
+    "fused": _("all channels ranked together"),
 }
+# What a route says of itself, in parts: see `recall.explaining`.
+BECAUSE = (
+    _("the question asks for exact words"),
+    _("the question is after an overview or a story"),
+    _("the question asks for a fact"),
+    _("so one store is read"),
+    _("the policy's channels are read side by side"),
+    _("all channels are ranked together"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,41 +77,52 @@ def stages_of(
     """The five stages, in their order, each with its part of what was done."""
     says = {
         "Question": _question(explain.route),
-        "Channels": "Looked for candidates.",
-        "Fusion": f"Combined: {_COMBINED.get(explain.route.select, explain.route.select)}.",
+        "Channels": gettext("Looked for candidates."),
+        "Fusion": gettext("Combined: %(how)s.") % {"how": _combined(explain.route.select)},
         "Judge": _judge(explain.judged, rounds),
         "Packing": _packing(len(shown), tokens, budget),
     }
     why = Counter[str](each.why for each in explain.dropped)
     return [
         Stage(
-            name=name,
+            name=gettext(name),
             says=text,
             took=sum(took_ms.get(each, 0.0) for each in _TIMED[name]),
             brought=_brought(explain, shown) if name == "Channels" else (),
-            dropped=[(WHY[each], why[each]) for each in _DROPS.get(name, ()) if why[each]],
+            dropped=[(why_words(each), why[each]) for each in _DROPS.get(name, ()) if why[each]],
         )
         for name, text in says.items()
     ]
 
 
 def _question(route: RouteTaken) -> str:
-    named = f"; it names {', '.join(route.named)}" if route.named else ""
-    times = f"; of {', '.join(route.times)}" if route.times else ""
-    return f"{route.because}{named}{times}"
+    parts = list(map(gettext, route.because.split("; ")))
+    if route.named:
+        parts.append(gettext("it names %(names)s") % {"names": listed(route.named)})
+    if route.times:
+        parts.append(gettext("of %(times)s") % {"times": listed(route.times)})
+    return pgettext("between parts of a sentence", "; ").join(parts)
+
+
+def _combined(select: str) -> str:
+    return gettext(_COMBINED[select]) if select in _COMBINED else select
 
 
 def _judge(judged: str, rounds: int) -> str:
     if not judged:
-        return "Nobody was asked: the floor alone decides."
-    return f"{judged} ({rounds} rounds)" if rounds > 1 else judged
+        return gettext("Nobody was asked: the floor alone decides.")
+    if rounds == 1:
+        return judged
+    return gettext("%(word)s (%(rounds)s rounds)") % {"word": judged, "rounds": rounds}
 
 
 def _packing(shown: int, tokens: int | None, budget: int | None) -> str:
     if tokens is None:
-        return f"{shown} shown."
-    of = f" of {budget:,}" if budget else ""
-    return f"{shown} shown, {tokens:,}{of} tokens."
+        return gettext("%(shown)s shown.") % {"shown": shown}
+    said = {"shown": shown, "tokens": f"{tokens:,}", "budget": f"{budget or 0:,}"}
+    if budget:
+        return gettext("%(shown)s shown, %(tokens)s of %(budget)s tokens.") % said
+    return gettext("%(shown)s shown, %(tokens)s tokens.") % said
 
 
 def _brought(explain: Explanation, shown: Sequence[Shown]) -> list[Brought]:

@@ -18,6 +18,8 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.curves import Curve, curve
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
@@ -27,9 +29,17 @@ from notes.forgetting import DAY_SECONDS, hides
 from notes.models import Episode, Fact, Note
 from notes.retention import MODELS, Standing, dated, exempt, standing
 
-KIND = Choice("kind", "Kind", (("fact", "Facts"), ("note", "Notes"), ("episode", "Episodes")))
-DAYS = Choice("days", "Over", (("7", "A week"), ("28", "Four weeks"), ("364", "A year")))
-SEEN = Choice("seen", "Show", (("", "All"), ("active", "In sight"), ("dormant", "Faded")))
+KIND = Choice(
+    "kind", _("Kind"), (("fact", _("Facts")), ("note", _("Notes")), ("episode", _("Episodes")))
+)
+DAYS = Choice(
+    "days",
+    pgettext_lazy("so long a time", "Over"),
+    (("7", _("A week")), ("28", _("Four weeks")), ("364", _("A year"))),
+)
+SEEN = Choice(
+    "seen", _("Show"), (("", _("All")), ("active", _("In sight")), ("dormant", _("Faded")))
+)
 _WORDS: dict[Any, tuple[str, ...]] = {
     Fact: ("text",),
     Note: ("content", "context"),

@@ -10,6 +10,8 @@ from uuid import UUID
 from django.db.models import Count, Q
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.dialogues.models import Turn
@@ -23,16 +25,16 @@ from notes.models import Fact, Note
 KINDS = ("fact", "note", "turn")
 VERDICT = Choice(
     "verdict",
-    "Show",
+    _("Show"),
     (
-        ("all", "All"),
-        ("worse", "Got worse"),
-        ("better", "Got better"),
-        ("same", "Same"),
-        ("missed", "Missed by the candidate"),
+        ("all", _("All")),
+        ("worse", _("Got worse")),
+        ("better", _("Got better")),
+        ("same", _("Same")),
+        ("missed", _("Missed by the candidate")),
     ),
 )
-STATE = Choice("state", "State", (("all", "Any"), *ReplayRun.State.choices))
+STATE = Choice("state", _("State"), (("all", _("Any")), *ReplayRun.State.choices))
 _ROW_PAGES = {"fact": "space-fact", "note": "space-note", "turn": "space-turn"}
 
 
@@ -57,7 +59,7 @@ class Asked:
 def tag_choice(space: Space | None = None) -> Choice:
     rows = _standing(space).values_list("tags", flat=True)
     tags = sorted({tag for row in rows for tag in row})
-    return Choice("tag", "Tag", (("", "Any"), *((tag, tag) for tag in tags[:100])))
+    return Choice("tag", _("Tag"), (("", _("Any")), *((tag, tag) for tag in tags[:100])))
 
 
 def _standing(space: Space | None) -> Any:
@@ -107,7 +109,7 @@ def _named(space_id: UUID, stored: dict[str, Any], held: dict[str, Any]) -> Name
     turns = [held[turn] for turn in stored["turns"] if turn in held]
     said = " … ".join(turn.text for turn in turns)
     address = reverse("space-turn", args=[space_id, turns[0].id]) if turns else ""
-    return Named(value, kind, said or "no longer held", address, source=True)
+    return Named(value, kind, said or gettext("no longer held"), address, source=True)
 
 
 def words_of(row: Any) -> str:
@@ -170,20 +172,22 @@ class Results:
     @property
     def both(self) -> list[tuple[str, str, str]]:
         """(what, now, candidate) of the table, in words."""
-        return list(zip(_FIGURES, _told(self.current), _told(self.candidate), strict=True))
+        return list(zip(_figures(), _told(self.current), _told(self.candidate), strict=True))
 
 
-_FIGURES = (
-    *(f"Expected memories among the first {k}" for k in KS),
-    "Nearness (mean of 1/place)",
-    "Said that it is not enough",
-    "Answered without a part that failed",
-    "Milliseconds, half below",
-    "Milliseconds, 95 in 100 below",
-    "Tokens handed over, mean",
-    "Calls of models",
-    "Tokens of models",
-)
+def _figures() -> list[str]:
+    expected = gettext("Expected memories among the first %(count)s")
+    return [
+        *(expected % {"count": k} for k in KS),
+        gettext("Nearness (mean of 1/place)"),
+        gettext("Said that it is not enough"),
+        gettext("Answered without a part that failed"),
+        gettext("Milliseconds, half below"),
+        gettext("Milliseconds, 95 in 100 below"),
+        gettext("Tokens handed over, mean"),
+        gettext("Calls of models"),
+        gettext("Tokens of models"),
+    ]
 
 
 def _told(figures: Summary) -> list[str]:

@@ -21,6 +21,7 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Cast, Coalesce, Left, NullIf
+from django.utils.translation import gettext
 
 from memoryhub.console.graphing import (
     KINDS,
@@ -142,7 +143,7 @@ def _entities(space: Space, weights: Heat, now: datetime) -> QuerySet[Any]:
 
 def _segments(space: Space, weights: Heat, now: datetime) -> QuerySet[Any]:
     rows = with_heat(Segment.objects.filter(space=space, retired_at=None), weights, now)
-    words = Coalesce(NullIf("summary", Value("")), Value("A topic without a summary yet"))
+    words = Coalesce(NullIf("summary", Value("")), Value(gettext("A topic without a summary yet")))
     return _columns(rows, "segment", words, F("heat"))
 
 

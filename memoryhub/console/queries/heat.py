@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.wording import plural
 from memoryhub.pipeline.counting import count_of
 from memoryhub.policies.schema import Heat, Policy
 from memoryhub.tenants.models import Space
@@ -18,9 +19,11 @@ from notes.heat import with_heat
 from notes.models import EvolutionEvent, Segment, SegmentPage
 
 BY = Choice(
-    "by", "Heat for", (("promotion", "Being read for the persona"), ("staying", "Staying in reach"))
+    "by",
+    _("Heat for"),
+    (("promotion", _("Being read for the persona")), ("staying", _("Staying in reach"))),
 )
-TIER = Choice("tier", "Tier", (("", "All"), ("mid", "In reach"), ("cold", "Cold")))
+TIER = Choice("tier", _("Tier"), (("", _("All")), ("mid", _("In reach")), ("cold", _("Cold"))))
 NEXT = 5  # of those that go next, and of what went last
 
 
@@ -76,17 +79,28 @@ def _in_reach(rows: QuerySet[Segment]) -> QuerySet[Segment]:
 
 
 def _why_promoted(row: Any, weights: Heat) -> str:
-    unread = plural(row.unread, "exchange")
+    unread = _exchanges(row.unread)
     if row.promotion > weights.tau:
-        return f"over the threshold: {unread} will be read by the next job for it"
+        message = gettext("over the threshold: %(unread)s will be read by the next job for it")
+        return message % {"unread": unread}
     lacks = weights.tau - row.promotion
-    ways = [
-        plural(int(lacks // weight) + 1, noun)
-        for weight, noun in ((weights.alpha, "visit"), (weights.beta, "exchange"))
-        if weight > 0
-    ]
-    more = f": {' or '.join(ways)} more would do" if ways else ""
-    return f"lacks {lacks:.2f}{more}; {unread} not read yet"
+    ways = []
+    if weights.alpha > 0:
+        ways.append(_visits(int(lacks // weights.alpha) + 1))
+    if weights.beta > 0:
+        ways.append(_exchanges(int(lacks // weights.beta) + 1))
+    said = {"lacks": f"{lacks:.2f}", "ways": gettext(" or ").join(ways), "unread": unread}
+    if not ways:
+        return gettext("lacks %(lacks)s; %(unread)s not read yet") % said
+    return gettext("lacks %(lacks)s: %(ways)s more would do; %(unread)s not read yet") % said
+
+
+def _visits(n: int) -> str:
+    return ngettext("%(count)s visit", "%(count)s visits", n) % {"count": f"{n:,}"}
+
+
+def _exchanges(n: int) -> str:
+    return ngettext("%(count)s exchange", "%(count)s exchanges", n) % {"count": f"{n:,}"}
 
 
 def next_cold(space: Space, policy: Policy, now: datetime, mid: int) -> list[Next]:
@@ -101,8 +115,11 @@ def _why_cold(place: int, room: int) -> str:
     """`place` from the coldest; `room` for so many topics more."""
     new = room + place
     if new <= 0:
-        return "over the capacity: it goes when the next topic is placed"
-    return f"goes when {plural(new, 'new topic')} {'has' if new == 1 else 'have'} come"
+        return gettext("over the capacity: it goes when the next topic is placed")
+    message = ngettext(
+        "goes when %(count)s new topic has come", "goes when %(count)s new topics have come", new
+    )
+    return message % {"count": f"{new:,}"}
 
 
 def latest_moves(space: Space) -> Sequence[EvolutionEvent]:

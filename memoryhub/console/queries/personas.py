@@ -6,15 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters
 from memoryhub.console.moments import Moment
 from memoryhub.console.queries.memories import sources_of
 from memoryhub.console.quoting import SourceQuote
+from memoryhub.console.vocabulary import TRAIT
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes import shelving
@@ -26,20 +30,30 @@ from personas.profiles import attributes
 from personas.registry import DIMENSIONS, Dimension, allowed
 from personas.traits import owner_of
 
-GROUPS = {
-    "personality": "Needs and personality",
-    "alignment": "What is expected of an assistant",
-    "interests": "Interests",
-    "extras": "More",
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+GROUPS: dict[str, StrOrPromise] = {
+    "personality": _("Needs and personality"),
+    "alignment": _("What is expected of an assistant"),
+    "interests": _("Interests"),
+    "extras": _("More"),
 }
 
 
-CATEGORY = Choice("category", "About", (("", "All"), *GROUPS.items()))
-LEVEL = Choice("level", "Level", (("", "Any"), *Trait.Level.choices, ("over", "Nothing now")))
+CATEGORY = Choice("category", _("About"), (("", _("All")), *GROUPS.items()))
+LEVEL = Choice(
+    "level", _("Level"), (("", _("Any")), *Trait.Level.choices, ("over", _("Nothing now")))
+)
 BLOCK_KIND = Choice(
     "kind",
-    "Kind",
-    (("", "All"), ("own", "Of this space"), ("shared", "Shared"), ("generated", "Generated")),
+    _("Kind"),
+    (
+        ("", _("All")),
+        ("own", _("Of this space")),
+        ("shared", _("Shared")),
+        ("generated", _("Generated")),
+    ),
 )
 
 
@@ -54,7 +68,11 @@ class TraitLife:
 
     @property
     def words(self) -> str:
-        return self.dimension.says(self.now.level) if self.now else ""
+        return says(self.dimension, self.now.level) if self.now else ""
+
+    @property
+    def label(self) -> str:
+        return pgettext(TRAIT, self.dimension.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +80,7 @@ class ShelfView:
     """A shelf: what is on it, and how many fell off."""
 
     title: str
+    heading: str
     facts: list[Fact]
     cap: int
     fallen: int
@@ -73,13 +92,13 @@ class ShelfView:
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    groups: list[tuple[str, list[TraitLife]]]
+    groups: list[tuple[StrOrPromise, list[TraitLife]]]
     traits: int
     profile: list[ProfileAttribute]
     shelves: list[ShelfView]
     portrait: CoreBlock | None
     owner: str
-    choices: list[Dimension]
+    choices: list[tuple[str, str]]
 
     @property
     def is_empty(self) -> bool:
@@ -103,12 +122,12 @@ def persona(
         traits=len(lives),
         profile=_profile(space, moment),
         shelves=[
-            _shelf(space, "About the person", Fact.Shelf.USER, policy, moment),
-            _shelf(space, "About the agent", Fact.Shelf.AGENT, policy, moment),
+            _shelf(space, Fact.Shelf.USER, policy, moment),
+            _shelf(space, Fact.Shelf.AGENT, policy, moment),
         ],
         portrait=next((block for block in held_blocks(space, moment) if block.generated), None),
         owner=owner_of(space),
-        choices=[DIMENSIONS[key] for key in keys],
+        choices=[(key, _poles(DIMENSIONS[key])) for key in keys],
     )
 
 
@@ -133,7 +152,7 @@ def _life(key: str, rows: list[Trait], quotes: list[SourceQuote], at: datetime) 
 
 def _fits(life: TraitLife, filters: Filters) -> bool:
     level = life.now.level if life.now else "over"
-    words = f"{life.dimension.label} {life.words} {life.now.rationale if life.now else ''}"
+    words = f"{life.label} {life.words} {life.now.rationale if life.now else ''}"
     return (
         filters["category"] in ("", life.dimension.category)
         and filters["level"] in ("", level)
@@ -149,17 +168,42 @@ def _profile(space: Space, moment: Moment) -> list[ProfileAttribute]:
     return [moment.row(row) for row in rows.order_by("key")]
 
 
-def _grouped(lives: Iterable[TraitLife]) -> list[tuple[str, list[TraitLife]]]:
+def _grouped(lives: Iterable[TraitLife]) -> list[tuple[StrOrPromise, list[TraitLife]]]:
     by: dict[str, list[TraitLife]] = defaultdict(list)
     for life in lives:
         by[life.dimension.category].append(life)
     return [(title, by[category]) for category, title in GROUPS.items() if by[category]]
 
 
-def _shelf(space: Space, title: str, kind: str, policy: Policy, moment: Moment) -> ShelfView:
+def says(dimension: Dimension, level: str) -> str:
+    """The level in words, as `Dimension.says` has it."""
+    high, low = pgettext(TRAIT, dimension.high), pgettext(TRAIT, dimension.low)
+    if level in ("high", "low"):
+        return high if level == "high" else low
+    if dimension.category == "interests":
+        return gettext("some interest in %(topic)s") % {
+            "topic": pgettext(TRAIT, dimension.label).lower()
+        }
+    return gettext("between %(low)s and %(high)s") % {"low": low, "high": high}
+
+
+def _poles(dimension: Dimension) -> str:
+    """As a choice of a form."""
+    named = {each: pgettext(TRAIT, getattr(dimension, each)) for each in ("label", "high", "low")}
+    return gettext("%(label)s: %(high)s or %(low)s") % named
+
+
+_SHELVES = {
+    Fact.Shelf.USER: (_("About the person"), _("Shelf: about the person")),
+    Fact.Shelf.AGENT: (_("About the agent"), _("Shelf: about the agent")),
+}
+
+
+def _shelf(space: Space, kind: Fact.Shelf, policy: Policy, moment: Moment) -> ShelfView:
     rows = shelving.newest_first(current(moment.rows(space, Fact).filter(shelf=kind), moment.at))
     facts = [moment.row(row) for row in shelving.within(rows, policy.shelf.cap)]
-    return ShelfView(title, facts, policy.shelf.cap, rows.count() - len(facts))
+    title, heading = map(str, _SHELVES[kind])
+    return ShelfView(title, heading, facts, policy.shelf.cap, rows.count() - len(facts))
 
 
 @dataclass(frozen=True, slots=True)

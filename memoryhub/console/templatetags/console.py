@@ -169,7 +169,22 @@ def kind_words(kind: str) -> str:
 @register.filter
 def link_words(kind: str) -> str:
     """What a link of the graph says, between its ends."""
-    return graphing.LINKS[kind][1]
+    return str(graphing.LINKS[kind][1])
+
+
+_KINDS = {**graphing.KINDS, "page": _("Exchanges"), "turn": _("Turns")}
+
+
+@register.filter
+def kinds_words(kind: str) -> str:
+    """Memories of a kind, as a heading."""
+    return str(_KINDS.get(kind, kind))
+
+
+@register.filter
+def of_program(words: str) -> str:
+    """Words that a table of the program holds in English: see `vocabulary`."""
+    return gettext(words)
 
 
 @register.filter

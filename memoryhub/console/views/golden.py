@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.console.access import tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
@@ -107,15 +108,15 @@ def _sent(request: ConsoleRequest, space: Any, question: GoldenQuestion | None) 
     try:
         if question and request.POST.get("action") == "remove":
             services.remove_question(space, question.id, actor, now)
-            messages.success(request, "It is asked no more. Undo it in the space's history.")
+            messages.success(request, _("It is asked no more. Undo it in the space's history."))
         elif question:
             services.change_question(
                 space, question.id, form.text, form.named, actor, now, tags=form.labels
             )
-            messages.success(request, "Changed.")
+            messages.success(request, _("Changed."))
         else:
             services.save_question(space, form.text, form.named, actor, now, tags=form.labels)
-            messages.success(request, "Saved: the next replay asks it.")
+            messages.success(request, _("Saved: the next replay asks it."))
     except MemoryHubError as error:
         return _page(request, space, question, form, trouble=error.message)
     return redirect("space-golden", space_id=space.id)

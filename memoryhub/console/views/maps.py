@@ -10,11 +10,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page, require_POST
 
 from memoryhub.console.access import tenant_page
-from memoryhub.console.graphing import says, warmth
+from memoryhub.console.graphing import KINDS, says, warmth
 from memoryhub.console.listing import PAGE_SIZE, Choice, Filters, Page, read_filters
 from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import maps as queries
@@ -28,12 +30,14 @@ from memoryhub.pipeline.services import ring_on_commit
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Membership, Space
 
-COLOUR = Choice("colour", "Colour by", (("kind", "Kind"), ("segment", "Topic"), ("tag", "Tag")))
-VIEW = Choice("view", "View", (("picture", "Picture"), ("table", "Table")))
+COLOUR = Choice(
+    "colour", _("Colour by"), (("kind", _("Kind")), ("segment", _("Topic")), ("tag", _("Tag")))
+)
+VIEW = Choice("view", _("View"), (("picture", _("Picture")), ("table", _("Table"))))
 KIND = Choice(
     "kind",
-    "Kind",
-    (("", "All"), *((k, k.capitalize() + "s") for k in mapping.KINDS)),
+    _("Kind"),
+    (("", _("All")), *((kind, KINDS[kind]) for kind in mapping.KINDS)),
 )
 
 
@@ -84,8 +88,8 @@ def data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     standing = queries.standing(space)
     points = _points(space, standing)
     full = standing.row is not None and len(standing.row.points) >= mapping.MOST
-    left_out = f"The newest {mapping.MOST:,} memories are on the map." if full else ""
-    return compact_json(queries.compact(points, left_out))
+    left_out = gettext("The newest %(count)s memories are on the map.") if full else ""
+    return compact_json(queries.compact(points, left_out % {"count": f"{mapping.MOST:,}"}))
 
 
 @require_POST
@@ -93,6 +97,7 @@ def data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def begin(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = space_or_404(space_id, timezone.now())
     actor = request.user.get_username()
-    if tried(request, lambda: mapping.begin(space, actor, timezone.now()), "It is being drawn."):
+    said = gettext("It is being drawn.")
+    if tried(request, lambda: mapping.begin(space, actor, timezone.now()), said):
         ring_on_commit(space.tenant_id, space.id)
     return redirect("space-map", space_id=space.id)

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.console.access import tenant_page
 from memoryhub.console.listing import page_in, read_filters
@@ -50,7 +51,7 @@ def set_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     def change() -> None:
         traits.correct(space, key, level, request.user.username, timezone.now())
 
-    _tried(request, change, "Set. The pipeline will propose a change, not make one.")
+    _tried(request, change, _("Set. The pipeline will propose a change, not make one."))
     return redirect("space-persona", space_id=space.id)
 
 
@@ -62,7 +63,7 @@ def set_profile(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     def change() -> None:
         profiles.write(space, key, value, request.user.username, timezone.now())
 
-    _tried(request, change, "The profile is changed.")
+    _tried(request, change, _("The profile is changed."))
     return redirect("space-persona", space_id=space.id)
 
 
@@ -118,7 +119,7 @@ def new_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             shared = CoreBlock.objects.get(space=None, agent="", label=label, retired_at=None)
             blocks.attach(shared, space)
 
-    _tried(request, change, "The block is there. Agents see it from their next step on.")
+    _tried(request, change, _("The block is there. Agents see it from their next step on."))
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -139,7 +140,7 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
             char_limit=_number(form.get("char_limit", "")),
         )
 
-    if not _tried(request, change, "Saved as a new version."):
+    if not _tried(request, change, _("Saved as a new version.")):
         request.session[_draft_key(found)] = value[:MAX_LIMIT]
     return redirect("space-block", space_id=space.id, block_id=found.id)
 
@@ -147,7 +148,7 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
 @tenant_page(role=Membership.Role.EDITOR)
 def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _block(request, space_id, block_id)
-    done = "Taken away. Its versions stay."
+    done = _("Taken away. Its versions stay.")
     _tried(request, lambda: blocks.delete(_writer(request, space), found.id), done)
     return redirect("space-blocks", space_id=space.id)
 
@@ -155,14 +156,14 @@ def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> Htt
 @tenant_page(role=Membership.Role.EDITOR)
 def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _block(request, space_id, block_id, anywhere=True)
-    _tried(request, lambda: blocks.attach(found, space), "Agents of this space see it now.")
+    _tried(request, lambda: blocks.attach(found, space), _("Agents of this space see it now."))
     return redirect("space-blocks", space_id=space.id)
 
 
 @tenant_page(role=Membership.Role.EDITOR)
 def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _block(request, space_id, block_id)
-    done = "Agents of this space no longer see it."
+    done = _("Agents of this space no longer see it.")
     _tried(request, lambda: blocks.detach(found, space), done)
     return redirect("space-blocks", space_id=space.id)
 
@@ -187,12 +188,12 @@ def _writer(request: ConsoleRequest, space: Space) -> Writer:
 
 def _tried(request: ConsoleRequest, change: Callable[[], object], done: str) -> bool:
     """All of it or nothing, in one transaction."""
-    return tried(request, transaction.atomic()(change), done, refused="Not changed")
+    return tried(request, transaction.atomic()(change), done, refused=_("Not changed"))
 
 
 def _number(text: str) -> int:
     if not text.strip().isdecimal() or len(text) > 9:
-        raise InvalidInput("a whole number", field="number")
+        raise InvalidInput(_("a whole number"), field="number")
     return int(text)
 
 

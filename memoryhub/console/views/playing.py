@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.console import copying, playing, policies
 from memoryhub.console.access import tenant_view
@@ -74,7 +75,7 @@ def _asked(
 
 
 def _settings(layers: Layers, wish: playing.Wish) -> list[playing.Setting]:
-    own = playing.Setting("As it is set", wish.own)
+    own = playing.Setting(_("As it is set"), wish.own)
     if wish.other is None:
         return [own]
     policy = policies.candidate(layers, wish.policy) if wish.policy else None
@@ -88,5 +89,5 @@ def _session(space: Any, name: str) -> UUID | None:
     with tenant_scope(space.tenant_id):
         found = Session.objects.filter(space=space, external_id=name[:200]).first()
     if found is None:
-        raise InvalidInput("there is no such session here", field="session")
+        raise InvalidInput(_("there is no such session here"), field="session")
     return found.id

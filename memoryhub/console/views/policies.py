@@ -10,6 +10,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import policies
@@ -28,7 +30,9 @@ from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import Layers, layers_of, set_policy
 from memoryhub.tenants.models import Membership, Space
 
-_CHANGED = "Somebody changed the policy meanwhile. This is the newer one; make your change again."
+_CHANGED = gettext_lazy(
+    "Somebody changed the policy meanwhile. This is the newer one; make your change again."
+)
 
 
 @tenant_page()
@@ -68,9 +72,10 @@ def return_to(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
             reason=f"Returned to version {old.version}",
         )
     except InvalidInput as error:
-        messages.error(request, f"Not returned: {error.message}.")
+        messages.error(request, _("Not returned: %(why)s.") % {"why": error.message})
     else:
-        messages.success(request, f"Version {old.version} is in force again, as {made.version}.")
+        message = _("Version %(old)s is in force again, as %(new)s.")
+        messages.success(request, message % {"old": old.version, "new": made.version})
     return redirect(_address(old.space))
 
 
@@ -165,7 +170,7 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     own = layers.own if space else layers.tenant
     preset, overrides = _asked(request, layers, space)
     if "preset" not in form and policies.unchanged(own.overrides if own else {}, overrides):
-        messages.info(request, "Every switch has that value already.")
+        messages.info(request, _("Every switch has that value already."))
         return redirect(_back(request, space))
     version = form.get("version", "")
     try:
@@ -183,5 +188,6 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     except Conflict:
         messages.error(request, _CHANGED)
     else:
-        messages.success(request, f"Version {made.version} is in force from the next job on.")
+        message = _("Version %(version)s is in force from the next job on.")
+        messages.success(request, message % {"version": made.version})
     return redirect(_back(request, space))

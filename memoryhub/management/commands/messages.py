@@ -12,6 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
+from memoryhub.console import vocabulary
+
 try:
     from babel.messages.catalog import Catalog, Message
     from babel.messages.extract import extract
@@ -66,6 +68,8 @@ def gather() -> Catalog:
         name = path.relative_to(settings.BASE_DIR).as_posix()
         for _, message, comments, context in extract("python", BytesIO(source), _KEYWORDS):
             found.add(message, locations=[(name, 0)], auto_comments=comments, context=context)
+    for name, message, context in vocabulary.words():
+        found.add(message, locations=[(name, 0)], context=context)
     return found
 
 

@@ -12,6 +12,7 @@ const panel = document.getElementById("about");
 const box = root?.querySelector(".graph-canvas");
 const state = root?.querySelector(".graph-state");
 const trouble = root?.querySelector(".graph-trouble");
+const words = root?.dataset; // what is said, in the reader's language
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 let picture = null;
 let worker = null;
@@ -50,8 +51,12 @@ function remember() {
   history.replaceState(null, "", given ? `?${given}` : location.pathname);
 }
 
-function tell(words) {
-  state.textContent = words;
+function tell(said) {
+  state.textContent = said;
+}
+
+function answered(status) {
+  return words.answered.replace("{status}", status);
 }
 
 function fail(why) {
@@ -71,14 +76,14 @@ function source() {
 
 async function load(from = source()) {
   trouble.hidden = true;
-  tell("Loading…");
+  tell(words.loading);
   let answer;
   try {
     answer = await fetch(from);
   } catch {
-    return fail("The hub does not answer. Is it running?");
+    return fail(words.noAnswer);
   }
-  if (!answer.ok || answer.redirected) return fail(answer.redirected ? "You are signed out: sign in again." : `The hub answered ${answer.status}.`);
+  if (!answer.ok || answer.redirected) return fail(answer.redirected ? words.signedOut : answered(answer.status));
   data = await answer.json();
   draw();
 }
@@ -141,9 +146,10 @@ function count() {
     if (picture.links(held) && picture.shows(one) && picture.shows(other)) links += 1;
   });
   for (const each of form.querySelectorAll("[data-count]")) each.textContent = per[each.dataset.count]?.toLocaleString() ?? "";
-  const what = view.words.length ? " found" : "";
-  const joined = data.placed ? "" : ` and ${links.toLocaleString()} ${links === 1 ? "link" : "links"}`;
-  tell(`${memories.toLocaleString()} ${memories === 1 ? "memory" : "memories"}${what}${joined}`);
+  const name = `${memories === 1 ? "memory" : "memories"}${view.words.length ? "Found" : ""}`;
+  const told = words[name].replace("{n}", memories.toLocaleString());
+  const both = links === 1 ? words.andLink : words.andLinks;
+  tell(data.placed ? told : both.replace("{memories}", told).replace("{n}", links.toLocaleString()));
   const foot = document.querySelector("[data-left-out]");
   if (foot) foot.textContent = data.left_out;
 }
@@ -262,7 +268,7 @@ function begin() {
   document.addEventListener("htmx:responseError", (event) => {
     if (event.detail.target !== panel) return;
     const gone = event.detail.xhr.status === 404;
-    panel.textContent = gone ? "This memory is not here any more." : `The hub answered ${event.detail.xhr.status}.`;
+    panel.textContent = gone ? words.gone : answered(event.detail.xhr.status);
   });
   onTheme(() => picture?.repaint());
   load(root.dataset.url); // the page has asked for it already
