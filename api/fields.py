@@ -196,9 +196,9 @@ class IdField(serializers.UUIDField):
         return found
 
 
-# As `api.completing` has it: any JSON without NULs.
 # What writes may carry beside what they change.
 REASON = "reason"
+# As `api.completing` has it: any JSON without NULs.
 OBJECT_SHAPE = {"$ref": "#/components/schemas/JsonObject"}
 
 
@@ -228,9 +228,9 @@ class SomeOfSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs.keys() - {REASON}:
-            first, *others = counted(self)
-            told = f"something to change: {', '.join([first, *others[:-1]])} or {others[-1]}"
-            raise serializers.ValidationError({first: told})
+            names = counted(self)
+            told = f"something to change: one or more of {', '.join(names)}"
+            raise serializers.ValidationError({names[0]: told})
         return attrs
 
 
