@@ -117,7 +117,7 @@ def context(
         with clock.stage("always"):
             parts = _always(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)
-        wanted = Wanted(chosen, _MOST, of_each=_of_each(ask), seen=there)
+        wanted = Wanted(chosen, _MOST, of_each=_of_each(ask), seen=there, explained=explain)
         first = gathering.look(ask, wanted, clock)
         clashing = conflicts.among([*parts.get("shelf", ()), *first.items], visibility.at)
         hidden = explaining.hidden(ask, chosen) if explain else []

@@ -45,7 +45,8 @@ class Wanted:
     """Where to look, and for how much: the `most` best, or K of each kind.
 
     `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
-    `seen`: there already, by id; a further round looks for something else.
+    `seen`: there already, by id; a further round looks for something else. `explained`: of what
+    is dropped the parts of its score and its place in both arms are told.
     """
 
     channels: Sequence[Channel]
@@ -54,6 +55,7 @@ class Wanted:
     kinds: frozenset[ItemKind] | None = None
     seen: frozenset[UUID] = frozenset()
     linked: bool = False
+    explained: bool = False
 
     def cut(self, items: Sequence[Item]) -> list[Item]:
         """The `most` best, and what comes beside them."""
@@ -139,9 +141,11 @@ def _found(ask: Ask, wanted: Wanted, clock: Clock) -> tuple[list[Found], Look]:
             lists["linked"] = _linked(ask, result)
     with clock.stage("rank"):
         left = ranking.left_over(result, MOST_DROPPED)
-        own = ranking.findings(result.order, [*result.chosen, *left])
+        # For the log places are enough.
+        told = [*result.chosen, *left] if wanted.explained else result.chosen
+        own = ranking.findings(result.order, told, by_place=left)
         found = joining.joined(result.chosen, lists, _weights(ask), own)
-        dropped = ranking.dropped(result, left, own)
+        dropped = ranking.dropped(result, left, own, in_full=wanted.explained)
     joined = {each.id for each in found}
     dropped = [each for each in dropped if each.id not in joined]
     counts = {**result.counts(), **_counts(lists)}

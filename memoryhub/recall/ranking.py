@@ -6,6 +6,7 @@ linear ranker, one floor (docs/explanation/recall.md).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -108,19 +109,27 @@ def _first_of_each(passed: Sequence[Scored], count: int) -> list[Scored]:
     return kept
 
 
-def findings(order: Sequence[Scored], wanted: Iterable[Scored]) -> dict[UUID, Finding]:
+def findings(
+    order: Sequence[Scored], wanted: Iterable[Scored], by_place: Iterable[Scored] = ()
+) -> dict[UUID, Finding]:
     """Of the wanted candidates, their place in their own channel, by the ranker's score, and in
-    both arms."""
+    both arms; of those wanted `by_place`, only the former."""
     told = {scored.candidate.id for scored in wanted}
+    briefly = {scored.candidate.id for scored in by_place}
+    by_kind: dict[ItemKind, list[Scored]] = defaultdict(list)
+    for scored in order:
+        by_kind[scored.candidate.kind].append(scored)
     found: dict[UUID, Finding] = {}
-    for kind, channel in _CHANNEL_OF.items():
-        own = [scored for scored in order if scored.candidate.kind == kind]
+    for kind, own in by_kind.items():
+        channel = _CHANNEL_OF[kind]
         arms = arms_of([scored.candidate for scored in own], told)
         for place, scored in enumerate(own, 1):
             at = scored.candidate.id
             if at in arms:
                 why = reason(scored.candidate)
                 found[at] = Finding(channel, place, round(scored.score, 4), why, arms[at])
+            elif at in briefly:
+                found[at] = Finding(channel, place, round(scored.score, 4))
     return found
 
 
@@ -136,11 +145,16 @@ def left_over(result: Ranked, most: int) -> list[Scored]:
     return list(islice(rest, most))
 
 
-def dropped(result: Ranked, left: Sequence[Scored], found: Mapping[UUID, Finding]) -> list[Dropped]:
-    """Why these were not chosen."""
-    passed = {scored.candidate.id for scored in result.passed}
+def dropped(
+    result: Ranked, left: Sequence[Scored], found: Mapping[UUID, Finding], *, in_full: bool
+) -> list[Dropped]:
+    """Why these were not chosen; `in_full`: with the parts of their scores."""
+    passed = set(map(id, result.passed))  # the same objects: quicker than by the memories' ids
     holder = _holders(result)
-    return [_dropped(scored, passed, holder, result.links, found) for scored in left]
+    return [
+        _dropped(s, id(s) in passed, holder, result.links, found, s.parts if in_full else {})
+        for s in left
+    ]
 
 
 def _holders(result: Ranked) -> dict[UUID, UUID]:
@@ -159,22 +173,24 @@ def _turns_of(scored: Scored, links: Links) -> Sequence[UUID]:
 
 def _dropped(
     scored: Scored,
-    passed: set[UUID],
+    has_passed: bool,
     holder: Mapping[UUID, UUID],
     links: Links,
     found: Mapping[UUID, Finding],
+    parts: Mapping[str, float],
 ) -> Dropped:
     own = scored.candidate
     turns = _turns_of(scored, links)
     of = next((holder[turn] for turn in turns if turn in holder), None)
-    told = own.kind != "fact" and own.id in passed and turns and holder.keys() >= set(turns)
+    told = own.kind != "fact" and has_passed and turns and holder.keys() >= set(turns)
+    place = found.get(own.id)
     return Dropped(
         kind=own.kind,
         id=own.id,
         text=own.text[:120],
-        why="below_floor" if own.id not in passed else "duplicate" if told else "over_limit",
+        why="below_floor" if not has_passed else "duplicate" if told else "over_limit",
         score=scored.score,
-        parts=scored.parts,
+        parts=parts,
         of=of if told else None,
-        found=[found[own.id]] if own.id in found else [],
+        found=[place] if place else [],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from memoryhub.recall.fusion import Scored
+from memoryhub.recall.fusion import Candidate, Scored
 
 # Calibrated on questions with and without an answer: see docs/explanation/recall.md.
 ENOUGH, FLOOR = 0.38, 0.15
@@ -18,17 +18,24 @@ def relevance(scored: Scored) -> float:
     Similarity, mean of alone and in its window, plus three quarters of the share of the
     question's words, which count for both without a vector. An asked-for predicate helps.
     """
-    candidate = scored.candidate
+    return _bearing(scored.candidate, is_asked_for=bool(scored.part("predicate")))
+
+
+def _bearing(candidate: Candidate, *, is_asked_for: bool) -> float:
     share = min(candidate.lexical, 1.0)
-    asked_for = _PREDICATE if scored.part("predicate") else 0.0
+    asked_for = _PREDICATE if is_asked_for else 0.0
     if candidate.dense is None:
         return _ONLY_WORDS * share + asked_for
     return max(candidate.dense / 2, 0.0) + _WORDS * share + asked_for
 
 
 def relevant(ranked: Sequence[Scored]) -> list[Scored]:
-    """Those that bear on the question; none unless one clearly does (E32: never junk)."""
-    by_itself = [relevance(scored) for scored in ranked]
+    """Those of one `fuse` that bear on the question; none unless one clearly does (E32: never
+    junk)."""
+    if ranked and "predicate" in ranked[0].names:
+        by_itself = [relevance(scored) for scored in ranked]
+    else:
+        by_itself = [_bearing(scored.candidate, is_asked_for=False) for scored in ranked]
     if max(by_itself, default=0.0) < ENOUGH:
         return []
     return [s for s, value in zip(ranked, by_itself, strict=True) if value >= FLOOR]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 from uuid import UUID
@@ -70,7 +71,7 @@ def search(
     ask, consultant = prepare(
         space, query, visibility, clock, session_id=session_id, override=override
     )
-    wanted = _wanted(ask, limit, kinds, override)
+    wanted = replace(_wanted(ask, limit, kinds, override), explained=explain)
     with tenant_scope(space.tenant_id):
         first = gathering.look(ask, wanted, clock)
         clashing = conflicts.among(first.items, visibility.at)

@@ -82,7 +82,7 @@ def signals(route: Route, found: Sequence[Candidate]) -> dict[str, Numbers]:
         "lexical": lexical,
         "rare": z_scores(_rare_shares(found), RARE_SPREAD),
         "answers": _answers(found, dense + _WORDS * lexical),
-        **{name: np.array(values, dtype=float) for name, values in said.items()},
+        **said,
     }
 
 
@@ -120,33 +120,41 @@ def _answers(found: Sequence[Candidate], bearing: Numbers) -> Numbers:
     asked: Mapping[tuple[UUID | None, int], float] = {
         (c.session, c.place): value
         for c, value in zip(found, bearing.tolist(), strict=True)
-        if value > 0 and c.session and ("?" in c.text or "？" in c.text)
+        if value > 0 and ("?" in c.text or "？" in c.text) and c.session
     }
     if not asked:
         return np.zeros(len(found))
     return np.array([asked.get((c.session, c.place - 1), 0.0) for c in found])
 
 
-def _said(route: Route, found: Sequence[Candidate]) -> dict[str, Sequence[float]]:
+def _said(route: Route, found: Sequence[Candidate]) -> dict[str, Numbers]:
     """What each candidate says for itself, whatever else was found.
 
     What the question gives no cause for is not looked for.
     """
-    who, spans, keys, nothing = route.speaker, route.spans, route.predicates, [0.0] * len(found)
-    turns = [c.kind == "turn" for c in found]
-    said = list(zip(found, turns, strict=True))
+    who, spans, keys, nothing = route.speaker, route.spans, route.predicates, np.zeros(len(found))
+    kinds = np.array([c.kind for c in found])
+    asks, length = np.zeros(len(found)), np.zeros(len(found))
+    for at, candidate in enumerate(found):
+        if candidate.kind == "turn":
+            asks[at] = candidate.text.rstrip().endswith(("?", "？"))
+            length[at] = _length(candidate.text)
     return {
-        "speaker": [who in (c.speaker, c.owner) for c in found] if who else nothing,
-        "date": [any(_at_time(c, span) for span in spans) for c in found] if spans else nothing,
-        "when": [_says_when(c) for c in found] if route.asks_when else nothing,
-        "predicate": [c.predicate in keys and who in ("", c.owner) for c in found]
+        "speaker": _flags([who in (c.speaker, c.owner) for c in found]) if who else nothing,
+        "date": _flags([any(_at_time(c, s) for s in spans) for c in found]) if spans else nothing,
+        "when": _flags([_says_when(c) for c in found]) if route.asks_when else nothing,
+        "predicate": _flags([c.predicate in keys and who in ("", c.owner) for c in found])
         if keys
         else nothing,
-        "asks": [turn and c.text.rstrip().endswith(("?", "？")) for c, turn in said],
-        "length": [_length(c.text) if turn else 0.0 for c, turn in said],
-        "fact": [c.kind == "fact" for c in found],
-        "note": [c.kind == "note" for c in found],
+        "asks": asks,
+        "length": length,
+        "fact": _flags(kinds == "fact"),
+        "note": _flags(kinds == "note"),
     }
+
+
+def _flags(values: Sequence[bool] | NDArray[np.bool_]) -> Numbers:
+    return np.array(values, dtype=float)
 
 
 def _at_time(candidate: Candidate, span: TimeSpan) -> bool:

@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from memoryhub.tenants.statements import prepared
+
 _tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 
 # Statements that are kept (statements.py) have one plan: making another is dearer than any gain.
@@ -58,5 +60,5 @@ def user_scope(user_id: int) -> Iterator[None]:
 
 
 def _set(name: str, value: object) -> None:
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_SETTINGS, [name, str(value or "")])

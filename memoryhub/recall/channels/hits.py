@@ -36,9 +36,9 @@ def share(score: float) -> float:
 
 def places(scores: Mapping[Key, float | None]) -> dict[Key, int]:
     """From 1 for the best; what has no score has no place. Ties by the order given."""
-    known = [(key, score) for key, score in scores.items() if score is not None]
-    known.sort(key=lambda pair: -pair[1])
-    return {key: place for place, (key, _) in enumerate(known, 1)}
+    known = {key: score for key, score in scores.items() if score is not None}
+    best = sorted(known, key=known.__getitem__, reverse=True)
+    return {key: place for place, key in enumerate(best, 1)}
 
 
 def reciprocal(ranks: Sequence[int | None]) -> float:
