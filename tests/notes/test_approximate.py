@@ -11,6 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
+from pgvector import HalfVector
 
 from memoryhub import models_in_use
 from memoryhub.recall.arms import Visibility, candidates
@@ -97,6 +98,7 @@ def plan(space: Space) -> str:
             nearest(space, vector)
         statement, values = asked[-1]
         cursor.execute("SET LOCAL enable_sort = off")
+        values |= {"vector": HalfVector(vector).to_text()}  # EXPLAIN is told in words
         cursor.execute(f"EXPLAIN {statement}", values)
         return "\n".join(line for (line,) in cursor.fetchall())
 
