@@ -188,14 +188,16 @@ _TO_STRENGTHEN = "tenant_id = %s AND space_id = %s AND id = ANY(%s) ORDER BY id 
 def _pages(space: Space, answers: Sequence[Answer]) -> list[set[UUID]]:
     turns = {each for answer in answers for kind, each in answer.items if kind == "turn"}
     on = _pages_by_turn(space, turns)
-    return [
-        {
-            page
-            for kind, each in answer.items
-            for page in ((each,) if kind == "page" else on.get(each, ()) if kind == "turn" else ())
-        }
-        for answer in answers
-    ]
+    return [set(_shown(answer, on)) for answer in answers]
+
+
+def _shown(answer: Answer, on: Mapping[UUID, Sequence[UUID]]) -> Iterator[UUID]:
+    """Its pages, and those that its turns are on."""
+    for kind, each in answer.items:
+        if kind == "page":
+            yield each
+        elif kind == "turn":
+            yield from on.get(each, ())
 
 
 def _by_model(

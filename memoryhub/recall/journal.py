@@ -171,7 +171,7 @@ def _dropped(dropped: Dropped) -> dict[str, Any]:
 
 def write(space: Space, made: Sequence[Entry]) -> None:
     """Call inside the tenant's scope. What tells of something erased meanwhile is not written."""
-    erased = Receipt.objects.aggregate(at=Max("created_at"))["at"]
+    erased = Receipt.objects.aggregate(at=Max("created_at"))["at"] if made else None
     kept = [each for each in made if erased is None or erased < each.log["asked_at"]]
     if not kept:
         return
