@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from memoryhub.engines import registry
 from memoryhub.engines.registry import EmbedderName, EngineSettings
@@ -60,7 +61,7 @@ def proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
     A tenant whose dialogue is read by rules is given those that the operator lists, and no others.
     """
     if not settings.OPENAI_BASE_URL:
-        raise _unset("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL")
+        raise _unset(_("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL"))
     listed, own = settings.PROXY_MODELS, policy.llm.model.get(PROXY, "")
     if tenant.engine == Tenant.Engine.LLM:
         listed = [own or settings.LLM_MODEL, *listed]
@@ -69,8 +70,10 @@ def proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
     names = list(dict.fromkeys(name for name in listed if name))
     if not names:
         raise _unset(
-            "No model is configured for this tenant: set MEMORYHUB_LLM_MODEL and switch the tenant "
-            "to the engine llm, or list models in MEMORYHUB_PROXY_MODELS"
+            _(
+                "No model is configured for this tenant: set MEMORYHUB_LLM_MODEL and switch the "
+                "tenant to the engine llm, or list models in MEMORYHUB_PROXY_MODELS"
+            )
         )
     return names
 

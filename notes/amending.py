@@ -14,6 +14,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.dialogues.messages import checked_text
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.models import Space
@@ -86,7 +88,7 @@ def _held(bench: Workbench, fact_id: UUID) -> Fact:
 
 def _amend(bench: Workbench, changes: ChangeSet, fact: Fact, wanted: Amendment) -> None:
     if fact.is_protected:
-        raise Conflict("this memory is pinned, or a person has corrected it", code="protected")
+        raise Conflict(_("this memory is pinned, or a person has corrected it"), code="protected")
     values = _values(fact, wanted)
     words = None if wanted.text is None else checked_text(wanted.text, field="text").strip()
     if words is None or words == fact.text:
@@ -120,4 +122,4 @@ def _refuse_backwards(fact: Fact, values: Mapping[str, Any]) -> None:
     start = values.get("valid_from", fact.valid_from)
     end = values.get("valid_to", fact.valid_to)
     if end is not None and end < start:
-        raise InvalidInput("that is before it began", field="until")
+        raise InvalidInput(_("that is before it began"), field="until")

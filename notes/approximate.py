@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db import DatabaseError, connections
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Count
+from django.utils.translation import gettext
 from psycopg import sql
 
 from memoryhub.errors import InvalidInput, MemoryHubError
@@ -78,7 +79,9 @@ def build(space: Space, *, least: int = LEAST) -> int:
     count = sum(kinds.values())
     if first is None or count < least:
         raise InvalidInput(
-            f"it has {count:,} vectors: below {least:,} exact search is as quick", field="space"
+            gettext("it has %(count)s vectors: below %(least)s exact search is as quick")
+            % {"count": f"{count:,}", "least": f"{least:,}"},
+            field="space",
         )
     drop(space)
     large = [kind for kind, held in kinds.items() if held >= min(least, _LEAST_OF_KIND)]

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.errors import Conflict, Outdated
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -41,7 +43,7 @@ def by_hand(
             bench = planned(space, actor, now, reason, work, read)
         if made := finish(bench):
             return made[0]
-    raise Conflict("these memories are being changed: try again", code="busy")
+    raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
 def planned(
@@ -59,7 +61,7 @@ def planned(
     work(bench, bench.by_hand(reason))
     if rivals := bench.rivals():
         raise Conflict(
-            f"at that time “{rivals[0].text}” holds",
+            gettext("at that time “%(text)s” holds") % {"text": rivals[0].text},
             code="another_holds",
             rivals=[str(fact.id) for fact in rivals],
         )
@@ -69,7 +71,11 @@ def planned(
 def _refuse_changed(bench: Workbench, kind: str, row_id: UUID, version: int | None) -> None:
     held = bench.row(kind, row_id).version
     if version is not None and version != held:
-        raise Outdated(f"it is in version {held} by now, not in {version}", version=held)
+        raise Outdated(
+            gettext("it is in version %(held)s by now, not in %(version)s")
+            % {"held": held, "version": version},
+            version=held,
+        )
 
 
 def edit_text(

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, NotFound
@@ -28,7 +29,7 @@ def judged(space: Space, kind: str, row_id: UUID) -> SpaceModel:
     """The memory a word is about. Call inside the tenant's scope. Raises NotFound."""
     row = JUDGED[kind].objects.filter(space=space, id=row_id).first()
     if row is None:
-        raise NotFound("There is no such memory of this subject.")
+        raise NotFound(gettext("There is no such memory of this subject."))
     return row
 
 
@@ -53,9 +54,15 @@ def judge(
         Feedback.objects.filter(**about).delete()
         return None
     if verdict not in Feedback.Verdict.values:
-        raise InvalidInput(f"one of {', '.join(Feedback.Verdict.values)}", field="feedback")
+        raise InvalidInput(
+            gettext("one of %(known)s") % {"known": ", ".join(Feedback.Verdict.values)},
+            field="feedback",
+        )
     if len(reason) > MOST_CHARACTERS:
-        raise InvalidInput(f"at most {MOST_CHARACTERS} characters", field="feedback_reason")
+        raise InvalidInput(
+            gettext("at most %(limit)s characters") % {"limit": MOST_CHARACTERS},
+            field="feedback_reason",
+        )
     said = {"verdict": verdict, "reason": reason, "recall_id": recall_id, "created_at": now}
     said["tenant_id"] = row.tenant_id
     feedback, _ = Feedback.objects.update_or_create(**about, defaults=said)

@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import NotFound
 from notes import episodes, graph, indexing
@@ -80,7 +81,7 @@ def register(
 def kind_of(row_type: str) -> RowKind:
     """Raises NotFound."""
     if row_type not in _KINDS:
-        raise NotFound(f"no kind of memory is called {row_type!r}")
+        raise NotFound(_("no kind of memory is called %(kind)s") % {"kind": repr(row_type)})
     return _KINDS[row_type]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
@@ -120,7 +121,9 @@ def later_events(space: Space, to: datetime) -> list[EvolutionEvent]:
     for event in found:
         if event.is_purged:
             raise Conflict(
-                "something that changed after this time was erased: go back to a later time",
+                gettext(
+                    "something that changed after this time was erased: go back to a later time"
+                ),
                 code="not_undoable",
                 since=event.created_at.isoformat(),
             )
@@ -143,7 +146,7 @@ def _plan(space: Space, events: Collection[UUID], actor: str, now: datetime) -> 
     bench = work_out(space, events, actor, now)
     if rivals := bench.rivals():
         raise Conflict(
-            "a memory has taken the place of one that would come back",
+            gettext("a memory has taken the place of one that would come back"),
             code="undo_conflict",
             rivals=[str(fact.id) for fact in rivals],
         )
@@ -164,7 +167,7 @@ def roll_back(
         made = finish(bench)
         if made is not None:
             return made
-    raise Conflict("these memories are being changed: try again", code="busy")
+    raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
 def preview(bench: Workbench) -> list[RowChange]:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import structlog
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext, ngettext
 
 from memoryhub.errors import Conflict, EngineError
 from memoryhub.models_in_use import embedder_for
@@ -49,7 +50,7 @@ def undo(
         bench.because(reason)
         if done := finish(bench):
             return done[-1]
-    raise Conflict("these memories are being changed: try again", code="busy")
+    raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
 def finish(bench: Workbench) -> list[EvolutionEvent] | None:
@@ -70,7 +71,7 @@ def finish(bench: Workbench) -> list[EvolutionEvent] | None:
                 bench.save()
         except IntegrityError as error:
             raise Conflict(
-                "another memory has taken its place since", code="undo_conflict"
+                gettext("another memory has taken its place since"), code="undo_conflict"
             ) from error
         indexing.write_entries(bench.space, model.name, entries, vectors)
     return [changes.event for changes in bench.changes]
@@ -81,7 +82,7 @@ def plan(event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = Fa
     space = Space.objects.get(id=event.space_id)
     standing = standing_in(space)
     if not standing.stands(event.id):
-        raise Conflict("this was undone already", code="already_undone")
+        raise Conflict(gettext("this was undone already"), code="already_undone")
     chosen = {event.id}
     while True:
         chosen |= _dependents(chosen, standing)
@@ -93,7 +94,12 @@ def plan(event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = Fa
     later = [e for e in bench.undone if e.id != event.id]
     if later and not cascade:
         raise Conflict(
-            f"{len(later)} later change{'s' if len(later) > 1 else ''} built on this",
+            ngettext(
+                "%(count)s later change built on this",
+                "%(count)s later changes built on this",
+                len(later),
+            )
+            % {"count": len(later)},
             code="later_events",
             later=[str(e.id) for e in later],
         )
@@ -105,7 +111,7 @@ def work_out(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) ->
     events = {e.id: e for e in EvolutionEvent.objects.filter(space=space, id__in=list(chosen))}
     if elsewhere := set(chosen) - set(events):
         raise Conflict(
-            "what it changed is shared, and was changed from another space since",
+            gettext("what it changed is shared, and was changed from another space since"),
             code="later_elsewhere",
             later=[str(event) for event in elsewhere],
         )
@@ -116,7 +122,9 @@ def work_out(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) ->
     for revision in revisions:
         by_event[revision.event_id].append(revision)
     if missing := set(events) - set(by_event):
-        raise Conflict("nothing was changed by this", code="not_undoable", event=str(min(missing)))
+        raise Conflict(
+            gettext("nothing was changed by this"), code="not_undoable", event=str(min(missing))
+        )
     ages = {e.id: (e.created_at, e.id) for e in events.values()}
     bench = Workbench(space, actor, now)
     bench.load({(r.row_type, r.row_id) for r in revisions})
@@ -127,10 +135,12 @@ def work_out(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) ->
 
 def _refuse(event: EvolutionEvent) -> None:
     if event.kind == EvolutionEvent.Kind.ERASE:
-        raise Conflict("an erasure can't be undone", code="not_undoable", event=str(event.id))
+        raise Conflict(
+            gettext("an erasure can't be undone"), code="not_undoable", event=str(event.id)
+        )
     if event.is_purged:
         raise Conflict(
-            "what this changed was erased: it can't be undone any more",
+            gettext("what this changed was erased: it can't be undone any more"),
             code="not_undoable",
             event=str(event.id),
         )
@@ -188,7 +198,7 @@ def _clashing(bench: Workbench, chosen: set[UUID], standing: Standing) -> set[UU
     found = standing.net(events)
     if not found:
         raise Conflict(
-            "another memory has taken its place since",
+            gettext("another memory has taken its place since"),
             code="undo_conflict",
             rivals=[str(fact.id) for fact in rivals],
         )

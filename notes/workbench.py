@@ -11,6 +11,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, Max, Model, OuterRef, Q
+from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, NotFound
 from memoryhub.tenants.models import Space
@@ -96,7 +97,7 @@ class Workbench:
             self._turn_record(changes, key, before)
             return
         if row is None:
-            raise Conflict("a row of this event is gone", code="not_undoable")
+            raise Conflict(gettext("a row of this event is gone"), code="not_undoable")
         if before is None:
             self._retire(changes, key)
             return
@@ -116,7 +117,7 @@ class Workbench:
             self.load({key})
         row = self.rows[key]
         if row is None or row.space_id != self.space.id:
-            raise NotFound(f"there is no such {row_type}")
+            raise NotFound(gettext("there is no such %(kind)s") % {"kind": row_type})
         return row
 
     def by_hand(self, reason: str, *, actor: str = "") -> ChangeSet:

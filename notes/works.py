@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.messages import checked_text, text_hash
 from memoryhub.errors import Conflict, InvalidInput
@@ -42,7 +43,7 @@ def rewording(fact_id: UUID, text: str, made: list[Fact] | None = None) -> Work:
         old: Fact = bench.row("fact", fact_id)
         refuse_retired(old)
         if words == old.text:
-            raise InvalidInput("that is what it says already", field="text")
+            raise InvalidInput(_("that is what it says already"), field="text")
         new = version_of(old, words, bench.now)
         new.corrected_by = bench.actor
         shelving.succeed(old, new)
@@ -82,7 +83,7 @@ def supports(fact_id: UUID) -> list[Source]:
 
 def refuse_retired(fact: Fact) -> None:
     if fact.retired_at or fact.status == Status.RETRACTED:
-        raise Conflict("this is not held any more: restore it first", code="not_held")
+        raise Conflict(_("this is not held any more: restore it first"), code="not_held")
 
 
 def withdrawing(fact_id: UUID) -> Work:
@@ -133,7 +134,7 @@ def ending(fact_id: UUID, at: datetime | None = None) -> Work:
         until = at or bench.now
         refuse_retired(fact)
         if until < fact.valid_from:
-            raise InvalidInput("that is before it began", field="at")
+            raise InvalidInput(_("that is before it began"), field="at")
         bench.edit(
             changes,
             fact,
@@ -154,7 +155,7 @@ def restoring(fact_id: UUID) -> Work:
     def work(bench: Workbench, changes: ChangeSet) -> None:
         fact: Fact = bench.row("fact", fact_id)
         if all(getattr(fact, name) == value for name, value in values.items()):
-            raise Conflict("this holds already", code="already_held")
+            raise Conflict(_("this holds already"), code="already_held")
         bench.edit(changes, fact, corrected_by=bench.actor, **values)
 
     return work
@@ -177,9 +178,12 @@ def pinning(row_type: str, row_id: UUID, pinned: bool) -> Work:
     def work(bench: Workbench, changes: ChangeSet) -> None:
         row: Any = bench.row(row_type, row_id)
         if not isinstance(row, Retained):
-            raise InvalidInput(f"a {row_type} can't be pinned", field="row_type")
+            raise InvalidInput(
+                _("a %(kind)s can't be pinned") % {"kind": row_type}, field="row_type"
+            )
         if row.pinned == pinned:
-            raise Conflict(f"this is {'' if pinned else 'not '}pinned already", code="no_change")
+            already = _("this is pinned already") if pinned else _("this is not pinned already")
+            raise Conflict(already, code="no_change")
         bench.edit(changes, row, pinned=pinned)
 
     return work
@@ -191,7 +195,7 @@ def describing(note_id: UUID, values: Mapping[str, Any]) -> Work:
     def work(bench: Workbench, changes: ChangeSet) -> None:
         note = _held_note(bench, note_id)
         if all(getattr(note, name) == value for name, value in values.items()):
-            raise Conflict("it is described like this already", code="no_change")
+            raise Conflict(_("it is described like this already"), code="no_change")
         bench.edit(changes, note, corrected_by=bench.actor, **values)
 
     return work
@@ -212,7 +216,7 @@ def returning(note_id: UUID) -> Work:
     def work(bench: Workbench, changes: ChangeSet) -> None:
         note: Note = bench.row("note", note_id)
         if note.retired_at is None:
-            raise Conflict("this holds already", code="already_held")
+            raise Conflict(_("this holds already"), code="already_held")
         bench.edit(changes, note, retired_at=None, corrected_by=bench.actor)
 
     return work
@@ -221,7 +225,7 @@ def returning(note_id: UUID) -> Work:
 def _held_note(bench: Workbench, note_id: UUID) -> Note:
     note: Note = bench.row("note", note_id)
     if note.retired_at:
-        raise Conflict("this note is not held any more", code="not_held")
+        raise Conflict(_("this note is not held any more"), code="not_held")
     return note
 
 
@@ -231,7 +235,7 @@ def _held_note(bench: Workbench, note_id: UUID) -> Note:
 def merging(kind: str, gone_id: UUID, kept_id: UUID) -> Work:
     """`gone` is taken out, and what it rests on supports `kept`. Facts and notes."""
     if gone_id == kept_id:
-        raise InvalidInput("a memory can't be merged with itself", field="other")
+        raise InvalidInput(_("a memory can't be merged with itself"), field="other")
     return _merging_facts(gone_id, kept_id) if kind == "fact" else _merging_notes(gone_id, kept_id)
 
 
@@ -242,7 +246,7 @@ def _merging_facts(gone_id: UUID, kept_id: UUID) -> Work:
         for fact in (gone, kept):
             refuse_retired(fact)
         if gone.owner != kept.owner:
-            raise InvalidInput("it is about somebody else", field="other")
+            raise InvalidInput(_("it is about somebody else"), field="other")
         bench.edit(
             changes,
             kept,

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.models import Space
@@ -82,7 +83,11 @@ def labelled(space: Space, label: str, agent: str = "") -> CoreBlock:
     )
     if not mine:
         known = ", ".join(repr(block.label) for block in found) or "none yet"
-        raise NotFound(f"no block {label!r}; there are: {known}", code="no_such_block")
+        raise NotFound(
+            gettext("no block %(label)s; there are: %(known)s")
+            % {"label": repr(label), "known": known},
+            code="no_such_block",
+        )
     return mine[0]
 
 
@@ -103,7 +108,10 @@ def create(
     Conflict for a label that is taken."""
     label = _checked_label(label)
     if not 1 <= char_limit <= MAX_LIMIT:
-        raise InvalidInput(f"from 1 to {MAX_LIMIT} characters", field="char_limit")
+        raise InvalidInput(
+            gettext("from 1 to %(limit)s characters") % {"limit": MAX_LIMIT},
+            field="char_limit",
+        )
     _check_free(tenant_id, space, agent, label)
     block = CoreBlock(
         tenant_id=tenant_id,
@@ -146,7 +154,7 @@ def ensure_defaults(space: Space, agent: str, char_limit: int, now: datetime) ->
 def append(writer: Writer, block_id: UUID, text: str, version: int | None = None) -> CoreBlock:
     """Add a line at the end."""
     if not text.strip():
-        raise InvalidInput("nothing to append", field="text")
+        raise InvalidInput(gettext("nothing to append"), field="text")
     return _edited(writer, block_id, version, lambda old: f"{old}\n{text}" if old else text)
 
 
@@ -161,17 +169,21 @@ def replace(
 ) -> CoreBlock:
     """Put `new` in the place of `old`, which must be there exactly once unless `everywhere`."""
     if not old:
-        raise InvalidInput("`old` is empty: say which words to replace", field="old")
+        raise InvalidInput(gettext("`old` is empty: say which words to replace"), field="old")
     return _edited(writer, block_id, version, lambda value: _swapped(value, old, new, everywhere))
 
 
 def _swapped(value: str, old: str, new: str, everywhere: bool) -> str:
     times = value.count(old)
     if not times:
-        raise InvalidInput(f"{old[:80]!r} is not in the block: copy it exactly", field="old")
+        raise InvalidInput(
+            gettext("%(old)s is not in the block: copy it exactly") % {"old": repr(old[:80])},
+            field="old",
+        )
     if times > 1 and not everywhere:
         raise InvalidInput(
-            f"{old[:80]!r} is in the block {times} times: give more of the words around it",
+            gettext("%(old)s is in the block %(times)s times: give more of the words around it")
+            % {"old": repr(old[:80]), "times": times},
             field="old",
         )
     return value.replace(old, new)
@@ -182,13 +194,14 @@ def insert(
 ) -> CoreBlock:
     """Insert before line `line`, counted from 0; -1 is the end."""
     if not text.strip():
-        raise InvalidInput("nothing to insert", field="text")
+        raise InvalidInput(gettext("nothing to insert"), field="text")
 
     def inserted(value: str) -> str:
         lines = value.split("\n") if value else []
         if not -1 <= line <= len(lines):
             raise InvalidInput(
-                f"the block has {len(lines)} lines: -1 to {len(lines)}", field="line"
+                gettext("the block has %(count)s lines: -1 to %(count)s") % {"count": len(lines)},
+                field="line",
             )
         at = len(lines) if line == -1 else line
         return "\n".join([*lines[:at], text, *lines[at:]])
@@ -216,7 +229,11 @@ def resize(
     """Another limit, never below what the block holds."""
     block = _held(writer, block_id, version)
     if not max(1, len(block.value)) <= char_limit <= MAX_LIMIT:
-        raise InvalidInput(f"from {max(1, len(block.value))} to {MAX_LIMIT}", field="char_limit")
+        raise InvalidInput(
+            gettext("from %(value)s to %(limit)s")
+            % {"value": max(1, len(block.value)), "limit": MAX_LIMIT},
+            field="char_limit",
+        )
     if block.char_limit != char_limit:
         _save(block, writer, char_limit=char_limit)
     return block
@@ -256,7 +273,9 @@ def delete(writer: Writer, block_id: UUID, version: int | None = None) -> CoreBl
 def attach(block: CoreBlock, space: Space, agent: str = "") -> BlockAttachment:
     """Put a shared block in front of the agents of a space. Twice is once."""
     if block.space_id is not None:
-        raise InvalidInput("only a block that belongs to no space is shared", field="block")
+        raise InvalidInput(
+            gettext("only a block that belongs to no space is shared"), field="block"
+        )
     made, _ = BlockAttachment.objects.get_or_create(
         block=block, space=space, agent=agent, defaults={"tenant_id": space.tenant_id}
     )
@@ -282,16 +301,22 @@ def _held(writer: Writer, block_id: UUID, version: int | None) -> CoreBlock:
     """The block, locked. Raises NotFound, Conflict, InvalidInput for whom it is not."""
     block = CoreBlock.objects.select_for_update().filter(id=block_id, retired_at=None).first()
     if block is None:
-        raise NotFound("no such block", code="no_such_block")
+        raise NotFound(gettext("no such block"), code="no_such_block")
     if writer.kind == "agent" and (block.read_only or block.generated):
-        raise InvalidInput(f"the block {block.label!r} is read-only", code="read_only")
+        raise InvalidInput(
+            gettext("the block %(label)s is read-only") % {"label": repr(block.label)},
+            code="read_only",
+        )
     if block.generated and writer.kind == "person":
         raise InvalidInput(
-            f"the block {block.label!r} is generated: correct what it is made of", code="read_only"
+            gettext("the block %(label)s is generated: correct what it is made of")
+            % {"label": repr(block.label)},
+            code="read_only",
         )
     if version is not None and version != block.version:
         raise Conflict(
-            f"the block {block.label!r} changed meanwhile: it is in version {block.version} now",
+            gettext("the block %(label)s changed meanwhile: it is in version %(version)s now")
+            % {"label": repr(block.label), "version": block.version},
             code="version_conflict",
             version=block.version,
             value=block.value,
@@ -302,8 +327,16 @@ def _held(writer: Writer, block_id: UUID, version: int | None) -> CoreBlock:
 def _check_length(block: CoreBlock, value: str) -> None:
     if len(value) > block.char_limit:
         raise InvalidInput(
-            f"the block {block.label!r} holds {len(block.value)} of {block.char_limit} characters"
-            f" and would have {len(value)}: shorten it, or put this into archival memory",
+            gettext(
+                "the block %(label)s holds %(count)s of %(limit)s characters and would have"
+                " %(would)s: shorten it, or put this into archival memory"
+            )
+            % {
+                "label": repr(block.label),
+                "count": len(block.value),
+                "limit": block.char_limit,
+                "would": len(value),
+            },
             code="block_full",
             field="text",
             current=len(block.value),
@@ -315,7 +348,9 @@ def _check_length(block: CoreBlock, value: str) -> None:
 def _checked_label(label: str) -> str:
     label = label.strip()
     if not label or len(label) > MAX_LABEL:
-        raise InvalidInput(f"from 1 to {MAX_LABEL} characters", field="label")
+        raise InvalidInput(
+            gettext("from 1 to %(limit)s characters") % {"limit": MAX_LABEL}, field="label"
+        )
     return label
 
 
@@ -324,7 +359,11 @@ def _check_free(tenant_id: UUID, space: Space | None, agent: str, label: str) ->
         tenant_id=tenant_id, space=space, agent=agent, label=label, retired_at=None
     )
     if taken.exists():
-        raise Conflict(f"there is a block {label!r} already", code="label_taken", field="label")
+        raise Conflict(
+            gettext("there is a block %(label)s already") % {"label": repr(label)},
+            code="label_taken",
+            field="label",
+        )
 
 
 def _save(block: CoreBlock, writer: Writer, **values: Any) -> None:

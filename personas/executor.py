@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from memoryhub.dialogues.services import PAUSED
@@ -134,7 +135,7 @@ def _done(step: AgentStep, box: Toolbox, turned: Turned) -> Step:
     arguments = given.model_dump(mode="json", exclude_defaults=True)
     try:
         if box.space.paused_at and step.tool in KEEPING:
-            raise Conflict(PAUSED, code="memory_paused")
+            raise Conflict(gettext(PAUSED), code="memory_paused")
         result = capped(_perform(given, box, turned))
     except MemoryHubError as error:
         return Step(step.tool, arguments, step.text, False, capped(_refusal(error, box)))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, EvolutionEvent, Fact
@@ -152,9 +154,9 @@ def write(
     """
     key, value = key.strip().lower().replace(" ", "_"), value.strip()
     if not key or len(key) > 120 or not key.replace("_", "").isalnum():
-        raise InvalidInput("a word or two: letters, digits and spaces", field="key")
+        raise InvalidInput(_("a word or two: letters, digits and spaces"), field="key")
     if len(value) > 500:
-        raise InvalidInput("at most 500 characters", field="value")
+        raise InvalidInput(_("at most 500 characters"), field="value")
     why = reason or "written by hand"
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, why)
     rows = ProfileAttribute.objects.select_for_update().filter(
@@ -165,7 +167,7 @@ def write(
         _make(changes, key, value, actor=actor)
     elif old is not None and not value:
         if old.fact_id is not None:
-            raise InvalidInput("it says what a fact says: correct the fact", field="value")
+            raise InvalidInput(_("it says what a fact says: correct the fact"), field="value")
         _retire(changes, old)
     elif old is not None:
         _rewrite(changes, old, value, actor)

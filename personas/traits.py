@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from memoryhub.engines.types import TraitAssessment, TraitView
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
@@ -169,9 +171,11 @@ def correct(
     Call inside the tenant's scope. Raises InvalidInput.
     """
     if key not in DIMENSIONS:
-        raise InvalidInput("no such trait is registered", field="key")
+        raise InvalidInput(_("no such trait is registered"), field="key")
     if level and level not in LEVELS:
-        raise InvalidInput(f"one of {', '.join(sorted(LEVELS))}, or empty", field="level")
+        raise InvalidInput(
+            _("one of %(known)s, or empty") % {"known": ", ".join(sorted(LEVELS))}, field="level"
+        )
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, reason or "set by hand")
     rows = Trait.objects.select_for_update().filter(space=space, owner=owner_of(space), key=key)
     old = rows.filter(valid_to=None, retired_at=None).first()

@@ -13,6 +13,8 @@ from math import ceil
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.engines.types import AgentMessage, Utterance
 from memoryhub.errors import Conflict, EngineError
@@ -108,7 +110,7 @@ def compose(
         warn = full and not evicted and not view.window.alerted
         if not warn or _alerted(view.window):
             return _composed(view, fixed, room, aid, warn, evicted, limits.context_limit)
-    raise Conflict("the window kept changing while it was composed", code="window_busy")
+    raise Conflict(gettext("the window kept changing while it was composed"), code="window_busy")
 
 
 def refold(tenant_id: UUID, window_id: UUID, aid: Help, now: datetime) -> int:
@@ -125,7 +127,7 @@ def refold(tenant_id: UUID, window_id: UUID, aid: Help, now: datetime) -> int:
     text = _fold(folded, uncovered, window.context_limit, aid)
     with tenant_scope(tenant_id):
         if not _moved(window, hidden=0):
-            raise Conflict("the window changed while it was folded", code="window_busy")
+            raise Conflict(gettext("the window changed while it was folded"), code="window_busy")
         _sum_up(window, text, uncovered, aid, now)
     return len(uncovered)
 
@@ -260,7 +262,9 @@ def _fold(folded: str, said: Sequence[Turn], limit: int, aid: Help, most: int | 
     parts = [part for at, turn in enumerate(said) for part in _parts(at, turn, limit, aid)]
     runs = portions(aid.count([part.text for part in parts]), limit)
     if most is not None and len(runs) > most:
-        raise EngineError("too much to sum up while somebody waits", code="too_much_to_fold")
+        raise EngineError(
+            gettext("too much to sum up while somebody waits"), code="too_much_to_fold"
+        )
     for run in runs:
         folded = aid.fold(folded, [parts[at] for at in run]).strip()
     return folded

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dateutil import parser as dates
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import InvalidInput
@@ -35,17 +36,23 @@ class Conversation:
 def read_dialogues(path: Path, form: str) -> list[Conversation]:
     """Read a file. Raises InvalidInput naming the file, and the line or key at fault."""
     if form not in READERS:
-        raise InvalidInput(f"use one of {', '.join(READERS)}", field="format")
+        raise InvalidInput(
+            _("use one of %(known)s") % {"known": ", ".join(READERS)}, field="format"
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{path} can't be read: {error}", field="path") from error
+        raise InvalidInput(
+            _("%(path)s can't be read: %(error)s") % {"path": path, "error": error}, field="path"
+        ) from error
     try:
         return list(READERS[form](text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(
-            f"{path} is not in the format {form} ({reason})", field="path"
+            _("%(path)s is not in the format %(form)s (%(reason)s)")
+            % {"path": path, "form": form, "reason": reason},
+            field="path",
         ) from error
 
 

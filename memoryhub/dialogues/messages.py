@@ -12,6 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, TooLarge
@@ -51,10 +52,13 @@ def text_hash(text: str) -> str:
 def checked_text(text: str, *, field: str) -> str:
     """Raise TooLarge over 1 MiB (E4) and InvalidInput when nothing is left (E1)."""
     if len(_encoded(text, field)) > settings.MAX_TEXT_BYTES:
-        raise TooLarge(f"at most {settings.MAX_TEXT_BYTES} bytes of text", field=field)
+        raise TooLarge(
+            _("at most %(limit)s bytes of text") % {"limit": settings.MAX_TEXT_BYTES},
+            field=field,
+        )
     cleaned = clean_text(text)
     if not cleaned.strip():
-        raise InvalidInput("the text is empty", field=field)
+        raise InvalidInput(_("the text is empty"), field=field)
     return cleaned
 
 
@@ -62,22 +66,24 @@ def _encoded(text: str, field: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise InvalidInput("half a surrogate pair is no character", field=field) from None
+        raise InvalidInput(_("half a surrogate pair is no character"), field=field) from None
 
 
 def metadata_fault(metadata: dict[str, Any]) -> str:
     """Why this can't be kept as jsonb, or ""."""
     if _deeper(metadata, METADATA_LEVELS):
-        return f"at most {METADATA_LEVELS} levels of nesting"
+        return _("at most %(limit)s levels of nesting") % {"limit": METADATA_LEVELS}
     if any("\0" in text for text in _texts(metadata)):
-        return "NUL characters can't be kept"
+        return _("NUL characters can't be kept")
     try:
         size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
     except UnicodeEncodeError:
-        return "half a surrogate pair is no character"
+        return _("half a surrogate pair is no character")
     except ValueError:
-        return "a number is too large"
-    return f"at most {METADATA_BYTES} bytes as JSON" if size > METADATA_BYTES else ""
+        return _("a number is too large")
+    if size > METADATA_BYTES:
+        return _("at most %(limit)s bytes as JSON") % {"limit": METADATA_BYTES}
+    return ""
 
 
 def _deeper(value: object, levels: int) -> bool:
@@ -100,9 +106,12 @@ def _texts(value: object) -> Iterator[str]:
 def checked(messages: Sequence[Message]) -> list[Message]:
     """Validate all before anything is stored: a batch is taken whole or not at all."""
     if not messages:
-        raise InvalidInput("send at least one message", field="messages")
+        raise InvalidInput(_("send at least one message"), field="messages")
     if len(messages) > settings.MAX_MESSAGES:
-        raise TooLarge(f"at most {settings.MAX_MESSAGES} messages a call", field="messages")
+        raise TooLarge(
+            _("at most %(limit)s messages a call") % {"limit": settings.MAX_MESSAGES},
+            field="messages",
+        )
     found = [_checked(message, f"messages[{at}]") for at, message in enumerate(messages)]
     _refuse_one_id_for_two(found)
     return found
@@ -115,12 +124,15 @@ def _refuse_one_id_for_two(messages: Sequence[Message]) -> None:
         text = first.setdefault(message.external_id, message.content)
         if message.external_id and match_text(text) != match_text(message.content):
             where = f"messages[{at}].external_id"
-            raise InvalidInput("an earlier message of this call has this id", field=where)
+            raise InvalidInput(_("an earlier message of this call has this id"), field=where)
 
 
 def _checked(message: Message, where: str) -> Message:
     if message.role not in Turn.Role.values:
-        raise InvalidInput(f"must be one of {', '.join(Turn.Role.values)}", field=f"{where}.role")
+        raise InvalidInput(
+            _("must be one of %(known)s") % {"known": ", ".join(Turn.Role.values)},
+            field=f"{where}.role",
+        )
     if fault := metadata_fault(message.metadata):
         raise InvalidInput(fault, field=f"{where}.metadata")
     return Message(
@@ -137,7 +149,7 @@ def _short(text: str, limit: int, where: str) -> str:
     _encoded(text, where)
     text = clean_text(text).strip()
     if len(text) > limit:
-        raise InvalidInput(f"at most {limit} characters", field=where)
+        raise InvalidInput(_("at most %(limit)s characters") % {"limit": limit}, field=where)
     return text
 
 
@@ -148,7 +160,10 @@ def checked_time(given: datetime, *, field: str) -> datetime:
     except OverflowError:
         found = None
     if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
-        raise InvalidInput(f"a time from {FIRST_YEAR} to {LAST_YEAR}", field=field)
+        raise InvalidInput(
+            _("a time from %(first)s to %(last)s") % {"first": FIRST_YEAR, "last": LAST_YEAR},
+            field=field,
+        )
     return found
 
 

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Max
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import Message, checked, resolve_time
 from memoryhub.dialogues.models import Session, Turn
@@ -19,7 +21,7 @@ from memoryhub.tenants.services import lock_space
 
 # A silence this long ends a conversation that was given no name.
 SESSION_GAP = timedelta(minutes=30)
-PAUSED = "memory is paused here: nothing that is said is kept until it goes on"
+PAUSED = gettext_noop("memory is paused here: nothing that is said is kept until it goes on")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def append_turns(
     _checked_session(session_id)
     lock_space(space)
     if space.paused_at and not despite_pause:
-        raise Conflict(PAUSED, code="memory_paused")
+        raise Conflict(_(PAUSED), code="memory_paused")
     drafts = [
         # Messages without a time keep their order, and the same words stay two messages (E7).
         _draft(space, message, agent, received + timedelta(microseconds=at), terms or {})
@@ -82,7 +84,7 @@ def _news(session: Session, new: Sequence[Turn], at: datetime) -> News:
 
 def _checked_session(session_id: str) -> None:
     if len(session_id) > 200:
-        raise InvalidInput("at most 200 characters", field="session")
+        raise InvalidInput(_("at most 200 characters"), field="session")
 
 
 def _session(space: Space, external_id: str, new: list[Turn]) -> Session:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder
@@ -77,7 +78,7 @@ class Arrival:
                 made.save(force_insert=True)
         except IntegrityError as error:
             if shape.renaming.step:
-                raise Conflict("this subject was made meanwhile", code="not_empty") from error
+                raise Conflict(_("this subject was made meanwhile"), code="not_empty") from error
             raise Taken from error
         made.speakers, made.timezone = self.told["speakers"], self.told["timezone"]
         return made
@@ -125,8 +126,11 @@ def _refuse_full(space: Space) -> None:
     there["job"] = Job.objects.filter(space=space).count()
     if held := {name: count for name, count in there.items() if count}:
         raise Conflict(
-            f"{space.subject} has memories here already: import under another subject, "
-            "or erase these first",
+            _(
+                "%(subject)s has memories here already: import under another subject, or erase"
+                " these first"
+            )
+            % {"subject": space.subject},
             code="not_empty",
             field="subject",
             held=held,

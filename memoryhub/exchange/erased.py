@@ -11,6 +11,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
 from memoryhub.exchange.kinds import Kind
@@ -26,7 +29,7 @@ def refuse_subject(number: int, space_id: UUID) -> None:
     digest = salted("subject", str(space_id))
     receipt = Receipt.objects.filter(target="subject", target_digest=digest).first()
     if receipt is not None:
-        raise _refusal(number, "this subject", receipt.created_at)
+        raise _refusal(number, _("this subject"), receipt.created_at)
 
 
 def refuse(kind: Kind, lines: Sequence[tuple[int, Any]], space_id: UUID, back: Renaming) -> None:
@@ -41,7 +44,7 @@ def refuse(kind: Kind, lines: Sequence[tuple[int, Any]], space_id: UUID, back: R
     for stone in found:
         number, recorded = known[stone.digest]
         if recorded is None or recorded < stone.created_at:
-            what = "this message" if kind.model is Turn else "this claim"
+            what = _("this message") if kind.model is Turn else _("this claim")
             raise _refusal(number, what, stone.created_at)
 
 
@@ -66,8 +69,11 @@ def _claims(lines: Sequence[tuple[int, Any]], space_id: UUID) -> Digests:
 
 def _refusal(number: int, what: str, at: datetime) -> Conflict:
     return Conflict(
-        f"line {number:,}: {what} was erased here on {at:%-d %B %Y}, after it was exported: "
-        "it comes back only if you ask for that",
+        _(
+            "line %(number)s: %(what)s was erased here on %(day)s, after it was exported: it comes"
+            " back only if you ask for that"
+        )
+        % {"number": f"{number:,}", "what": what, "day": date_format(at, _("j F Y"))},
         code="erased_since",
         line=number,
     )

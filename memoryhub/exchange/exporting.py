@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import NotFound
@@ -46,7 +47,7 @@ def write_space(
     with _as_of_now(tenant_id):
         space = Space.objects.filter(id=space_id).first()
         if space is None:
-            raise NotFound("there is no such space")
+            raise NotFound(_("there is no such space"))
         writer = Writer(out)
         counts = _counted([space], embeddings=embeddings)
         writer.header("space", counts, **_about([space], now, embeddings=embeddings))

@@ -16,6 +16,7 @@ from uuid import UUID
 
 import structlog
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError, InvalidInput
@@ -64,7 +65,7 @@ def bring_in(tenant_id: UUID, file: IO[bytes], actor: str, now: datetime, wanted
     a subject that has memories already or what was erased here since."""
     header = lines.verified(file)
     if wanted.subject and header.scope == _TENANT:
-        raise InvalidInput("a file of a whole tenant names its own subjects", field="subject")
+        raise InvalidInput(_("a file of a whole tenant names its own subjects"), field="subject")
     embedders = _embedders(header)
     try:
         report = _once(tenant_id, file, header, Renaming(), embedders, actor, now, wanted)
@@ -242,7 +243,7 @@ class _Coming:
     def end(self) -> None:
         self._close()
         if not self.all_spaces and self.header.scope == SPACE:
-            raise InvalidInput("there is no space in this file", code="bad_line", field="space")
+            raise InvalidInput(_("there is no space in this file"), code="bad_line", field="space")
         self._counted()
         waiting = 0
         for arrival in self.all_spaces:

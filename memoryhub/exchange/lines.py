@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import IO, Any
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 
 FORMAT, END = "memoryhub-export", "end"
@@ -29,7 +31,10 @@ _BAD = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 def bad_line(number: int, what: str) -> InvalidInput:
     """What is wrong with a line, counted from 1."""
     return InvalidInput(
-        f"line {number:,}: {what}", code="bad_line", field=f"line {number}", line=number
+        _("line %(number)s: %(what)s") % {"number": f"{number:,}", "what": what},
+        code="bad_line",
+        field=f"line {number}",
+        line=number,
     )
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db import DatabaseError, DataError, IntegrityError, models, transaction
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
 from memoryhub.exchange.columns import Column
@@ -171,5 +172,6 @@ def refer_to_themselves(kind: Kind, space: Space, renaming: Renaming) -> None:
         lost = rows.exclude(**{f"{name}__in": inside}).values_list("id", flat=True).first()
         if lost is not None:
             given = Renaming(-renaming.step).of(lost)
-            what = f"{kind.name} {given}: {name} names no {kind.name} of the file"
-            raise InvalidInput(what, code="bad_line", field=str(given))
+            what = _("%(kind)s %(id)s: %(name)s names no %(kind)s of the file")
+            told = {"kind": kind.name, "id": given, "name": name}
+            raise InvalidInput(what % told, code="bad_line", field=str(given))

@@ -11,6 +11,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, InvalidInput
@@ -65,7 +66,8 @@ def refuse_policy(space: Space) -> None:
             refuse_unknown_prompts(policy, layers.own.overrides)
     except InvalidInput as error:
         raise Conflict(
-            f"the policy of {space.subject} can't be followed here: {error.message}",
+            _("the policy of %(subject)s can't be followed here: %(message)s")
+            % {"subject": space.subject, "message": error.message},
             code="policy_unusable",
             field=error.field,
         ) from error

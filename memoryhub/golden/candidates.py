@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from memoryhub.engines.llm.own_prompts import Prompts
 from memoryhub.engines.llm.prompting import Purpose
@@ -58,7 +59,9 @@ class Candidate:
         if self.engine and self.engine not in Tenant.Engine.values:
             known = ", ".join(Tenant.Engine.values)
             raise InvalidInput(
-                f"there is no engine {self.engine!r}; known: {known}", field="engine"
+                _("there is no engine %(engine)s; known: %(known)s")
+                % {"engine": repr(self.engine), "known": known},
+                field="engine",
             )
         layers = layers_of(tenant.id, space)
         now = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import Conflict
 from memoryhub.golden.models import ReplayRun
 from memoryhub.policies.services import set_policy
@@ -22,10 +24,10 @@ def make_live(run: ReplayRun, actor: str, now: datetime) -> None:
     with tenant_scope(run.tenant_id):
         row = _undecided(run)
         if row.state != ReplayRun.State.DONE:
-            raise Conflict("the replay is not done yet", code="replay_state")
+            raise Conflict(_("the replay is not done yet"), code="replay_state")
         if row.embedder:
             raise Conflict(
-                "vectors go live on the page of the embedding migration", code="replay_state"
+                _("vectors go live on the page of the embedding migration"), code="replay_state"
             )
         if row.overrides is not None:
             set_policy(
@@ -48,14 +50,17 @@ def drop(run: ReplayRun, actor: str, now: datetime) -> None:
     with tenant_scope(run.tenant_id):
         row = _undecided(run)
         if row.state == ReplayRun.State.RUNNING:
-            raise Conflict("the replay is not done yet", code="replay_state")
+            raise Conflict(_("the replay is not done yet"), code="replay_state")
         _decide(row, Decision.DROPPED, actor, now)
 
 
 def _undecided(run: ReplayRun) -> ReplayRun:
     row: ReplayRun = ReplayRun.objects.select_for_update(of=("self",)).get(id=run.id)
     if row.decision:
-        raise Conflict(f"this was decided by {row.decided_by}", code="replay_state")
+        raise Conflict(
+            _("this was decided by %(name)s") % {"name": row.decided_by},
+            code="replay_state",
+        )
     return row
 
 

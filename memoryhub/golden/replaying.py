@@ -15,6 +15,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.engines.ledger import current_ledger
 from memoryhub.errors import Conflict, InvalidInput
@@ -57,7 +59,7 @@ def start(
     with tenant_scope(tenant.id):
         questions = standing(space, tag)
         if not questions:
-            raise InvalidInput("there are no golden questions to try it on", field="tag")
+            raise InvalidInput(gettext("there are no golden questions to try it on"), field="tag")
         run = ReplayRun(
             tenant=tenant,
             space=space,
@@ -69,7 +71,7 @@ def start(
         )
         run.current, run.candidate = candidate.described(tenant, space)
         if run.current == run.candidate:
-            raise Conflict("the candidate is what is in force already", code="no_change")
+            raise Conflict(gettext("the candidate is what is in force already"), code="no_change")
         run.save(force_insert=True)
         for space_id in dict.fromkeys(q.space_id for q in questions):
             _plan(run, Space(id=space_id, tenant_id=tenant.id), 0, now)
@@ -237,7 +239,7 @@ def cancel(run: ReplayRun, now: datetime) -> None:
     """No further question is asked. Call inside the scope. Raises Conflict when it is over."""
     open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
     if open_runs.update(state=ReplayRun.State.CANCELLED, finished_at=now) != 1:
-        raise Conflict("this replay is over", code="replay_state")
+        raise Conflict(gettext("this replay is over"), code="replay_state")
 
 
 def outcomes(run: ReplayRun) -> dict[UUID, dict[str, Outcome]]:

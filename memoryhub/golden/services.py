@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.dialogues.messages import checked_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, InvalidInput, NotFound
@@ -44,7 +46,10 @@ def save_question(
     words, labels = _text(text), _tags(tags)
     with tenant_scope(space.tenant_id):
         if GoldenQuestion.objects.filter(space=space, retired_at=None).count() >= MOST_QUESTIONS:
-            raise InvalidInput(f"at most {MOST_QUESTIONS:,} questions a space", field="text")
+            raise InvalidInput(
+                gettext("at most %(limit)s questions a space") % {"limit": f"{MOST_QUESTIONS:,}"},
+                field="text",
+            )
         named = expectations(space, expected)
         made = GoldenQuestion(
             tenant_id=space.tenant_id,
@@ -121,7 +126,7 @@ def remove_question(
 def _standing(bench: Workbench, question_id: UUID) -> GoldenQuestion:
     row: GoldenQuestion = bench.row("goldenquestion", question_id)
     if row.retired_at:
-        raise Conflict("this question was taken away", code="not_held")
+        raise Conflict(gettext("this question was taken away"), code="not_held")
     return row
 
 
@@ -135,7 +140,7 @@ def expectations(space: Space, named: Sequence[Named]) -> list[Expectation]:
         found = model._default_manager.filter(space=space, id__in=ids) if ids else ()
         rows |= {(kind, row.id): row for row in found}
     if missing := [each for each in chosen if each not in rows]:
-        raise NotFound(f"there is no such {missing[0][0]} in this space")
+        raise NotFound(gettext("there is no such %(kind)s in this space") % {"kind": missing[0][0]})
     turns = _sources([row_id for _, row_id in chosen])
     return [_expectation(kind, rows[kind, i], turns.get(i, ())) for kind, i in chosen]
 
@@ -158,7 +163,10 @@ def _sources(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
 
 def _count(named: Sequence[object]) -> None:
     if not 1 <= len(named) <= MOST_EXPECTED:
-        raise InvalidInput(f"name 1 to {MOST_EXPECTED} memories it should find", field="expected")
+        raise InvalidInput(
+            gettext("name 1 to %(limit)s memories it should find") % {"limit": MOST_EXPECTED},
+            field="expected",
+        )
 
 
 def _naming(named: Sequence[Expectation]) -> dict[str, Any]:
@@ -169,7 +177,10 @@ def _naming(named: Sequence[Expectation]) -> dict[str, Any]:
 def _text(text: str) -> str:
     words = checked_text(text.replace("\0", ""), field="text").strip()
     if len(words) > TEXT_LENGTH:
-        raise InvalidInput(f"at most {TEXT_LENGTH:,} characters", field="text")
+        raise InvalidInput(
+            gettext("at most %(limit)s characters") % {"limit": f"{TEXT_LENGTH:,}"},
+            field="text",
+        )
     return words
 
 

@@ -13,6 +13,8 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
 from memoryhub.golden.expecting import (
@@ -49,7 +51,7 @@ def plan(migration: EmbeddingMigration, now: datetime) -> None:
     with tenant_scope(migration.tenant_id):
         row: EmbeddingMigration = EmbeddingMigration.objects.get(id=migration.id)
         if row.state not in BOTH_THERE:
-            raise Conflict("both embedders' vectors must be there first", code="migration_state")
+            raise Conflict(_("both embedders' vectors must be there first"), code="migration_state")
         space = Space.objects.get(id=row.space_id)
         payload: dict[str, object] = {"compare": str(row.id)}
         key = f"compare:{row.id}:{now.isoformat()}"

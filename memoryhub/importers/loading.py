@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.importers import storing
@@ -99,11 +100,11 @@ def checked(wanted: Wanted) -> Report:
         else:
             report.saw(record, subject)
     if ownerless and not report.total:
-        message = "the file does not say whose memories these are: name a subject"
+        message = _("the file does not say whose memories these are: name a subject")
         raise InvalidInput(message, field="subject")
     if not report.total and not report.reasons:
-        message = f"nothing of {wanted.source.title} is in the file"
-        raise InvalidInput(message, field="file")
+        message = _("nothing of %(source)s is in the file")
+        raise InvalidInput(message % {"source": wanted.source.title}, field="file")
     return report
 
 
@@ -255,5 +256,9 @@ def kinds_of(names: Iterable[str]) -> frozenset[Kind]:
     found = frozenset(kind for kind in KINDS if kind in given)
     if unknown := [name for name in given if name not in KINDS]:
         known = ", ".join(KINDS)
-        raise InvalidInput(f"{unknown[0][:40]!r} is none of {known}", field="only")
+        raise InvalidInput(
+            _("%(unknown)s is none of %(known)s")
+            % {"unknown": repr(unknown[0][:40]), "known": known},
+            field="only",
+        )
     return found or frozenset(KINDS)

@@ -16,6 +16,7 @@ import structlog
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from kombu.exceptions import KombuError
 
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
@@ -82,10 +83,10 @@ def begin(tenant_id: UUID, sent: Sent, now: datetime) -> ImportRun:
 def take(tried: ImportRun, actor: str, now: datetime) -> ImportRun:
     """Take in the file that was tried. Raises Conflict where it is not kept any more."""
     if not tried.dry_run or tried.state != State.DONE:
-        raise Conflict("only what was tried can be taken in", code="import_state")
+        raise Conflict(_("only what was tried can be taken in"), code="import_state")
     file = kept_file(tried)
     if file is None:
-        raise Conflict("the file is not kept any more: send it again", code="import_file_gone")
+        raise Conflict(_("the file is not kept any more: send it again"), code="import_file_gone")
     run = ImportRun(
         tenant_id=tried.tenant_id,
         source=tried.source,
@@ -183,7 +184,7 @@ def _claimed(tenant_id: UUID, run_id: UUID, now: datetime) -> ImportRun | None:
 def _carried_out(run: ImportRun) -> None:
     file = kept_file(run)
     if file is None:
-        raise InvalidInput("the file is not kept any more: send it again", field="file")
+        raise InvalidInput(_("the file is not kept any more: send it again"), field="file")
     wanted = Wanted(
         source=source_named(run.source),
         open_file=lambda: storage.opened(file),

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import IO, Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import InvalidInput, TooLarge
 from memoryhub.importers.models import ImportFile, ImportPart
@@ -26,10 +28,10 @@ def keep(tenant_id: UUID, name: str, chunks: Iterable[bytes], now: datetime) -> 
             ImportPart.objects.create(tenant_id=tenant_id, file=file, number=number, data=data)
             file.size += len(data)
             if file.size > MOST_BYTES:
-                message = f"at most {MOST_BYTES // 1024**2} MB; larger ones take the command line"
-                raise TooLarge(message, field="file")
+                most = _("at most %(limit)s MB; larger ones take the command line")
+                raise TooLarge(most % {"limit": MOST_BYTES // 1024**2}, field="file")
         if not file.size:
-            raise InvalidInput("the file is empty", field="file")
+            raise InvalidInput(_("the file is empty"), field="file")
         file.save(update_fields=["size"])
     return file
 

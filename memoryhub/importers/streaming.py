@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 
 CHUNK = 256 * 1024
@@ -84,10 +86,10 @@ def _document(text: _Text) -> Iterator[Item]:
         yield from _object(text)
     else:
         raise InvalidInput(
-            "the file is neither a JSON array, an object, nor JSON lines", field="file"
+            _("the file is neither a JSON array, an object, nor JSON lines"), field="file"
         )
     if text.peek_or_end():
-        raise InvalidInput("there is something behind the end of the JSON", field="file")
+        raise InvalidInput(_("there is something behind the end of the JSON"), field="file")
 
 
 def _object(text: _Text) -> Iterator[Item]:
@@ -99,7 +101,7 @@ def _object(text: _Text) -> Iterator[Item]:
     while True:
         name = text.value("a member of the file")
         if not isinstance(name, str):
-            raise InvalidInput("the name of a member of the file is no text", field="file")
+            raise InvalidInput(_("the name of a member of the file is no text"), field="file")
         shown = name[:80]
         text.take(":", shown)
         if text.peek(shown) == "[":
@@ -140,7 +142,11 @@ class _Text:
             return False
         held = len(self._buffer) - self._at
         if held > LONGEST:
-            raise InvalidInput(f"{where} is longer than {LONGEST // 1024**2} MB", field="file")
+            raise InvalidInput(
+                _("%(where)s is longer than %(limit)s MB")
+                % {"where": where, "limit": LONGEST // 1024**2},
+                field="file",
+            )
         data = self._file.read(max(CHUNK, held))
         self.read += len(data)
         self._ended = not data
@@ -148,7 +154,7 @@ class _Text:
             text = self._decoder.decode(data, final=self._ended)
         except UnicodeDecodeError as error:
             raise InvalidInput(
-                f"the file is no UTF-8, at or behind {where}", field="file"
+                _("the file is no UTF-8, at or behind %(where)s") % {"where": where}, field="file"
             ) from error
         self._buffer, self._at = self._buffer[self._at :] + text, 0
         return True
@@ -167,7 +173,7 @@ class _Text:
         """Raises InvalidInput at the end."""
         if found := self.peek_or_end():
             return found
-        raise InvalidInput(f"the file breaks off at {where}", field="file")
+        raise InvalidInput(_("the file breaks off at %(where)s") % {"where": where}, field="file")
 
     def take(self, wanted: str, where: str) -> str:
         """The next character, which is to be one of `wanted`."""
@@ -175,7 +181,9 @@ class _Text:
         if found not in wanted:
             known = " or ".join(wanted)
             raise InvalidInput(
-                f"no JSON behind {where}: {found!r} in the place of {known}", field="file"
+                _("no JSON behind %(where)s: %(found)s in the place of %(known)s")
+                % {"where": where, "found": repr(found), "known": known},
+                field="file",
             )
         self._at += 1
         return found
@@ -203,5 +211,8 @@ def _no_constant(name: str) -> None:
 
 def _broken(where: str, error: Exception) -> InvalidInput:
     if isinstance(error, RecursionError):
-        return InvalidInput(f"{where} is nested too deeply", field="file")
-    return InvalidInput(f"{where} is no JSON: {str(error)[:200]}", field="file")
+        return InvalidInput(_("%(where)s is nested too deeply") % {"where": where}, field="file")
+    return InvalidInput(
+        _("%(where)s is no JSON: %(error)s") % {"where": where, "error": str(error)[:200]},
+        field="file",
+    )

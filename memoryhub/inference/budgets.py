@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 
 @dataclass(frozen=True, slots=True)
 class Spending:
@@ -27,7 +29,13 @@ def next_day(now: datetime) -> datetime:
 def overspent(spent: Spending, tokens: int | None, money: float | None) -> str:
     """Which budget is spent, in words; "" when none is. None is no limit."""
     if tokens is not None and spent.tokens >= tokens:
-        return f"{spent.tokens:,} of {tokens:,} tokens"
+        return _("%(spent)s of %(limit)s tokens") % {
+            "spent": f"{spent.tokens:,}",
+            "limit": f"{tokens:,}",
+        }
     if money is not None and spent.money >= Decimal(str(money)):
-        return f"{spent.money:.2f} of {money:.2f} in money"
+        return _("%(spent)s of %(limit)s in money") % {
+            "spent": f"{spent.money:.2f}",
+            "limit": f"{money:.2f}",
+        }
     return ""

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import F, Sum
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memoryhub.engines.ledger import Call, accounted, current_ledger
 from memoryhub.errors import EngineError, Paused
@@ -67,13 +68,18 @@ class TenantLedger:
         ):
             self._tell(known, now)
             raise Paused(
-                f"Today's budget for models is spent: {said}", next_day(now), code="budget_spent"
+                gettext("Today's budget for models is spent: %(said)s") % {"said": said},
+                next_day(now),
+                code="budget_spent",
             )
         until = self._open_until(purpose, model)
         if until and until > now:
             raise Paused(
-                f"{model} keeps failing at {purpose} in the same way "
-                f"({known.outcomes[0].code}): it is left alone for a while",
+                gettext(
+                    "%(model)s keeps failing at %(purpose)s in the same way (%(code)s): it is left"
+                    " alone for a while"
+                )
+                % {"model": model, "purpose": purpose, "code": known.outcomes[0].code},
                 until,
                 code="breaker_open",
             )

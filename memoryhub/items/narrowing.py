@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 
 ANY = "*"
@@ -71,7 +73,10 @@ def compares(where: Where, wanted: Mapping[str, Any]) -> None:
     """
     _members(where, "i.value", [], wanted, "filter")
     if len(where.parts) > MOST_CONDITIONS:
-        raise InvalidInput(f"at most {MOST_CONDITIONS} conditions", field="filter")
+        raise InvalidInput(
+            _("at most %(limit)s conditions") % {"limit": MOST_CONDITIONS},
+            field="filter",
+        )
 
 
 def _members(
@@ -98,7 +103,7 @@ def _compare(
         where.add(f"{column} IS DISTINCT FROM %s::jsonb", *keys, _json(operand))
     elif operator in _ORDERED:
         if isinstance(operand, bool) or not isinstance(operand, (int, float, str)):
-            raise InvalidInput("a number or a text to compare with", field=f"{field}.{operator}")
+            raise InvalidInput(_("a number or a text to compare with"), field=f"{field}.{operator}")
         kind = "string" if isinstance(operand, str) else "number"
         sign = _ORDERED[operator]
         where.add(
@@ -110,7 +115,11 @@ def _compare(
         )
     else:
         known = ", ".join(["$eq", "$ne", *_ORDERED])
-        raise InvalidInput(f"no operator {operator[:20]!r}; known: {known}", field=field)
+        raise InvalidInput(
+            _("no operator %(operator)s; known: %(known)s")
+            % {"operator": repr(operator[:20]), "known": known},
+            field=field,
+        )
 
 
 def _json(value: Any) -> str:

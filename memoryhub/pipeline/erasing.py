@@ -15,6 +15,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import F, Min, Q, QuerySet
+from django.utils.translation import gettext
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import NotFound
@@ -388,5 +389,5 @@ def space_of(tenant_id: UUID, space_id: UUID) -> Space:
     with tenant_scope(tenant_id):
         space: Space | None = Space.objects.filter(id=space_id).first()
     if space is None:
-        raise NotFound("no such space")
+        raise NotFound(gettext("no such space"))
     return space

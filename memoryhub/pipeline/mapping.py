@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.utils.translation import gettext
 
 from memoryhub.engines.projecting import ROUNDS, project
 from memoryhub.errors import Conflict
@@ -35,7 +36,7 @@ def begin(space: Space, actor: str, now: datetime) -> SpaceMap:
         space=space, defaults={"tenant_id": space.tenant_id, "asked_at": now, "total": ROUNDS}
     )
     if not made and under_way(row):
-        raise Conflict("the map is being drawn already", code="map_under_way")
+        raise Conflict(gettext("the map is being drawn already"), code="map_under_way")
     row.actor, row.asked_at, row.done, row.total = actor[:120], now, 0, ROUNDS
     row.save(update_fields=["actor", "asked_at", "done", "total"])
     key = f"{row.id}:{now.isoformat()}"

@@ -11,6 +11,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import Conflict, EngineError, InvalidInput, NotFound
 from memoryhub.models_in_use import embedder_of
@@ -34,16 +35,18 @@ def begin(
     with tenant_scope(space.tenant_id):
         space.refresh_from_db(fields=["embedding_model"])
         if not space.embedding_model:
-            raise Conflict("nothing is embedded here yet", code="migration_state")
+            raise Conflict(_("nothing is embedded here yet"), code="migration_state")
         if new == space.embedding_model:
-            raise Conflict(f"it is searched by {new} already", code="no_change")
+            raise Conflict(_("it is searched by %(new)s already") % {"new": new}, code="no_change")
         if not new or _made(new) is None:
-            raise InvalidInput(f"there is no embedder {new!r} here", field="to")
+            raise InvalidInput(
+                _("there is no embedder %(new)s here") % {"new": repr(new)}, field="to"
+            )
         try:
             with transaction.atomic():
                 made = reembedding.begin(space, new, actor, now, flips=flips)
         except IntegrityError as error:
-            raise Conflict("a migration of this space is under way", code="under_way") from error
+            raise Conflict(_("a migration of this space is under way"), code="under_way") from error
         ring_on_commit(space.tenant_id, space.id)
     return made
 
@@ -60,7 +63,7 @@ def resume(migration: EmbeddingMigration, now: datetime) -> None:
     with tenant_scope(migration.tenant_id):
         row = _locked(migration, (State.PAUSED, State.FILLING))
         if row.state == State.FILLING and reembedding.under_way(row) and not row.error:
-            raise Conflict("it is under way", code="under_way")
+            raise Conflict(_("it is under way"), code="under_way")
         _to(row, State.FILLING, now)
         _again(row, now)
 
@@ -109,9 +112,11 @@ def roll_back(migration: EmbeddingMigration, now: datetime) -> None:
         row = _locked(migration, (State.LIVE,))
         space = _space(row)
         if space.embedding_model != row.new:
-            raise Conflict("the space has moved on since", code="migration_state")
+            raise Conflict(_("the space has moved on since"), code="migration_state")
         if _made(row.old) is None:
-            raise Conflict(f"the embedder {row.old} is gone", code="embedder_gone")
+            raise Conflict(
+                _("the embedder %(old)s is gone") % {"old": row.old}, code="embedder_gone"
+            )
         reembedding.flip(row, space, row.old, State.BACK, now)
         reembedding.plan(row, now, to=row.old)
         ring_on_commit(row.tenant_id, row.space_id)
@@ -127,7 +132,7 @@ def drop(migration: EmbeddingMigration, now: datetime) -> int:
         space = _space(row)
         unused = row.old if row.state == State.LIVE else row.new
         if space.embedding_model == unused:
-            raise Conflict("the space is searched by these vectors", code="migration_state")
+            raise Conflict(_("the space is searched by these vectors"), code="migration_state")
         _to(row, State.DONE, now)
         return reembedding.dropped(space, unused)
 
@@ -139,7 +144,7 @@ def of_space(space: Space, migration_id: UUID | None = None) -> EmbeddingMigrati
         rows.filter(id=migration_id) if migration_id else rows
     ).first()
     if found is None:
-        raise NotFound("there is no migration of this space")
+        raise NotFound(_("there is no migration of this space"))
     return found
 
 
@@ -177,7 +182,8 @@ def _locked(migration: EmbeddingMigration, states: Collection[str]) -> Embedding
     row: EmbeddingMigration = EmbeddingMigration.objects.select_for_update().get(id=migration.id)
     if row.state not in states:
         raise Conflict(
-            f"the migration is in another state: {row.get_state_display().lower()}",
+            _("the migration is in another state: %(state)s")
+            % {"state": row.get_state_display().lower()},
             code="migration_state",
         )
     return row

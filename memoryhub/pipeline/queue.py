@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
@@ -306,7 +307,8 @@ def revive(job_id: UUID, now: datetime) -> Job:
     )
     if revived != 1:
         raise Conflict(
-            "only a job that failed or was cancelled can be tried again", code="job_not_failed"
+            gettext("only a job that failed or was cancelled can be tried again"),
+            code="job_not_failed",
         )
     job: Job = Job.objects.get(id=job_id)
     _mark_turns(job, Turn.State.FAILED, Turn.State.PENDING)
@@ -318,13 +320,14 @@ def cancel(job: Job, why: str, now: datetime) -> None:
     Raises Conflict for one that has ended, or that something else waits for."""
     if job.step not in CANCELLABLE:
         raise Conflict(
-            f"other work waits for this step: {job.get_step_display().lower()}",
+            gettext("other work waits for this step: %(step)s")
+            % {"step": job.get_step_display().lower()},
             code="job_needed",
         )
     if job.state not in (*UNFINISHED, Job.State.DEAD):
-        raise Conflict("this job has ended", code="job_ended")
+        raise Conflict(gettext("this job has ended"), code="job_ended")
     if not _end(job, Job.State.CANCELLED, now, error=why):
-        raise Conflict("the job went on meanwhile: try again", code="job_changed")
+        raise Conflict(gettext("the job went on meanwhile: try again"), code="job_changed")
 
 
 def due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:

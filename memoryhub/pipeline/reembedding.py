@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.db import connection
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import embedder, embedder_of
@@ -155,7 +156,7 @@ def _embedded(
     try:
         model = embedder_of(to)
         if model is None:
-            raise EngineError(f"the embedder {to} is gone", code="embedder_gone")
+            raise EngineError(_("the embedder %(to)s is gone") % {"to": to}, code="embedder_gone")
         return indexing.embed_entries(entries, model)
     except EngineError as error:
         with tenant_scope(migration.tenant_id):

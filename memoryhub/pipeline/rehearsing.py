@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import TooLarge
@@ -46,7 +47,10 @@ def rehearse(tenant_id: UUID, request: IngestRequest, now: datetime | None = Non
     """
     now = now or timezone.now()
     if sum(len(message.content) for message in request.messages) > WAIT_CHARACTERS:
-        raise TooLarge(f"a dry run reads at most {WAIT_CHARACTERS:,} characters", field="messages")
+        raise TooLarge(
+            _("a dry run reads at most %(limit)s characters") % {"limit": f"{WAIT_CHARACTERS:,}"},
+            field="messages",
+        )
     is_new, turns, new, batch = _imagined(tenant_id, request, now)
     if not batch.turns:
         return Rehearsed(is_new, turns, new, [])

@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import Conflict
 from memoryhub.models_in_use import embedder_for
 from memoryhub.pipeline import promoting, queue
@@ -40,7 +42,7 @@ def refuse_mirrored(event: EvolutionEvent) -> None:
     it would be written again at once (I3). Going back to an earlier time takes it along."""
     if event.kind == EvolutionEvent.Kind.REFRESH and event.trigger == promoting.MIRRORING:
         raise Conflict(
-            "the profile says what its facts say: put the fact right instead", code="mirrored"
+            _("the profile says what its facts say: put the fact right instead"), code="mirrored"
         )
 
 

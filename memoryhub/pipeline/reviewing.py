@@ -11,6 +11,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.dialogues.messages import checked_text
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.news import tell
@@ -55,7 +57,7 @@ def answer(
     said = meant(proposal.kind, said)
     if said not in answers_of(proposal):
         known = ", ".join(answers_of(proposal))
-        raise InvalidInput(f"one of {known}", field="answer")
+        raise InvalidInput(_("one of %(known)s") % {"known": known}, field="answer")
     words = _reworded(proposal, said, text)
     with tenant_scope(proposal.tenant_id):
         space = Space.objects.get(id=proposal.space_id)
@@ -76,7 +78,7 @@ def _reworded(proposal: Proposal, said: str, text: str) -> str:
     if not words or words == words_of(proposal):
         return ""
     if not words_of(proposal) or said not in ("replace", "store", "apply"):
-        raise InvalidInput("this answer writes no words of its own", field="text")
+        raise InvalidInput(_("this answer writes no words of its own"), field="text")
     return words
 
 
@@ -95,7 +97,7 @@ def _take(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
         if done:
             tell(proposal.tenant_id, lambda: [news_of(proposal, "conflict.resolved", now)])
     if done != 1:
-        raise Conflict("this was answered before", code="already_answered")
+        raise Conflict(_("this was answered before"), code="already_answered")
 
 
 def _put_back(proposal: Proposal, now: datetime) -> None:
@@ -113,9 +115,9 @@ def take_back(proposal: Proposal, actor: str, now: datetime, *, reason: str = ""
     Raises Conflict: it is open, its answer erased something, or more was built on it since.
     """
     if proposal.state == Proposal.State.OPEN:
-        raise Conflict("this is open: there is nothing to take back", code="not_answered")
+        raise Conflict(_("this is open: there is nothing to take back"), code="not_answered")
     if proposal.kind == Kind.ERASE and proposal.state == Proposal.State.ACCEPTED:
-        raise Conflict("what was erased is gone for good", code="not_undoable")
+        raise Conflict(_("what was erased is gone for good"), code="not_undoable")
     with tenant_scope(proposal.tenant_id):
         event = _standing_event(proposal)
     if event is not None:
@@ -280,7 +282,7 @@ def _apply(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str)
     columns = {column.attname for column in row._meta.concrete_fields}
     values: dict[str, Any] = {name: value for name, value in given.items() if name in columns}
     if not values:
-        raise InvalidInput("there is nothing to write in this proposal", field="payload")
+        raise InvalidInput(_("there is nothing to write in this proposal"), field="payload")
     if words:
         values[text_column(proposal)] = words
     bench.edit(changes, row, **values)
@@ -312,7 +314,7 @@ def _merge(bench: Workbench, changes: ChangeSet, proposal: Proposal, words: str)
     entity: Entity = bench.row("entity", UUID(str(proposal.payload["entity"])))
     into: Entity = bench.row("entity", UUID(str(proposal.payload["into"])))
     if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
-        raise Conflict("one of the two is merged already", code="already_merged")
+        raise Conflict(_("one of the two is merged already"), code="already_merged")
     bench.edit(changes, entity, merged_into_id=into.id)
     aliases = [*dict.fromkeys([*into.aliases, entity.name])]
     bench.edit(changes, into, aliases=aliases)

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import structlog
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
@@ -116,9 +117,14 @@ def make_rule(
     with tenant_scope(tenant_id):
         in_force = ReviewRule.objects.filter(removed_at=None)
         if in_force.filter(**conditions).exists():
-            raise Conflict("a rule for the same is in force: remove it first", code="rule_exists")
+            raise Conflict(
+                _("a rule for the same is in force: remove it first"), code="rule_exists"
+            )
         if in_force.count() >= MOST_RULES:
-            raise Conflict(f"at most {MOST_RULES} rules are in force at once", code="too_many")
+            raise Conflict(
+                _("at most %(limit)s rules are in force at once") % {"limit": MOST_RULES},
+                code="too_many",
+            )
         made: ReviewRule = ReviewRule.objects.create(
             tenant_id=tenant_id,
             answer=said,
@@ -132,15 +138,17 @@ def make_rule(
 
 def _check(kind: str, said: str, role: str) -> None:
     if kind not in KINDS:
-        raise InvalidInput(f"one of {', '.join(KINDS)}", field="kind")
+        raise InvalidInput(_("one of %(known)s") % {"known": ", ".join(KINDS)}, field="kind")
     if said not in ReviewRule.Answer.values or meant(kind, said) == said:
         known = ", ".join(word for word in ReviewRule.Answer.values if meant(kind, word) != word)
-        raise InvalidInput(f"one of {known}", field="answer")
+        raise InvalidInput(_("one of %(known)s") % {"known": known}, field="answer")
     if role and role not in ROLES:
-        raise InvalidInput(f"one of {', '.join(ROLES)}, or empty", field="role")
+        raise InvalidInput(
+            _("one of %(known)s, or empty") % {"known": ", ".join(ROLES)}, field="role"
+        )
     if kind == Kind.QUARANTINE and said == "accept" and (not role or role in HEARD):
         raise InvalidInput(
-            "name whose words are to be trusted: of a tool, or of the system", field="role"
+            _("name whose words are to be trusted: of a tool, or of the system"), field="role"
         )
 
 
@@ -150,7 +158,7 @@ def remove_rule(tenant_id: UUID, rule_id: UUID, actor: str, now: datetime) -> Re
     with tenant_scope(tenant_id):
         rows = ReviewRule.objects.filter(id=rule_id, removed_at=None)
         if not rows.update(removed_at=now, removed_by=actor[:120]):
-            raise Conflict("this rule is not in force any more", code="rule_removed")
+            raise Conflict(_("this rule is not in force any more"), code="rule_removed")
         return ReviewRule.objects.get(id=rule_id)
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
@@ -150,7 +151,7 @@ def cancel_job(job_id: UUID, actor: str, reason: str = "") -> None:
     back. Call inside the tenant's scope. Raises NotFound, Conflict."""
     job = Job.objects.filter(id=job_id).first()
     if job is None:
-        raise NotFound("There is no such job.")
+        raise NotFound(_("There is no such job."))
     why = f"Cancelled by {actor}: {reason}" if reason else f"Cancelled by {actor}"
     queue.cancel(job, why, timezone.now())
     # What waited behind it may be due.

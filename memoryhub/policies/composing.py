@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -52,7 +53,11 @@ def house_rules(overrides: Overrides) -> dict[str, Any]:
 def _built(preset: str, layers: str) -> Policy:
     if preset not in PRESETS:
         known = ", ".join(PRESETS)
-        raise InvalidInput(f"there is no preset {preset!r}; there are: {known}", field="preset")
+        raise InvalidInput(
+            gettext("there is no preset %(preset)s; there are: %(known)s")
+            % {"preset": repr(preset), "known": known},
+            field="preset",
+        )
     values = dict(PRESETS[preset].overrides)
     for layer in json.loads(layers):
         values |= layer
@@ -102,16 +107,53 @@ def _unknown(name: str) -> InvalidInput:
     near = [each for each in SWITCHES if each.startswith(f"{group}.")]
     if family := family_of(name):
         near = [each for each in BY_PURPOSE if family_of(each) == family]
-    hint = f"; of {group} there are: {', '.join(near)}" if near else ""
-    return InvalidInput(f"there is no switch {name!r}{hint}", field=name)
+    said = gettext("there is no switch %(name)s")
+    if near:
+        said = gettext("there is no switch %(name)s; of %(group)s there are: %(known)s")
+    told = {"name": repr(name), "group": group, "known": ", ".join(near)}
+    return InvalidInput(said % told, field=name)
 
 
 def _refusal(fault: ErrorDetails) -> InvalidInput:
-    said = str(fault["msg"]).removeprefix("Value error, ")
+    said = _worded(fault)
     if not fault["loc"]:
         return InvalidInput(said, field=said.partition(" ")[0])
     depth = 3 if ".".join(map(str, fault["loc"][:2])) in FAMILIES else 2
     name = ".".join(str(part) for part in fault["loc"][:depth])
     switch = switch_of(name)
-    bounds = f" (allowed: {switch.bounds})" if switch else ""
-    return InvalidInput(f"{name}: {said}{bounds}", field=name)
+    if switch:
+        said = gettext("%(said)s (allowed: %(bounds)s)") % {"said": said, "bounds": switch.bounds}
+    return InvalidInput(gettext("%(name)s: %(said)s") % {"name": name, "said": said}, field=name)
+
+
+# As Pydantic says it, by the name it has for the fault.
+_FAULTS = {
+    "bool_parsing": gettext_noop("Input should be a valid boolean, unable to interpret input"),
+    "bool_type": gettext_noop("Input should be a valid boolean"),
+    "float_parsing": gettext_noop(
+        "Input should be a valid number, unable to parse string as a number"
+    ),
+    "float_type": gettext_noop("Input should be a valid number"),
+    "greater_than": gettext_noop("Input should be greater than %(gt)s"),
+    "greater_than_equal": gettext_noop("Input should be greater than or equal to %(ge)s"),
+    "int_from_float": gettext_noop(
+        "Input should be a valid integer, got a number with a fractional part"
+    ),
+    "int_parsing": gettext_noop(
+        "Input should be a valid integer, unable to parse string as an integer"
+    ),
+    "int_type": gettext_noop("Input should be a valid integer"),
+    "less_than": gettext_noop("Input should be less than %(lt)s"),
+    "less_than_equal": gettext_noop("Input should be less than or equal to %(le)s"),
+    "literal_error": gettext_noop("Input should be %(expected)s"),
+    "string_type": gettext_noop("Input should be a valid string"),
+}
+
+
+def _worded(fault: ErrorDetails) -> str:
+    """In the reader's language where it is known; else as Pydantic wrote it."""
+    words = _FAULTS.get(fault["type"], "")
+    known = gettext(words) if words else ""
+    if known == words:
+        return str(fault["msg"]).removeprefix("Value error, ")
+    return known % fault.get("ctx", {})

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memoryhub.engines.llm import own_prompts
 from memoryhub.errors import Conflict, InvalidInput, NotFound
@@ -152,14 +153,14 @@ def _proposed(
     """The version as it would be stored, and the policy with it. Call inside the scope."""
     space = asked.space
     if space is not None and space.tenant_id != tenant_id:
-        raise NotFound("there is no such space")
+        raise NotFound(gettext("there is no such space"))
     if space is not None:
         _refuse_for_space(asked.overrides)
     layers = layers_of(tenant_id, space)
     before = layers.own if space else layers.tenant
     version = before.version if before else 0
     if expected is not None and expected != version:
-        raise Conflict("the policy has changed since", code="policy_changed")
+        raise Conflict(gettext("the policy has changed since"), code="policy_changed")
     kept = "" if space else before.preset if before else DEFAULT
     asked.version, asked.preset = version + 1, asked.preset or kept
     policy = _composed(layers.tenant, asked) if space else _composed(asked, None)
@@ -179,11 +180,16 @@ def refuse_unknown_prompts(policy: Policy, names: Iterable[str]) -> None:
         if wanted and wanted not in found:
             listed = ", ".join(found) or "none"
             raise InvalidInput(
-                f"{name}: there is no prompt {wanted[:60]!r}; there are: {listed}", field=name
+                gettext("%(name)s: there is no prompt %(wanted)s; there are: %(listed)s")
+                % {"name": name, "wanted": repr(wanted[:60]), "listed": listed},
+                field=name,
             )
 
 
 def _refuse_for_space(overrides: dict[str, Any]) -> None:
     for name in overrides:
         if name.startswith("llm.budget_"):
-            raise InvalidInput(f"{name} is the tenant's: a space has no budget", field=name)
+            raise InvalidInput(
+                gettext("%(name)s is the tenant's: a space has no budget") % {"name": name},
+                field=name,
+            )

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from memoryhub import models_in_use
 from memoryhub.engines.embedding.packaged import count_tokens
@@ -75,7 +76,10 @@ def answer(
     bounds. A model that fails degrades the answer. Opens its own scopes.
     """
     if not LEAST_TOKENS <= budget_tokens <= MOST_TOKENS:
-        raise InvalidInput(f"from {LEAST_TOKENS} to {MOST_TOKENS}", field="budget_tokens")
+        raise InvalidInput(
+            gettext("from %(least)s to %(most)s") % {"least": LEAST_TOKENS, "most": MOST_TOKENS},
+            field="budget_tokens",
+        )
     now, clock = now or timezone.now(), Clock()
     with accounting(space.tenant_id, space_id=space.id, at=now) as ledger:
         before = len(ledger.calls)

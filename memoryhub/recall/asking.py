@@ -11,6 +11,7 @@ from typing import Any, get_args
 from uuid import UUID
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from memoryhub import models_in_use
@@ -87,11 +88,16 @@ class Override:
         changed = dict[str, Any]()
         if self.channels is not None:
             if not self.channels or set(self.channels) - set(get_args(Channel)):
-                raise InvalidInput(f"some of {', '.join(get_args(Channel))}", field="channels")
+                raise InvalidInput(
+                    _("some of %(known)s") % {"known": ", ".join(get_args(Channel))},
+                    field="channels",
+                )
             changed["channels"] = tuple(dict.fromkeys(self.channels))
         if self.select is not None:
             if self.select not in get_args(Select):
-                raise InvalidInput(f"one of {', '.join(get_args(Select))}", field="select")
+                raise InvalidInput(
+                    _("one of %(known)s") % {"known": ", ".join(get_args(Select))}, field="select"
+                )
             changed["select"] = self.select
         if not changed:
             return policy
@@ -151,7 +157,7 @@ def prepare(
     """Raises InvalidInput for an empty query. Opens its own scope; asks models outside of it."""
     query = _storable(query)
     if not query.strip():
-        raise InvalidInput("ask something: the query is empty", field="query")
+        raise InvalidInput(_("ask something: the query is empty"), field="query")
     with clock.stage("route"):
         with tenant_scope(space.tenant_id):
             effective = policy_of(space)

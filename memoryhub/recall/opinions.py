@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Space
@@ -41,4 +43,4 @@ def _check_shown(space: Space, recall_id: UUID, memory: tuple[str, UUID]) -> Non
     kind, row_id = memory
     shown = RecallLogItem.objects.filter(space=space, log=log, kind=kind, memory_id=row_id)
     if not shown.exists():
-        raise InvalidInput("a recall that showed this memory", field="recall_id")
+        raise InvalidInput(_("a recall that showed this memory"), field="recall_id")

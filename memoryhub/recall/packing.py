@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import sqrt
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from memoryhub.errors import InvalidInput
 from memoryhub.recall.prompting import line_of
 from memoryhub.recall.results import Item
@@ -56,7 +58,10 @@ Count = Callable[[Sequence[str]], Sequence[int]]
 def check(budget_tokens: int | None) -> None:
     """Raises InvalidInput."""
     if budget_tokens is not None and not LEAST_TOKENS <= budget_tokens <= MOST_TOKENS:
-        raise InvalidInput(f"from {LEAST_TOKENS} to {MOST_TOKENS}", field="budget_tokens")
+        raise InvalidInput(
+            gettext("from %(least)s to %(most)s") % {"least": LEAST_TOKENS, "most": MOST_TOKENS},
+            field="budget_tokens",
+        )
 
 
 def within(

@@ -9,6 +9,7 @@ from typing import get_args
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memoryhub.engines.embedding.packaged import count_tokens
 from memoryhub.errors import InvalidInput
@@ -111,9 +112,9 @@ def search(
 
 def _check(limit: int | None, kinds: Sequence[Kind] | None) -> None:
     if limit is not None and not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(f"from 1 to {MAX_LIMIT}", field="limit")
+        raise InvalidInput(_("from 1 to %(limit)s") % {"limit": MAX_LIMIT}, field="limit")
     if kinds is not None and (not kinds or set(kinds) - set(ALL_KINDS)):
-        raise InvalidInput(f"some of {', '.join(ALL_KINDS)}", field="kinds")
+        raise InvalidInput(_("some of %(known)s") % {"known": ", ".join(ALL_KINDS)}, field="kinds")
 
 
 def _wanted(

@@ -6,6 +6,7 @@ import secrets
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import Conflict, NotFound
 from memoryhub.tenants import audit
@@ -29,7 +30,7 @@ def add_person(
             with transaction.atomic():
                 user = User.objects.create_user(username, email, password)
         except IntegrityError:
-            raise Conflict("this name is taken: choose another", code="name_taken") from None
+            raise Conflict(_("this name is taken: choose another"), code="name_taken") from None
         tenant = Tenant.objects.get(id=tenant_id)
         made = Membership.objects.create(tenant=tenant, user=user, role=role)
         audit.note(tenant_id, audit.Action.PERSON_ADDED, actor, username, f"as {role}")
@@ -69,11 +70,11 @@ def _locked(tenant_id: UUID, member_id: UUID) -> Membership:
     Tenant.objects.select_for_update().get(id=tenant_id)
     member = Membership.objects.filter(id=member_id).select_related("user").first()
     if member is None:
-        raise NotFound("There is no such member.")
+        raise NotFound(_("There is no such member."))
     return member
 
 
 def _keep_an_admin(member: Membership) -> None:
     others = Membership.objects.filter(role=_ADMIN).exclude(id=member.id)
     if member.role == _ADMIN and not others.exists():
-        raise Conflict("the last admin stays: make somebody else one first", code="last_admin")
+        raise Conflict(_("the last admin stays: make somebody else one first"), code="last_admin")

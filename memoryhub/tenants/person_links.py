@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.core.signing import BadSignature, TimestampSigner
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import PersonLink, Space
@@ -49,7 +50,9 @@ def create(
 ) -> tuple[PersonLink, str]:
     """(row, token). The token can't be shown again. Raises InvalidInput. Opens its own scope."""
     if not now < expires_at <= now + LONGEST:
-        raise InvalidInput(f"a time within {LONGEST.days} days from now", field="expires_at")
+        raise InvalidInput(
+            _("a time within %(days)s days from now") % {"days": LONGEST.days}, field="expires_at"
+        )
     with tenant_scope(space.tenant_id):
         row = PersonLink.objects.create(
             tenant_id=space.tenant_id,

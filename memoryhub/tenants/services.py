@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
+from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants import audit, keys
@@ -31,7 +32,11 @@ def set_engine(tenant_id: UUID, engine: str, *, actor: str = audit.HUB) -> None:
     """Have another engine read and answer for the tenant, from the next job on."""
     if engine not in Tenant.Engine.values:
         known = ", ".join(Tenant.Engine.values)
-        raise InvalidInput(f"there is no engine {engine!r}; known: {known}", field="engine")
+        raise InvalidInput(
+            gettext("there is no engine %(engine)s; known: %(known)s")
+            % {"engine": repr(engine), "known": known},
+            field="engine",
+        )
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(engine=engine)
         audit.note(tenant_id, audit.Action.TENANT_CHANGED, actor, "engine", f"now {engine}")
@@ -41,7 +46,9 @@ def rename_tenant(tenant_id: UUID, name: str, *, actor: str = audit.HUB) -> None
     """Raises InvalidInput."""
     name = " ".join(name.replace("\0", "").split())
     if not 1 <= len(name) <= NAME_LIMIT:
-        raise InvalidInput(f"1 to {NAME_LIMIT} characters", field="name")
+        raise InvalidInput(
+            gettext("1 to %(limit)s characters") % {"limit": NAME_LIMIT}, field="name"
+        )
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(name=name)
         audit.note(tenant_id, audit.Action.TENANT_CHANGED, actor, "name", f"now {name}")
@@ -71,7 +78,10 @@ def create_key(
     """(row, key). The key can't be shown again. `secret`: a key chosen by the operator;
     `replaces`: the one it is to take the place of."""
     if unknown := set(scopes) - set(ApiKey.Scope.values):
-        raise InvalidInput(f"unknown scopes: {', '.join(sorted(unknown))}", field="scopes")
+        raise InvalidInput(
+            gettext("unknown scopes: %(known)s") % {"known": ", ".join(sorted(unknown))},
+            field="scopes",
+        )
     key, prefix, digest = _given(secret) if secret else keys.new_key()
     with tenant_scope(tenant.id):
         row = ApiKey.objects.create(
@@ -94,7 +104,7 @@ def _given(secret: str) -> tuple[str, str, str]:
     prefix = keys.prefix_of(secret)
     if not prefix:
         raise InvalidInput(
-            "a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>",
+            gettext("a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>"),
             field="secret",
         )
     return secret, prefix, keys.digest(secret)
@@ -106,7 +116,7 @@ def rotate_key(
     """(row, key): another with the same rights and end. The old one works until `overlap` is
     over, if it does not end before. Raises Conflict for one that is revoked or over."""
     if key.revoked_at is not None or (key.expires_at and key.expires_at <= now):
-        raise Conflict("this key is over: make a new one", code="key_over")
+        raise Conflict(gettext("this key is over: make a new one"), code="key_over")
     with tenant_scope(key.tenant_id):
         tenant = Tenant.objects.get(id=key.tenant_id)
         space = Space.objects.get(id=key.space_id) if key.space_id else None
@@ -168,9 +178,14 @@ def find_tenant(slug: str) -> Tenant | None:
 def clean_subject(subject: str) -> str:
     subject = subject.replace("\0", "").strip()
     if not subject:
-        raise InvalidInput("a subject is needed: whom are these memories about?", field="subject")
+        raise InvalidInput(
+            gettext("a subject is needed: whom are these memories about?"), field="subject"
+        )
     if len(subject) > SUBJECT_LIMIT:
-        raise InvalidInput(f"at most {SUBJECT_LIMIT} characters", field="subject")
+        raise InvalidInput(
+            gettext("at most %(limit)s characters") % {"limit": SUBJECT_LIMIT},
+            field="subject",
+        )
     return subject
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 from memoryhub.news import KINDS
 from memoryhub.webhooks.models import Webhook
@@ -46,10 +48,12 @@ def checked(style: str, events: Iterable[str]) -> list[str]:
     names = known(style)
     if unknown := [each for each in given if each not in names]:
         raise InvalidInput(
-            f"there is no event {unknown[0][:60]!r}; known: {', '.join(names)}", field="events"
+            _("there is no event %(unknown)s; known: %(known)s")
+            % {"unknown": repr(unknown[0][:60]), "known": ", ".join(names)},
+            field="events",
         )
     if not given:
-        raise InvalidInput("at least one event", field="events")
+        raise InvalidInput(_("at least one event"), field="events")
     return [name for name in names if name in given]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
@@ -54,7 +55,10 @@ def create_webhook(
     )
     with tenant_scope(tenant_id):
         if Webhook.objects.count() >= MOST_WEBHOOKS:
-            raise InvalidInput(f"at most {MOST_WEBHOOKS} webhooks a tenant", field="url")
+            raise InvalidInput(
+                _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS},
+                field="url",
+            )
         hook.save(force_insert=True)
         audit.note(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
     return hook, delivering.secret(hook, hook.generation)
@@ -95,7 +99,9 @@ def rotate_secret(
 ) -> tuple[Webhook, str]:
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
-        raise InvalidInput(f"0 to {MOST_OVERLAP.days * 24} hours", field="overlap_hours")
+        raise InvalidInput(
+            _("0 to %(days)s hours") % {"days": MOST_OVERLAP.days * 24}, field="overlap_hours"
+        )
     with tenant_scope(tenant_id):
         hook = _locked(webhook_id, None)
         _write(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
@@ -143,12 +149,12 @@ def replay(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delivery:
     with tenant_scope(tenant_id):
         delivery = delivery_of(tenant_id, delivery_id)
         if not delivery.webhook.is_active:
-            raise Conflict("the webhook is switched off", code="webhook_off")
+            raise Conflict(_("the webhook is switched off"), code="webhook_off")
         ended = Delivery.objects.filter(
             id=delivery_id, state__in=(Delivery.State.DELIVERED, Delivery.State.DEAD)
         )
         if not ended.update(state=Delivery.State.WAITING, tries=0, run_after=now, finished_at=None):
-            raise Conflict("it has not ended yet", code="delivery_under_way")
+            raise Conflict(_("it has not ended yet"), code="delivery_under_way")
         Webhook.objects.filter(id=delivery.webhook_id).update(quiet_until=None)
         outbox.ring_on_commit(tenant_id, [delivery.webhook_id])
     return delivery_of(tenant_id, delivery_id)
@@ -158,7 +164,7 @@ def webhook_of(webhook_id: UUID) -> Webhook:
     """Call inside the scope. Raises NotFound."""
     hook: Webhook | None = Webhook.objects.filter(id=webhook_id).first()
     if hook is None:
-        raise NotFound("There is no such webhook.")
+        raise NotFound(_("There is no such webhook."))
     return hook
 
 
@@ -168,16 +174,16 @@ def delivery_of(tenant_id: UUID, delivery_id: UUID) -> Delivery:
         rows = Delivery.objects.select_related("webhook", "event", "event__space")
         found: Delivery | None = rows.filter(id=delivery_id).first()
     if found is None:
-        raise NotFound("There is no such delivery.")
+        raise NotFound(_("There is no such delivery."))
     return found
 
 
 def _locked(webhook_id: UUID, version: int | None) -> Webhook:
     hook: Webhook | None = Webhook.objects.select_for_update().filter(id=webhook_id).first()
     if hook is None:
-        raise NotFound("There is no such webhook.")
+        raise NotFound(_("There is no such webhook."))
     if version not in (None, hook.version):
-        raise Outdated("the webhook was changed since it was read", version=hook.version)
+        raise Outdated(_("the webhook was changed since it was read"), version=hook.version)
     return hook
 
 
@@ -201,7 +207,7 @@ def _read(hook: Webhook, name: str, value: Any) -> Any:
 def _name(given: str) -> str:
     name = " ".join(clean_text(given).split())
     if not 1 <= len(name) <= NAME_LENGTH:
-        raise InvalidInput(f"1 to {NAME_LENGTH} characters", field="name")
+        raise InvalidInput(_("1 to %(limit)s characters") % {"limit": NAME_LENGTH}, field="name")
     return name
 
 

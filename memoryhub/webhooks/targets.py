@@ -20,6 +20,8 @@ from ipaddress import (
 )
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput, MemoryHubError
 
 Address = IPv4Address | IPv6Address
@@ -77,29 +79,32 @@ def checked(url: str, *, http: bool, allowed: Networks) -> Target:
     """The URL as a target, if it may be sent to as far as it alone tells. Raises InvalidInput."""
     target = _parsed(url)
     if target.scheme == "http" and not http:
-        raise InvalidInput("only https:// is sent to", field="url")
+        raise InvalidInput(_("only https:// is sent to"), field="url")
     literal = _literal(target.host)
     if literal is not None and (said := refusal(literal, allowed)):
-        raise InvalidInput(f"{target.host} is {said}: nothing is sent there", field="url")
+        raise InvalidInput(
+            _("%(host)s is %(said)s: nothing is sent there") % {"host": target.host, "said": said},
+            field="url",
+        )
     return target
 
 
 def _parsed(url: str) -> Target:
     if not url or len(url) > LONGEST_URL:
-        raise InvalidInput(f"1 to {LONGEST_URL} characters", field="url")
+        raise InvalidInput(_("1 to %(limit)s characters") % {"limit": LONGEST_URL}, field="url")
     if not (url.isascii() and url.isprintable()) or " " in url or "\\" in url:
-        raise InvalidInput("printable ASCII without spaces and backslashes", field="url")
+        raise InvalidInput(_("printable ASCII without spaces and backslashes"), field="url")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise InvalidInput("this is no URL", field="url") from None
+        raise InvalidInput(_("this is no URL"), field="url") from None
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise InvalidInput("a URL that begins with https:// and names a host", field="url")
+        raise InvalidInput(_("a URL that begins with https:// and names a host"), field="url")
     if parts.username is not None or parts.password is not None:
-        raise InvalidInput("without a name or password in it", field="url")
+        raise InvalidInput(_("without a name or password in it"), field="url")
     if parts.fragment or port == 0:
-        raise InvalidInput("without a fragment, with a port from 1", field="url")
+        raise InvalidInput(_("without a fragment, with a port from 1"), field="url")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, parts.hostname, port or _PORTS[parts.scheme], path)
 
@@ -153,13 +158,13 @@ def _meant(address: Address) -> list[Address]:
 
 def _private(address: Address) -> str:
     if address.is_loopback:
-        return "this machine itself"
+        return _("this machine itself")
     if address.is_link_local or address in _METADATA:
-        return "link-local, as clouds' metadata are"
+        return _("link-local, as clouds' metadata are")
     if address.is_multicast:
-        return "a group, not a host"
+        return _("a group, not a host")
     if not address.is_global or address.is_reserved or getattr(address, "is_site_local", False):
-        return "private or reserved"
+        return _("private or reserved")
     if any(address in net for net in _RESERVED):
-        return "reserved"
+        return _("reserved")
     return ""

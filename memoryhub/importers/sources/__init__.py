@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from memoryhub.errors import InvalidInput
 from memoryhub.importers.sources import chatgpt, jsonl, langmem, letta, mem0, zep
 from memoryhub.importers.sources.base import Source
@@ -52,5 +54,7 @@ SOURCES = {
 def source_named(name: str) -> Source:
     """Raises InvalidInput."""
     if name not in SOURCES:
-        raise InvalidInput(f"use one of {', '.join(SOURCES)}", field="source")
+        raise InvalidInput(
+            _("use one of %(known)s") % {"known": ", ".join(SOURCES)}, field="source"
+        )
     return SOURCES[name]
