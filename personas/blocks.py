@@ -230,8 +230,8 @@ def resize(
     block = _held(writer, block_id, version)
     if not max(1, len(block.value)) <= char_limit <= MAX_LIMIT:
         raise InvalidInput(
-            gettext("from %(value)s to %(limit)s")
-            % {"value": max(1, len(block.value)), "limit": MAX_LIMIT},
+            gettext("from %(least)s to %(most)s")
+            % {"least": max(1, len(block.value)), "most": MAX_LIMIT},
             field="char_limit",
         )
     if block.char_limit != char_limit:

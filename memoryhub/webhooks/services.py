@@ -100,7 +100,7 @@ def rotate_secret(
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
         raise InvalidInput(
-            _("0 to %(days)s hours") % {"days": MOST_OVERLAP.days * 24}, field="overlap_hours"
+            _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}, field="overlap_hours"
         )
     with tenant_scope(tenant_id):
         hook = _locked(webhook_id, None)
