@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any
 
 from django.template.loader import render_to_string
+from django.utils.translation import get_language, override
 
 from memoryhub.console.chatting import Event, Exchange, Recalled, Word
 from memoryhub.console.requests import ConsoleRequest
@@ -18,7 +19,22 @@ from memoryhub.errors import MemoryHubError
 
 
 def told(request: ConsoleRequest, exchange: Exchange) -> Iterator[str]:
-    """All of it, as it comes. Closed early, the exchange is closed too."""
+    """All of it, as it comes, in the language of the request: a server may take it in another
+    thread. Closed early, the exchange is closed too."""
+    return _in_language(get_language(), _told_of(request, exchange))
+
+
+def _in_language(language: str, events: Generator[str]) -> Iterator[str]:
+    with closing(events):
+        while True:
+            with override(language):
+                event = next(events, None)
+            if event is None:
+                return
+            yield event
+
+
+def _told_of(request: ConsoleRequest, exchange: Exchange) -> Generator[str]:
     context = {"exchange": exchange, "turn": exchange.turn, "space": exchange.space}
     yield _put(
         ["turns", "beforeend", _html(request, "chat_exchange", context)],

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
+from django.urls import reverse
+from django.utils import timezone, translation
 from pytest_django import Settings
 
-from memoryhub.console import chatting
+from memoryhub.console import chat_stream, chatting
 from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.services import set_policy
@@ -58,6 +59,21 @@ def stored(world: World) -> list[Turn]:
 
 def words(told: list[tuple[str, Any]], side: str) -> list[str]:
     return [data[1] for name, data in told if name == "word" and data[0].endswith(f"-{side}")]
+
+
+def test_all_of_an_answer_is_in_the_language_it_was_asked_for_in(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_stream, "_html", lambda *part: translation.get_language())
+    where = reverse("chat-say", args=[world.space.id])
+    headers = {"Accept": "text/event-stream", "Accept-Language": "zh-CN"}
+    answer = browser.post(where, {"text": "I keep bees."}, headers=headers)
+    with translation.override("en"):  # as in another thread
+        body = b"".join(answer).decode()
+        assert translation.get_language() == "en"
+    assert body.count("event: put") > 1
+    assert '"zh-hans"' in body
+    assert '"en"' not in body
 
 
 def test_words_come_one_by_one_and_name_what_they_rest_on(
