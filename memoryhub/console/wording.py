@@ -58,13 +58,6 @@ def duration(took: timedelta) -> str:
     return gettext("%(minutes)s min") % passed
 
 
-def plural(count: int, noun: str) -> str:
-    if count == 1:
-        return f"{count:,} {noun}"
-    several = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
-    return f"{count:,} {several}"
-
-
 def listed(parts: Iterable[str]) -> str:
     """ "one, another"."""
     return pgettext("between the parts of a list", ", ").join(parts)

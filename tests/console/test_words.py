@@ -9,9 +9,10 @@ import pytest
 from memoryhub.console import charts
 from memoryhub.console.health import Hub, notices
 from memoryhub.console.listing import Choice, Page, read_filters
+from memoryhub.console.nouns import counted
 from memoryhub.console.queries.overview import Day, Queue
 from memoryhub.console.quoting import Piece, Span, pieces
-from memoryhub.console.wording import ago, day, erased, plural, validity
+from memoryhub.console.wording import ago, day, erased, validity
 from notes.models import Fact
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -203,6 +204,5 @@ def test_what_an_erasure_counts(kind: str, words: str) -> None:
     assert erased(kind) == words
 
 
-def test_several_entities_end_in_ies_and_several_days_do_not() -> None:
-    assert [plural(n, "entity") for n in (1, 2)] == ["1 entity", "2 entities"]
-    assert plural(2, "day") == "2 days"
+def test_one_of_a_list_is_counted_as_one() -> None:
+    assert [counted("entity", n) for n in (0, 1, 2)] == ["0 entities", "1 entity", "2 entities"]
