@@ -155,6 +155,10 @@ class ApiKey(TenantModel):
     def __str__(self) -> str:
         return f"{self.name} (mh_{self.prefix}_…)"
 
+    @property
+    def scope_words(self) -> str:
+        return ", ".join(str(self.Scope(scope).label).lower() for scope in self.scopes)
+
 
 class PersonLink(SpaceModel):
     """A person's way to the page of their own memories. The signed token is kept nowhere.
