@@ -207,7 +207,7 @@ class Exchange:
     def _title(self) -> str:
         if self.wish.beside == WITHOUT:
             return _("Without memory")
-        return _("Preset %(title)s") % {"title": PRESETS[self.wish.beside].title}
+        return _("Preset %(title)s") % {"title": _(PRESETS[self.wish.beside].title)}
 
     def _answered(self, side: Side) -> Iterator[Event]:
         plain = self._wished()
