@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Case, IntegerField, Q, Value, When
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.models import Space
 from personas.traits import owner_of
@@ -25,8 +26,8 @@ _LIKED = (
 # Of facts about the person, in the order of the page; one stands under the first that takes it.
 _OWN: Sequence[tuple[StrOrPromise, Q]] = (
     (_("Home and family"), Q(predicate_key__in=_HOME) & ~_PLAN),
-    (_("Work"), Q(predicate_key__in=_WORK) & ~_PLAN),
-    (_("Health"), Q(predicate_key__in=_HEALTH) & ~_PLAN),
+    (pgettext_lazy("in a life", "Work"), Q(predicate_key__in=_WORK) & ~_PLAN),
+    (pgettext_lazy("in a life", "Health"), Q(predicate_key__in=_HEALTH) & ~_PLAN),
     (_("Likes and habits"), _LIKED & ~_PLAN),
     (_("What you are like"), Q(kind="attribute") & ~_PLAN),
     (_("Plans and dates"), _PLAN),
