@@ -1,0 +1,32 @@
+"""Words that tables of the program hold in English: gathered, and translated where shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoryhub.console.queries import personas
+from memoryhub.management.commands.messages import gather
+from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.switches import SWITCHES
+from personas.registry import DIMENSIONS
+
+
+def test_words_of_tables_are_gathered_for_translation() -> None:
+    gathered = {(message.context, message.id) for message in gather()}
+    assert {(None, switch.help) for switch in SWITCHES.values()} <= gathered
+    assert {(None, preset.summary) for preset in PRESETS.values()} <= gathered
+    assert {("trait", dimension.label) for dimension in DIMENSIONS.values()} <= gathered
+
+
+@pytest.mark.parametrize("level", ["high", "medium", "low"])
+def test_a_trait_is_said_as_the_registry_has_it(level: str) -> None:
+    for dimension in DIMENSIONS.values():
+        assert personas.says(dimension, level) == dimension.says(level)
+
+
+def test_a_trait_is_said_in_the_readers_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    chinese = {("trait", "outgoing"): "外向"}
+    monkeypatch.setattr(
+        personas, "pgettext", lambda *asked: chinese[asked] if asked in chinese else asked[1]
+    )
+    assert personas.says(DIMENSIONS["extraversion"], "high") == "外向"
