@@ -300,7 +300,9 @@ def segment_pages(segment: Segment, number: int) -> Page[PageRow]:
 
 def type_choice(space: Space) -> Choice:
     rows = Entity.objects.filter(space=space)
-    return values_in(rows, "type", "type", _("Type"), _("Any"), spare=False)
+    found = values_in(rows, "type", "type", _("Type"), _("Any"), spare=False)
+    named = (found.options[0], *((value, code(value)) for value, label in found.options[1:]))
+    return Choice(found.name, found.label, named)
 
 
 def entities(space: Space, filters: Filters, moment: Moment) -> Page[Entity]:
