@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, SpaceModel, TenantModel
 from notes.models import Derived
@@ -46,14 +47,14 @@ class ReplayRun(TenantModel):
     """
 
     class State(models.TextChoices):
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        CANCELLED = "cancelled", "Cancelled"
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        CANCELLED = "cancelled", _("Cancelled")
 
     class Decision(models.TextChoices):
-        OPEN = "", "Not decided"
-        LIVE = "live", "Made live"
-        DROPPED = "dropped", "Dropped"
+        OPEN = "", _("Not decided")
+        LIVE = "live", _("Made live")
+        DROPPED = "dropped", _("Dropped")
 
     space = models.ForeignKey(Space, models.CASCADE, null=True, blank=True, related_name="+")
     preset = models.CharField(max_length=20, blank=True)
@@ -90,8 +91,8 @@ class ReplayAnswer(SpaceModel):
     """
 
     class Side(models.TextChoices):
-        CURRENT = "current", "Now"
-        CANDIDATE = "candidate", "Candidate"
+        CURRENT = "current", _("Now")
+        CANDIDATE = "candidate", _("Candidate")
 
     run = models.ForeignKey(ReplayRun, models.CASCADE, related_name="answers")
     question = models.ForeignKey(GoldenQuestion, models.CASCADE, related_name="answers")

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from django.db.models import Q
+from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
@@ -272,7 +273,7 @@ def refusal(there: CoreBlock | None, block: Block) -> str:
     if len(block.value) > MAX_LIMIT:
         return f"value: at most {MAX_LIMIT} characters"
     if there is not None and there.value.strip() and there.value != block.value:
-        return "a block of this label is there, with other words"
+        return _("a block of this label is there, with other words")
     return ""
 
 

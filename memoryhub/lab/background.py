@@ -12,6 +12,7 @@ import psycopg
 import structlog
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from kombu.exceptions import KombuError
 
 from memoryhub import models_in_use
@@ -52,19 +53,19 @@ def stop(run: LabRun, actor: str) -> None:
         if waiting.update(state=State.INTERRUPTED, stopping=True, error=error):
             return
         if not rows.filter(state=State.RUNNING).update(stopping=True, error=error):
-            raise Conflict("this run is over", code="run_state")
+            raise Conflict(_("this run is over"), code="run_state")
 
 
 def resume(run: LabRun) -> None:
     """Queue it again: nothing is asked twice. Raises Conflict unless it was broken off."""
     if not run.file:
-        raise Conflict("it was begun on the command line: go on with it there", code="run_state")
+        raise Conflict(_("it was begun on the command line: go on with it there"), code="run_state")
     shelf.path_of(run.file)
     with tenant_scope(run.tenant_id):
         rows = LabRun.objects.filter(id=run.id, state__in=(State.INTERRUPTED, State.FAILED))
         now = timezone.now()
         if not rows.update(state=State.QUEUED, stopping=False, error="", updated_at=now):
-            raise Conflict("only a run that was broken off can be resumed", code="run_state")
+            raise Conflict(_("only a run that was broken off can be resumed"), code="run_state")
         ring_on_commit(run)
 
 

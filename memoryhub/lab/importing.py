@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from memoryhub.errors import Conflict, InvalidInput
@@ -171,18 +172,22 @@ class Report(_Part):
 def checked(raw: bytes) -> Report:
     """Raises InvalidInput that names what is wrong with the file."""
     if len(raw) > LARGEST:
-        raise InvalidInput(f"a report has at most {LARGEST // 1024**2} MB", field="report")
+        raise InvalidInput(
+            _("a report has at most %(n)s MB") % {"n": LARGEST // 1024**2}, field="report"
+        )
     if b"\\u0000" in raw or b"\0" in raw:
-        raise InvalidInput("a report holds no NUL", field="report")
+        raise InvalidInput(_("a report holds no NUL"), field="report")
     try:
         return Report.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:200]
-        at = f" at {where}" if where else ""
-        raise InvalidInput(
-            f"this is no report of the lab ({FORMAT}){at}: {first['msg'][:200]}", field="report"
-        ) from error
+        told = {"format": FORMAT, "where": where, "why": first["msg"][:200]}
+        if where:
+            said = _("this is no report of the lab (%(format)s) at %(where)s: %(why)s") % told
+        else:
+            said = _("this is no report of the lab (%(format)s): %(why)s") % told
+        raise InvalidInput(said, field="report") from error
 
 
 def import_report(owner: Tenant, raw: bytes, actor: str) -> LabRun:
@@ -195,7 +200,7 @@ def import_report(owner: Tenant, raw: bytes, actor: str) -> LabRun:
     with tenant_scope(owner.id):
         known = LabRun.objects.filter(imported=True, report__run__id=told.run.id)
         if known.exists() or _made_here(told.run.id):
-            raise Conflict("this report is here already", code="report_known")
+            raise Conflict(_("this report is here already"), code="report_known")
         return _kept(owner, document, told.run, actor, timezone.now())
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import TenantModel
 
@@ -23,11 +24,11 @@ class LabRun(TenantModel):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued", "Waiting"
-        RUNNING = "running", "Running"
-        DONE = "done", "Done"
-        INTERRUPTED = "interrupted", "Interrupted"
-        FAILED = "failed", "Failed"
+        QUEUED = "queued", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        INTERRUPTED = "interrupted", _("Interrupted")
+        FAILED = "failed", _("Failed")
 
     state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
     settings = models.JSONField(default=dict)

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from memoryhub import models_in_use
 from memoryhub.engines.types import Engine
 from memoryhub.errors import Conflict, EngineError, InvalidInput
@@ -90,10 +92,10 @@ def planned(options: Options, dataset: Dataset) -> Plan:
     judge = models_in_use.engine_named("llm") if options.judge == "llm" else None
     dialogues = [cut(d, options.turns) for d in dataset.dialogues[: options.limit_conversations]]
     if len({dialogue.name for dialogue in dialogues}) < len(dialogues):
-        raise InvalidInput("two conversations have the same name", field="data")
+        raise InvalidInput(_("two conversations have the same name"), field="data")
     pairs = chosen(dialogues, options.questions, categories=options.categories, seed=options.seed)
     if not pairs:
-        raise InvalidInput("there are no questions to ask", field="questions")
+        raise InvalidInput(_("there are no questions to ask"), field="questions")
     asked = {name: [at for _, at in rows] for name, rows in grouped(pairs, _dialogue).items()}
     wanted = [dialogue for dialogue in dialogues if dialogue.name in asked]
     return Plan(options, systems, wanted, asked, writer, engine, judge)

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from memoryhub.errors import MemoryHubError, NotFound
 from memoryhub.lab.locks import LOCKS
@@ -168,7 +169,7 @@ def note_dead(owner: Tenant) -> None:
     for run in running:
         if LOCKS.take(lock_of(run.id)):
             LOCKS.give(lock_of(run.id))
-            stop(run, LabRun.State.INTERRUPTED, "its process was killed")
+            stop(run, LabRun.State.INTERRUPTED, _("its process was killed"))
 
 
 def lock_of(run_id: UUID) -> str:

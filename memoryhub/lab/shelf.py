@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
 
@@ -48,8 +49,10 @@ def path_of(name: str) -> Path:
     """
     known = {file.name: file for file in files()}
     if name not in known:
-        raise InvalidInput("there is no such file in the lab's folder", field="file")
+        raise InvalidInput(_("there is no such file in the lab's folder"), field="file")
     if known[name].size > LARGEST:
         limit = LARGEST // 1024**2
-        raise InvalidInput(f"files of more than {limit} MB take the command line", field="file")
+        raise InvalidInput(
+            _("files of more than %(n)s MB take the command line") % {"n": limit}, field="file"
+        )
     return folder() / name

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.readers.agent import AgentReader
 from memoryhub.lab.readers.base import Place, Reader
@@ -88,7 +91,7 @@ def _rag(name: str, size: int, k: int) -> System:
     return System(
         name,
         f"RAG, {size} tokens, k={k}",
-        f"Cuts the dialogue every {size} tokens and hands over the {k} chunks most alike.",
+        _("Cuts the dialogue into pieces of one size and hands over those most alike."),
         "Mem0 (Chhikara et al., 2025), as a baseline",
         "rag",
         reader="chunks",
@@ -103,8 +106,8 @@ _ALL = (
     _preset("memorybank"),
     replace(
         _preset("memorybank", "memorybank_keeps", overrides={"forget.mode": "off"}),
-        title="MemoryBank that forgets nothing",
-        what="MemoryBank as its published code runs unless told otherwise: nothing fades.",
+        title=_("MemoryBank that forgets nothing"),
+        what=_("MemoryBank as its published code runs unless told otherwise: nothing fades."),
     ),
     _preset("memgpt", reader="agent", options={"k": 10}),
     _preset("amem"),
@@ -116,7 +119,7 @@ _ALL = (
     System(
         "readagent",
         "ReadAgent",
-        "A gist of every page is always read; the pages it names are looked up.",
+        _("A gist of every page is always read; the pages it names are looked up."),
         "ReadAgent (Lee et al., 2024)",
         "full_context",
         {"episodes.topic": True},
@@ -125,8 +128,11 @@ _ALL = (
     ),
     System(
         "tim",
-        "Think-in-Memory",
-        "Thoughts are kept in buckets by hashing; of the question's bucket the nearest are read.",
+        _("Think-in-Memory"),
+        _(
+            "Thoughts are kept in buckets by hashing; of the question's bucket the nearest are "
+            "read."
+        ),
         "TiM (Liu et al., 2023)",
         "mem0",
         reader="thoughts",
@@ -134,9 +140,11 @@ _ALL = (
     ),
     System(
         "observations",
-        "LoCoMo's observations",
-        "What each speaker says of themselves, kept session by session and never compared; the "
-        "nearest are read with the summary of the last session.",
+        _("LoCoMo's observations"),
+        _(
+            "What each speaker says of themselves, kept session by session and never compared; the "
+            "nearest are read with the summary of the last session."
+        ),
         "LoCoMo (Maharana et al., 2024)",
         "full_context",
         {"facts.enabled": True, "facts.resolution": "append_only", "episodes.session": True},
@@ -145,8 +153,11 @@ _ALL = (
     ),
     System(
         "nemori",
-        "Nemori-style episodes",
-        "Episodes cut where the subject changes, and facts; the ten best of each, ranked together.",
+        _("Nemori-style episodes"),
+        _(
+            "Episodes cut where the subject changes, and facts; the ten best of each, ranked "
+            "together."
+        ),
         "Nemori (Nan et al., 2025)",
         "ama",
         {
@@ -173,7 +184,9 @@ def system_named(name: str) -> System:
             return _rag(name, size, k)
     known = ", ".join(SYSTEMS)
     raise InvalidInput(
-        f"there is no preset {name!r}; there are: {known}, rag-<tokens>x<k>", field="presets"
+        gettext("there is no preset %(name)r; there are: %(known)s, rag-<tokens>x<k>")
+        % {"name": name, "known": known},
+        field="presets",
     )
 
 
@@ -181,5 +194,5 @@ def systems_named(names: Iterable[str]) -> list[System]:
     """Each once, in the order given."""
     found = [system_named(name) for name in dict.fromkeys(names)]
     if not found:
-        raise InvalidInput("name at least one preset", field="presets")
+        raise InvalidInput(gettext("name at least one preset"), field="presets")
     return found

@@ -7,6 +7,7 @@ memory itself when somebody looks.
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import SpaceModel
 
@@ -19,8 +20,8 @@ class RecallLog(SpaceModel):
     """
 
     class Form(models.TextChoices):
-        SEARCH = "search", "Search"
-        CONTEXT = "context", "Context"
+        SEARCH = "search", _("Search")
+        CONTEXT = "context", _("Context")
 
     form = models.CharField(max_length=8, choices=Form)
     asked_at = models.DateTimeField()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, TenantModel
 
@@ -23,8 +24,8 @@ class Webhook(TenantModel):
         MEM0 = "mem0", "mem0"
 
     class Content(models.TextChoices):
-        IDS = "ids", "Ids only"
-        TEXT = "text", "Ids and words"
+        IDS = "ids", _("Ids only")
+        TEXT = "text", _("Ids and words")
 
     name = models.CharField(max_length=120)
     url = models.CharField(max_length=2000)
@@ -88,11 +89,11 @@ class Delivery(TenantModel):
     """
 
     class State(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        SENDING = "sending", "Being sent"
-        RETRY = "retry", "Will be tried again"
-        DELIVERED = "delivered", "Delivered"
-        DEAD = "dead", "Given up"
+        WAITING = "waiting", _("Waiting")
+        SENDING = "sending", _("Being sent")
+        RETRY = "retry", _("Will be tried again")
+        DELIVERED = "delivered", _("Delivered")
+        DEAD = "dead", _("Given up")
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
     event = models.ForeignKey(WebhookEvent, models.CASCADE, related_name="deliveries")

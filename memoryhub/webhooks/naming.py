@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput
 from memoryhub.news import KINDS
@@ -15,14 +16,16 @@ TEST = "webhook.test"
 NATIVE: Mapping[str, str] = KINDS
 # As their documentation has them. What never happens here may be subscribed to all the same.
 MEM0: Mapping[str, str] = {
-    "memory_add": "A memory was added",
-    "memory_update": "A memory has other words, or another took its place",
-    "memory_delete": "A memory was taken away, or holds no longer",
-    "memory_categorize": "Never sent: a memory has its category from the start",
-    "ingest_job_completed": "What was added has been read",
-    "ingest_job_partially_completed": "Never sent: an add is read whole or not at all",
-    "ingest_job_failed": "What was added could not be read",
-    "ingest_job_cancelled": "Never sent: adds are not cancelled",
+    "memory_add": gettext_noop("A memory was added"),
+    "memory_update": gettext_noop("A memory has other words, or another took its place"),
+    "memory_delete": gettext_noop("A memory was taken away, or holds no longer"),
+    "memory_categorize": gettext_noop("Never sent: a memory has its category from the start"),
+    "ingest_job_completed": gettext_noop("What was added has been read"),
+    "ingest_job_partially_completed": gettext_noop(
+        "Never sent: an add is read whole or not at all"
+    ),
+    "ingest_job_failed": gettext_noop("What was added could not be read"),
+    "ingest_job_cancelled": gettext_noop("Never sent: adds are not cancelled"),
 }
 _OF_MEM0 = {
     "fact.added": "memory_add",

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_noop as _
 
 from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.naming import TEST
@@ -40,7 +41,7 @@ def claim(webhook_id: UUID, now: datetime) -> Delivery | None:
     if found is None:
         return None
     if found.tries >= settings.WEBHOOK_MAX_ATTEMPTS:
-        settle(found, Reply(None, error=found.error or "its worker died every time"), now)
+        settle(found, Reply(None, error=found.error or _("its worker died every time")), now)
         return claim(webhook_id, now)
     return lease(found, now)
 
@@ -123,7 +124,7 @@ def _went_wrong(webhook_id: UUID, reply: Reply, now: datetime, *, given_up: bool
         wait = quiet(hook.failures, settings.WEBHOOK_BACKOFF_SECONDS)
         rows.update(quiet_until=now + wait)
     if reply.status == _GONE:
-        _switch_off(hook, now, "It answered 410: the receiver is gone.")
+        _switch_off(hook, now, _("It answered 410: the receiver is gone."))
     elif hook.given_up >= MOST_GIVEN_UP:
         said = f"{hook.given_up} deliveries in a row were given up; the last: {reply.error}"
         _switch_off(hook, now, said)

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.webhooks.targets import Networks, Refused, Target, resolve
 
 KEPT = 500  # bytes of a reply
@@ -57,9 +59,9 @@ def post(
 
 def _words(error: Exception, late: bool) -> str:
     if late or isinstance(error, TimeoutError):
-        return "no answer in time"
+        return _("no answer in time")
     if isinstance(error, socket.gaierror):
-        return "the host's name has no address"
+        return _("the host's name has no address")
     if isinstance(error, ssl.SSLError):
         return f"TLS: {error.reason or error}"[:500]
     return f"no answer: {type(error).__name__}: {error}"[:500]

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
@@ -22,7 +23,7 @@ from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 MOST_WEBHOOKS = 50  # a tenant
 NAME_LENGTH = 120
 MOST_OVERLAP = timedelta(days=30)
-BY_HAND = "Switched off by hand."
+BY_HAND = gettext_noop("Switched off by hand.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import OuterRef, Q, Subquery
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, page_of
 from memoryhub.console.queries.spaces import matching
@@ -20,11 +21,11 @@ from memoryhub.tenants.models import Space
 State = EmbeddingMigration.State
 STATE = Choice(
     "state",
-    "State",
+    _("State"),
     (
-        ("all", "Any"),
-        ("open", "Under way"),
-        ("other", "Not by the one in use"),
+        ("all", _("Any")),
+        ("open", _("Under way")),
+        ("other", _("Not by the one in use")),
         *((value, label) for value, label in State.choices if value not in ("filling", "done")),
     ),
 )

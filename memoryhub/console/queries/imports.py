@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.importers.models import ImportRun
@@ -12,10 +13,12 @@ from memoryhub.importers.runs import kept_file
 from memoryhub.importers.sources import SOURCES
 
 SOURCE = Choice(
-    "source", "From", (("all", "Anywhere"), *((s.name, s.title) for s in SOURCES.values()))
+    "source", _("From"), (("all", _("Anywhere")), *((s.name, _(s.title)) for s in SOURCES.values()))
 )
-STATE = Choice("state", "State", (("all", "Any"), *ImportRun.State.choices))
-HOW = Choice("how", "How", (("all", "Any"), ("tried", "Dry runs"), ("done", "Taken in")))
+STATE = Choice("state", _("State"), (("all", _("Any")), *ImportRun.State.choices))
+HOW = Choice(
+    "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Taken in")))
+)
 ACTIVE = (ImportRun.State.QUEUED, ImportRun.State.RUNNING)
 
 

@@ -75,9 +75,10 @@ def report(run: LabRun) -> dict[str, Any]:
 
 def called(report: Mapping[str, Any]) -> dict[str, str]:
     """What the category numbers ask for."""
-    known = {str(c["number"]): gettext(c["content"]) for c in report["dataset"]["categories"]}
+    known = {str(c["number"]): c["content"] for c in report["dataset"]["categories"]}
+    words = {number: gettext(content) for number, content in known.items()}
     asked = report["dataset"]["used"]["questions"]
-    return {number: f"{number} {known.get(number, '')}".strip() for number in asked}
+    return {number: f"{number} {words.get(number, '')}".strip() for number in asked}
 
 
 def category_choice(report: Mapping[str, Any]) -> Choice:

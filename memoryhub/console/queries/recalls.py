@@ -10,6 +10,8 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import explained
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
@@ -21,28 +23,30 @@ from memoryhub.recall.results import Item
 from memoryhub.tenants.models import ApiKey, Space
 
 DAYS = Choice(
-    "days", "Days", (("all", "all kept"), ("1", "last one"), ("7", "last 7"), ("30", "last 30"))
+    "days",
+    _("Days"),
+    (("all", _("all kept")), ("1", _("last one")), ("7", _("last 7")), ("30", _("last 30"))),
 )
-FORM = Choice("form", "Asked as", (("all", "anything"), *RecallLog.Form.choices))
+FORM = Choice("form", _("Asked as"), (("all", _("anything")), *RecallLog.Form.choices))
 OUTCOME = Choice(
     "outcome",
-    "Outcome",
+    _("Outcome"),
     (
-        ("all", "any"),
-        ("insufficient", "not enough found"),
-        ("degraded", "degraded"),
-        ("pending", "turns unread"),
-        ("good", "none of these"),
+        ("all", _("any")),
+        ("insufficient", _("not enough found")),
+        ("degraded", _("degraded")),
+        ("pending", _("turns unread")),
+        ("good", _("none of these")),
     ),
 )
 VIA = Choice(
     "via",
-    "By",
+    _("By"),
     (
-        ("all", "anyone"),
-        ("api", "API"),
-        ("chat", "chat"),
-        ("console", "console"),
+        ("all", _("anyone")),
+        ("api", _("API")),
+        ("chat", _("chat")),
+        ("console", _("console")),
     ),
 )
 CHOICES = (DAYS, FORM, OUTCOME, VIA)
@@ -118,8 +122,13 @@ def asker_of(log: RecallLog) -> str:
 def asker(log: RecallLog, keys: dict[str, str]) -> str:
     """Who asked, in words: a key by its name. `keys`: names by id."""
     if log.via == "api":
-        return f"API key {keys[log.asked_by]}" if log.asked_by in keys else "API"
-    return " ".join(part for part in (log.via, log.asked_by) if part) or "the hub"
+        name = keys.get(log.asked_by)
+        return gettext("API key %(name)s") % {"name": name} if name else "API"
+    return " ".join(part for part in (_via(log.via), log.asked_by) if part) or gettext("the hub")
+
+
+def _via(name: str) -> str:
+    return str(dict(VIA.options).get(name, name))
 
 
 def _keys(logs: Iterable[RecallLog]) -> dict[str, str]:
@@ -146,6 +155,9 @@ def told(log: RecallLog) -> dict[str, Any]:
     shown = explained.of_log(rows, known)
     return {
         "shown": shown,
+        "because": pgettext("between parts of a sentence", "; ").join(
+            map(gettext, log.route.get("because", "").split("; "))
+        ),
         "left": explained.of_logged_dropped(log.dropped, known),
         "text": packed(shown),
         "took": explained.stages(log.took_ms),

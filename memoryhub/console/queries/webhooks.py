@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, Q
 from django.http import Http404
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop, pgettext_lazy
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.webhooks import naming
@@ -16,31 +18,54 @@ from memoryhub.webhooks.models import Delivery, Webhook
 from memoryhub.webhooks.payloads import shown
 from memoryhub.webhooks.services import BY_HAND
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 _BY_HAND = Q(disabled_because__in=("", BY_HAND))
 _FAILING = Q(is_active=True, failures__gt=0) | Q(is_active=False) & ~_BY_HAND
-_STATES = {
-    "all": Q(),
-    "on": Q(is_active=True),
-    "off": Q(is_active=False),
-    "failing": _FAILING,
+_STATES: dict[str, tuple[StrOrPromise, Q]] = {
+    "all": (_("All"), Q()),
+    "on": (_("On"), Q(is_active=True)),
+    "off": (_("Off"), Q(is_active=False)),
+    "failing": (_("Failing"), _FAILING),
 }
-STATE = Choice("state", "State", tuple((name, name.capitalize()) for name in _STATES))
+STATE = Choice("state", _("State"), tuple((name, label) for name, (label, __) in _STATES.items()))
 _OPEN = (Delivery.State.WAITING, Delivery.State.SENDING, Delivery.State.RETRY)
-SENT_STATES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "all": ("All", tuple(Delivery.State.values)),
-    "open": ("Not ended", _OPEN),
-    "delivered": ("Delivered", (Delivery.State.DELIVERED,)),
-    "dead": ("Given up", (Delivery.State.DEAD,)),
+SENT_STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
+    "all": (_("All"), tuple(Delivery.State.values)),
+    "open": (_("Not ended"), _OPEN),
+    "delivered": (_("Delivered"), (Delivery.State.DELIVERED,)),
+    "dead": (_("Given up"), (Delivery.State.DEAD,)),
 }
 SENT_STATE = Choice(
-    "state", "State", tuple((name, label) for name, (label, _) in SENT_STATES.items())
+    "state", _("State"), tuple((name, label) for name, (label, __) in SENT_STATES.items())
+)
+
+# What the page calls an event's first word, and the field of a form that is wrong.
+HEADS = (
+    gettext_noop("turns"),
+    gettext_noop("job"),
+    gettext_noop("fact"),
+    gettext_noop("note"),
+    gettext_noop("episode"),
+    gettext_noop("trait"),
+    gettext_noop("block"),
+    gettext_noop("conflict"),
+    gettext_noop("erasure"),
+    gettext_noop("budget"),
+)
+FIELDS = (
+    pgettext_lazy("field", "name"),
+    pgettext_lazy("field", "url"),
+    pgettext_lazy("field", "subject"),
+    pgettext_lazy("field", "events"),
 )
 
 
 def webhooks(filters: Filters) -> Page[Webhook]:
     """Each with `waiting` and `dead`: how many of its deliveries are."""
     rows = Webhook.objects.filter(containing(filters.q, "name", "url", "space__subject"))
-    rows = rows.filter(_STATES[filters["state"]])
+    rows = rows.filter(_STATES[filters["state"]][1])
     counted = rows.select_related("space").annotate(
         waiting=Count("deliveries", filter=Q(deliveries__state__in=_OPEN)),
         dead=Count("deliveries", filter=Q(deliveries__state=Delivery.State.DEAD)),
@@ -62,7 +87,7 @@ def webhook_or_404(hook_id: UUID) -> Webhook:
 
 def event_choice(hook: Webhook) -> Choice:
     names = [*hook.events, naming.TEST]
-    return Choice("event", "Event", (("", "Any"), *((name, name) for name in names)))
+    return Choice("event", _("Event"), (("", _("Any")), *((name, name) for name in names)))
 
 
 def deliveries(hook: Webhook, filters: Filters) -> Page[Delivery]:

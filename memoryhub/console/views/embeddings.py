@@ -11,6 +11,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page, tenant_view
@@ -34,14 +36,20 @@ State = EmbeddingMigration.State
 MOST_SPACES = 200  # begun at once
 # What each decision does, and what is said when it was done.
 DECISIONS: Mapping[str, tuple[Callable[..., object], str]] = {
-    "pause": (migrating.pause, "Paused. Searches go on by the old vectors."),
-    "resume": (migrating.resume, "It goes on where it stopped."),
-    "cancel": (migrating.cancel, "Called off: the new vectors are gone."),
-    "cut-over": (migrating.cut_over, "The new vectors are searched from the last one on."),
-    "force": (migrating.force, "Searched by the new vectors now; what has none, by its words."),
-    "roll-back": (migrating.roll_back, "Searched by the old vectors again."),
-    "drop": (migrating.drop, "The vectors that are not searched are gone."),
-    "compare": (vectors.plan, "A worker compares them: golden questions first."),
+    "pause": (migrating.pause, gettext_noop("Paused. Searches go on by the old vectors.")),
+    "resume": (migrating.resume, gettext_noop("It goes on where it stopped.")),
+    "cancel": (migrating.cancel, gettext_noop("Called off: the new vectors are gone.")),
+    "cut-over": (
+        migrating.cut_over,
+        gettext_noop("The new vectors are searched from the last one on."),
+    ),
+    "force": (
+        migrating.force,
+        gettext_noop("Searched by the new vectors now; what has none, by its words."),
+    ),
+    "roll-back": (migrating.roll_back, gettext_noop("Searched by the old vectors again.")),
+    "drop": (migrating.drop, gettext_noop("The vectors that are not searched are gone.")),
+    "compare": (vectors.plan, gettext_noop("A worker compares them: golden questions first.")),
 }
 
 
@@ -116,7 +124,7 @@ def begin_all(request: ConsoleRequest) -> HttpResponse:
         except Conflict:
             continue  # it is there already, or on its way
         except MemoryHubError as error:
-            messages.error(request, f"Not begun: {error.message}.")
+            messages.error(request, _("Not begun: %(why)s.") % {"why": error.message})
             return redirect("embeddings")
         begun += 1
     _say_begun(request, begun, more=len(spaces) > MOST_SPACES)
@@ -125,10 +133,13 @@ def begin_all(request: ConsoleRequest) -> HttpResponse:
 
 def _say_begun(request: ConsoleRequest, begun: int, *, more: bool) -> None:
     if not begun:
-        messages.warning(request, "Nothing to begin: every space is there or on its way.")
+        messages.warning(request, _("Nothing to begin: every space is there or on its way."))
         return
-    rest = f" There are more: begin again once these {MOST_SPACES} are done." if more else ""
-    messages.success(request, f"Begun in {begun} space{'s' if begun > 1 else ''}.{rest}")
+    said = ngettext("Begun in %(n)s space.", "Begun in %(n)s spaces.", begun) % {"n": begun}
+    if more:
+        rest = _("There are more: begin again once these %(n)s are done.") % {"n": MOST_SPACES}
+        said = f"{said} {rest}"
+    messages.success(request, said)
 
 
 def _to(request: ConsoleRequest) -> str:
@@ -146,7 +157,7 @@ def _begun(request: ConsoleRequest, space: Space) -> EmbeddingMigration:
 def begin(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         space = queries.space_or_404(space_id)
-    tried(request, lambda: _begun(request, space), "Begun.")
+    tried(request, lambda: _begun(request, space), _("Begun."))
     return redirect("embedding", space_id=space.id)
 
 
@@ -168,8 +179,8 @@ def decide(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
     def decided() -> object:
         if not rows:
-            raise NotFound("there is no migration of this space")
+            raise NotFound(_("there is no migration of this space"))
         return work(rows[0], timezone.now())
 
-    tried(request, decided, said)
+    tried(request, decided, _(said))
     return redirect("embedding", space_id=space.id)

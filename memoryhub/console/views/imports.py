@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page, tenant_view
@@ -26,7 +28,12 @@ from memoryhub.tenants.scope import tenant_scope
 
 EDITOR = Membership.Role.EDITOR
 # The words for what a file holds.
-CALLED = {"turn": "messages", "fact": "facts", "note": "notes", "block": "core blocks"}
+CALLED = {
+    "turn": gettext_lazy("messages"),
+    "fact": gettext_lazy("facts"),
+    "note": gettext_lazy("notes"),
+    "block": gettext_lazy("core blocks"),
+}
 
 
 @tenant_page()
@@ -47,7 +54,7 @@ def new(request: ConsoleRequest) -> HttpResponse:
     """Try a file: nothing of it is taken in yet."""
     sent = request.FILES.get("file")
     if sent is None:
-        messages.error(request, "Nothing was sent: choose a file.")
+        messages.error(request, _("Nothing was sent: choose a file."))
         return redirect("imports")
     wanted = Sent(
         source=request.POST.get("source", ""),
@@ -61,7 +68,7 @@ def new(request: ConsoleRequest) -> HttpResponse:
     try:
         run = runs.begin(request.tenant.id, wanted, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, f"Not read: {error.message}.")
+        messages.error(request, _("Not read: %(why)s.") % {"why": error.message})
         return redirect("imports")
     return redirect("import", import_id=run.id)
 
@@ -74,7 +81,7 @@ def one(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     context = {
         "run": run,
         "going": going,
-        "title": SOURCES[run.source].title,
+        "title": _(SOURCES[run.source].title),
         "rows": _rows(run),
         "can_take": queries.can_be_taken(run),
     }
@@ -112,6 +119,6 @@ def take(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     try:
         run = runs.take(tried, request.user.get_username(), timezone.now())
     except MemoryHubError as error:
-        messages.error(request, f"Not taken in: {error.message}.")
+        messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
         return redirect("import", import_id=import_id)
     return redirect("import", import_id=run.id)

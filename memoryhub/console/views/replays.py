@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.access import tenant_page
@@ -88,7 +89,7 @@ def begin(
             tag=request.POST.get("tag", "").strip()[:40],
         )
     except MemoryHubError as error:
-        messages.error(request, f"Not tried: {error.message}.")
+        messages.error(request, _("Not tried: %(why)s.") % {"why": error.message})
         return redirect(back)
     return redirect("replay", run_id=run.id)
 
@@ -97,7 +98,7 @@ def begin(
 @tenant_page(role=EDITOR)
 def cancel(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     run = queries.run_or_404(run_id)
-    tried(request, lambda: replaying.cancel(run, timezone.now()), "Called off.")
+    tried(request, lambda: replaying.cancel(run, timezone.now()), _("Called off."))
     return redirect("replay", run_id=run_id)
 
 
@@ -108,8 +109,8 @@ def decide(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     run, actor = queries.run_or_404(run_id), request.user.get_username()
     now = timezone.now()
     if request.POST.get("decision") == "live":
-        said = "It is in force from the next job on."
+        said = _("It is in force from the next job on.")
         tried(request, lambda: deciding.make_live(run, actor, now), said)
     else:
-        tried(request, lambda: deciding.drop(run, actor, now), "Dropped.")
+        tried(request, lambda: deciding.drop(run, actor, now), _("Dropped."))
     return redirect("replay", run_id=run_id)

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -71,7 +72,7 @@ def new(request: ConsoleRequest) -> HttpResponse:
     try:
         space = work.space_named(form.subject) if form.subject else None
         if form.subject and space is None:
-            raise InvalidInput("there is no space with this subject", field="subject")
+            raise InvalidInput(_("there is no space with this subject"), field="subject")
         wanted = services.Wanted(
             form.name, form.url, form.events, space=space, content=form.content
         )
@@ -105,7 +106,7 @@ def webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         services.change_webhook(request.tenant.id, hook_id, timezone.now(), **values)
     except MemoryHubError as error:
         return _page(request, hook_id, form=form, trouble=error)
-    messages.success(request, "Changed.")
+    messages.success(request, _("Changed."))
     return redirect("webhook", hook_id=hook_id)
 
 
@@ -140,8 +141,8 @@ def rotate(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.webhook_or_404(hook_id)
     overlap = OVERLAP if request.POST.get("now") != "1" else timedelta(0)
     actor, now = request.user.get_username(), timezone.now()
-    _, secret = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=actor)
-    return _page(request, hook_id, secret=secret)
+    rotated = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=actor)
+    return _page(request, hook_id, secret=rotated[1])
 
 
 @require_POST
@@ -151,7 +152,9 @@ def switch(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     on = request.POST.get("on") == "1"
     actor, now = request.user.get_username(), timezone.now()
     services.change_webhook(request.tenant.id, hook_id, now, actor=actor, is_active=on)
-    said = "Switched on: what waits is sent." if on else "Switched off: it is told nothing more."
+    said = (
+        _("Switched on: what waits is sent.") if on else _("Switched off: it is told nothing more.")
+    )
     messages.success(request, said)
     return redirect("webhook", hook_id=hook_id)
 
@@ -161,7 +164,9 @@ def switch(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 def delete(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.webhook_or_404(hook_id)
     services.delete_webhook(request.tenant.id, hook_id, actor=request.user.get_username())
-    messages.success(request, f"Deleted: {hook.name}. It is told nothing more.")
+    messages.success(
+        request, _("Deleted: %(name)s. It is told nothing more.") % {"name": hook.name}
+    )
     return redirect("webhooks")
 
 
@@ -173,11 +178,13 @@ def ping(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         queries.webhook_or_404(hook_id)
     sent = services.ping(request.tenant.id, hook_id, timezone.now())
     if sent.state == Delivery.State.DELIVERED:
-        messages.success(request, f"The test arrived: answered {sent.status}.")
+        messages.success(
+            request, _("The test arrived: answered %(status)s.") % {"status": sent.status}
+        )
     elif sent.state == Delivery.State.WAITING:
-        messages.info(request, "Another delivery is being sent: the test is next.")
+        messages.info(request, _("Another delivery is being sent: the test is next."))
     else:
-        messages.error(request, f"The test did not arrive: {sent.error}.")
+        messages.error(request, _("The test did not arrive: %(why)s.") % {"why": _(sent.error)})
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=sent.id)
 
 
@@ -195,7 +202,7 @@ def replay(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpRes
     try:
         services.replay(request.tenant.id, delivery_id, timezone.now())
     except Conflict as error:
-        messages.error(request, f"Not sent again: {error.message}.")
+        messages.error(request, _("Not sent again: %(why)s.") % {"why": error.message})
     else:
-        messages.success(request, "It is sent again, with the same event id.")
+        messages.success(request, _("It is sent again, with the same event id."))
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=delivery_id)

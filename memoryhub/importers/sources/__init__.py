@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput
 from memoryhub.importers.sources import chatgpt, jsonl, langmem, letta, mem0, zep
@@ -14,39 +15,44 @@ SOURCES = {
         Source(
             "mem0",
             "mem0",
-            "What get_all returns, with relations; rows of history.",
+            gettext_noop("What get_all returns, with relations; rows of history."),
             mem0.read,
             mem0.SECTIONS,
         ),
         Source(
             "letta",
             "Letta",
-            "An agent file (.af): core blocks and messages; archival passages.",
+            gettext_noop("An agent file (.af): core blocks and messages; archival passages."),
             letta.read,
             letta.SECTIONS,
         ),
         Source(
             "zep",
-            "Zep and Graphiti",
-            "Episodes, edges with their times, nodes.",
+            gettext_noop("Zep and Graphiti"),
+            gettext_noop("Episodes, edges with their times, nodes."),
             zep.read,
             zep.SECTIONS,
         ),
         Source(
             "langmem",
-            "LangMem and LangGraph",
-            "Items of a store: namespace, key, value.",
+            gettext_noop("LangMem and LangGraph"),
+            gettext_noop("Items of a store: namespace, key, value."),
             langmem.read,
             langmem.SECTIONS,
         ),
         Source(
             "chatgpt",
             "ChatGPT",
-            "conversations.json of a data export.",
+            gettext_noop("conversations.json of a data export."),
             chatgpt.read,
             chatgpt.SECTIONS,
         ),
-        Source("jsonl", "JSON lines", "A message, fact, note or block a line.", jsonl.read),
+        Source(
+            "jsonl",
+            gettext_noop("JSON lines"),
+            gettext_noop("A message, fact, note or block a line."),
+            jsonl.read,
+        ),
     )
 }
 

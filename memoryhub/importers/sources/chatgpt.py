@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
 from memoryhub.importers.fields import Refused
@@ -58,10 +60,10 @@ def _conversation(item: Item) -> Iterator[Record]:
     value = fields.as_object(item.value)
     name = fields.name_of(value, "conversation_id", "id")
     if not name:
-        raise Refused("no conversation_id")
+        raise Refused(_("no conversation_id"))
     mapping = value.get("mapping")
     if not isinstance(mapping, dict):
-        raise Refused("mapping: no JSON object")
+        raise Refused(_("mapping: no JSON object"))
     branch = _branch(mapping, value.get("current_node"))
     began = fields.time_of(value, "create_time")
     heard: list[Message] = []
@@ -78,7 +80,7 @@ def _left_out(
 ) -> Iterator[Record]:
     others = [node for name, node in mapping.items() if name not in shown and _message(node)]
     if others:
-        yield Skipped(f"{where}.mapping", "on a branch that was left", "turn", count=len(others))
+        yield Skipped(f"{where}.mapping", _("on a branch that was left"), "turn", count=len(others))
     if left := fields.unknown(value, _OF_CONVERSATION):
         yield Unknown(left)
 
@@ -122,7 +124,7 @@ def _heard(
         raise Refused(reason)
     said = _words(message.get("content"))
     if not said:
-        raise Refused("no words: a picture, a recording, or nothing")
+        raise Refused(_("no words: a picture, a recording, or nothing"))
     at = fields.time_of(message, "create_time") or (heard[-1].timestamp if heard else began)
     heard.append(
         fields.message(
@@ -143,13 +145,13 @@ def _unheard(message: Mapping[str, Any], role: str) -> str:
     kind = str(content.get("content_type") or "") if isinstance(content, dict) else "none"
     hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
     if hidden or message.get("weight") == 0:
-        return "hidden in the conversation"
+        return _("hidden in the conversation")
     if role not in _ROLES:
         return f"role {role or 'none'}: instructions and results of tools are not taken"
     if kind not in _SPOKEN:
         return f"content of the kind {kind or 'none'} is not taken"
     if role == "assistant" and str(message.get("recipient") or "") not in _TO_PEOPLE:
-        return "said to a tool"
+        return _("said to a tool")
     return ""
 
 

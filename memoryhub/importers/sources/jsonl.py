@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
 from memoryhub.importers.fields import Refused
@@ -65,7 +67,7 @@ def _line(item: Item, held: dict[Key, tuple[str, list[Message]]]) -> Iterator[Re
         known = _OF_BLOCK
         yield _block(item.where, value)
     else:
-        raise Refused("none of content, fact, note, block")
+        raise Refused(_("none of content, fact, note, block"))
     if left := fields.unknown(value, known):
         yield Unknown(left)
 
@@ -94,7 +96,7 @@ def _fact(where: str, value: Mapping[str, Any]) -> Memory:
     relation = value.get("relation")
     since, until = fields.time_of(value, "valid_from"), fields.time_of(value, "valid_to")
     if since and until and until < since:
-        raise Refused("valid_to: before it began")
+        raise Refused(_("valid_to: before it began"))
     return Memory(
         where=where,
         subject=fields.name_of(value, "subject"),
@@ -115,7 +117,7 @@ def _triple(given: object) -> Triple:
     value = fields.as_object(given)
     ends = [fields.name_of(value, name) for name in ("source", "label", "target")]
     if not all(ends):
-        raise Refused("relation: source, label and target")
+        raise Refused(_("relation: source, label and target"))
     return Triple(*ends)
 
 
@@ -134,7 +136,7 @@ def _note(where: str, value: Mapping[str, Any]) -> Passage:
 def _block(where: str, value: Mapping[str, Any]) -> Block:
     words, limit = value.get("value", ""), value.get("limit", 0)
     if not isinstance(words, str):
-        raise Refused("value: no text")
+        raise Refused(_("value: no text"))
     return Block(
         where=where,
         subject=fields.name_of(value, "subject"),

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.importers import fields
 from memoryhub.importers.fields import Refused
 from memoryhub.importers.records import Memory, Passage, Record, Triple, Unknown
@@ -45,10 +47,10 @@ def _taken(item: Item) -> Iterator[Record]:
     value = fields.as_object(item.value)
     kept = value.get("value")
     if not isinstance(kept, dict):
-        raise Refused("value: no JSON object")
+        raise Refused(_("value: no JSON object"))
     namespace, key = _namespace(value), fields.name_of(value, "key")
     if not key:
-        raise Refused("no key")
+        raise Refused(_("no key"))
     yield _record(item.where, namespace, key, value, kept)
     if left := fields.unknown(value, _OF_ITEM):
         yield Unknown(left)

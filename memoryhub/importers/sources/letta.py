@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
 from memoryhub.importers.fields import Refused
@@ -100,7 +102,7 @@ def _taken(item: Item, agents: _Agents) -> Iterator[Record]:
     elif item.section == "agents":
         yield from _agent(item)
     elif item.section == "files":
-        yield Skipped(item.where, "a document of the agent's, no memory", "", _id(item.value))
+        yield Skipped(item.where, _("a document of the agent's, no memory"), "", _id(item.value))
     elif item.section in PASSAGES or not item.section:
         yield from _passage(item.where, item.value)
     elif item.section not in _BUILD:
@@ -144,10 +146,10 @@ def _block(where: str, given: object, agents: _Agents) -> Iterator[Record]:
     value = fields.as_object(given)
     label = fields.name_of(value, "label", most=60)
     if not label:
-        raise Refused("no label")
+        raise Refused(_("no label"))
     words, limit = value.get("value"), value.get("limit")
     if not isinstance(words, str):
-        raise Refused("value: no text")
+        raise Refused(_("value: no text"))
     for agent in agents.of_block(str(value.get("id") or "")):
         yield Block(
             where=where,
@@ -194,7 +196,7 @@ def _heard(given: object, where: str, agents: _Agents, talk: list[Message]) -> I
     if machine:
         raise Refused(f"{machine}: written by the machine")
     if not said.strip():
-        raise Refused("no words")
+        raise Refused(_("no words"))
     speaker = fields.name_of(value, "name", most=120)
     if role == "assistant":
         speaker = speaker or (agents.names[0] if agents.names else "")

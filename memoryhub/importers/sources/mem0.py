@@ -15,6 +15,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext_noop as _
 
 from memoryhub.importers import fields
 from memoryhub.importers.fields import Refused
@@ -142,7 +143,7 @@ def _keep_row(item: Item, told: _Told) -> Iterator[Record]:
     value = fields.as_object(item.value)
     memory_id = fields.name_of(value, "memory_id")
     if not memory_id:
-        raise Refused("no memory_id")
+        raise Refused(_("no memory_id"))
     told.rows.setdefault(memory_id, []).append((item.where, value))
     if left := fields.unknown(value, _OF_HISTORY):
         yield Unknown(left)
@@ -169,7 +170,7 @@ def _steps(rows: list[Row]) -> list[_Step]:
     """In the order of time. The library tells no time of a deletion: it came last."""
     found: list[_Step] = []
     gone = False
-    for _, value in rows:
+    for __, value in rows:
         event = fields.name_of(value, "event").upper()
         if event not in ("ADD", "UPDATE", "DELETE"):
             raise Refused(f"event: {event or 'none'} is none of ADD, UPDATE, DELETE")
@@ -179,7 +180,7 @@ def _steps(rows: list[Row]) -> list[_Step]:
         if at is not None:
             found.append(_Step(at, "" if event == "DELETE" else fields.text(value, "new_memory")))
         elif event != "DELETE":
-            raise Refused("no created_at")
+            raise Refused(_("no created_at"))
     found.sort(key=lambda step: step.at)
     return [*found, _Step(found[-1].at, "")] if gone and found else found
 
@@ -194,7 +195,7 @@ def _put_together(where: str, memory_id: str, rows: list[Row], told: _Told) -> M
     steps, last = _steps(rows), rows[-1][1]
     said = [step for step in steps if step.text]
     if not said:
-        raise Refused("deleted, and nothing tells what it said")
+        raise Refused(_("deleted, and nothing tells what it said"))
     return Memory(
         where=where,
         subject=_subject(last) or told.subjects.get(memory_id, ""),

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from django.utils.translation import gettext_noop as _
+
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
 from memoryhub.importers.fields import Refused
@@ -97,7 +99,7 @@ def _strange(item: Item) -> Iterator[Record]:
     if item.section:
         yield Unknown((item.section,))
         return
-    raise Refused("neither an episode, an edge, nor a node")
+    raise Refused(_("neither an episode, an edge, nor a node"))
 
 
 def _uuid(value: Mapping[str, Any]) -> str:
@@ -123,7 +125,7 @@ def _episode(item: Item, graph: _Graph, talks: Talks) -> Iterator[Record]:
     value = fields.as_object(item.value)
     source = fields.name_of(value, "source", "type") or "message"
     if source == "fact_triple":
-        raise Refused("a triple: its edge says it")
+        raise Refused(_("a triple: its edge says it"))
     uuid, owner = _uuid(value), _owner(value)
     at = fields.time_of(value, "valid_at", "created_at")
     if source in ("text", "json"):
@@ -190,7 +192,7 @@ def _edge(item: Item, graph: _Graph) -> Iterator[Record]:
     since = fields.time_of(value, "valid_at", "created_at")
     until = fields.time_of(value, "invalid_at", "expired_at")
     if since and until and until < since:
-        raise Refused("invalid_at: before it began")
+        raise Refused(_("invalid_at: before it began"))
     episodes = fields.names_of(value, "episodes") or fields.names_of(value, "episode_uuids")
     relation, triple = fields.name_of(value, "name"), _triple(value, graph)
     attributes = fields.metadata_of(value, "attributes")
@@ -231,7 +233,7 @@ def _node(item: Item, graph: _Graph) -> Iterator[Record]:
     value = fields.as_object(item.value)
     name = fields.name_of(value, "name", most=10_000)
     if not name:
-        raise Refused("no name")
+        raise Refused(_("no name"))
     if left := fields.unknown(value, _OF_NODE, "nodes[]."):
         yield Unknown(left)
     if not value.get("summary"):
