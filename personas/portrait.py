@@ -12,6 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Episode
 from notes.recording import Source
@@ -82,6 +83,12 @@ def renew(space: Space, policy: Policy, version: str, now: datetime) -> CoreBloc
         blocks.delete(writer, held.id)
         return None
     return blocks.rethink(writer, held.id, text)
+
+
+def redraw(space: Space, now: datetime) -> None:
+    """`renew` by the policy in force: call after a person's own word on a trait or the profile."""
+    held = policy_of(space)
+    renew(space, held.policy, held.version, now)
 
 
 def _made(writer: Writer, space: Space, text: str, policy: Policy) -> CoreBlock | None:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from api.fields import NameField, PatternField
 from api.resources.writing import Deed, ReasonSerializer, WriteView
 from memoryhub.tenants.scope import tenant_scope
-from personas import profiles, traits
+from personas import portrait, profiles, traits
 from personas.registry import DIMENSIONS, LEVELS
 
 _DONE = {"type": "object", "properties": {"key": {"type": "string"}}}
@@ -39,6 +39,7 @@ class SetTraitView(WriteView):
         key, level = deed.given["key"], deed.given["level"]
         with tenant_scope(deed.space.tenant_id):
             traits.correct(deed.space, key, level, deed.actor, deed.now, reason=deed.reason)
+            portrait.redraw(deed.space, deed.now)
         return {"key": key, "level": level}
 
     def answers(self) -> dict[str, Any]:
@@ -55,6 +56,7 @@ class SetAttributeView(WriteView):
         key, value = deed.given["key"], deed.given["value"]
         with tenant_scope(deed.space.tenant_id):
             profiles.write(deed.space, key, value, deed.actor, deed.now, reason=deed.reason)
+            portrait.redraw(deed.space, deed.now)
         return {"key": key, "value": value}
 
     def answers(self) -> dict[str, Any]:

@@ -91,7 +91,8 @@ class World:
         found = {f"{name}_id": str(getattr(self, name).id) for name in names}
         with tenant_scope(self.tenant.id):
             member = Membership.objects.get(user=self.admin)
-        return found | {"import_id": str(self.imported.id), "member_id": str(member.id)}
+        found |= {"import_id": str(self.imported.id), "member_id": str(member.id)}
+        return found | {"key": "openness"}
 
 
 @pytest.fixture(autouse=True)

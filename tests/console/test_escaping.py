@@ -371,9 +371,10 @@ def test_nor_does_a_persons_own_page(client: Client, hostile: World, evil: str) 
     refused = client.post(
         reverse("me-memory", args=[hostile.fact.id]), {"action": "over", "at": evil, "words": evil}
     )
+    unsaid = client.post(reverse("me-trait", args=["music"]), {"level": evil})
     memory = ("me-memory", "me-memory-erase")
     pages = [reverse(name, args=[hostile.fact.id] * (name in memory)) for name in ME]
-    for answer in (refused, *(client.get(each) for each in pages)):
+    for answer in (refused, unsaid, *(client.get(each) for each in pages)):
         page = answer.content.decode()
         assert escape(evil)[:30] in page
         assert evil not in page

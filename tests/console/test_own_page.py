@@ -23,17 +23,18 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
 from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.policies.services import set_policy
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import PersonLink, Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import go_on, pause
 from notes.models import EvolutionEvent, Fact, Note, Proposal, Receipt
-from personas.models import ProfileAttribute
+from personas.models import CoreBlock, ProfileAttribute, Trait
 from personas.traits import owner_of
 from tests.console.conftest import World, make_world
 from tests.support.factories import make_fact, make_note, make_trait, make_turns
 
-POSTED = {"me-open", "me-close", "me-tell", "me-note-forget", "me-pause", "me-export"}
+POSTED = {"me-open", "me-close", "me-tell", "me-note-forget", "me-trait", "me-pause", "me-export"}
 # Neither needs a link.
 OPEN = {"me-open", "me-close"}
 
@@ -390,6 +391,83 @@ def test_erasing_one_memory_takes_the_words_it_was_read_from(me: Client, world: 
         assert not Fact.objects.filter(id=world.fact.id).exists()
         assert not Turn.objects.filter(text__contains="bees in Ghent").exists()
         assert Receipt.objects.get(actor=deeds.ACTOR).target == "facts"
+
+
+def judge(me: Client, key: str = "openness", **form: str) -> str:
+    answer = me.post(reverse("me-trait", args=[key]), form, follow=True)
+    return str(answer.content.decode())
+
+
+def thought(world: World, key: str = "openness") -> list[tuple[str, str]]:
+    """(level, who set it) of what is thought of the person now."""
+    with tenant_scope(world.tenant.id):
+        held = Trait.objects.filter(space=world.space, key=key, valid_to=None, retired_at=None)
+        return list(held.values_list("level", "corrected_by"))
+
+
+@pytest.fixture
+def curious(world: World) -> World:
+    with tenant_scope(world.tenant.id):
+        make_trait(world.space, "openness", "high", world.turn)
+    set_policy(world.tenant.id, actor="ida", overrides={"portrait.enabled": True})
+    return world
+
+
+def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
+    me: Client, curious: World
+) -> None:
+    assert "Taken back: it is not thought of you" in judge(me, level="")
+    assert thought(curious) == []
+    assert "taken back by yourself" in page(me, "me-about")
+    assert "What was thought before counts again" in judge(me, action="back")
+    assert thought(curious) == [("high", "")]
+    assert "What you said" in page(me, "me-about")  # with the words it rested on
+    with tenant_scope(curious.tenant.id):
+        kinds = EvolutionEvent.objects.filter(actor=deeds.ACTOR).order_by("created_at")
+        assert list(kinds.values_list("kind", flat=True)) == ["manual", "undo"]
+
+
+def test_a_person_says_how_it_is_instead_and_takes_back_one_word_after_another(
+    me: Client, curious: World
+) -> None:
+    assert "Your word stands" in judge(me, level="medium")
+    judge(me, level="low")
+    assert thought(curious) == [("low", deeds.ACTOR)]
+    assert "as you say" in page(me, "me-about")
+    judge(me, action="back")
+    assert thought(curious) == [("medium", deeds.ACTOR)]
+    judge(me, action="back")
+    assert thought(curious) == [("high", "")]
+    assert "Nothing was changed: you have said nothing about it" in judge(me, action="back")
+
+
+def test_the_portrait_follows_their_word_at_once(me: Client, curious: World) -> None:
+    def portrait() -> str:
+        with tenant_scope(curious.tenant.id):
+            held = CoreBlock.objects.filter(space=curious.space, generated=True, retired_at=None)
+            return "".join(held.values_list("value", flat=True))
+
+    judge(me, level="low")
+    assert "fond of the familiar" in portrait()
+    judge(me, level="")
+    assert "familiar" not in portrait()
+
+
+@pytest.mark.parametrize("key", ["extraversion", "gender", "height"])
+def test_what_is_not_thought_of_them_is_nothing_to_put_right(
+    me: Client, curious: World, key: str
+) -> None:
+    """Never assessed, switched off by the policy, registered nowhere."""
+    with tenant_scope(curious.tenant.id):
+        make_trait(curious.space, "gender", "high", curious.turn)
+    assert me.post(reverse("me-trait", args=[key]), {"level": "low"}).status_code == 404
+    with tenant_scope(curious.tenant.id):
+        assert not Trait.objects.exclude(corrected_by="").exists()
+
+
+def test_a_level_that_is_none_is_refused(me: Client, curious: World) -> None:
+    assert "Nothing was changed: one of high, low, medium" in judge(me, level="very")
+    assert thought(curious) == [("high", "")]
 
 
 # Pausing, taking along, erasing

@@ -78,6 +78,20 @@ def test_the_profile_is_written_by_hand_and_follows_facts(browser: Client, world
     assert "Noor" not in send(browser, "space-profile", world, key="nick_name", value="")
 
 
+def test_the_portrait_follows_what_is_set_by_hand_at_once(browser: Client, world: World) -> None:
+    set_policy(world.tenant.id, actor="ida", overrides={"portrait.enabled": True})
+    assert (
+        "fond of the familiar"
+        in send(browser, "space-trait", world, key="openness", level="low")
+        .partition("Portrait</h2>")[2]
+        .partition("</section>")[0]
+    )
+    page = send(browser, "space-trait", world, key="openness", level="")
+    assert "Nothing is known yet to draw one from." in page
+    page = send(browser, "space-profile", world, key="Nick name", value="Noor")
+    assert "nick name: Noor" in page
+
+
 def test_the_shelf_says_how_much_it_holds(browser: Client, world: World) -> None:
     with tenant_scope(world.tenant.id):
         for n in range(3):

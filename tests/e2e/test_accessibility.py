@@ -20,10 +20,12 @@ from playwright.sync_api import Page
 from memoryhub.console.urls import urlpatterns
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Tenant, User
+from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World, make_world
 from tests.console.test_access import DECIDED, address
 from tests.e2e.conftest import Visitor
 from tests.e2e.test_console import LABELLED
+from tests.support.factories import make_trait
 
 pytestmark = pytest.mark.e2e
 
@@ -118,6 +120,8 @@ def test_a_persons_own_page_can_be_used_by_everybody(
     visitor: Visitor, world: World, subtests: pytest.Subtests
 ) -> None:
     page, now = visitor.page, timezone.now()
+    with tenant_scope(world.tenant.id):
+        make_trait(world.space, "openness", "high", world.turn)
     page.context.clear_cookies()
     visitor.open("me-open")
     found = findings(page)

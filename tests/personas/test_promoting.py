@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memoryhub.console.own import deeds
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
@@ -388,3 +389,19 @@ def test_the_portrait_is_made_of_traits_and_profile_and_no_agent_edits_it(
     with tenant_scope(hub.tenant.id):
         sweep(hub.space, policy_of(hub.space).policy, hub.now)
         assert not CoreBlock.objects.filter(label="portrait", retired_at=None).exists()
+
+
+def test_what_a_person_took_back_on_their_page_is_not_written_again(hub: Hub, warm: Warm) -> None:
+    warm.segment("I like to try new dishes.")
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script("trait_update", {"traits": [trait("openness", "high", "p1")]})
+    warm.promote()
+    deeds.judge_oneself(hub.space, "openness", "", hub.now)
+    warm.segment("I travelled to a place nobody knows.")
+    hub.model.script("kb_extract", NOTHING)
+    hub.model.script("trait_update", {"traits": [trait("openness", "high", "p1")]})
+    assert warm.promote()["traits_proposed"] == ["openness"]
+    (row,) = held(hub, key="openness")
+    assert (row.valid_to, row.corrected_by) == (hub.now - timedelta(seconds=1), deeds.ACTOR)
+    with tenant_scope(hub.tenant.id):
+        assert "openness may be high now" in Proposal.objects.get().reason

@@ -10,12 +10,17 @@ from datetime import datetime
 from uuid import UUID
 
 from memoryhub.dialogues.messages import Message, checked_text
+from memoryhub.errors import NotFound
 from memoryhub.pipeline import restoring
 from memoryhub.pipeline.keeping import keep
 from memoryhub.pipeline.services import IngestRequest
 from memoryhub.tenants.models import Space
-from notes import correcting, works
+from memoryhub.tenants.scope import tenant_scope
+from notes import correcting, undoing, works
 from notes.correcting import by_hand
+from notes.models import EvolutionEvent
+from personas import traits
+from personas.models import Trait
 
 ACTOR = "the person themselves"
 CHANNEL = "own page"
@@ -67,5 +72,35 @@ def bring_back(space: Space, fact_id: UUID, now: datetime) -> None:
     _settle(space, fact_id, now)
 
 
-def _settle(space: Space, row_id: UUID, now: datetime) -> None:
-    restoring.settle(space.id, space.tenant_id, f"{row_id}-{now.isoformat()}", now)
+def judge_oneself(space: Space, key: str, level: str, now: datetime) -> None:
+    """How it is with a trait of theirs; "": nothing of the kind is to be thought of them."""
+    with tenant_scope(space.tenant_id):
+        traits.correct(space, key, level, ACTOR, now, reason="says the person it is about")
+    _settle(space, key, now)
+
+
+def think_again(space: Space, key: str, now: datetime) -> None:
+    """Take back what they said last of a trait: what was thought before is thought again."""
+    with tenant_scope(space.tenant_id):
+        said = _last_word(space, key)
+    if said is None:
+        raise NotFound("you have said nothing about it")
+    restoring.undo(said, ACTOR, now, reason="taken back by the person it is about")
+
+
+def _last_word(space: Space, key: str) -> EvolutionEvent | None:
+    rows = Trait.objects.filter(space=space, owner=traits.owner_of(space), key=key)
+    events = EvolutionEvent.objects.filter(
+        space=space,
+        actor=ACTOR,
+        kind=EvolutionEvent.Kind.MANUAL,
+        revisions__row_type="trait",
+        revisions__row_id__in=rows.values("id"),
+    )
+    standing = undoing.standing_in(space)
+    newest = events.distinct().order_by("-created_at", "-id")
+    return next((event for event in newest if standing.stands(event.id)), None)
+
+
+def _settle(space: Space, what: UUID | str, now: datetime) -> None:
+    restoring.settle(space.id, space.tenant_id, f"{what}-{now.isoformat()}", now)

@@ -15,13 +15,18 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import wording
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
-from memoryhub.console.own import topics
+from memoryhub.console.own import deeds, topics
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.memories import Change, FactRow
+from memoryhub.console.queries.personas import Persona, TraitLife
 from memoryhub.console.quoting import SourceQuote
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent, Fact, Note
 from notes.queries import is_ahead, is_current, is_past
+from personas.models import Trait
+from personas.registry import allowed
+from personas.traits import owner_of
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -85,6 +90,27 @@ def memory_or_404(space: Space, fact_id: UUID) -> Memory:
     held = found.retired_at is None and found.status != Fact.Status.RETRACTED
     (row,) = memories.fact_rows([found])
     return Memory(row, by_hand, held)
+
+
+def traits(persona: Persona) -> list[tuple[str, list[TraitLife]]]:
+    """What is thought of them, and what they took back themselves, by group."""
+    found = [
+        (title, [life for life in lives if _concerns(life)]) for title, lives in persona.groups
+    ]
+    return [(title, lives) for title, lives in found if lives]
+
+
+def _concerns(life: TraitLife) -> bool:
+    return life.now is not None or life.before[0].corrected_by == deeds.ACTOR
+
+
+def trait_or_404(space: Space, key: str) -> None:
+    """Whether this was ever thought of the person, and is shown to them."""
+    switches = policy_of(space).policy.traits
+    rows = Trait.objects.filter(space=space, owner=owner_of(space), key=key, retired_at=None)
+    offered = key in allowed(extras=switches.extras, sensitive=switches.sensitive)
+    if not (offered and rows.exists()):
+        raise Http404
 
 
 def notes(space: Space, filters: Filters) -> Page[tuple[Note, list[SourceQuote]]]:

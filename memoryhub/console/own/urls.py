@@ -14,6 +14,7 @@ urlpatterns = [
     path("memories/<uuid:fact_id>/", views.memory, name="me-memory"),
     path("memories/<uuid:fact_id>/erase", views.erase_memory, name="me-memory-erase"),
     path("about/", views.about, name="me-about"),
+    path("about/<slug:key>", views.trait, name="me-trait"),
     path("notes/", views.notes, name="me-notes"),
     path("notes/<uuid:note_id>/forget", views.forget_note, name="me-note-forget"),
     path("data/", views.data, name="me-data"),

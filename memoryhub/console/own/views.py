@@ -41,6 +41,13 @@ DONE = {
     "ended": gettext_lazy("It counts as over."),
     "forgotten": gettext_lazy("Forgotten: it is used no longer."),
     "restored": gettext_lazy("It counts again."),
+    "judged": gettext_lazy(
+        "Put right. Your word stands: what is read later does not change it by itself."
+    ),
+    "unthought": gettext_lazy(
+        "Taken back: it is not thought of you, and not written again by itself."
+    ),
+    "rethought": gettext_lazy("What was thought before counts again."),
     "told": gettext_lazy("Remembered, in your words."),
     "paused": gettext_lazy("Paused. Nothing you say is kept until you go on."),
     "going": gettext_lazy("Going on: what you say from now on may be remembered."),
@@ -150,9 +157,37 @@ def _corrected(request: HttpRequest, person: Person, fact_id: UUID) -> tuple[str
 @require_safe
 @person_page
 def about(request: HttpRequest, person: Person) -> HttpResponse:
+    return _about(request, person)
+
+
+def _about(request: HttpRequest, person: Person, **context: Any) -> HttpResponse:
     policy = policy_of(person.space).policy
     found = persona(person.space, policy, Moment(timezone.now()))
-    return shown(request, person, "about", persona=found)
+    return shown(request, person, "about", persona=found, groups=queries.traits(found), **context)
+
+
+@require_POST
+@person_view
+def trait(request: HttpRequest, person: Person, key: str) -> HttpResponse:
+    """What they say themselves about how they come across."""
+    with tenant_scope(person.visit.tenant_id):
+        queries.trait_or_404(person.space, key)
+    try:
+        done = _judged(request, person, key)
+    except MemoryHubError as error:
+        with tenant_scope(person.visit.tenant_id):
+            return _about(request, person, problem=_said(error), status=error.status)
+    return _done("me-about", done)
+
+
+def _judged(request: HttpRequest, person: Person, key: str) -> str:
+    """What was done. Raises MemoryHubError."""
+    if request.POST.get("action") == "back":
+        deeds.think_again(person.space, key, timezone.now())
+        return "rethought"
+    level = request.POST.get("level", "")
+    deeds.judge_oneself(person.space, key, level, timezone.now())
+    return "judged" if level else "unthought"
 
 
 @require_safe

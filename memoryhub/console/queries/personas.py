@@ -74,6 +74,16 @@ class TraitLife:
     def label(self) -> str:
         return pgettext(TRAIT, self.dimension.label)
 
+    @property
+    def words_before(self) -> str:
+        return says(self.dimension, self.before[0].level) if self.before else ""
+
+    @property
+    def others(self) -> list[tuple[str, str]]:
+        """The levels that are not held, each with its words."""
+        held = self.now.level if self.now else ""
+        return [(each, says(self.dimension, each)) for each in Trait.Level.values if each != held]
+
 
 @dataclass(frozen=True, slots=True)
 class ShelfView:

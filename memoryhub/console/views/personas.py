@@ -21,7 +21,7 @@ from memoryhub.console.views.spaces import space_at, tab
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.services import policy_of
 from memoryhub.tenants.models import Membership, Space
-from personas import blocks, profiles, traits
+from personas import blocks, portrait, profiles, traits
 from personas.blocks import MAX_LIMIT, Writer
 from personas.models import CoreBlock
 
@@ -49,7 +49,9 @@ def set_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     key, level = request.POST.get("key", ""), request.POST.get("level", "")
 
     def change() -> None:
-        traits.correct(space, key, level, request.user.username, timezone.now())
+        now = timezone.now()
+        traits.correct(space, key, level, request.user.username, now)
+        portrait.redraw(space, now)
 
     _tried(request, change, _("Set. The pipeline will propose a change, not make one."))
     return redirect("space-persona", space_id=space.id)
@@ -61,7 +63,9 @@ def set_profile(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     key, value = request.POST.get("key", ""), request.POST.get("value", "")
 
     def change() -> None:
-        profiles.write(space, key, value, request.user.username, timezone.now())
+        now = timezone.now()
+        profiles.write(space, key, value, request.user.username, now)
+        portrait.redraw(space, now)
 
     _tried(request, change, _("The profile is changed."))
     return redirect("space-persona", space_id=space.id)
