@@ -1,6 +1,6 @@
 """Measuring the quality of a space: counts and samples of each signal, as of a moment.
 
-Done in the sweep after something was said, once a day at most, and when a person asks. A page
+Done in the sweep after something was read, once a day at most, and when a person asks. A page
 shows what was measured, so that looking at it costs nothing. Samples are ids: no words.
 """
 
@@ -17,17 +17,23 @@ from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import soundness
+from notes.models import EvolutionEvent
 from notes.soundness import Finding, Sample
 
 AGAIN = timedelta(days=1)
 
 
-def sweep(space: Space, policy: Policy, now: datetime) -> None:
-    """A task of the sweep."""
+def sweep(space: Space, policy: Policy, now: datetime) -> datetime | None:
+    """A task of the sweep. What changed since a measurement of this day is measured tomorrow."""
     with tenant_scope(space.tenant_id):
-        fresh = QualityReading.objects.filter(space=space, computed_at__gt=now - AGAIN).exists()
-    if not fresh:
+        rows = QualityReading.objects.filter(space=space, computed_at__gt=now - AGAIN)
+        last: datetime | None = rows.values_list("computed_at", flat=True).first()
+        since = EvolutionEvent.objects.filter(space=space, created_at__gt=last or now)
+        changed = since.exists()
+    if last is None:
         measure(space, now)
+        return None
+    return last + AGAIN if changed else None
 
 
 def measure(space: Space, now: datetime) -> None:

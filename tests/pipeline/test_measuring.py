@@ -10,11 +10,12 @@ from pytest_django import DjangoAssertNumQueries
 from memoryhub.pipeline import erasing, measuring
 from memoryhub.pipeline.erasing import Target
 from memoryhub.pipeline.models import QualityReading
+from memoryhub.policies.services import policy_of
 from memoryhub.tenants.scope import tenant_scope
 from notes import indexing
-from notes.models import Fact
+from notes.models import EvolutionEvent, Fact
 from notes.quality import NAMES
-from tests.support.factories import make_fact, make_proposal, make_turns
+from tests.support.factories import make_event, make_fact, make_proposal, make_turns
 from tests.support.hub import Hub
 
 
@@ -100,14 +101,27 @@ def test_measured_again_it_is_one_reading_a_signal(full: Hub) -> None:
 
 
 def test_the_sweep_measures_once_a_day(full: Hub) -> None:
-    policy = None
+    policy = policy_of(full.space).policy
     times = []
     for hours in (0, 3, 30):
         at = full.now + timedelta(hours=hours)
-        measuring.sweep(full.space, policy, at)  # type: ignore[arg-type]  # it looks at no switch
+        measuring.sweep(full.space, policy, at)
         with tenant_scope(full.tenant.id):
             times.append(QualityReading.objects.values_list("computed_at", flat=True)[0])
     assert times == [full.now, full.now, full.now + timedelta(hours=30)]
+
+
+def test_what_changed_since_is_measured_when_the_day_is_over(full: Hub) -> None:
+    policy, later = policy_of(full.space).policy, full.now + timedelta(hours=2)
+    with tenant_scope(full.tenant.id):
+        EvolutionEvent.objects.update(created_at=full.now)
+    assert measuring.sweep(full.space, policy, full.now) is None
+    assert measuring.sweep(full.space, policy, later) is None  # nothing was said since
+    with tenant_scope(full.tenant.id):
+        make_event(full.space, created_at=later)
+    tomorrow = full.now + timedelta(days=1)
+    assert measuring.sweep(full.space, policy, later) == tomorrow
+    assert measuring.sweep(full.space, policy, tomorrow) is None
 
 
 def test_an_empty_space_has_none_of_anything(hub: Hub) -> None:
