@@ -1,6 +1,11 @@
 "use strict";
 
 // Draws what the server wrote into data-plot, in the colours of the theme, and again when it turns.
+// A plot is drawn when it comes near the screen, and plotly, which is large, is loaded with the first.
+
+const source = document.currentScript.dataset.plotly;
+const drawn = new Set();
+let loading = null;
 
 const probe = document.createElement("i");
 probe.hidden = true;
@@ -49,20 +54,53 @@ function layout(given) {
   };
 }
 
-function draw(box) {
+function figureOf(box) {
   const figure = JSON.parse(box.dataset.plot);
   if (figure.layout.showlegend && !figure.layout.legend && box.clientWidth < 500) figure.layout.height += 120;
-  // Plotly fills its box and makes none: what is below has to be kept off the plot.
+  return figure;
+}
+
+// Plotly fills its box and makes none: what is below is kept off the plot, also before it is there.
+function reserve(box, figure) {
   box.style.minHeight = `${figure.layout.height + 16}px`;
+}
+
+function draw(box) {
+  const figure = figureOf(box);
+  reserve(box, figure);
   const options = { responsive: true, displayModeBar: false };
   Plotly.react(box, figure.data.map(toned), layout(figure.layout), options);
 }
 
-function drawAll() {
-  for (const box of document.querySelectorAll("[data-plot]")) draw(box);
+function drawAgain() {
+  for (const box of drawn) draw(box);
 }
 
+function plotly() {
+  loading ??= new Promise((loaded) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.onload = loaded;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+const near = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    plotly().then(() => {
+      drawn.add(target);
+      draw(target);
+    });
+  }
+}, { rootMargin: "300px" });
+
 document.body.append(probe);
-drawAll();
-new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+for (const box of document.querySelectorAll("[data-plot]")) {
+  reserve(box, figureOf(box));
+  near.observe(box);
+}
+new MutationObserver(drawAgain).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);

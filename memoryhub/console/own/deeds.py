@@ -16,9 +16,10 @@ from memoryhub.pipeline.keeping import keep
 from memoryhub.pipeline.services import IngestRequest
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes import correcting, undoing, works
+from notes import correcting, works
 from notes.correcting import by_hand
 from notes.models import EvolutionEvent
+from notes.workbench import standing_in
 from personas import traits
 from personas.models import Trait
 
@@ -97,7 +98,7 @@ def _last_word(space: Space, key: str) -> EvolutionEvent | None:
         revisions__row_type="trait",
         revisions__row_id__in=rows.values("id"),
     )
-    standing = undoing.standing_in(space)
+    standing = standing_in(space)
     newest = events.distinct().order_by("-created_at", "-id")
     return next((event for event in newest if standing.stands(event.id)), None)
 
