@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -34,17 +35,24 @@ class Source:
 
 def values_of(row: Model) -> dict[str, Any]:
     """The row's own columns as JSON values, without those that reading changes."""
-    columns = [f for f in row._meta.concrete_fields if f.attname not in _LEFT_OUT]
-    encoder = DjangoJSONEncoder()
-    return {f.attname: _plain(getattr(row, f.attname), encoder) for f in columns}
+    held = ((name, getattr(row, name)) for name in _columns(type(row)))
+    return {name: value if type(value) in _PLAIN else _plain(value) for name, value in held}
 
 
-def _plain(value: Any, encoder: DjangoJSONEncoder) -> Any:
-    return (
-        value
-        if isinstance(value, (str, int, float, bool, list, dict, type(None)))
-        else (encoder.default(value))
-    )
+# A roll-back asks for the values of every row of a space, more than once.
+@cache
+def _columns(model: type[Model]) -> list[str]:
+    names = [column.attname for column in model._meta.concrete_fields]
+    return [name for name in names if name not in _LEFT_OUT]
+
+
+_PLAIN: tuple[type, ...] = (str, int, float, bool, list, dict, type(None))
+_encoder = DjangoJSONEncoder()
+
+
+def _plain(value: Any) -> Any:
+    """Of another type: a choice is text, the rest is written as JSON writes it."""
+    return value if isinstance(value, _PLAIN) else _encoder.default(value)
 
 
 @dataclass
@@ -131,7 +139,7 @@ class ChangeSet:
         self.revisions.append(
             Revision(
                 tenant_id=self.space.tenant_id,
-                space=self.space,
+                space_id=self.space.id,
                 event=self.event,
                 row_type=row._meta.model_name,
                 row_id=row.id,

@@ -41,6 +41,8 @@ STATES = (
     ("space-graph", "?view=links"),
     ("space-history", "?row=fact&state=standing&page=2"),
     ("space-search", "?q=where+is+hive+12"),
+    # All of the space would be undone.
+    ("space-roll-back", "?to=2026-05-01"),
 )
 
 # Reads of a page that is not named below.
@@ -88,6 +90,7 @@ PINNED = {
     "space-graph?view=table": 14,
     "space-graph?view=links": 14,
     "space-history?row=fact&state=standing&page=2": 13,
+    "space-roll-back?to=2026-05-01": 21,
 }
 
 

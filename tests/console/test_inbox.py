@@ -139,6 +139,14 @@ def test_accepting_in_other_words(browser: Client, world: World) -> None:
     assert of(world, Fact, text="Nora lives in Rome, 0.").retired_at is not None
 
 
+def test_what_was_rejected_is_not_called_accepted(browser: Client, world: World) -> None:
+    case = conflict(world)
+    body(browser, "review-case", case.id, answer="discard")
+    page = body(browser, "review", query="?state=accepted")
+    assert f"Answered with a change by {world.admin.username}" in page
+    assert "Accepted" not in page
+
+
 def test_words_where_nothing_is_written_are_refused(browser: Client, world: World) -> None:
     case = conflict(world)
     page = body(browser, "review-case", case.id, answer="keep", text="Something else")

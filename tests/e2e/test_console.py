@@ -181,12 +181,11 @@ def test_plots_are_drawn_under_the_content_security_policy(visitor: Visitor, wor
     page = visitor.page
     page.set_viewport_size({"width": page.viewport_size["width"], "height": 300})  # type: ignore[index]  # it has one
     visitor.open("lab-run", world.lab.id)
-    drawn = page.locator(".js-plotly-plot .plot-container")
     last = page.get_by_label("Latency: the figures")
     expect(last.locator(".plot-container")).to_have_count(0)  # far below, so not drawn yet
-    for box in page.locator(".plot").all():
-        box.scroll_into_view_if_needed()
-    expect(drawn).to_have_count(3)
+    for plot in page.locator(".plot").all():
+        plot.scroll_into_view_if_needed()
+    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(3)
     for box in page.locator(".plot").all():
         drawn = box.locator(".svg-container").bounding_box()
         held = box.bounding_box()

@@ -30,7 +30,8 @@ STATE = Choice(
     _("Show"),
     (
         ("open", pgettext_lazy("cases", "Open")),
-        ("accepted", _("Accepted")),
+        # Also a new one that was rejected, where that withdrew it.
+        ("accepted", _("Answered with a change")),
         ("rejected", _("Left as it was")),
         ("all", _("All")),
     ),
@@ -125,6 +126,10 @@ class Case:
     def edited(self) -> str:
         """The answer that writes them."""
         return answers_of(self.proposal)[0]
+
+    @property
+    def outcome(self) -> str:
+        return dict(STATE.options)[self.proposal.state]
 
     @property
     def can_be_ruled(self) -> bool:

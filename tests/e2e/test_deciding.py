@@ -1,0 +1,216 @@
+"""What an operator and a person decide, by keyboard and by click, in a real browser.
+
+The inbox with its keys, many at once and a rule; the quality centre; a call to copy out of the
+playground; a person's page.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from memoryhub.tenants import person_links
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Proposal, ReviewRule
+from personas.models import Trait
+from tests.console.conftest import World, make_world
+from tests.console.test_inbox import conflict
+from tests.console.test_quality_pages import pair
+from tests.e2e.conftest import Visitor
+from tests.support.factories import make_trait
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def width() -> int:
+    return 1280
+
+
+@pytest.fixture
+def world(tenant: Tenant) -> World:
+    """With an inbox of three conflicts, the third of them on top, and nothing else in it."""
+    found = make_world("Hive", tenant)
+    with tenant_scope(tenant.id):
+        Proposal.objects.all().delete()
+        ReviewRule.objects.all().delete()
+    for number in range(3):
+        conflict(found, number, created_at=timezone.now() + timedelta(seconds=number))
+    return found
+
+
+def waiting(world: World) -> int:
+    with tenant_scope(world.tenant.id):
+        return int(Proposal.objects.filter(state="open").count())
+
+
+def status(world: World, words: str) -> str:
+    """Of the fact with these words."""
+    with tenant_scope(world.tenant.id):
+        return str(Fact.objects.get(text=words).status)
+
+
+def here(page: Page, number: int) -> None:
+    """The case of this number has the focus."""
+    expect(page.locator("[data-case]:focus")).to_contain_text(f"Nora lives in Rome, {number}.")
+
+
+def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: World) -> None:
+    page = visitor.open("review")
+    page.keyboard.press("j")
+    here(page, 2)
+    page.keyboard.press("j")
+    here(page, 1)
+    page.keyboard.press("k")
+    here(page, 2)
+    page.keyboard.press("r")
+    expect(page.locator("[data-case]")).to_have_count(2)
+    assert status(world, "Nora lives in Rome, 2.") == "retracted"
+    here(page, 1)  # what took its place
+    page.keyboard.press("a")
+    expect(page.locator("[data-case]")).to_have_count(1)
+    assert status(world, "Nora lives in Porto, 1.") == "superseded"
+    here(page, 0)
+    page.keyboard.press("u")
+    expect(page.get_by_text("the question is open again")).to_be_visible()
+    expect(page.locator("[data-case]")).to_have_count(2)
+    assert status(world, "Nora lives in Porto, 1.") == "active"
+    page.keyboard.press("j")
+    page.keyboard.press("b")
+    expect(page.locator("[data-case]")).to_have_count(1)
+    assert status(world, "Nora lives in Rome, 1.") == "active"
+
+
+def test_a_case_is_reworded_by_keyboard(visitor: Visitor, world: World) -> None:
+    page = visitor.open("review")
+    page.keyboard.press("j")
+    page.keyboard.press("e")
+    words = page.get_by_label("The new one, in your words").first
+    expect(words).to_be_focused()
+    page.keyboard.type("Nora lives in Rome and rows.")  # also j, r and u are only letters here
+    page.get_by_role("button", name="Accept in these words").first.click()
+    expect(page.locator("[data-case]")).to_have_count(2)
+    with tenant_scope(world.tenant.id):
+        assert Fact.objects.get(text="Nora lives in Rome and rows.").is_protected
+
+
+def test_many_are_chosen_by_keyboard_answered_and_taken_back(
+    visitor: Visitor, world: World
+) -> None:
+    page = visitor.open("review")
+    for key in "jxjx":
+        page.keyboard.press(key)
+    expect(page.locator("[data-chosen]")).to_have_text("2 chosen")
+    page.get_by_label("All on this page").check()
+    expect(page.locator("[data-chosen]")).to_have_text("3 chosen")
+    page.get_by_label("Why", exact=True).first.fill("assistants guess")
+    bulk = page.get_by_role("form", name="Answer what is chosen")
+    bulk.get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("heading", name="Rejected: 3 of 3")).to_be_visible()
+    assert waiting(world) == 0
+    page.get_by_role("button", name="Take all of them back").click()
+    expect(page.get_by_role("heading", name="Taken back: 3 of 3")).to_be_visible()
+    assert waiting(world) == 3
+
+
+def test_a_rule_answers_what_is_like_the_case_it_was_made_from(
+    visitor: Visitor, world: World
+) -> None:
+    page = visitor.open("review")
+    page.get_by_role("link", name="Make a rule").first.click()
+    expect(page.get_by_role("heading", name="A rule from this case")).to_be_visible()
+    expect(page.get_by_label("About", exact=True)).to_have_value("lives_in")
+    page.get_by_label("Also answer the open cases that it covers").check()
+    page.get_by_role("button", name="Make the rule").click()
+    expect(page.get_by_text("Open cases answered by it: 3.")).to_be_visible()
+    assert status(world, "Nora lives in Rome, 0.") == "retracted"
+    visitor.open("review")
+    expect(page.get_by_text("Nothing to decide")).to_be_visible()
+    visitor.open("review-rules")
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("it answers nothing more")).to_be_visible()
+
+
+def test_a_pair_of_the_quality_centre_is_merged_and_a_fact_retired_both_taken_back(
+    visitor: Visitor, world: World
+) -> None:
+    older, newer = pair(world)
+
+    def held() -> int:
+        with tenant_scope(world.tenant.id):
+            rows = Fact.objects.filter(id__in=[older.id, newer.id], retired_at=None)
+            return int(rows.count())
+
+    page = visitor.open("quality")
+    page.get_by_role("link", name="Duplicates").click()
+    page.locator("#spaces").get_by_role("link", name=world.space.subject).click()
+    for button in ("Merge into the older", "Retire the newer"):
+        page.get_by_role("button", name=button).click()
+        expect(page.locator(".messages")).to_be_visible()
+        expect(page.get_by_role("button", name=button)).to_have_count(0)
+        assert held() == 1
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_text("Undone.")).to_be_visible()
+        expect(page.get_by_role("button", name=button)).to_be_visible()
+        assert held() == 2
+
+
+def test_a_question_of_the_playground_is_copied_as_a_call(visitor: Visitor, world: World) -> None:
+    page = visitor.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor.open("space-search", world.space.id)
+    page.get_by_label("Question").fill("Where are the bees?")
+    page.get_by_role("button", name="Ask").click()
+    called = page.get_by_role("region", name="As a call")
+    for language, words in (
+        ("curl", f"curl -s {visitor.base}/api/v1/search"),
+        ("Python", "found = hub.search("),
+        ("JavaScript", "await fetch("),
+    ):
+        copy = called.get_by_role("button", name=f"Copy as {language}")
+        if not copy.is_visible():
+            called.get_by_text(language, exact=True).first.click()
+        copy.click()
+        expect(called.get_by_role("button", name="Copied")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert words in copied
+        assert "Where are the bees?" in copied
+        expect(called.get_by_role("button", name=f"Copy as {language}")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
+    visitor: Visitor, world: World, width: int
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_trait(world.space, "openness", "high", world.turn)
+
+    def thought() -> list[str]:
+        with tenant_scope(world.tenant.id):
+            held = Trait.objects.filter(valid_to=None, retired_at=None)
+            return list(held.values_list("level", flat=True))
+
+    now, page = timezone.now(), visitor.page
+    page.context.clear_cookies()
+    _, token = person_links.create(world.space, "ida", now, now + timedelta(days=1))
+    page.goto(f"{visitor.base}/me/open#{token}")
+    page.get_by_role("link", name="About you").click()
+    expect(page.locator("#trait-openness")).to_contain_text("curious about the new")
+    page.get_by_text("That's not right").click()
+    page.get_by_label("How is it right?").select_option(label="Fond of the familiar")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="Put it right").click()
+    expect(page.get_by_role("status")).to_contain_text("Your word stands")
+    assert thought() == ["low"]
+    page.get_by_text("That's not right").click()
+    page.get_by_role("button", name="Put it right").click()
+    expect(page.get_by_text("taken back by yourself")).to_be_visible()
+    assert thought() == []
+    for level in ("low", "high"):
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status")).to_contain_text("What was thought before counts again")
+        assert thought() == [level]
