@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from django.utils.dateformat import format as written
-from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_noop as _
 
 from notes.models import Fact
@@ -290,3 +290,21 @@ def step(tool: str, arguments: Mapping[str, Any] | str) -> str:
     if named.get("page", "1") == "1":
         return said
     return gettext("%(said)s, page %(page)s") % {"said": said, "page": named["page"]}
+
+
+# What reading made of a claim, by its operation.
+DECISIONS = {
+    "add": gettext_lazy("Remembered"),
+    "same": gettext_lazy("Known already"),
+    "supersede": gettext_lazy("Replaces an older memory"),
+    "history": gettext_lazy("True at an earlier time"),
+    "correct": gettext_lazy("Corrects a memory"),
+    "end": gettext_lazy("No longer so"),
+    "review": gettext_lazy("Left for a person to decide"),
+    "augment": gettext_lazy("Known, now with more"),
+    "retract": gettext_lazy("Was never true"),
+    "close": gettext_lazy("Ended"),
+    "overwrite": gettext_lazy("Would change a person's word"),
+    "quarantine": gettext_lazy("Held back"),
+    "forget": gettext_lazy("A wish to forget"),
+}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -81,7 +83,24 @@ def test_decisions_are_counted_by_kind_within_the_days(browser: Client, world: W
         assert quality.decisions(now - timedelta(days=1)) == []
     assert "Held back" in shown(browser, "7")
     assert "Held back" not in shown(browser, "1")
-    assert "<dt>Remembered</dt><dd>2</dd>" in shown(browser, "1")
+    page = shown(browser, "1")
+    assert f'<dt>Remembered</dt><dd><a class="plain" href="{reverse("jobs")}?decided=add">2' in page
+    assert "1 to 1 of 1" in browser.get(reverse("jobs"), {"decided": "quarantine"}).content.decode()
+    none = browser.get(reverse("jobs"), {"decided": "retract"}).content.decode()
+    assert "Nothing matches" in none
+
+
+def test_every_number_of_the_overview_leads_to_the_rows_behind_it(
+    browser: Client, world: World
+) -> None:
+    with tenant_scope(world.tenant.id):
+        make_call(world.space)
+    cells = re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", shown(browser), re.DOTALL)
+    plain = {name for name, cell in cells if "<a " not in cell}
+    # The age of a job is no number of rows; memories are called unfit on their own pages.
+    assert plain == {"Oldest", "Called unfit"}
+    for where in set(re.findall(r'<dd><a class="plain" href="([^"]+)"', shown(browser))):
+        assert browser.get(unescape(where)).status_code == 200
 
 
 def test_quality_requests_and_money_are_those_of_the_days(browser: Client, world: World) -> None:

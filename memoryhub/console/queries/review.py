@@ -129,7 +129,7 @@ class Case:
 
     @property
     def outcome(self) -> str:
-        return dict(STATE.options)[self.proposal.state]
+        return str(dict(STATE.options)[self.proposal.state])
 
     @property
     def can_be_ruled(self) -> bool:

@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
+from memoryhub.console import wording
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference import usage
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
     "all": (_("All"), tuple(Job.State.values)),
     "open": (_("Unfinished"), OPEN),
+    "running": (_("Running"), (Job.State.RUNNING,)),
     "retry": (_("Failed, will be tried again"), (Job.State.RETRY,)),
     "dead": (_("Given up"), (Job.State.DEAD,)),
     "done": (_("Done"), (Job.State.DONE,)),
@@ -34,6 +36,7 @@ STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
 }
 STATE = Choice("state", _("State"), tuple((name, label) for name, (label, _) in STATES.items()))
 STEP = Choice("step", _("Step"), (("all", _("any")), *Job.Step.choices))
+DECIDED = Choice("decided", _("Decided"), (("all", _("anything")), *wording.DECISIONS.items()))
 CONVERSATION = 100
 # Of a conversation, those whose reading is shown.
 EXCHANGES = 5
@@ -75,7 +78,11 @@ def _of_any_state(filters: Filters) -> QuerySet[Job]:
     rows: QuerySet[Job] = Job.objects.filter(
         containing(filters.q, "space__subject", "space__name", "error")
     )
-    return rows if filters["step"] == "all" else rows.filter(step=filters["step"])
+    if filters["step"] != "all":
+        rows = rows.filter(step=filters["step"])
+    if filters["decided"] != "all":
+        rows = rows.filter(result__decisions__contains=[{"op": filters["decided"]}])
+    return rows
 
 
 def made_by(job: Job) -> dict[str, Any]:

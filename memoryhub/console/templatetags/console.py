@@ -101,26 +101,9 @@ def over(fact: Fact, now: datetime | None = None) -> bool:
     return is_over(fact, now or timezone.now())
 
 
-_SAID = {
-    "add": _("Remembered"),
-    "same": _("Known already"),
-    "supersede": _("Replaces an older memory"),
-    "history": _("True at an earlier time"),
-    "correct": _("Corrects a memory"),
-    "end": _("No longer so"),
-    "review": _("Left for a person to decide"),
-    "augment": _("Known, now with more"),
-    "retract": _("Was never true"),
-    "close": _("Ended"),
-    "overwrite": _("Would change a person's word"),
-    "quarantine": _("Held back"),
-    "forget": _("A wish to forget"),
-}
-
-
 @register.filter
 def decision(op: str) -> str:
-    return str(_SAID.get(op, op))
+    return str(wording.DECISIONS.get(op, op))
 
 
 @register.filter

@@ -42,14 +42,14 @@ _COLUMNS = exports.fields(
 @tenant_page()
 def jobs(request: ConsoleRequest) -> HttpResponse:
     """For a polling browser only the part that changes."""
-    filters = read_filters(request.GET, (work.STATE, work.STEP))
+    filters = read_filters(request.GET, (work.STATE, work.STEP, work.DECIDED))
     rows = work.jobs(filters)
     if form := exports.wanted(request):
         return exports.download(form, "jobs", _COLUMNS, rows)
     counts = work.job_counts(filters)
     context = {
         "filters": filters,
-        "asked": read_filters(request.GET, (work.STEP,)),  # the state has tabs
+        "asked": read_filters(request.GET, (work.STEP, work.DECIDED)),  # the state has tabs
         "page": page_of(rows, filters.page),
         "states": [(name, label, counts[name]) for name, (label, _) in work.STATES.items()],
         "open": counts["open"],
