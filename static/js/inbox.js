@@ -61,6 +61,9 @@ function help() {
   if (keys.open) keys.querySelector("summary").focus();
 }
 
+// The same by number, for hands that rest on the digits.
+const digits = { 1: "a", 2: "b", 3: "r", 4: "e" };
+
 const deeds = {
   j: () => step(1),
   k: () => step(-1),
@@ -73,8 +76,9 @@ const deeds = {
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
   if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
-  if ("abr".includes(event.key)) answer(event.key);
-  else if (deeds[event.key]) deeds[event.key]();
+  const key = digits[event.key] ?? event.key;
+  if ("abr".includes(key)) answer(key);
+  else if (deeds[key]) deeds[key]();
   else return;
   event.preventDefault();
 });

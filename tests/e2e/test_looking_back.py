@@ -12,6 +12,7 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World, make_world
 from tests.e2e.conftest import Visitor
+from tests.e2e.test_accessibility import findings
 from tests.support.factories import MAY, make_fact
 
 pytestmark = pytest.mark.e2e
@@ -41,3 +42,27 @@ def test_the_slider_moves_by_keyboard_and_keeps_the_focus(visitor: Visitor, worl
     expect(page.locator(".as-of")).to_be_visible()
     page.get_by_role("link", name="Back to now").click()
     expect(page.locator(".as-of")).to_have_count(0)
+
+
+def test_a_memory_opens_beside_the_timeline_and_keeps_the_place(
+    visitor: Visitor, world: World, width: int
+) -> None:
+    page = visitor.open("space-timeline", world.space.id)
+    mark = page.locator(".made").get_by_role("link", name="I keep bees in Ghent")
+    timeline = page.url
+    mark.click()
+    if width < 1000:  # there is no room beside it
+        expect(page.locator(".statement")).to_have_text("I keep bees in Ghent")
+        return
+    beside = page.get_by_role("complementary", name="The memory")
+    expect(beside).to_be_focused()
+    expect(beside.get_by_role("heading", name="I keep bees in Ghent")).to_be_visible()
+    expect(beside.locator("mark")).to_have_text("I keep bees in Ghent")
+    assert page.url == timeline
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    expect(beside).to_be_hidden()
+    expect(mark).to_be_focused()
+    mark.click()
+    beside.get_by_role("link", name="Open its page").click()
+    expect(page.locator(".statement")).to_have_text("I keep bees in Ghent")
