@@ -92,7 +92,7 @@ def memory_or_404(space: Space, fact_id: UUID) -> Memory:
     return Memory(row, by_hand, held)
 
 
-def traits(persona: Persona) -> list[tuple[str, list[TraitLife]]]:
+def traits(persona: Persona) -> list[tuple[StrOrPromise, list[TraitLife]]]:
     """What is thought of them, and what they took back themselves, by group."""
     found = [
         (title, [life for life in lives if _concerns(life)]) for title, lives in persona.groups
