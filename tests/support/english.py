@@ -19,8 +19,10 @@ _SPOKEN = frozenset(("alt", "aria-label", "data-label", "label", "placeholder", 
 _SILENT = frozenset(("code", "kbd", "pre", "script", "style"))
 # Names that are the same in every language.
 _NAMES = re.compile(
-    r"\b(MemoryHub|Django|OpenAI|LoCoMo|MemoryBank|LongMemEval|API|CSV|JSON|LLM|URL|UTC|ID|SHA|"
-    r"HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|ms|kB|MB)\b"
+    r"\b(MemoryHub|Django|OpenAI|ChatGPT|LangMem|LangGraph|Letta|Zep|Graphiti|Webhook|LoCoMo|"
+    r"MemoryBank|MemGPT|MemoryOS|A-Mem|A-MEM|AMA|Mem0|LongMemEval|RAG|API|CSV|JSON(?: Lines)?|LLM|"
+    r"URL|UTC|ID|SHA|HTTP|HMAC|MCP|curl|Python|JavaScript|F1|BLEU|ROUGE|ms|kB|MB)\b"
+    r"|https://|\([A-Z][^()]* \d{4}\)"  # a paper
 )
 _QUOTED = re.compile(
     r"""(?P<before>[^\s"']+\s*|^)(?P<quote>["'])(?P<words>(?:(?!(?P=quote)).)*)(?P=quote)"""
@@ -56,6 +58,14 @@ def in_template(source: str) -> Iterator[tuple[int, str]]:
         yield from page.taken()
 
 
+def in_page(html: str) -> Iterator[str]:
+    """What a page that is shown says in English, without names and what has a language of its
+    own."""
+    page = _Page()
+    page.feed(html)
+    return (_NAMES.sub("", words) for _, words in page.taken())
+
+
 def _in_tag(name: str, contents: str) -> Iterator[str]:
     if "|pluralize" in contents:
         yield f"{{{{ {contents} }}}}"
@@ -88,7 +98,8 @@ class _Page(HTMLParser):
             if name in _SPOKEN:
                 self._take(value or "")
         named = dict(attrs)
-        if tag in _SILENT or named.get("translate") == "no":
+        own = "lang" in named and tag != "html"
+        if tag in _SILENT or own or named.get("translate") == "no":
             self._inside.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

@@ -1,0 +1,89 @@
+"""In Chinese, a page says nothing in English but what is data, a name or a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from memoryhub.console.chat_samples import SAMPLES
+from memoryhub.tenants import person_links
+from tests.console.conftest import World
+from tests.console.test_escaping import ME, PAGES, address, hostile
+from tests.support.english import in_page, in_template
+
+__all__ = ["hostile"]  # a fixture
+
+TEMPLATES = settings.BASE_DIR / "templates"
+CHINESE: dict[str, Any] = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9"}
+# What the world's rows say beside "甲乙丙", and what rows keep as it was written.
+DATA = [text for sample in SAMPLES for text in (sample.title, sample.about)]
+DATA += ["by name", "was said", "it seems", "What of", "A paper", "printed", "no such thing"]
+DATA += ["as admin", "one space", "the hub", "nothing above the floor at first; 2 rounds"]
+# Two words of a sentence, or one that begins it; a setting's or a stage's name is neither.
+PROSE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,}\b|\b[A-Z][a-z]{2,}\b")
+
+
+@pytest.fixture
+def evil() -> str:
+    """All names and texts of the world: none is English."""
+    return "甲乙丙"
+
+
+def test_the_catalogue_is_whole_and_in_step_with_what_pages_say() -> None:
+    call_command("messages", check=True, stdout=StringIO())
+
+
+@pytest.mark.parametrize(
+    "template",
+    [pytest.param(each, id=str(each.relative_to(TEMPLATES))) for each in TEMPLATES.rglob("*.html")],
+)
+def test_templates_ask_for_a_translation_of_all_they_say(template: Path) -> None:
+    assert list(in_template(template.read_text(encoding="utf-8"))) == []
+
+
+def test_no_page_of_the_console_says_anything_in_english(client: Client, hostile: World) -> None:
+    client.force_login(hostile.admin)
+    queries = ("", "?status=all&sort=recent&kind=all&state=all", "?q=no+such+thing")
+    asked = [address(hostile, name) + query for name in PAGES for query in queries]
+    assert dict(left_in(client, asked)) == {}
+
+
+def test_no_page_of_a_person_says_anything_in_english(client: Client, hostile: World) -> None:
+    now = timezone.now()
+    _, token = person_links.create(hostile.space, "甲", now, now + timedelta(days=1))
+    client.post(reverse("me-open"), {"token": token})
+    memory = ("me-memory", "me-memory-erase")
+    asked = [reverse(name, args=[hostile.fact.id] * (name in memory)) for name in ME]
+    assert dict(left_in(client, asked)) == {}
+
+
+def left_in(client: Client, addresses: list[str]) -> Iterator[tuple[str, list[str]]]:
+    for each in addresses:
+        answer = client.get(each, **CHINESE)
+        assert answer.status_code == 200, each
+        said = {without_data(words) for words in in_page(answer.content.decode())}
+        if left := sorted(words for words in said if PROSE.search(words)):
+            yield each, left
+
+
+def without_data(words: str) -> str:
+    for each in DATA:
+        words = words.replace(each, "")
+    return words
+
+
+def test_the_check_itself_sees_english(client: Client, hostile: World) -> None:
+    client.force_login(hostile.admin)
+    page = client.get(reverse("overview")).content.decode()
+    assert [words for words in in_page(page) if PROSE.search(words)]
