@@ -14,6 +14,7 @@ from django.db.models import Exists, Max, Model, OuterRef, Q
 from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, NotFound
+from memoryhub.languages import as_kept
 from memoryhub.tenants.models import Space
 from notes import indexing, registry
 from notes.intervals import counts, is_single, overlap, same_place
@@ -346,7 +347,9 @@ def _folded(revisions: Sequence[Revision]) -> list[tuple[Key, Values | None, Val
 def _why(event: EvolutionEvent) -> str:
     if event.kind == EvolutionEvent.Kind.UNDO:
         return "brought back what had been undone"
-    return f"took back: {event.get_kind_display()}" + (f" ({event.reason})" if event.reason else "")
+    with as_kept():
+        what = event.get_kind_display()
+    return f"took back: {what}" + (f" ({event.reason})" if event.reason else "")
 
 
 def _leaves(row: Any) -> bool:

@@ -198,7 +198,7 @@ class Exchange:
         try:
             yield from words
         except MemoryHubError as error:
-            side.trouble = error.message
+            side.trouble = _(error.message)
         finally:
             if side.name == "with":
                 self._store_reply(side)
@@ -395,7 +395,7 @@ def _since(began: float) -> float:
 def _why(error: EngineError) -> str:
     if isinstance(error, Paused):
         return error.message
-    return _("the model failed: %(why)s") % {"why": error.message}
+    return _("the model failed: %(why)s") % {"why": _(error.message)}
 
 
 def _sources(item: Item) -> set[UUID]:

@@ -13,7 +13,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memoryhub import models_in_use
 from memoryhub.dialogues.models import Turn
@@ -122,9 +122,9 @@ class Streamed:
         finally:
             chunks.close()
         if not self._said.finished:
-            raise EngineError(_("The model's reply was cut off"), code="unreachable")
+            raise EngineError(gettext_noop("The model's reply was cut off"), code="unreachable")
         if not self._said.text.strip():
-            raise EngineError(_("The model said nothing"))
+            raise EngineError(gettext_noop("The model said nothing"))
 
     def _count(self, milliseconds: float) -> None:
         call, text = self.call, self._said.text

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import (
     Message,
@@ -33,7 +34,7 @@ Fields = Mapping[str, Any]
 def as_object(value: object) -> Fields:
     """Raises Refused."""
     if not isinstance(value, dict):
-        raise Refused("no JSON object")
+        raise Refused(gettext_noop("no JSON object"))
     return value
 
 

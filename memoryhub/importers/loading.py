@@ -15,6 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.importers import storing
@@ -109,7 +110,7 @@ def checked(wanted: Wanted) -> Report:
 
 
 def _ownerless(record: Talk | Memory | Passage | Block) -> Skipped:
-    reason = "it does not say whose it is: name a subject"
+    reason = gettext_noop("it does not say whose it is: name a subject")
     own_id = record.id if isinstance(record, (Memory, Passage)) else ""
     return Skipped(record.where, reason, kind_of(record), own_id, size_of(record))
 
@@ -153,7 +154,7 @@ class _Loader:
     def _is_new_in_file(self, record: Memory | Passage, subject: str) -> bool:
         key = (subject, kind_of(record), record.id)
         if record.id and key in self.seen:
-            reason = "an earlier item of the file has this id"
+            reason = gettext_noop("an earlier item of the file has this id")
             self._skipped(Skipped(record.where, reason, kind_of(record), record.id))
             return False
         self.seen.add(key)

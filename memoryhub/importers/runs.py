@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from kombu.exceptions import KombuError
 
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
@@ -25,6 +26,7 @@ from memoryhub.importers.loading import Wanted, kinds_of, load
 from memoryhub.importers.models import ImportFile, ImportRun
 from memoryhub.importers.report import Report
 from memoryhub.importers.sources import source_named
+from memoryhub.languages import as_kept
 from memoryhub.pipeline.queue import LeaseLost
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -118,7 +120,8 @@ def _begun(run: ImportRun) -> ImportRun:
         if not at_once:
             transaction.on_commit(lambda: ring(run.tenant_id, run.id), robust=True)
     if at_once:
-        work(run.tenant_id, run.id)
+        with as_kept():  # as a worker does it
+            work(run.tenant_id, run.id)
         with tenant_scope(run.tenant_id):
             run.refresh_from_db()
     return run
@@ -176,7 +179,7 @@ def _claimed(tenant_id: UUID, run_id: UUID, now: datetime) -> ImportRun | None:
             return None
         run.refresh_from_db()
     if run.attempts > TRIES:
-        _ended(run, State.FAILED, error="its worker died every time")
+        _ended(run, State.FAILED, error=gettext_noop("its worker died every time"))
         return None
     return run
 

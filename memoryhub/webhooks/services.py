@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
+from memoryhub.languages import as_kept
 from memoryhub.tenants import audit
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -140,7 +141,8 @@ def ping(tenant_id: UUID, webhook_id: UUID, now: datetime) -> Delivery:
         if leased is None:
             outbox.ring_on_commit(tenant_id, [hook.id])
     if leased is not None:
-        delivering.attempt(leased)
+        with as_kept():  # as a worker does it
+            delivering.attempt(leased)
     return delivery_of(tenant_id, made.id)
 
 

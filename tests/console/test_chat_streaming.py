@@ -21,7 +21,7 @@ from memoryhub.recall.results import SearchResult
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import World
-from tests.console.test_chat import item, said, say
+from tests.console.test_chat import STREAM, item, said, say
 from tests.support.openai_server import OpenAIServer, Reply, chunk
 
 
@@ -125,6 +125,19 @@ def test_E16_a_model_that_is_down_leaves_the_answer_to_the_rules(
     assert "overloaded" in page
     assert "Ghent" in stored(world)[1].text
     assert stored(world)[1].metadata["quoted"] is True
+
+
+def test_why_a_model_failed_is_kept_in_english_and_told_in_the_readers_language(
+    browser: Client, world: World, upstream: OpenAIServer, asked: list[Any]
+) -> None:
+    upstream.chat("")
+    where = reverse("chat-say", args=[world.space.id])
+    headers = {**STREAM, "Accept-Language": "zh-CN"}
+    answer = browser.post(where, {"text": "Who keeps bees?"}, headers=headers)
+    assert "模型没有给出回复" in b"".join(answer).decode()
+    with tenant_scope(world.tenant.id):
+        call = ModelCall.objects.get(purpose="chat")
+    assert call.error == "engine_failed: The model said nothing"
 
 
 def test_a_spent_budget_asks_no_model(

@@ -104,6 +104,21 @@ def test_an_admin_sees_at_once_that_a_webhook_fails(browser: Client, world: Worl
     assert told() == (False, False)
 
 
+def test_what_went_wrong_is_told_in_the_readers_language(browser: Client, world: World) -> None:
+    with tenant_scope(world.tenant.id):
+        log = [
+            {"at": "2026-05-12T09:30:00Z", "status": None, "ms": 1, "error": "no answer in time"}
+        ]
+        sent = make_delivery(world.hook, error="no answer in time", log=log)
+    for page in (
+        reverse("webhook", args=[world.hook.id]),
+        reverse("webhook-delivery", args=[world.hook.id, sent.id]),
+    ):
+        told = text(browser.get(page, headers={"Accept-Language": "zh-CN"}))
+        assert "未及时响应" in told
+        assert "no answer in time" not in told
+
+
 def test_the_log_is_searched_filtered_and_paged(browser: Client, world: World) -> None:
     with tenant_scope(world.tenant.id):
         for number in range(30):

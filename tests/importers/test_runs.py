@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from django.utils.translation import override
 
 from memoryhub.errors import Conflict, InvalidInput, TooLarge
 from memoryhub.importers import runs, storage
@@ -122,6 +123,12 @@ def test_a_broken_file_is_told_with_its_place_and_not_kept(tenant: Tenant) -> No
     assert run.state == "failed"
     assert run.error.startswith("file: line 2 is no JSON")
     assert count(ImportFile, tenant) == 0
+
+
+def test_what_a_run_keeps_is_in_one_language_whoever_asked(tenant: Tenant) -> None:
+    with override("zh-hans"):
+        run = begin(tenant.id, sent(TEA + b"{", dry_run=True), NOW)
+    assert run.error.startswith("file: line 2 is no JSON")
 
 
 @pytest.mark.parametrize(

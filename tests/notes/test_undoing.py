@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.utils.translation import override
 
 from memoryhub.errors import Conflict, EngineError
 from notes import indexing
@@ -69,6 +70,13 @@ def test_AM8_counters_of_reading_stay_as_they_are(hub: Hub, hand: Hand) -> None:
     undo(event, "eva", hub.now)
     note.refresh_from_db()
     assert (note.strength, note.recall_count, note.keywords) == (5, 4, [])
+
+
+def test_why_it_was_undone_is_kept_in_one_language_whoever_undid_it(hub: Hub, hand: Hand) -> None:
+    event = hand.evolve(hand.note("Paddling in spring"), "kayak")
+    with override("zh-hans"):
+        undone = undo(event, "eva", hub.now)
+    assert undone.reason.startswith("took back: Notes evolved")
 
 
 def test_undoing_a_supersession_reopens_the_old_claim_and_redo_closes_it(

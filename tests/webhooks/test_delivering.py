@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils.translation import override
 from pytest_django import Settings
 
 from memoryhub.dialogues.messages import Message
@@ -276,6 +277,17 @@ def test_a_test_is_sent_at_once_and_once_also_while_it_is_off(
     badly = services.ping(tenant.id, hook.id, NOW)
     assert (badly.state, badly.tries) == (State.DEAD, 1)
     assert (fresh(hook).failures, fresh(hook).given_up) == (0, 0)
+
+
+def test_the_log_of_a_test_is_in_one_language_whoever_asked(
+    tenant: Tenant, hook_to: Make, settings: Settings
+) -> None:
+    hook = hook_to("turns.added")
+    settings.WEBHOOK_PRIVATE_NETWORKS = ()
+    with override("zh-hans"):
+        refused = services.ping(tenant.id, hook.id, NOW)
+    said = "refused: 127.0.0.1 is this machine itself: nothing is sent there"
+    assert (refused.error, refused.log[0]["error"]) == (said, said)
 
 
 def test_while_another_is_being_sent_a_test_waits(

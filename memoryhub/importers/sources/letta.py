@@ -168,7 +168,7 @@ def _block(where: str, given: object, agents: _Agents) -> Iterator[Record]:
 def _passage(where: str, given: object) -> Iterator[Record]:
     value = fields.as_object(given)
     if value.get("is_deleted") is True:
-        raise Refused("deleted")
+        raise Refused(_("deleted"))
     yield Passage(
         where=where,
         subject="",

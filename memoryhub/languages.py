@@ -1,0 +1,12 @@
+"""The language of what rows keep."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.utils.translation import override
+
+
+def as_kept() -> override:
+    """For words that are kept, whoever's request writes them: programs read them as they are, and
+    pages translate them where they show them."""
+    return override(settings.LANGUAGE_CODE)
