@@ -81,7 +81,7 @@ def _complete(operation: Schema, shapes: Schema) -> None:
     body = operation.get("requestBody", {})
     for given in body.get("content", {}).values():
         _exemplify(given, shapes, whole=False)
-        if "anyOf" in shapes.get(given.get("schema", {}).get("$ref", "").rpartition("/")[2], {}):
+        if "anyOf" in _followed(given.get("schema", {}), shapes):
             body["required"] = True  # no member is by itself, but some are
 
 
@@ -90,10 +90,15 @@ def _exemplify(given: Schema, shapes: Schema, *, whole: bool) -> None:
         given["example"] = example_of(given.get("schema", {}), shapes, whole=whole)
 
 
+def _followed(schema: Schema, shapes: Schema) -> Any:
+    """The shape that it refers to, or itself."""
+    return shapes[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
 def example_of(schema: Schema, shapes: Schema, name: str = "", *, whole: bool) -> Any:
     """A value of this shape. `whole`: with what an object need not have, too."""
     if "$ref" in schema:
-        return example_of(shapes[schema["$ref"].rpartition("/")[2]], shapes, name, whole=whole)
+        return example_of(_followed(schema, shapes), shapes, name, whole=whole)
     for key in ("examples", "enum"):
         if schema.get(key):
             return schema[key][0]

@@ -39,6 +39,8 @@ PAGE_PARAMETERS = [
     ),
     FIELDS,
 ]
+# Of rows of which nothing is held or not.
+LOG_PARAMETERS = [each for each in PAGE_PARAMETERS if each is not STATUS]
 # The version that was read, with or without what was shown of it.
 VERSION_TAG = r'"?([0-9]{1,9})(?:\.[0-9a-f]{16})?"?'
 IF_MATCH = OpenApiParameter(

@@ -14,13 +14,10 @@ from api.listing import listed
 from api.models import LoggedRequest
 from api.resources.base import TenantListView
 from api.resources.writing import whole_tenant
-from api.schema import PAGE_PARAMETERS, STATUS
+from api.schema import LOG_PARAMETERS
 from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent
-
-# Nothing here is held or not.
-_PARAMETERS = [each for each in PAGE_PARAMETERS if each is not STATUS]
 
 
 def _key_name() -> dict[str, Any]:
@@ -70,7 +67,7 @@ class RequestsView(TenantListView):
 
     resource = REQUESTS
     scopes: ClassVar = {"GET": "admin"}
-    parameters: ClassVar = _PARAMETERS
+    parameters: ClassVar = LOG_PARAMETERS
 
     def rows(self, request: Request) -> QuerySet[Any]:
         whole_tenant(request)
@@ -82,7 +79,7 @@ class AuditView(TenantListView):
 
     resource = AUDIT
     scopes: ClassVar = {"GET": "admin"}
-    parameters: ClassVar = _PARAMETERS
+    parameters: ClassVar = LOG_PARAMETERS
 
     def get(self, request: Request) -> Response:
         with tenant_scope(whole_tenant(request)):

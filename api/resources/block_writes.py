@@ -12,14 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.fields import (
-    SAID,
-    FlagField,
-    MetadataField,
-    NameField,
-    SomeOfSerializer,
-    WholeField,
-)
+from api.fields import SAID, FlagField, MetadataField, NameField, SomeOfSerializer, WholeField
 from api.resources.base import space_at
 from api.resources.blocks import BLOCKS, blocks_of
 from api.resources.writing import (
@@ -76,7 +69,7 @@ class NewBlockView(WriteView):
 
 def _created(deed: Deed) -> dict[str, Any]:
     """Raises NotFound for a shared one by a key of one subject: for it there are no others."""
-    given = {name: value for name, value in deed.given.items() if name not in ("reason", "shared")}
+    given = {name: value for name, value in deed.values.items() if name != "shared"}
     shared = deed.given["shared"]
     if shared and deed.key.space_id is not None:
         raise NotFound("A key of one subject makes no shared blocks.")
@@ -111,8 +104,7 @@ class ReviseBlockView(BlockWriteView):
     example: ClassVar = {"value": "Lives in Lisbon.", "reason": "moved"}
 
     def change(self, deed: Deed, row_id: UUID) -> None:
-        given = {name: value for name, value in deed.given.items() if name != "reason"}
-        blocks.revise(_writer(deed), row_id, deed.version, **given)
+        blocks.revise(_writer(deed), row_id, deed.version, **deed.values)
 
 
 class DeleteBlockView(BlockWriteView):

@@ -41,7 +41,6 @@ class DescribeNoteView(NoteWriteView):
     example: ClassVar = {"tags": ["travel"], "category": "plans"}
 
     def change(self, deed: Deed, row_id: UUID) -> None:
-        values = {name: value for name, value in deed.given.items() if name != "reason"}
         correcting.describe_note(
             deed.space,
             row_id,
@@ -49,7 +48,7 @@ class DescribeNoteView(NoteWriteView):
             deed.now,
             reason=deed.reason,
             version=deed.version,
-            **values,
+            **deed.values,
         )
 
 

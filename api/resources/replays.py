@@ -20,7 +20,7 @@ from api.listing import listed, shown_row, single
 from api.policy_fields import OverridesField
 from api.resources.base import ResourceView, TenantListView, seen, space_at, tagged
 from api.resources.writing import AnyWriteView, EmptySerializer, whole_tenant
-from api.schema import PAGE_PARAMETERS, ROW_PARAMETERS, STATUS, page_schema
+from api.schema import LOG_PARAMETERS, ROW_PARAMETERS, page_schema
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.golden import deciding, replaying
 from memoryhub.golden.candidates import Candidate, unseen
@@ -150,7 +150,7 @@ class ReplayResultsView(ResourceView):
     """What each side found for each question: the places of what was expected."""
 
     resource = RESULTS
-    parameters: ClassVar = [each for each in PAGE_PARAMETERS if each is not STATUS]
+    parameters: ClassVar = LOG_PARAMETERS
 
     def get(self, request: Request, row_id: UUID) -> Response:
         with tenant_scope(tenant_of(request)):

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 
 from api.authentication import key_of
 from api.columns import Resource
-from api.fields import NameField
+from api.fields import REASON, NameField
 from api.idempotency import once_apart
 from api.listing import shown_row, tag
 from api.resources.base import space_at
@@ -61,7 +61,12 @@ class TenantDeed:
 
     @property
     def reason(self) -> str:
-        return str(self.given.get("reason", ""))
+        return str(self.given.get(REASON, ""))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What is given but for the reason."""
+        return {name: value for name, value in self.given.items() if name != REASON}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
