@@ -43,11 +43,11 @@ class Command(BaseCommand):
         for path in catalogs():
             catalog = updated(path, gathered)
             problems = list(problems_of(catalog))
-            if check:
-                problems += ["not in step: run make messages"] * (not in_step(path, catalog))
-            else:
+            if not check:
                 path.write_bytes(written(catalog))
                 path.with_suffix(".mo").write_bytes(compiled(catalog))
+            elif not in_step(path, catalog):
+                problems.append("not in step: run make messages")
             for problem in problems:
                 self.stderr.write(f"{path.parent.parent.name}: {problem}")
             self.stdout.write(f"{path.parent.parent.name}: {len(catalog)} messages")
@@ -66,8 +66,8 @@ def gather() -> Catalog:
     found = Catalog()
     for path, source in _sources():
         name = path.relative_to(settings.BASE_DIR).as_posix()
-        for _, message, comments, context in extract("python", BytesIO(source), _KEYWORDS):
-            found.add(message, locations=[(name, 0)], auto_comments=comments, context=context)
+        for _, message, _, context in extract("python", BytesIO(source), _KEYWORDS):
+            found.add(message, locations=[(name, 0)], context=context)
     for name, message, context in vocabulary.words():
         found.add(message, locations=[(name, 0)], context=context)
     return found

@@ -16,15 +16,7 @@ from memoryhub_client.methods import Listing, M, Runner, Stream, call, pages, st
 from memoryhub_client.results import Added, Answer, Context, Rehearsal, SearchResult
 from memoryhub_client.shared import FILE_TAKES, Shared
 from memoryhub_client.space import SpaceCalls
-from memoryhub_client.tenancy import (
-    Imported,
-    Job,
-    ModelCall,
-    Preset,
-    Receipt,
-    Switch,
-    Usage,
-)
+from memoryhub_client.tenancy import Imported, Job, ModelCall, Preset, Receipt, Switch, Usage
 from memoryhub_client.tenant import (
     Audit,
     Deliveries,
