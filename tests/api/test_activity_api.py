@@ -145,7 +145,10 @@ def test_the_audit_is_narrowed_turned_and_read_page_by_page(
     mine = {"reason": {"contains": "day"}}
     assert told(admin, AUDIT, "reason", filter={**mine, "area": "erasure"}) == ["day 6"]
     assert told(admin, AUDIT, "reason", filter={"subject": "ana"}) == ["day 4", "day 2", "day 0"]
-    assert told(admin, AUDIT, "reason", filter={"subject": {"icontains": "RU"}, **mine})
+    of_rui = {"subject": {"icontains": "RU"}, **mine}
+    assert told(admin, AUDIT, "reason", filter=of_rui) == ["day 5", "day 3", "day 1"]
+    others = {"NOT": {"subject": "ana"}, **mine}
+    assert told(admin, AUDIT, "reason", filter=others) == ["day 6", "day 5", "day 3", "day 1"]
     assert told(admin, AUDIT, "reason", filter={**mine, "subject": None}) == ["day 6"]
     backwards = told(admin, AUDIT, "reason", filter=mine, reverse="true")
     assert backwards == [f"day {n}" for n in range(7)]
