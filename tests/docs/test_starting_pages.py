@@ -24,9 +24,9 @@ MAKE = """#!/bin/sh
 [ "$*" = run ] || exit 2
 exec {python} manage.py hub
 """
-MODEL, PROXY, REDIS = (
-    ROOT / "docs/how-to" / f"{name}.md" for name in ("use-a-model", "openai-clients", "redis")
-)
+HOW_TO = ROOT / "docs/how-to"
+MODEL, PROXY = HOW_TO / "use-a-model.md", HOW_TO / "openai-clients.md"
+REDIS = HOW_TO / "redis.md"
 
 
 @pytest.fixture
