@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.queries.review import open_count
+from memoryhub.console.requests import Seat
 from memoryhub.tenants.scope import tenant_scope
 
 if TYPE_CHECKING:
@@ -41,6 +42,24 @@ PLACES = (
     Place(_("Lab"), "lab", "lab", ("golden", "replay", "embedding"), spare=True),
     Place(_("Settings"), "policy", "settings", _SETTINGS, spare=True),
 )
+# Where the tabs of those lead, for who goes there by name.
+FURTHER = (
+    Place(_("Jobs"), "jobs", "jobs"),
+    Place(_("Model calls"), "jobs", "usage"),
+    Place(_("Recalls"), "jobs", "recalls"),
+    Place(_("Policy"), "policy", "policy"),
+    Place(_("Models and budgets"), "policy", "models"),
+    Place(_("Golden questions"), "lab", "golden"),
+    Place(_("Replays"), "lab", "replays"),
+    Place(_("Embeddings"), "lab", "embeddings"),
+)
+FOR_ADMINS = (
+    Place(_("Changes"), "jobs", "changes"),
+    Place(_("People"), "policy", "people"),
+    Place(_("API keys"), "key", "keys"),
+    Place(_("Webhooks"), "policy", "webhooks"),
+    Place(_("Data"), "policy", "data"),
+)
 
 
 def console(request: HttpRequest) -> dict[str, Any]:
@@ -53,15 +72,20 @@ def console(request: HttpRequest) -> dict[str, Any]:
         "theme": theme if theme in THEMES else "",
         "places": places,
         "spare_places": [(place, here) for place, here in places if place.spare],
+        "further_places": _further(seat) if seat else (),
         "waiting": partial(_waiting, seat) if seat else 0,
         "spare_here": any(here for place, here in places if place.spare),
     }
 
 
-def _waiting(seat: Any) -> int:
+def _waiting(seat: Seat) -> int:
     """Open questions, for the badge. Asked for only where the frame is drawn."""
     with tenant_scope(seat.tenant.id):
         return open_count()
+
+
+def _further(seat: Seat) -> tuple[Place, ...]:
+    return (*FURTHER, *(FOR_ADMINS if seat.can_administer else ()))
 
 
 def _places(request: HttpRequest) -> list[tuple[Place, bool]]:

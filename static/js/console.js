@@ -18,10 +18,8 @@ function typing(target) {
 }
 
 function seekByKey(event) {
-  const slash = event.key === "/" && !typing(event.target);
-  const command = event.key.toLowerCase() === "k" && (event.metaKey || event.ctrlKey);
   const field = document.getElementById("find");
-  if (field && (slash || command)) {
+  if (field && event.key === "/" && !typing(event.target)) {
     event.preventDefault();
     field.focus();
     field.select();

@@ -53,7 +53,10 @@ def home_of(space: Space) -> Fact:
 def correct(visitor: Visitor, space: Space, words: str) -> None:
     page = visitor.open("space-fact", space.id, home_of(space).id)
     page.get_by_role("group", name="Put it right").get_by_text("Say it in other words").click()
-    page.get_by_label("New words").fill(words)
+    field = page.get_by_label("New words")
+    expect(field).to_be_visible()
+    expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
+    field.fill(words)
     expect(page.locator("#outlook ins")).to_be_visible()
     page.get_by_role("button", name="Save the new words").click()
     expect(page.get_by_text("Put right by")).to_be_visible()
