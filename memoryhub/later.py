@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Later(Generic[T]):
                 atexit.register(self.stop)
 
     def flush(self) -> int:
-        """Write down what waits. Returns how many were written."""
+        """Write down what waits. Returns how many waited."""
         with self._lock:
             waiting = list(self._waiting)
             self._waiting.clear()
@@ -64,8 +64,8 @@ class Later(Generic[T]):
         while not self._stop.wait(settings.FLUSH_SECONDS):
             try:
                 self.flush()
-            except DatabaseError:
-                # What was to be written is gone; what comes next is tried again.
+            except Exception:
+                # What was to be written is gone; what comes next is tried again, by this thread.
                 log.exception("later.unwritten", what=self._name)
             finally:
                 connection.close()

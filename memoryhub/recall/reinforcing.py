@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import structlog
+from django.db import OperationalError
+
 from memoryhub.later import Later
 from memoryhub.recall import journal
 from memoryhub.recall.results import Item
@@ -23,6 +26,7 @@ _KINDS = frozenset({"fact", "note", "page", "episode", "turn"})
 _OURS = frozenset({"fact", "note", "episode"})
 # So many answers of a space in one transaction.
 _TOGETHER = 200
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,26 @@ def _write_all(words: Sequence[_Word]) -> None:
         by_space[word.space.id].append(word)
     for theirs in by_space.values():
         for at in range(0, len(theirs), _TOGETHER):
-            _write(theirs[at : at + _TOGETHER])
+            _write_together(theirs[at : at + _TOGETHER])
+
+
+def _write_together(words: Sequence[_Word]) -> None:
+    """One that can't be written costs the others nothing."""
+    try:
+        _write(words)
+    except Exception:
+        log.exception("reinforcing.one_by_one", space=str(words[0].space.id), answers=len(words))
+        for word in words:
+            _write_alone(word)
+
+
+def _write_alone(word: _Word) -> None:
+    try:
+        _write([word])
+    except OperationalError:
+        raise  # the database is away: that is no fault of this word
+    except Exception:
+        log.exception("reinforcing.unwritten", space=str(word.space.id))
 
 
 def _write(words: Sequence[_Word]) -> None:
