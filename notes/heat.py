@@ -59,15 +59,21 @@ def _idle(segment: Segment, as_of: datetime) -> float:
     return (as_of - segment.last_visited_at).total_seconds()
 
 
-# How many answers had one of its pages, and the last of them.
+# How many answers had one of its pages, and the last of them. Locked in order of ids: two that
+# visit the same segments wait for each other and never both.
 _VISITED = """
-UPDATE notes_segment s SET visits_total = s.visits_total + v.times,
-  promo_visits = s.promo_visits + v.times, last_visited_at = greatest(s.last_visited_at, v.last)
-FROM (
+WITH visit AS (
   SELECT m.segment_id, count(DISTINCT g.answer) AS times, max(g.at) AS last
   FROM unnest(%s::int[], %s::uuid[], %s::timestamptz[]) AS g(answer, page, at)
   JOIN notes_segmentpage m ON m.page_id = g.page GROUP BY m.segment_id
-) v WHERE s.id = v.segment_id AND s.tenant_id = %s AND s.space_id = %s AND s.retired_at IS NULL
+), visited AS (
+  SELECT s.id, v.times, v.last FROM notes_segment s JOIN visit v ON v.segment_id = s.id
+  WHERE s.tenant_id = %s AND s.space_id = %s AND s.retired_at IS NULL
+  ORDER BY s.id FOR UPDATE OF s
+)
+UPDATE notes_segment s SET visits_total = s.visits_total + v.times,
+  promo_visits = s.promo_visits + v.times, last_visited_at = greatest(s.last_visited_at, v.last)
+FROM visited v WHERE s.id = v.id
 """
 
 

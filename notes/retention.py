@@ -174,8 +174,8 @@ def recalled(space: Space, answers: Sequence[Answer]) -> list[set[UUID]]:
         policy_version=effective.version,
     )
     pages = _pages(space, answers)
+    # In order of kinds and ids: two recalls of the same rows wait for each other and never both.
     for model, times in _by_model(answers, pages).items():
-        # In order of ids: two recalls of the same rows wait for each other and never both.
         found = rows(model, _TO_STRENGTHEN, [space.tenant_id, space.id, list(times)])
         _strengthen(model, found, effective.policy.forget, times, changes)
     changes.save()
@@ -203,13 +203,15 @@ def _shown(answer: Answer, on: Mapping[UUID, Sequence[UUID]]) -> Iterator[UUID]:
 def _by_model(
     answers: Sequence[Answer], pages: Sequence[set[UUID]]
 ) -> dict[Any, dict[UUID, list[datetime]]]:
-    """When each row was recalled, once an answer."""
-    times: dict[Any, dict[UUID, list[datetime]]] = defaultdict(lambda: defaultdict(list))
+    """When each row was recalled, once an answer; kinds in the order of MODELS."""
+    times: dict[Any, dict[UUID, list[datetime]]] = {
+        model: defaultdict(list) for model in MODELS.values()
+    }
     for answer, on in zip(answers, pages, strict=True):
         given = {item for item in answer.items if item[0] in MODELS}
         for kind, each in given | {("page", page) for page in on}:
             times[MODELS[kind]][each].append(answer.at)
-    return times
+    return {model: of_rows for model, of_rows in times.items() if of_rows}
 
 
 _PAGES = """

@@ -180,7 +180,8 @@ class Workbench:
         """Lock the rows, and compare their versions with those the plan was made from."""
         for kind, ids in self._ids().items():
             model = registry.kind_of(kind).model
-            rows = {r.pk: r for r in model._default_manager.select_for_update().filter(id__in=ids)}
+            held = model._default_manager.select_for_update().filter(id__in=ids).order_by("pk")
+            rows = {row.pk: row for row in held}
             for row_id in ids:
                 first = self.first[kind, row_id]
                 if (first is None) != (row_id not in rows):
