@@ -7,7 +7,7 @@ removed, it stays to be read, and another takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -177,8 +177,10 @@ def apply(rule: ReviewRule, proposals: Iterable[Proposal], now: datetime) -> lis
     return each(proposals, lambda proposal: _answer(rule, proposal, now))
 
 
-def follow(tenant_id: UUID, space_id: UUID, now: datetime) -> list[Outcome]:
-    """Answer what was opened in the space and a rule in force covers. Opens its own scopes.
+def follow(
+    tenant_id: UUID, space_id: UUID, opened: Collection[UUID], now: datetime
+) -> list[Outcome]:
+    """Answer those of the `opened` cases of a space that a rule covers. Opens its own scopes.
 
     One that fails stays open for a person, and is not tried again.
     """
@@ -187,8 +189,7 @@ def follow(tenant_id: UUID, space_id: UUID, now: datetime) -> list[Outcome]:
         if not rules:
             return []
         rows = Proposal.objects.filter(space=space_id, state=Proposal.State.OPEN, rule_id=None)
-        rows = rows.filter(created_at__gte=min(rule.created_at for rule in rules))
-        found = list(rows.order_by("created_at", "id")[:MOST_AT_ONCE])
+        found = list(rows.filter(id__in=opened).order_by("created_at", "id"))
         cases = cases_of(found)
     outcomes: list[Outcome] = []
     for proposal, case in zip(found, cases, strict=True):

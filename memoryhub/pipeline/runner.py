@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
@@ -86,15 +86,15 @@ def run_next(tenant_id: UUID, space_id: UUID, at: datetime | None = None) -> boo
     with proposals.noted() as opened, heartbeat(job):
         _run(job, at)
     if opened:
-        _follow_rules(job, at or timezone.now())
+        _follow_rules(job, opened, at or timezone.now())
     return True
 
 
-def _follow_rules(job: Job, now: datetime) -> None:
+def _follow_rules(job: Job, opened: Collection[UUID], now: datetime) -> None:
     """Answer what the job put before a person, where a rule says how. It is done by now: whatever
     goes wrong here is none of it, and leaves the question open."""
     try:
-        ruling.follow(job.tenant_id, job.space_id, now)
+        ruling.follow(job.tenant_id, job.space_id, opened, now)
     except Exception:
         log.exception("rules.failed", space=str(job.space_id))
 

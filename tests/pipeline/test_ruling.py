@@ -110,6 +110,18 @@ def test_what_was_open_before_waits_for_a_person(tenant: Tenant) -> None:
     assert only_case(tenant).state == "open"
 
 
+def test_what_no_rule_covers_does_not_crowd_out_what_is_opened_later(tenant: Tenant) -> None:
+    space = say(tenant, "ana", "I like tea.")
+    ruling.make_rule(tenant.id, "conflict", "reject", "eva", LONG_AGO)
+    with tenant_scope(tenant.id):
+        for _ in range(ruling.MOST_AT_ONCE):
+            make_proposal(space, kind="merge", created_at=LONG_AGO + timedelta(days=1))
+    say(tenant, "ana", "I like jazz.", "I hate jazz.")
+    with tenant_scope(tenant.id):
+        assert Proposal.objects.get(kind="conflict").state == "accepted"
+        assert not Proposal.objects.filter(kind="merge").exclude(state="open").exists()
+
+
 def test_it_is_put_to_those_open_when_a_person_says_so(tenant: Tenant) -> None:
     say(tenant, "ana", "I like jazz.", "I hate jazz.")
     made = ruling.make_rule(tenant.id, "conflict", "keep_both", "eva", datetime.now(UTC))
@@ -158,7 +170,7 @@ def test_what_a_rule_can_not_carry_out_stays_open_and_is_not_tried_again(tenant:
         broken = make_proposal(
             space, payload={"fact_id": str(uuid4()), "candidate": {"text": "?"}}, row_type="fact"
         )
-    outcomes = [ruling.follow(tenant.id, space.id, AT) for _ in range(2)]
+    outcomes = [ruling.follow(tenant.id, space.id, [broken.id], AT) for _ in range(2)]
     assert [bool(each) for each in outcomes] == [True, False]
     assert "no such fact" in outcomes[0][0].refused
     with tenant_scope(tenant.id):
