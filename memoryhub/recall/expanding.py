@@ -56,9 +56,9 @@ def _turns(ask: Ask, kept: Sequence[Item]) -> list[UUID]:
     rows = Derivation.objects.filter(child_id__in=derived, role=Derivation.Role.CONTEXT)
     context = list(rows.order_by("turn__seq").values_list("turn_id", flat=True))
     own = {*_ids(kept, "turn"), *(t for turns in links_of(derived).values() for t in turns)}
-    pages = Page.objects.filter(_visible(ask), id__in=pages_of(ask.space, own)) if own else None
-    ids = list(pages.values_list("id", flat=True)) if pages else []
-    around = [turn.id for turns in turns_of_pages(ids).values() for turn in turns]
+    pages = Page.objects.filter(_visible(ask), id__in=pages_of(ask.space, own))
+    paged = turns_of_pages(list(pages.values_list("id", flat=True)))
+    around = [turn.id for turns in paged.values() for turn in turns]
     found = dict.fromkeys([*context, *around])
     gone = _redacted(found)
     return [at for at in found if at not in gone]
