@@ -17,8 +17,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 from pgvector import HalfVector
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
+from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 
 from memoryhub.recall import narrowing
 from memoryhub.recall.fusion import Candidate
@@ -241,21 +240,12 @@ def candidates(
             cursor.execute(*approximate.statement())
             values["vector"] = values["vector"].to_text()
         else:
-            cursor.adapters.register_dumper(HalfVector, _Halves)
+            # Written out, it takes longer to write and to read than to compare.
+            cursor.adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
         cursor.execute(squeezed(_CANDIDATES.format(asked=ASKED, **parts)), values)
         rows = cursor.fetchall()
     seen = [Candidate._make(row[:-1]) for row in rows if row[-1]]
     return Looked(seen, len(rows) - len(seen))
-
-
-class _Halves(Dumper):
-    """As pgvector stores it: written out, it takes longer to write and to read than to compare."""
-
-    format = Format.BINARY
-
-    def dump(self, obj: HalfVector) -> bytes:
-        made: bytes = obj.to_binary()
-        return made
 
 
 def _dense(
