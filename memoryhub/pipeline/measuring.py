@@ -28,12 +28,11 @@ def sweep(space: Space, policy: Policy, now: datetime) -> datetime | None:
     with tenant_scope(space.tenant_id):
         rows = QualityReading.objects.filter(space=space, computed_at__gt=now - AGAIN)
         last: datetime | None = rows.values_list("computed_at", flat=True).first()
-        since = EvolutionEvent.objects.filter(space=space, created_at__gt=last or now)
-        changed = since.exists()
-    if last is None:
-        measure(space, now)
-        return None
-    return last + AGAIN if changed else None
+        if last is not None:
+            since = EvolutionEvent.objects.filter(space=space, created_at__gt=last)
+            return last + AGAIN if since.exists() else None
+    measure(space, now)
+    return None
 
 
 def measure(space: Space, now: datetime) -> None:
