@@ -9,6 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memoryhub.dialogues.messages import Message, checked_text
 from memoryhub.errors import NotFound
 from memoryhub.pipeline import restoring
@@ -20,7 +22,7 @@ from notes import correcting, works
 from notes.correcting import by_hand
 from notes.models import EvolutionEvent
 from notes.workbench import standing_in
-from personas import traits
+from personas import portrait, traits
 from personas.models import Trait
 
 ACTOR = "the person themselves"
@@ -77,7 +79,7 @@ def judge_oneself(space: Space, key: str, level: str, now: datetime) -> None:
     """How it is with a trait of theirs; "": nothing of the kind is to be thought of them."""
     with tenant_scope(space.tenant_id):
         traits.correct(space, key, level, ACTOR, now, reason="says the person it is about")
-    _settle(space, key, now)
+        portrait.redraw(space, now)
 
 
 def think_again(space: Space, key: str, now: datetime) -> None:
@@ -85,7 +87,7 @@ def think_again(space: Space, key: str, now: datetime) -> None:
     with tenant_scope(space.tenant_id):
         said = _last_word(space, key)
     if said is None:
-        raise NotFound("you have said nothing about it")
+        raise NotFound(_("you have said nothing about it"))
     restoring.undo(said, ACTOR, now, reason="taken back by the person it is about")
 
 
@@ -103,5 +105,5 @@ def _last_word(space: Space, key: str) -> EvolutionEvent | None:
     return next((event for event in newest if standing.stands(event.id)), None)
 
 
-def _settle(space: Space, what: UUID | str, now: datetime) -> None:
-    restoring.settle(space.id, space.tenant_id, f"{what}-{now.isoformat()}", now)
+def _settle(space: Space, row_id: UUID, now: datetime) -> None:
+    restoring.settle(space.id, space.tenant_id, f"{row_id}-{now.isoformat()}", now)

@@ -41,9 +41,6 @@ DONE = {
     "ended": gettext_lazy("It counts as over."),
     "forgotten": gettext_lazy("Forgotten: it is used no longer."),
     "restored": gettext_lazy("It counts again."),
-    "judged": gettext_lazy(
-        "Put right. Your word stands: what is read later does not change it by itself."
-    ),
     "unthought": gettext_lazy(
         "Taken back: it is not thought of you, and not written again by itself."
     ),
@@ -187,7 +184,7 @@ def _judged(request: HttpRequest, person: Person, key: str) -> str:
         return "rethought"
     level = request.POST.get("level", "")
     deeds.judge_oneself(person.space, key, level, timezone.now())
-    return "judged" if level else "unthought"
+    return "corrected" if level else "unthought"
 
 
 @require_safe
