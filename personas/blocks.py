@@ -22,6 +22,7 @@ from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent, Revision
 from notes.recording import ChangeSet, Source, values_of
+from personas.edits import inserted, swapped
 from personas.models import BlockAttachment, BlockVersion, CoreBlock
 
 MAX_LABEL = 60
@@ -170,23 +171,9 @@ def replace(
     """Put `new` in the place of `old`, which must be there exactly once unless `everywhere`."""
     if not old:
         raise InvalidInput(gettext("`old` is empty: say which words to replace"), field="old")
-    return _edited(writer, block_id, version, lambda value: _swapped(value, old, new, everywhere))
-
-
-def _swapped(value: str, old: str, new: str, everywhere: bool) -> str:
-    times = value.count(old)
-    if not times:
-        raise InvalidInput(
-            gettext("%(old)s is not in the block: copy it exactly") % {"old": repr(old[:80])},
-            field="old",
-        )
-    if times > 1 and not everywhere:
-        raise InvalidInput(
-            gettext("%(old)s is in the block %(times)s times: give more of the words around it")
-            % {"old": repr(old[:80]), "times": times},
-            field="old",
-        )
-    return value.replace(old, new)
+    return _edited(
+        writer, block_id, version, lambda value: swapped(value, old, new, everywhere=everywhere)
+    )
 
 
 def insert(
@@ -195,18 +182,7 @@ def insert(
     """Insert before line `line`, counted from 0; -1 is the end."""
     if not text.strip():
         raise InvalidInput(gettext("nothing to insert"), field="text")
-
-    def inserted(value: str) -> str:
-        lines = value.split("\n") if value else []
-        if not -1 <= line <= len(lines):
-            raise InvalidInput(
-                gettext("the block has %(count)s lines: -1 to %(count)s") % {"count": len(lines)},
-                field="line",
-            )
-        at = len(lines) if line == -1 else line
-        return "\n".join([*lines[:at], text, *lines[at:]])
-
-    return _edited(writer, block_id, version, inserted)
+    return _edited(writer, block_id, version, lambda old: inserted(old, text, line))
 
 
 def rethink(writer: Writer, block_id: UUID, value: str, version: int | None = None) -> CoreBlock:
