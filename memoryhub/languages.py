@@ -1,4 +1,4 @@
-"""The language of what rows keep."""
+"""The language of what rows keep and models read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from django.utils.translation import override
 
 
 def as_kept() -> override:
-    """For words that are kept, whoever's request writes them: programs read them as they are, and
-    pages translate them where they show them."""
+    """For words that are kept or that a model reads, whoever's request writes them: programs read
+    them as they are, and pages translate them where they show them."""
     return override(settings.LANGUAGE_CODE)

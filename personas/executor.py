@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from memoryhub.dialogues.services import PAUSED
 from memoryhub.engines.types import AgentContext, AgentMessage, AgentStep, Engine
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
+from memoryhub.languages import as_kept
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks, tools
@@ -134,9 +134,10 @@ def _done(step: AgentStep, box: Toolbox, turned: Turned) -> Step:
         return Step(step.tool, step.arguments, step.text, False, _fault(error))
     arguments = given.model_dump(mode="json", exclude_defaults=True)
     try:
-        if box.space.paused_at and step.tool in KEEPING:
-            raise Conflict(gettext(PAUSED), code="memory_paused")
-        result = capped(_perform(given, box, turned))
+        with as_kept():  # a model reads why it was refused
+            if box.space.paused_at and step.tool in KEEPING:
+                raise Conflict(PAUSED, code="memory_paused")
+            result = capped(_perform(given, box, turned))
     except MemoryHubError as error:
         return Step(step.tool, arguments, step.text, False, capped(_refusal(error, box)))
     return Step(step.tool, arguments, step.text, True, result)

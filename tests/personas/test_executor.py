@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.types import AgentContext, AgentMessage
@@ -156,6 +157,12 @@ def test_what_is_wrong_with_a_call_goes_back_as_a_failed_result(
     told_back = hub.model.calls("agent_step")[1]["messages"][-1]["content"]
     assert told_back.startswith("Failed (")
     assert why in told_back
+
+
+def test_a_model_reads_refusals_in_one_language_whoever_talks_to_it(hub: Hub, box: Toolbox) -> None:
+    with override("zh-hans"):
+        turned = take(hub, box, call("core_append", label="human", text=" "), call("", "Sorry."))
+    assert turned.steps[0].result == "nothing to append"
 
 
 def test_MG7_an_edit_over_the_limit_is_a_failed_result(hub: Hub, box: Toolbox) -> None:
