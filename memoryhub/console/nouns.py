@@ -1,4 +1,5 @@
-"""What a list is of: how many there are, and that there is none, in the reader's language."""
+"""What pages count: how many there are, and that a list of them has none, in the reader's
+language."""
 
 from __future__ import annotations
 
@@ -15,17 +16,26 @@ _COUNTED: dict[str, StrOrPromise] = {
     "call": ngettext_lazy("%(count)s call", "%(count)s calls", "count"),
     "case": ngettext_lazy("%(count)s case", "%(count)s cases", "count"),
     "change": ngettext_lazy("%(count)s change", "%(count)s changes", "count"),
+    "conversation": ngettext_lazy("%(count)s conversation", "%(count)s conversations", "count"),
     "delivery": ngettext_lazy("%(count)s delivery", "%(count)s deliveries", "count"),
     "entity": ngettext_lazy("%(count)s entity", "%(count)s entities", "count"),
     "episode": ngettext_lazy("%(count)s episode", "%(count)s episodes", "count"),
+    "exchange": ngettext_lazy("%(count)s exchange", "%(count)s exchanges", "count"),
     "fact": ngettext_lazy("%(count)s fact", "%(count)s facts", "count"),
+    "golden question": ngettext_lazy(
+        "%(count)s golden question", "%(count)s golden questions", "count"
+    ),
     "import": ngettext_lazy("%(count)s import", "%(count)s imports", "count"),
     "job": ngettext_lazy("%(count)s job", "%(count)s jobs", "count"),
+    "link": ngettext_lazy("%(count)s link", "%(count)s links", "count"),
     "memory": ngettext_lazy("%(count)s memory", "%(count)s memories", "count"),
     "note": ngettext_lazy("%(count)s note", "%(count)s notes", "count"),
     "person": ngettext_lazy("%(count)s person", "%(count)s people", "count"),
+    "place": ngettext_lazy("%(count)s place", "%(count)s places", "count"),
     "point": ngettext_lazy("%(count)s point", "%(count)s points", "count"),
+    "profile entry": ngettext_lazy("%(count)s profile entry", "%(count)s profile entries", "count"),
     "question": ngettext_lazy("%(count)s question", "%(count)s questions", "count"),
+    "relation": ngettext_lazy("%(count)s relation", "%(count)s relations", "count"),
     "replay": ngettext_lazy("%(count)s replay", "%(count)s replays", "count"),
     "request": ngettext_lazy("%(count)s request", "%(count)s requests", "count"),
     "rule": ngettext_lazy("%(count)s rule", "%(count)s rules", "count"),
@@ -36,6 +46,7 @@ _COUNTED: dict[str, StrOrPromise] = {
     "topic": ngettext_lazy("%(count)s topic", "%(count)s topics", "count"),
     "trait": ngettext_lazy("%(count)s trait", "%(count)s traits", "count"),
     "turn": ngettext_lazy("%(count)s turn", "%(count)s turns", "count"),
+    "visit": ngettext_lazy("%(count)s visit", "%(count)s visits", "count"),
     "webhook": ngettext_lazy("%(count)s webhook", "%(count)s webhooks", "count"),
 }
 _NONE: dict[str, StrOrPromise] = {
@@ -69,11 +80,18 @@ _NONE: dict[str, StrOrPromise] = {
 }
 
 
+class _Grouped(int):
+    """Its number says which plural, its words group the thousands."""
+
+    def __str__(self) -> str:
+        return f"{int(self):,}"
+
+
 def counted(noun: str, count: int) -> str:
-    """ "3 spaces". Raises KeyError for a noun that no list is of."""
-    return _COUNTED[noun] % {"count": count}
+    """ "3 spaces", "1,000 spaces". Raises KeyError for a noun that nothing counts."""
+    return _COUNTED[noun] % {"count": _Grouped(count)}
 
 
 def none_of(noun: str) -> StrOrPromise:
-    """That filters leave none. Raises KeyError as `counted`."""
+    """That filters leave none. Raises KeyError for a noun that no list is of."""
     return _NONE[noun]

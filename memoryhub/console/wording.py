@@ -8,9 +8,10 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from django.utils.dateformat import format as written
-from django.utils.translation import gettext, gettext_lazy, ngettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext_noop as _
 
+from memoryhub.console import nouns
 from notes.models import Fact
 
 _MONTH = timedelta(days=60)
@@ -89,31 +90,9 @@ def kind_words(kind: str) -> str:
     return gettext(_KINDS[kind]) if kind in _KINDS else kind
 
 
-_COUNTED = {
-    "chain": ngettext_lazy("%(shown)s conversation", "%(shown)s conversations", "count"),
-    "coreblock": ngettext_lazy("%(shown)s block", "%(shown)s blocks", "count"),
-    "entity": ngettext_lazy("%(shown)s entity", "%(shown)s entities", "count"),
-    "episode": ngettext_lazy("%(shown)s episode", "%(shown)s episodes", "count"),
-    "fact": ngettext_lazy("%(shown)s fact", "%(shown)s facts", "count"),
-    "goldenquestion": ngettext_lazy(
-        "%(shown)s golden question", "%(shown)s golden questions", "count"
-    ),
-    "link": ngettext_lazy("%(shown)s link", "%(shown)s links", "count"),
-    "note": ngettext_lazy("%(shown)s note", "%(shown)s notes", "count"),
-    "page": ngettext_lazy("%(shown)s exchange", "%(shown)s exchanges", "count"),
-    "profileattribute": ngettext_lazy(
-        "%(shown)s profile entry", "%(shown)s profile entries", "count"
-    ),
-    "relation": ngettext_lazy("%(shown)s relation", "%(shown)s relations", "count"),
-    "segment": ngettext_lazy("%(shown)s segment", "%(shown)s segments", "count"),
-    "segmentpage": ngettext_lazy("%(shown)s place", "%(shown)s places", "count"),
-    "trait": ngettext_lazy("%(shown)s trait", "%(shown)s traits", "count"),
-}
-
-
-def counted(count: int, kind: str) -> str:
+def counted(kind: str, count: int) -> str:
     """ "2 facts": so many rows of a kind that the history keeps."""
-    return _COUNTED[kind] % {"count": count, "shown": f"{count:,}"}
+    return nouns.counted(_KINDS[kind], count)
 
 
 # What engines say of a claim, and of whom or what it speaks, as codes that pages show.

@@ -13,6 +13,8 @@ from memoryhub.console.nouns import counted
 from memoryhub.console.queries.overview import Day, Queue
 from memoryhub.console.quoting import Piece, Span, pieces
 from memoryhub.console.wording import ago, day, erased, validity
+from memoryhub.console.wording import counted as counted_rows
+from notes import registry
 from notes.models import Fact
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -204,5 +206,11 @@ def test_what_an_erasure_counts(kind: str, words: str) -> None:
     assert erased(kind) == words
 
 
-def test_one_of_a_list_is_counted_as_one() -> None:
+def test_one_is_counted_as_one_and_thousands_are_grouped() -> None:
     assert [counted("entity", n) for n in (0, 1, 2)] == ["0 entities", "1 entity", "2 entities"]
+    assert counted("entity", 1234) == "1,234 entities"
+
+
+def test_every_kind_that_the_history_keeps_can_be_counted() -> None:
+    for kind in registry.kinds():
+        assert counted_rows(kind.name, 2).startswith("2 ")

@@ -61,7 +61,7 @@ def in_words(changes: Sequence[RowChange]) -> str:
     """ "closes 1 fact, changes 2 links"."""
     counts = Counter((_verb(change), change.kind) for change in changes)
     return listed(
-        gettext(message) % {"what": counted(counts[verb, kind], kind)}
+        gettext(message) % {"what": counted(kind, counts[verb, kind])}
         for verb, message in _VERBS.items()
         for kind in sorted({kind for v, kind in counts if v == verb})
     )

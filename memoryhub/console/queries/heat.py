@@ -12,6 +12,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
+from memoryhub.console.nouns import counted
 from memoryhub.pipeline.counting import count_of
 from memoryhub.policies.schema import Heat, Policy
 from memoryhub.tenants.models import Space
@@ -69,8 +70,8 @@ def next_promoted(space: Space, policy: Policy, now: datetime) -> list[Next]:
     unread = SegmentPage.objects.filter(page__analysed_at=None)
     waiting = unread.filter(segment=OuterRef("pk"))
     rows = Segment.objects.filter(Exists(waiting), space=space, retired_at=None, stale=False)
-    counted = _in_reach(rows).annotate(unread=count_of(unread, "segment"))
-    warm = with_heat(counted, policy.heat, now).order_by("-promotion", "id")[:NEXT]
+    mid = _in_reach(rows).annotate(unread=count_of(unread, "segment"))
+    warm = with_heat(mid, policy.heat, now).order_by("-promotion", "id")[:NEXT]
     return [Next(row, _why_promoted(row, policy.heat)) for row in warm]
 
 
@@ -79,28 +80,20 @@ def _in_reach(rows: QuerySet[Segment]) -> QuerySet[Segment]:
 
 
 def _why_promoted(row: Any, weights: Heat) -> str:
-    unread = _exchanges(row.unread)
+    unread = counted("exchange", row.unread)
     if row.promotion > weights.tau:
         message = gettext("over the threshold: %(unread)s will be read by the next job for it")
         return message % {"unread": unread}
     lacks = weights.tau - row.promotion
     ways = []
     if weights.alpha > 0:
-        ways.append(_visits(int(lacks // weights.alpha) + 1))
+        ways.append(counted("visit", int(lacks // weights.alpha) + 1))
     if weights.beta > 0:
-        ways.append(_exchanges(int(lacks // weights.beta) + 1))
+        ways.append(counted("exchange", int(lacks // weights.beta) + 1))
     said = {"lacks": f"{lacks:.2f}", "ways": gettext(" or ").join(ways), "unread": unread}
     if not ways:
         return gettext("lacks %(lacks)s; %(unread)s not read yet") % said
     return gettext("lacks %(lacks)s: %(ways)s more would do; %(unread)s not read yet") % said
-
-
-def _visits(n: int) -> str:
-    return ngettext("%(count)s visit", "%(count)s visits", n) % {"count": f"{n:,}"}
-
-
-def _exchanges(n: int) -> str:
-    return ngettext("%(count)s exchange", "%(count)s exchanges", n) % {"count": f"{n:,}"}
 
 
 def next_cold(space: Space, policy: Policy, now: datetime, mid: int) -> list[Next]:

@@ -88,7 +88,7 @@ def in_words(changes: list[RowChange]) -> str:
     counts = Counter((change.how, change.kind) for change in changes)
     parts = []
     for how, message in _CHANGES.items():
-        kinds = [counted(n, kind) for (h, kind), n in sorted(counts.items()) if h == how]
+        kinds = [counted(kind, n) for (h, kind), n in sorted(counts.items()) if h == how]
         if kinds:
             parts.append(gettext(message) % {"what": listed(kinds)})
     return pgettext("between the sentences of a list", "; ").join(parts)
