@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from memoryhub.console import explained
 from memoryhub.console.copying import Call
 from memoryhub.console.staging import Stage, stages_of
+from memoryhub.console.wording import listed
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Channel, Policy, Select
@@ -98,10 +99,10 @@ class Wish:
     def other_title(self) -> str:
         named = [_("preset %(name)s") % {"name": self.policy}] if self.policy else []
         if self.other_channels:
-            named.append(_("channels %(names)s") % {"names": ", ".join(self.other_channels)})
+            named.append(_("channels %(names)s") % {"names": listed(self.other_channels)})
         if self.other_select:
             named.append(_("combined %(how)s") % {"how": self.other_select})
-        title = ", ".join(named)
+        title = listed(named)
         return title[:1].upper() + title[1:]
 
     def options(self, zone: str) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.explained import Shown, why_words
-from memoryhub.console.wording import listed
+from memoryhub.console.wording import listed, phrases
 from memoryhub.recall.results import Explanation, RouteTaken
 
 # What is timed as a stage's own, and why it drops: whatever it is that is shown or dropped, some
@@ -95,13 +95,18 @@ def stages_of(
     ]
 
 
+def because(said: str) -> str:
+    """What a route says of itself, in the reader's language."""
+    return phrases(map(gettext, said.split("; ")))
+
+
 def _question(route: RouteTaken) -> str:
-    parts = list(map(gettext, route.because.split("; ")))
+    parts = [because(route.because)]
     if route.named:
         parts.append(gettext("it names %(names)s") % {"names": listed(route.named)})
     if route.times:
         parts.append(gettext("of %(times)s") % {"times": listed(route.times)})
-    return pgettext("between parts of a sentence", "; ").join(parts)
+    return phrases(parts)
 
 
 def _combined(select: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console import differing, wording
@@ -215,8 +215,9 @@ def _said(column: str, value: Any, names: Names) -> Any:
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, dict):
-        said = (_with(name.replace("_", " "), _flat(each)) for name, each in value.items())
-        return pgettext("between the sentences of a list", "; ").join(said)
+        return wording.phrases(
+            _with(name.replace("_", " "), _flat(each)) for name, each in value.items()
+        )
     return value
 
 

@@ -64,6 +64,11 @@ def listed(parts: Iterable[str]) -> str:
     return pgettext("between the parts of a list", ", ").join(parts)
 
 
+def phrases(parts: Iterable[str]) -> str:
+    """ "one thing; another one"."""
+    return pgettext("between parts of a sentence", "; ").join(parts)
+
+
 _KINDS = {
     "chain": _("conversation"),
     "coreblock": _("block"),

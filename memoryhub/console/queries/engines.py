@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memoryhub.console.connecting import Tested, shown_address, trouble, without
+from memoryhub.console.wording import listed
 from memoryhub.errors import EngineError
 from memoryhub.models_in_use import PROBED, embedder
 
@@ -58,9 +59,9 @@ def _abilities(found: Capabilities) -> list[tuple[str, str]]:
     ]
     return [
         (_("A small answer takes"), f"{found.milliseconds / 1000:.1f} s"),
-        (_("Answers in JSON by"), ", ".join(found.shapes) or _("no way that was tried")),
+        (_("Answers in JSON by"), listed(found.shapes) or _("no way that was tried")),
         (_("Calls tools"), _("yes") if found.tools else _("no")),
-        (_("Refuses options"), ", ".join(found.without) or _("none")),
+        (_("Refuses options"), listed(found.without) or _("none")),
         *troubles,
     ]
 

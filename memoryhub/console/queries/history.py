@@ -9,13 +9,13 @@ from uuid import UUID
 
 from django.http import Http404
 from django.urls import reverse
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console import telling
 from memoryhub.console.queries.naming import named
 from memoryhub.console.telling import FieldChange
-from memoryhub.console.wording import counted, listed
+from memoryhub.console.wording import counted, listed, phrases
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.restoring import refuse_mirrored
@@ -91,7 +91,7 @@ def in_words(changes: list[RowChange]) -> str:
         kinds = [counted(kind, n) for (h, kind), n in sorted(counts.items()) if h == how]
         if kinds:
             parts.append(gettext(message) % {"what": listed(kinds)})
-    return pgettext("between the sentences of a list", "; ").join(parts)
+    return phrases(parts)
 
 
 _CHANGES = {

@@ -10,12 +10,13 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console import explained
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.console.reading import read_id
+from memoryhub.console.staging import because
 from memoryhub.recall.hydration import Found, hydrate, links_of
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.prompting import block, handles_of, words_for
@@ -155,9 +156,7 @@ def told(log: RecallLog) -> dict[str, Any]:
     shown = explained.of_log(rows, known)
     return {
         "shown": shown,
-        "because": pgettext("between parts of a sentence", "; ").join(
-            map(gettext, log.route.get("because", "").split("; "))
-        ),
+        "because": because(log.route.get("because", "")),
         "left": explained.of_logged_dropped(log.dropped, known),
         "text": packed(shown),
         "took": explained.stages(log.took_ms),
