@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.utils.dateformat import format as written
-from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, override, pgettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console import nouns
 from notes.models import Fact
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 _MONTH = timedelta(days=60)
 
@@ -67,6 +71,12 @@ def listed(parts: Iterable[str]) -> str:
 def phrases(parts: Iterable[str]) -> str:
     """ "one thing; another one"."""
     return pgettext("between parts of a sentence", "; ").join(parts)
+
+
+def kept(words: StrOrPromise) -> str:
+    """As the history keeps them: not in the language of who acts."""
+    with override(settings.LANGUAGE_CODE):
+        return str(words)
 
 
 _KINDS = {

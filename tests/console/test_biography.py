@@ -102,6 +102,17 @@ def test_a_correction_stands_in_the_history_with_name_reason_and_undo(
         assert Fact.objects.get(retired_at=None).id == world.fact.id
 
 
+def test_the_history_keeps_a_reason_in_one_language_whoever_acts(
+    browser: Client, world: World
+) -> None:
+    said = browser.post(
+        where(world), {"action": "pin"}, headers={"Accept-Language": "zh-CN"}, follow=True
+    )
+    assert "Pinned." not in said.content.decode()
+    with tenant_scope(world.tenant.id):
+        assert EvolutionEvent.objects.filter(kind="manual")[0].reason == "pinned"
+
+
 def test_undoing_leads_back_to_no_other_host(browser: Client, world: World) -> None:
     browser.post(where(world), {"action": "pin"})
     with tenant_scope(world.tenant.id):

@@ -18,6 +18,7 @@ from memoryhub.console.corrections import Action, Given
 from memoryhub.console.queries.consequences import Consequences, alike, consequences
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.history import need, undoable
+from memoryhub.console.wording import kept
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.pipeline import restoring
 from memoryhub.tenants.models import Membership, Space
@@ -77,7 +78,7 @@ def act(request: ConsoleRequest, space_id: UUID, kind: str, row_id: UUID) -> Htt
         action = corrections.named(name)
         assert action is not None, "work_of has refused it"
         now, who = timezone.now(), request.user.username
-        event = by_hand(space, who, now, given.reason or str(action.why), work)
+        event = by_hand(space, who, now, given.reason or kept(action.why), work)
         restoring.settle(space.id, space.tenant_id, f"{row_id}-{now.isoformat()}", now)
     except MemoryHubError as error:
         messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -23,6 +22,7 @@ from memoryhub.console.reading import read_id
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.history import undoable
 from memoryhub.console.views.spaces import tab
+from memoryhub.console.wording import kept
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import measuring, restoring
 from memoryhub.tenants.models import Membership
@@ -80,7 +80,7 @@ def act(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
         event = by_hand(space, who, now, _why(signal), work)
         restoring.settle(space.id, space.tenant_id, str(event.id), now)
     except MemoryHubError as error:
-        messages.error(request, _("Nothing was changed: %(reason)s.") % {"reason": error.message})
+        messages.error(request, _("Nothing was changed: %(why)s.") % {"why": error.message})
         return redirect(_page(space_id, request))
     undo = reverse("space-event", args=[space_id, event.id])
     done = _("Merged into the other one.") if other else _("Retired: it is held no longer.")
@@ -96,9 +96,7 @@ def _work(action: str, fact_id: UUID, other: UUID | None) -> Work:
 
 
 def _why(signal: Signal | None) -> str:
-    """As the history keeps it: not in the language of who acts."""
-    with translation.override(settings.LANGUAGE_CODE):
-        return f"quality: {signal.label.lower()}" if signal else "quality"
+    return f"quality: {kept(signal.label).lower()}" if signal else "quality"
 
 
 def _page(space_id: UUID, request: ConsoleRequest) -> str:

@@ -82,7 +82,7 @@ def case(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
             text=_text(request, "text"),
         )
     except MemoryHubError as error:
-        messages.error(request, _("Not done: %(reason)s.") % {"reason": error.message})
+        messages.error(request, _("Not done: %(why)s.") % {"why": error.message})
         return redirect("review-case", proposal_id=proposal_id)
     undo = reverse("review-take-back", args=[proposal.id])
     tags = "" if admin else undoable(undo, _("Take back"))
@@ -110,7 +110,7 @@ def take_back(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     try:
         reviewing.take_back(proposal, request.user.username, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, _("Not taken back: %(reason)s.") % {"reason": error.message})
+        messages.error(request, _("Not taken back: %(why)s.") % {"why": error.message})
         return redirect(where)
     messages.success(request, _("Taken back: the question is open again."))
     return _back(request, where)

@@ -71,7 +71,7 @@ def _make(request: ConsoleRequest) -> HttpResponse:
             **conditions,
         )
     except MemoryHubError as error:
-        messages.error(request, _("No rule was made: %(reason)s.") % {"reason": error.message})
+        messages.error(request, _("No rule was made: %(why)s.") % {"why": error.message})
         return redirect("review-rules")
     messages.success(request, _("%(rule)s: in force.") % {"rule": queries.words(made)})
     if sent.get("now") == "yes":
@@ -109,7 +109,7 @@ def remove(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     try:
         ruling.remove_rule(request.tenant.id, rule.id, request.user.username, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, _("Not removed: %(reason)s.") % {"reason": error.message})
+        messages.error(request, _("Not removed: %(why)s.") % {"why": error.message})
     else:
         messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
     return redirect("review-rules")
