@@ -21,6 +21,12 @@ View = Callable[Concatenate[ConsoleRequest, P], HttpResponseBase]
 Page = Callable[..., HttpResponseBase]
 
 
+def need(request: ConsoleRequest, role: str) -> None:
+    """Raises PermissionDenied below this role; why is for the log, the page tells no more."""
+    if not request.seat.may(role):
+        raise PermissionDenied(f"This takes the role of {role} or more.")
+
+
 def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]:
     """For members of the tenant with at least this role.
 
@@ -33,8 +39,7 @@ def tenant_view(role: str = Membership.Role.VIEWER) -> Callable[[View[P]], Page]
             console = cast("ConsoleRequest", request)
             if console.seat is None:
                 return render(request, "no_tenant.html", status=403)
-            if not console.seat.may(role):
-                raise PermissionDenied(f"This takes the role of {role} or more.")
+            need(console, role)
             return view(console, *args, **kwargs)
 
         return login_required(checked)

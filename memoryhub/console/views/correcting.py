@@ -14,10 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console import corrections, differing
+from memoryhub.console.access import need
 from memoryhub.console.corrections import Action, Given
 from memoryhub.console.queries.consequences import Consequences, alike, consequences
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.views.history import need, undoable
+from memoryhub.console.views.history import undoable
 from memoryhub.console.wording import kept
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.pipeline import restoring

@@ -12,12 +12,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.console.access import tenant_page, tenant_view
+from memoryhub.console.access import need, tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import golden as queries
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.views.history import need
 from memoryhub.console.views.spaces import tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.golden import services

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -15,7 +14,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, ngettext
 
-from memoryhub.console.access import tenant_view
+from memoryhub.console.access import need, tenant_view
 from memoryhub.console.queries import history as queries
 from memoryhub.console.queries import memories
 from memoryhub.console.queries.spaces import space_or_404
@@ -32,11 +31,6 @@ from notes import timeline
 def undoable(address: str, label: str = "") -> str:
     """Tags of a message that offers to take back what it tells."""
     return f"{label or gettext('Undo')}:{address}"
-
-
-def need(request: ConsoleRequest, role: str) -> None:
-    if not request.seat.may(role):
-        raise PermissionDenied(gettext("This takes the role of %(role)s or more.") % {"role": role})
 
 
 @tenant_view()
@@ -93,7 +87,7 @@ def rolling_back(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
         return redirect("space-roll-back", space_id=space_id)
     done = ngettext(
-        "Rolled back: %(count)s changes undone. Each can be redone.",
+        "Rolled back: %(count)s change undone. It can be redone.",
         "Rolled back: %(count)s changes undone. Each can be redone.",
         len(undone),
     )

@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from memoryhub.console.access import tenant_page, tenant_view
+from memoryhub.console.access import need, tenant_page, tenant_view
 from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import review as queries
 from memoryhub.console.queries.history import proposal_or_404
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.reading import read_ids
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.views.history import need, undoable
+from memoryhub.console.views.history import undoable
 from memoryhub.console.views.spaces import tab
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.pipeline import reviewing

@@ -12,13 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from memoryhub.console.access import tenant_view
+from memoryhub.console.access import need, tenant_view
 from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import rules as queries
 from memoryhub.console.queries.history import proposal_or_404
 from memoryhub.console.reading import read_ids
 from memoryhub.console.requests import ConsoleRequest
-from memoryhub.console.views.history import need
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import ruling
 from memoryhub.tenants.models import Membership, Space

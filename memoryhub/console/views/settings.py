@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings as hub
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,7 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from memoryhub.console import policies
-from memoryhub.console.access import operator_view, tenant_page, tenant_view
+from memoryhub.console.access import need, operator_view, tenant_page, tenant_view
 from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import engines, usage
 from memoryhub.console.queries import settings as queries
@@ -41,8 +40,7 @@ AT_ONCE = 100
 def settings(request: ConsoleRequest) -> HttpResponse:
     """Sent by an admin, the tenant gets another name."""
     if request.method == "POST":
-        if not request.seat.may(ADMIN):
-            raise PermissionDenied(_("This takes the role of admin."))
+        need(request, ADMIN)
         name, actor = request.POST.get("name", ""), request.user.get_username()
         tried(
             request,
