@@ -144,6 +144,12 @@ def code(name: str) -> str:
     return gettext(_CODES[name]) if name in _CODES else name.replace("_", " ")
 
 
+# What a member may do, within a sentence.
+ROLES = {
+    "viewer": gettext_lazy("viewer"),
+    "editor": gettext_lazy("editor"),
+    "admin": gettext_lazy("admin"),
+}
 _TARGETS = {
     "subject": _("everything about somebody"),
     "session": _("a conversation"),
@@ -161,12 +167,12 @@ _ERASED = {
     "answers": _("Kept answers"),
     "blocks": _("Blocks"),
     "chain": _("Chains"),
-    "coreblock": _("Coreblocks"),
+    "coreblock": _("Core blocks"),
     "derivation": _("Derivations"),
     "entity": _("Entities"),
     "episode": _("Episodes"),
     "fact": _("Facts"),
-    "feedback": _("Feedbacks"),
+    "feedback": _("Feedback"),
     "fingerprints": _("Marks of what was recalled"),
     "goldenquestion": _("Golden questions"),
     "index_entries": _("Index entries"),

@@ -228,13 +228,10 @@ def step_words(step: Step) -> str:
     return wording.step(step.tool, step.arguments)
 
 
-_ROLES = {"viewer": _("viewer"), "editor": _("editor"), "admin": _("admin")}
-
-
 @register.filter
 def role_words(role: str) -> StrOrPromise:
     """What a member may do, within a sentence."""
-    return _ROLES[role]
+    return wording.ROLES[role]
 
 
 register.simple_tag(nouns.counted)

@@ -37,7 +37,7 @@ KINDS = {
     "episode": gettext_lazy("episodes"),
     "evolutionevent": gettext_lazy("evolution events"),
     "fact": gettext_lazy("facts"),
-    "feedback": gettext_lazy("feedbacks"),
+    "feedback": gettext_lazy("feedback"),
     "fingerprint": gettext_lazy("fingerprints"),
     "goldenquestion": gettext_lazy("golden questions"),
     "item": gettext_lazy("items"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django import forms
@@ -20,23 +18,13 @@ from memoryhub.console.listing import page_of, read_filters
 from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import people as queries
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.wording import ROLES
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.people import add_person, remove_person, set_role
 from memoryhub.tenants.scope import tenant_scope
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
 ADMIN = Membership.Role.ADMIN
-
-
-# Without what each may do, which the form tells.
-_ROLES: Sequence[tuple[str, StrOrPromise]] = (
-    (Membership.Role.VIEWER, gettext_lazy("Viewer")),
-    (Membership.Role.EDITOR, gettext_lazy("Editor")),
-    (Membership.Role.ADMIN, gettext_lazy("Admin")),
-)
 
 
 class PersonForm(forms.Form):
@@ -57,7 +45,7 @@ def people(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (queries.ROLE,))
     with tenant_scope(request.tenant.id):
         page = page_of(queries.people(filters), filters.page)
-        context = {"filters": filters, "page": page, "roles": _ROLES}
+        context = {"filters": filters, "page": page, "roles": ROLES}
         context |= {"form": PersonForm() if password else form, "password": password, "name": name}
         return render(request, "people.html", context)
 
@@ -81,7 +69,7 @@ def change_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member, role = _member(request, member_id), request.POST.get("role", "")
     if role in Membership.Role.values:
         actor = request.user.get_username()
-        said = {"name": member.user.username, "role": dict(_ROLES)[role].lower()}
+        said = {"name": member.user.username, "role": ROLES[role]}
         tried(
             request,
             lambda: set_role(request.tenant.id, member_id, role, actor=actor),
