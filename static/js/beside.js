@@ -7,8 +7,9 @@ const wide = matchMedia("(min-width: 1001px)");
 let opener = null;
 
 async function show(mark) {
-  const answer = await fetch(`${panel.dataset.about}?node=${mark.dataset.beside}`);
-  if (!answer.ok || answer.redirected) {
+  const asked = fetch(`${panel.dataset.about}?node=${mark.dataset.beside}`);
+  const answer = await asked.catch(() => null);
+  if (!answer?.ok || answer.redirected) {
     location.assign(mark.href);
     return;
   }
