@@ -5,19 +5,18 @@ No scope is open while a model works: each step opens its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from time import perf_counter
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from memoryhub.console import explained
 from memoryhub.console.acting import AGENT, BlockChange, act, is_acting
+from memoryhub.console.chat_figures import Figures
 from memoryhub.console.policies import candidate
 from memoryhub.console.replying import Streamed, answer_of, model_of, prompt_of
 from memoryhub.console.requests import ConsoleRequest
@@ -32,11 +31,9 @@ from memoryhub.console.wishes import (
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import turns_before, turns_by_id
-from memoryhub.engines.ledger import Call
 from memoryhub.engines.types import Answer
 from memoryhub.errors import EngineError, MemoryHubError, Paused
 from memoryhub.inference.ledger import accounting
-from memoryhub.inference.prices import cost
 from memoryhub.pipeline import restoring
 from memoryhub.pipeline.keeping import keep
 from memoryhub.pipeline.models import Job
@@ -90,35 +87,6 @@ class Wish:
 def beside_of(sent: QueryDict) -> str:
     asked = sent.get("beside", "")
     return asked if asked == WITHOUT or asked in PRESETS else ""
-
-
-@dataclass(slots=True)
-class Figures:
-    """What an answer took: `took` milliseconds by stage, and what models asked for it cost."""
-
-    took: dict[str, float] = field(default_factory=dict)
-    calls: int = 0
-    prompt: int = 0
-    completion: int = 0
-    money: Decimal = Decimal(0)
-    models: list[str] = field(default_factory=list)
-
-    def count(self, calls: Iterable[Call]) -> None:
-        for call in calls:
-            self.calls += 1
-            self.prompt += call.prompt_tokens
-            self.completion += call.completion_tokens
-            tokens = (call.prompt_tokens, call.completion_tokens)
-            self.money += cost(settings.MODEL_PRICES, call.model, *tokens)
-            self.models = list(dict.fromkeys([*self.models, call.model]))
-
-    @property
-    def stages(self) -> list[tuple[str, float]]:
-        return explained.stages(self.took)
-
-    @property
-    def milliseconds(self) -> float:
-        return sum(self.took.values())
 
 
 @dataclass(slots=True)
