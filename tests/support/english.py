@@ -1,20 +1,15 @@
-"""Finds English that would stay English in another language.
-
-`python -m tests.support.english FILE ...` prints it, for templates and Python modules.
-"""
+"""Finds English that would stay English in another language."""
 
 from __future__ import annotations
 
-import ast
 import re
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 
 from django.template.base import Lexer, TokenType
 
 _LETTERS = re.compile(r"[A-Za-z]{2,}")
+_PROSE = re.compile(r"[A-Za-z]{2,} [a-z]|^[A-Z][a-z]+\b")
 _SPOKEN = frozenset(("alt", "aria-label", "data-label", "label", "placeholder", "title"))
 _SILENT = frozenset(("code", "kbd", "pre", "script", "style"))
 # Names that are the same in every language.
@@ -113,42 +108,3 @@ class _Page(HTMLParser):
     def _take(self, words: str) -> None:
         if _LETTERS.search(_NAMES.sub("", words.replace("\x00", ""))):
             self._found.append((self.line, " ".join(words.replace("\x00", "…").split())))
-
-
-_ASKING = re.compile(r"^_$|gettext(_lazy|_noop)?$|^(compile|debug|info|warning|getLogger)$")
-_PROSE = re.compile(r"[A-Za-z]{2,} [a-z]|^[A-Z][a-z]+\b")
-
-
-def in_module(source: str) -> Iterator[tuple[int, str]]:
-    """(line, words) that look like prose for people and are in no call of gettext. Guesses: SQL
-    and names come with it."""
-    tree = ast.parse(source)
-    skipped = {id(part) for node in ast.walk(tree) for part in _no_prose(node)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and id(node) not in skipped:
-            words = node.value
-            if isinstance(words, str) and _PROSE.search(words):
-                yield node.lineno, words
-
-
-def _no_prose(node: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(node, ast.Expr):
-        yield node.value
-    if isinstance(node, ast.Call) and _ASKING.search(_called(node.func)):
-        for argument in node.args:
-            yield from ast.walk(argument)
-
-
-def _called(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def main(names: list[str]) -> None:
-    for name in names:
-        look = in_template if name.endswith(".html") else in_module
-        for line, words in look(Path(name).read_text(encoding="utf-8")):
-            print(f"{name}:{line}: {' '.join(words.split())[:120]}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
