@@ -86,7 +86,7 @@
       const headers = { Accept: "text/event-stream" };
       const answer = await fetch(form.action, { method: "POST", body: sent, headers });
       const streams = answer.headers.get("Content-Type")?.startsWith("text/event-stream");
-      if (!streams) return failed(form.dataset.answered.replace("$", answer.status));
+      if (!streams) return failed(form.dataset.answered.replace("{status}", answer.status));
       const last = await read(form, answer.body);
       if (last !== "done" && last !== "refused") failed(form.dataset.broke);
     } catch {

@@ -49,7 +49,7 @@ function count() {
   const boxes = [...document.querySelectorAll("input[name=ids]")];
   const chosen = boxes.filter((box) => box.checked).length;
   const told = document.querySelector("[data-chosen]");
-  if (told) told.textContent = chosen ? told.dataset.chosen.replace("#", chosen) : "";
+  if (told) told.textContent = chosen ? told.dataset.chosen.replace("{n}", chosen) : "";
   const all = document.querySelector("[data-choose-all]");
   if (all) all.checked = chosen > 0 && chosen === boxes.length;
 }
