@@ -5,7 +5,7 @@
   let dialog, field, list, words, nothingAsked;
 
   function make() {
-    const made = document.getElementById("commands").content.cloneNode(true);
+    const made = document.importNode(document.getElementById("commands").content, true);
     dialog = made.querySelector("dialog");
     field = made.querySelector("input");
     list = made.querySelector("ul");

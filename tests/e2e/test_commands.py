@@ -21,6 +21,7 @@ def test_control_k_goes_anywhere_by_name(visitor: Visitor, world: World) -> None
     page.wait_for_url(f"**{reverse('webhooks')}")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog", name="Commands")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_role("link", name="Webhooks")).to_have_count(1)
     assert not findings(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Commands")).to_be_hidden()
