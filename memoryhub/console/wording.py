@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.utils.dateformat import format as written
-from django.utils.translation import gettext, gettext_lazy, ngettext, override, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console import nouns
+from memoryhub.languages import as_kept
 from notes.models import Fact
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def phrases(parts: Iterable[str]) -> str:
 
 def kept(words: StrOrPromise) -> str:
     """As the history keeps them: not in the language of who acts."""
-    with override(settings.LANGUAGE_CODE):
+    with as_kept():
         return str(words)
 
 
