@@ -34,6 +34,7 @@ def drawn(page: Page, nodes: int) -> None:
     """Until the picture stands and the worker has done."""
     graph = page.locator("#graph")
     expect(graph).to_have_attribute("data-nodes", str(nodes))
+    expect(graph).to_have_attribute("data-drawn", "yes")  # before that it listens to nothing
     expect(graph).not_to_have_attribute("data-settled", "no")
     expect(graph.locator("canvas.sigma-nodes")).to_be_visible()
 
