@@ -5,15 +5,28 @@
 const panel = document.getElementById("beside");
 const wide = matchMedia("(min-width: 1001px)");
 let opener = null;
+// Answers come in any order: only that of the mark clicked last is shown.
+let wanted = null;
+
+// What is said of a memory; null where there is nothing to show.
+async function read(mark) {
+  try {
+    const answer = await fetch(`${panel.dataset.about}?node=${mark.dataset.beside}`);
+    return answer.ok && !answer.redirected ? await answer.text() : null;
+  } catch {
+    return null;
+  }
+}
 
 async function show(mark) {
-  const asked = fetch(`${panel.dataset.about}?node=${mark.dataset.beside}`);
-  const answer = await asked.catch(() => null);
-  if (!answer?.ok || answer.redirected) {
+  wanted = mark;
+  const said = await read(mark);
+  if (wanted !== mark) return;
+  if (said === null) {
     location.assign(mark.href);
     return;
   }
-  panel.innerHTML = await answer.text();
+  panel.innerHTML = said;
   panel.hidden = false;
   panel.scrollTop = 0;
   opener = mark;
@@ -21,6 +34,7 @@ async function show(mark) {
 }
 
 function close() {
+  wanted = null;
   if (panel.hidden) return;
   panel.hidden = true;
   opener?.focus({ preventScroll: true });

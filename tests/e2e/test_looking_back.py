@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -66,3 +66,42 @@ def test_a_memory_opens_beside_the_timeline_and_keeps_the_place(
     mark.click()
     beside.get_by_role("link", name="Open its page").click()
     expect(page.locator(".statement")).to_have_text("I keep bees in Ghent")
+
+
+def click_unanswered(page: Page, mark: Locator) -> list[Route]:
+    """What the click asked for, which waits until the test lets it go on."""
+    asked: list[Route] = []
+    where = f"**/about?node={mark.get_attribute('data-beside')}"
+    page.route(where, lambda route: asked.append(route))  # playwright takes no builtin
+    with page.expect_request(where):
+        mark.click()
+    return asked
+
+
+def answer(page: Page, asked: list[Route]) -> None:
+    """And until the page's script has had its turn: it is told of a later answer later."""
+    with page.expect_event("requestfinished"):
+        asked.pop().continue_()
+    page.evaluate("fetch(location).then((later) => later.text())")
+
+
+@pytest.mark.parametrize("width", [1280])
+def test_of_two_quick_clicks_the_last_one_opens(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-timeline", world.space.id)
+    made = page.locator(".made")
+    asked = click_unanswered(page, made.get_by_role("link", name="I keep bees in Ghent"))
+    made.get_by_role("link", name="Keeping bees").first.click()
+    beside = page.get_by_role("complementary", name="The memory")
+    expect(beside.get_by_role("heading", level=2)).to_have_text("Keeping bees")
+    answer(page, asked)
+    expect(beside.get_by_role("heading", level=2)).to_have_text("Keeping bees")
+
+
+@pytest.mark.parametrize("width", [1280])
+def test_what_was_closed_before_it_came_stays_closed(visitor: Visitor, world: World) -> None:
+    page = visitor.open("space-timeline", world.space.id)
+    mark = page.locator(".made").get_by_role("link", name="I keep bees in Ghent")
+    asked = click_unanswered(page, mark)
+    page.keyboard.press("Escape")
+    answer(page, asked)
+    expect(page.get_by_role("complementary", name="The memory")).to_be_hidden()
