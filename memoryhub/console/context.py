@@ -38,7 +38,13 @@ PLACES = (
     Place(_("Inbox"), "review", "review", ("receipt",)),
     Place(_("Quality"), "good", "quality", spare=True),
     Place(_("Chat"), "chat", "chat"),
-    Place(_("Activity"), "jobs", "requests", ("job", "recall", "usage", "changes"), spare=True),
+    Place(
+        _("Activity"),
+        "jobs",
+        "requests",
+        ("job", "recall", "usage", "feedback", "changes"),
+        spare=True,
+    ),
     Place(_("Lab"), "lab", "lab", ("golden", "replay", "embedding"), spare=True),
     Place(_("Settings"), "policy", "settings", _SETTINGS, spare=True),
 )
@@ -47,6 +53,7 @@ FURTHER = (
     Place(_("Jobs"), "jobs", "jobs"),
     Place(_("Model calls"), "jobs", "usage"),
     Place(_("Recalls"), "jobs", "recalls"),
+    Place(_("Feedback"), "jobs", "feedback"),
     Place(_("Policy"), "policy", "policy"),
     Place(_("Models and budgets"), "policy", "models"),
     Place(_("Golden questions"), "lab", "golden"),

@@ -46,6 +46,7 @@ _COUNTED: dict[str, StrOrPromise] = {
     "topic": ngettext_lazy("%(count)s topic", "%(count)s topics", "count"),
     "trait": ngettext_lazy("%(count)s trait", "%(count)s traits", "count"),
     "turn": ngettext_lazy("%(count)s turn", "%(count)s turns", "count"),
+    "verdict": ngettext_lazy("%(count)s verdict", "%(count)s verdicts", "count"),
     "visit": ngettext_lazy("%(count)s visit", "%(count)s visits", "count"),
     "webhook": ngettext_lazy("%(count)s webhook", "%(count)s webhooks", "count"),
 }
@@ -76,6 +77,7 @@ _NONE: dict[str, StrOrPromise] = {
     "topic": _("No topic fits these filters."),
     "trait": _("No trait fits these filters."),
     "turn": _("No turn fits these filters."),
+    "verdict": _("No verdict fits these filters."),
     "webhook": _("No webhook fits these filters."),
 }
 

@@ -17,7 +17,7 @@ from tests.support.factories import make_member, make_proposal
 OPEN = {"sign-in", "sign-out", "language"}
 # Pages whose address names nothing of a tenant: they show the reader's own.
 OWN = {"overview", "search", "spaces", "jobs", "chat", "keys", "choose-tenant"}
-OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "requests"}
+OWN |= {"policy", "policy-change", "usage", "usage-redact-all", "recalls", "feedback", "requests"}
 OWN |= {"changes", "settings", "models", "models-test", "models-engine"}
 OWN |= {"data", "data-erase", "people", "quality"}
 OWN |= {"review", "review-answer", "review-rules", "receipts", "webhooks", "webhook-new"}
@@ -135,6 +135,7 @@ DECIDED = {
     "space-policy": (VIEWER, "get"),
     "space-policy-change": (ADMIN, "post"),
     "space-search": (VIEWER, "get"),
+    "feedback": (VIEWER, "get"),
     "recalls": (VIEWER, "get"),
     "recall": (VIEWER, "get"),
     "usage": (VIEWER, "get"),

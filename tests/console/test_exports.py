@@ -20,6 +20,7 @@ from pytest_django import DjangoAssertNumQueries
 from memoryhub.console import exports
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
+from notes.feedback import judge
 from tests.console.conftest import World, make_world
 from tests.support.factories import (
     make_call,
@@ -30,7 +31,7 @@ from tests.support.factories import (
     make_request,
 )
 
-LISTS = ("requests", "jobs", "usage", "recalls", "changes")
+LISTS = ("requests", "jobs", "usage", "recalls", "feedback", "changes")
 
 
 def taken(browser: Client, name: str, **query: str) -> list[dict[str, Any]]:
@@ -121,6 +122,7 @@ def test_a_file_takes_as_many_statements_for_few_rows_as_for_many(
             make_recall(world.space, f"bees {number}", via="api", asked_by=str(world.key.id))
             make_request(world.tenant, key_id=world.key.id)
             make_event(world.space, kind="manual", created_at=timezone.now())
+            judge(world.fact, "wrong", f"ida {number}", timezone.now())
     with django_assert_max_num_queries(14):
         assert len(taken(browser, name)) >= 30
 
@@ -130,10 +132,12 @@ def test_another_tenants_rows_are_in_no_file(browser: Client, world: World, name
     other = make_world("Other")
     with tenant_scope(other.tenant.id):
         make_request(other.tenant, key_id=other.key.id)
+        judge(other.fact, "wrong", "ida", timezone.now())
     ids = {row["id"] for row in taken(browser, name, state="all") if "id" in row}
     assert not ids & {
         str(row.id) for row in (other.job, other.call, other.recall, other.receipt, other.version)
     }
+    assert not [row for row in taken(browser, name) if row.get("row_id")]
     assert not [row for row in taken(browser, name) if row.get("key_id") == str(other.key.id)]
 
 

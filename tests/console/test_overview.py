@@ -15,6 +15,8 @@ from django.utils import timezone
 from memoryhub import migrating
 from memoryhub.console.queries import overview as queries
 from memoryhub.console.queries import quality
+from memoryhub.console.ranges import since
+from memoryhub.inference.models import ModelCall
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import set_engine
 from notes.feedback import judge
@@ -39,7 +41,7 @@ def shown(browser: Client, days: str = "") -> str:
 def test_days_begin_at_midnight_and_a_single_one_24_hours_ago(
     world: World, days: int, first: datetime, slots: int
 ) -> None:
-    assert queries.since(days, NOW) == first
+    assert since(days, NOW) == first
     with tenant_scope(world.tenant.id):
         make_turns(world.space, "Early.", at=first - timedelta(seconds=1))
         make_turns(world.space, "First.", at=first)
@@ -84,7 +86,10 @@ def test_decisions_are_counted_by_kind_within_the_days(browser: Client, world: W
     assert "Held back" in shown(browser, "7")
     assert "Held back" not in shown(browser, "1")
     page = shown(browser, "1")
-    assert f'<dt>Remembered</dt><dd><a class="plain" href="{reverse("jobs")}?decided=add">2' in page
+    assert (
+        f'<dt>Remembered</dt><dd><a class="plain" href="{reverse("jobs")}?days=1&amp;decided=add">2'
+        in page
+    )
     assert "1 to 1 of 1" in browser.get(reverse("jobs"), {"decided": "quarantine"}).content.decode()
     none = browser.get(reverse("jobs"), {"decided": "retract"}).content.decode()
     assert "Nothing matches" in none
@@ -97,10 +102,45 @@ def test_every_number_of_the_overview_leads_to_the_rows_behind_it(
         make_call(world.space)
     cells = re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", shown(browser), re.DOTALL)
     plain = {name for name, cell in cells if "<a " not in cell}
-    # The age of a job is no number of rows; memories are called unfit on their own pages.
-    assert plain == {"Oldest", "Called unfit"}
-    for where in set(re.findall(r'<dd><a class="plain" href="([^"]+)"', shown(browser))):
-        assert browser.get(unescape(where)).status_code == 200
+    assert plain == {"Oldest"}, "the age of a job is no number of rows"
+
+
+def counted(browser: Client, where: str) -> dict[str, str]:
+    """What a page that a number leads to says of its rows, by the number's name."""
+    told = browser.get(unescape(where)).context
+    rows = told["page"].total
+    figures = told.get("days", ())
+    return {
+        "Tokens": f"{sum(day.tokens for day in figures):,}",
+        "Money": f"{sum(day.money for day in figures):,.2f}",
+        "": f"{told.get('decided', rows):,}",
+    }
+
+
+@pytest.mark.parametrize("days", [1, 7, 30])
+def test_the_page_behind_a_number_of_the_overview_counts_the_same(
+    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+    edges = [since(each, NOW) for each in (1, 7, 30)]
+    ops = [{"op": "add"}, {"op": "supersede"}, {"op": "add"}]
+    with tenant_scope(world.tenant.id):
+        ModelCall.objects.update(created_at=NOW)  # the world's own, of the real present
+        for at in [NOW, *edges, *(edge - timedelta(seconds=1) for edge in edges)]:
+            make_job(world.space, "done", result={"decisions": ops}, created_at=at)
+            make_recall(world.space, "?", insufficient=True, degraded=["router"], asked_at=at)
+            make_call(world.space, status="failed", cost=3, created_at=at)
+            make_request(world.tenant, status=404, at=at)
+            make_request(world.tenant, status=500, at=at)
+            for verdict in ("wrong", "positive"):
+                judge(world.fact, verdict, f"{verdict} {at}", at)
+    page = shown(browser, str(days))
+    links = re.findall(r'<dt>([^<]*)</dt><dd><a class="plain" href="([^"]+)">([^<]*)</a>', page)
+    there = {(name, where): counted(browser, where) for name, where, _ in links}
+    assert {(name, where): number for name, where, number in links} == {
+        (name, where): found.get(name, found[""]) for (name, where), found in there.items()
+    }
+    assert {"Remembered", "Called unfit", "Questions", "Money"} <= {name for name, _ in there}
 
 
 def test_quality_requests_and_money_are_those_of_the_days(browser: Client, world: World) -> None:

@@ -66,6 +66,7 @@ QUERIES = {
     "space-search": 5,
     "jobs": 5,
     "recalls": 3,
+    "feedback": 4,
     "requests": 3,
     "changes": 2,
     "settings": 7,

@@ -11,8 +11,8 @@ from django.db.models.functions import TruncDate, TruncHour
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.listing import Choice
+from memoryhub.console.ranges import HOURS, since
 from memoryhub.dialogues.models import Turn
-from memoryhub.inference.budgets import day_of
 from memoryhub.pipeline.counting import OPEN, count_of, planned, totals, with_counts
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, Tenant
@@ -21,7 +21,6 @@ from notes.models import EvolutionEvent, Fact, Revision
 RANGE = Choice(
     "days", _("Days"), (("30", _("Last 30 days")), ("7", _("Last 7 days")), ("1", _("Last day")))
 )
-HOURS = 24
 # A due job nobody claimed for this long means that no worker listens.
 UNHEARD = timedelta(minutes=1)
 
@@ -81,13 +80,6 @@ def queue(now: datetime) -> Queue:
     )
     # While one job of a space runs, those behind it wait in order: somebody is listening.
     return Queue(**{**found, "unheard": 0 if found["running"] else found["unheard"]})
-
-
-def since(days: int, now: datetime) -> datetime:
-    """When they began: with the first of the days, today being the last; of one, 24 hours ago."""
-    if days == 1:
-        return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
-    return day_of(now) - timedelta(days=days - 1)
 
 
 def activity(days: int, now: datetime) -> list[Day]:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import Count, Q
 
 from api.models import LoggedRequest
+from memoryhub.console.queries.feedback import UNFIT
 from memoryhub.console.queries.review import open_count
 from memoryhub.inference.models import ModelCall
 from memoryhub.recall.models import RecallLog
@@ -71,8 +72,7 @@ def signals(since: datetime) -> Signals:
             degraded=Count("pk", filter=~Q(degraded=[])),
         )
     )
-    unfit = Feedback.objects.filter(created_at__gte=since)
-    unfit = unfit.exclude(verdict=Feedback.Verdict.POSITIVE)
+    unfit = Feedback.objects.filter(UNFIT, created_at__gte=since)
     return Signals(**asked, unfit=unfit.count(), waiting=open_count())
 
 

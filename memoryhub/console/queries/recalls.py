@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console import explained
+from memoryhub.console import explained, ranges
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.console.reading import read_id
 from memoryhub.console.staging import because
@@ -23,11 +23,6 @@ from memoryhub.recall.prompting import block, handles_of, words_for
 from memoryhub.recall.results import Item
 from memoryhub.tenants.models import ApiKey, Space
 
-DAYS = Choice(
-    "days",
-    _("Days"),
-    (("all", _("all kept")), ("1", _("last one")), ("7", _("last 7")), ("30", _("last 30"))),
-)
 FORM = Choice("form", _("Asked as"), (("all", _("anything")), *RecallLog.Form.choices))
 OUTCOME = Choice(
     "outcome",
@@ -50,7 +45,7 @@ VIA = Choice(
         ("console", _("console")),
     ),
 )
-CHOICES = (DAYS, FORM, OUTCOME, VIA)
+CHOICES = (ranges.KEPT, FORM, OUTCOME, VIA)
 _OUTCOMES = {
     "insufficient": Q(insufficient=True),
     "degraded": ~Q(degraded=[]),
@@ -73,9 +68,7 @@ class Narrowed:
 
 def recalls(filters: Filters, narrowed: Narrowed, now: datetime) -> QuerySet[RecallLog]:
     """Newest first, without what only the page of one shows."""
-    rows = _of(narrowed)
-    if filters["days"] != "all":
-        rows = rows.filter(asked_at__gte=now - timedelta(days=int(filters["days"])))
+    rows = _of(narrowed).filter(ranges.within(filters["days"], "asked_at", now))
     for name in ("form", "via"):
         if filters[name] != "all":
             rows = rows.filter(**{name: filters[name]})
@@ -152,7 +145,7 @@ def told(log: RecallLog) -> dict[str, Any]:
     every = list(log.items.all())
     rows = [row for row in every if row.kind != "core"]
     memories = [(row.kind, row.memory_id) for row in rows]
-    known = _words([*memories, *((each["kind"], UUID(each["id"])) for each in log.dropped)])
+    known = words_of([*memories, *((each["kind"], UUID(each["id"])) for each in log.dropped)])
     shown = explained.of_log(rows, known)
     return {
         "shown": shown,
@@ -175,7 +168,8 @@ def packed(shown: Sequence[explained.Shown]) -> str:
     return block(parts, handles_of(parts), words)
 
 
-def _words(memories: Sequence[tuple[str, UUID]]) -> dict[UUID, Item]:
+def words_of(memories: Sequence[tuple[str, UUID]]) -> dict[UUID, Item]:
+    """What memories, (kind, id) each, say today; of those that are gone nothing. A query a kind."""
     found = [Found(kind, at, 0.0) for kind, at in dict.fromkeys(memories)]  # type: ignore[arg-type]  # the kinds that were logged
     links = links_of(each.id for each in found if each.kind in ("fact", "note"))
     return {item.id: item for item in hydrate(found, links)}

@@ -10,6 +10,7 @@ from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memoryhub.console import ranges
 from memoryhub.console.listing import Choice, Filters, containing
 from memoryhub.console.replying import CHAT
 from memoryhub.engines.llm.own_prompts import PURPOSES
@@ -19,7 +20,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.inference.usage import Figures
 from memoryhub.policies.switches import PROXY
 
-DAYS = Choice("days", _("Days"), (("7", _("last 7")), ("1", _("today")), ("30", _("last 30"))))
+DAYS = Choice("days", _("Days"), (("7", _("last 7")), ("1", _("last one")), ("30", _("last 30"))))
 PURPOSE = Choice(
     "purpose",
     _("Purpose"),
@@ -52,8 +53,13 @@ def by_day(filters: Filters, now: datetime) -> list[Figures]:
 
 
 def _days(filters: Filters, now: datetime) -> list[date]:
-    first = day_of(now).date()
-    return [first - timedelta(days=back) for back in range(int(filters["days"]))]
+    """Today first: the last 24 hours are of two days."""
+    today, first = day_of(now).date(), _first(filters, now).date()
+    return [today - timedelta(days=back) for back in range((today - first).days + 1)]
+
+
+def _first(filters: Filters, now: datetime) -> datetime:
+    return ranges.since(int(filters["days"]), now)
 
 
 def calls(filters: Filters, now: datetime, *, words: bool = False) -> QuerySet[ModelCall]:
@@ -71,8 +77,7 @@ def call_or_404(call_id: UUID) -> ModelCall:
 
 
 def _chosen(filters: Filters, now: datetime) -> QuerySet[ModelCall]:
-    since = day_of(now) - timedelta(days=int(filters["days"]) - 1)
-    rows: QuerySet[ModelCall] = ModelCall.objects.filter(created_at__gte=since)
+    rows: QuerySet[ModelCall] = ModelCall.objects.filter(created_at__gte=_first(filters, now))
     for name in ("purpose", "status"):
         if filters[name] != "all":
             rows = rows.filter(**{name: filters[name]})

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Func, IntegerField, Q, QuerySet, Sum, Value
 from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console import wording
+from memoryhub.console import ranges, wording
 from memoryhub.console.listing import Choice, Filters, Page, containing, page_of
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference import usage
@@ -37,6 +38,8 @@ STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
 STATE = Choice("state", _("State"), tuple((name, label) for name, (label, _) in STATES.items()))
 STEP = Choice("step", _("Step"), (("all", _("any")), *Job.Step.choices))
 DECIDED = Choice("decided", _("Decided"), (("all", _("anything")), *wording.DECISIONS.items()))
+# Beside the state, which has tabs.
+CHOICES = (ranges.KEPT, STEP, DECIDED)
 CONVERSATION = 100
 # Of a conversation, those whose reading is shown.
 EXCHANGES = 5
@@ -61,22 +64,32 @@ class Progress:
         return 100 * self.read // self.total if self.total else 100
 
 
-def jobs(filters: Filters) -> QuerySet[Job]:
+def jobs(filters: Filters, now: datetime) -> QuerySet[Job]:
     """The latest first."""
-    rows = _of_any_state(filters).filter(state__in=STATES[filters["state"]][1])
+    rows = _of_any_state(filters, now).filter(state__in=STATES[filters["state"]][1])
     return rows.select_related("space").order_by("-created_at", "-first_seq", "-id")
 
 
-def job_counts(filters: Filters) -> dict[str, int]:
+def job_counts(filters: Filters, now: datetime) -> dict[str, int]:
     """Per entry of STATES. One statement."""
     counts = {name: Count("pk", filter=Q(state__in=states)) for name, (_, states) in STATES.items()}
-    found: dict[str, int] = _of_any_state(filters).order_by().aggregate(**counts)
+    found: dict[str, int] = _of_any_state(filters, now).order_by().aggregate(**counts)
     return found
 
 
-def _of_any_state(filters: Filters) -> QuerySet[Job]:
+def decided(jobs: QuerySet[Job], op: str) -> int:
+    """How many decisions of this kind, one of DECIDED, were made in them. One statement."""
+    kind = Func(Value(f'$.decisions[*] ? (@.op == "{op}")'), template="%(expressions)s::jsonpath")
+    made = Func("result", kind, function="jsonb_path_query_array")
+    count = Func(made, function="jsonb_array_length", output_field=IntegerField())
+    total: int = jobs.order_by().aggregate(n=Sum(count, default=0))["n"]
+    return total
+
+
+def _of_any_state(filters: Filters, now: datetime) -> QuerySet[Job]:
     rows: QuerySet[Job] = Job.objects.filter(
-        containing(filters.q, "space__subject", "space__name", "error")
+        ranges.within(filters["days"], "created_at", now),
+        containing(filters.q, "space__subject", "space__name", "error"),
     )
     if filters["step"] != "all":
         rows = rows.filter(step=filters["step"])

@@ -42,21 +42,24 @@ _COLUMNS = exports.fields(
 @tenant_page()
 def jobs(request: ConsoleRequest) -> HttpResponse:
     """For a polling browser only the part that changes."""
-    filters = read_filters(request.GET, (work.STATE, work.STEP, work.DECIDED))
-    rows = work.jobs(filters)
+    now = timezone.now()
+    filters = read_filters(request.GET, (work.STATE, *work.CHOICES))
+    rows = work.jobs(filters, now)
     if form := exports.wanted(request):
         return exports.download(form, "jobs", _COLUMNS, rows)
-    counts = work.job_counts(filters)
+    counts = work.job_counts(filters, now)
     context = {
         "filters": filters,
-        "asked": read_filters(request.GET, (work.STEP, work.DECIDED)),  # the state has tabs
+        "asked": read_filters(request.GET, work.CHOICES),  # the state has tabs
         "page": page_of(rows, filters.page),
         "states": [(name, label, counts[name]) for name, (label, _) in work.STATES.items()],
         "open": counts["open"],
         "progress": work.progress(),
         "retryable": RETRYABLE,
-        "now": timezone.now(),
+        "now": now,
     }
+    if (op := filters["decided"]) != "all":
+        context["decided"] = work.decided(rows, op)
     return render(request, "parts/jobs_live.html" if request.htmx else "jobs.html", context)
 
 

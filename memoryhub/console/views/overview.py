@@ -17,6 +17,7 @@ from memoryhub.console.listing import page_of, read_filters
 from memoryhub.console.queries import overview as queries
 from memoryhub.console.queries import quality, usage, webhooks, work
 from memoryhub.console.queries import spaces as space_queries
+from memoryhub.console.ranges import since
 from memoryhub.console.requests import ConsoleRequest
 from memoryhub.tenants.models import Tenant
 
@@ -26,7 +27,7 @@ def overview(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
     filters = read_filters(request.GET, (queries.RANGE,))
     length = int(filters["days"])
-    first = queries.since(length, now)
+    first = since(length, now)
     queue = queries.queue(now)
     totals = queries.tenant_totals(request.tenant, now)
     days = queries.activity(length, now)
