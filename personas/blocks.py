@@ -125,7 +125,7 @@ def create(
         generated=generated,
         updated_at=writer.now,
     )
-    _check_length(block, value)
+    _check_length(block, value, char_limit)
     block.value = value
     block.save(force_insert=True)
     _record(block, writer, None)
@@ -187,32 +187,18 @@ def insert(
 
 def rethink(writer: Writer, block_id: UUID, value: str, version: int | None = None) -> CoreBlock:
     """Write the whole block anew."""
-    return _edited(writer, block_id, version, lambda _: value)
+    return revise(writer, block_id, version, value=value)
 
 
 def rename(writer: Writer, block_id: UUID, label: str, version: int | None = None) -> CoreBlock:
-    label = _checked_label(label)
-    block = _held(writer, block_id, version)
-    if block.label != label:
-        _check_free(block.tenant_id, block.space, block.agent, label)
-        _save(block, writer, label=label)
-    return block
+    return revise(writer, block_id, version, label=label)
 
 
 def resize(
     writer: Writer, block_id: UUID, char_limit: int, version: int | None = None
 ) -> CoreBlock:
     """Another limit, never below what the block holds."""
-    block = _held(writer, block_id, version)
-    if not max(1, len(block.value)) <= char_limit <= MAX_LIMIT:
-        raise InvalidInput(
-            gettext("from %(least)s to %(most)s")
-            % {"least": max(1, len(block.value)), "most": MAX_LIMIT},
-            field="char_limit",
-        )
-    if block.char_limit != char_limit:
-        _save(block, writer, char_limit=char_limit)
-    return block
+    return revise(writer, block_id, version, char_limit=char_limit)
 
 
 def revise(
@@ -224,18 +210,17 @@ def revise(
     label: str | None = None,
     char_limit: int | None = None,
 ) -> CoreBlock:
-    """Text, label and limit at once; None leaves one as it is. A larger limit comes first, a
-    smaller one last, so that the new text fits."""
+    """Text, label and limit at once, as one version and one event; None leaves one as it is."""
     block = _held(writer, block_id, version)
-    grows = char_limit is not None and char_limit > block.char_limit
-    if grows and char_limit is not None:
-        block = resize(writer, block_id, char_limit)
-    if value is not None:
-        block = rethink(writer, block_id, value)
-    if label is not None:
-        block = rename(writer, block_id, label)
-    if char_limit is not None and not grows:
-        block = resize(writer, block_id, char_limit)
+    text = block.value if value is None else value
+    limit = block.char_limit if char_limit is None else char_limit
+    name = block.label if label is None else _checked_label(label)
+    _check_length(block, text, max(limit, block.char_limit))
+    _check_limit(limit, len(text))
+    if name != block.label:
+        _check_free(block.tenant_id, block.space, block.agent, name)
+    if (text, name, limit) != (block.value, block.label, block.char_limit):
+        _save(block, writer, value=text, label=name, char_limit=limit)
     return block
 
 
@@ -267,7 +252,7 @@ def _edited(
 ) -> CoreBlock:
     block = _held(writer, block_id, version)
     value = change(block.value)
-    _check_length(block, value)
+    _check_length(block, value, block.char_limit)
     if value != block.value:
         _save(block, writer, value=value)
     return block
@@ -300,8 +285,16 @@ def _held(writer: Writer, block_id: UUID, version: int | None) -> CoreBlock:
     return block
 
 
-def _check_length(block: CoreBlock, value: str) -> None:
-    if len(value) > block.char_limit:
+def _check_limit(char_limit: int, used: int) -> None:
+    if not max(1, used) <= char_limit <= MAX_LIMIT:
+        raise InvalidInput(
+            gettext("from %(least)s to %(most)s") % {"least": max(1, used), "most": MAX_LIMIT},
+            field="char_limit",
+        )
+
+
+def _check_length(block: CoreBlock, value: str, limit: int) -> None:
+    if len(value) > limit:
         raise InvalidInput(
             gettext(
                 "the block %(label)s holds %(count)s of %(limit)s characters and would have"
@@ -310,14 +303,14 @@ def _check_length(block: CoreBlock, value: str) -> None:
             % {
                 "label": repr(block.label),
                 "count": len(block.value),
-                "limit": block.char_limit,
+                "limit": limit,
                 "would": len(value),
             },
             code="block_full",
             field="text",
             current=len(block.value),
             requested=len(value),
-            limit=block.char_limit,
+            limit=limit,
         )
 
 

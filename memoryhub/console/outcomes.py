@@ -12,14 +12,22 @@ from memoryhub.errors import MemoryHubError
 
 
 def tried(
-    request: ConsoleRequest, work: Callable[[], object], said: str, *, refused: str = ""
+    request: ConsoleRequest,
+    work: Callable[[], object],
+    said: str,
+    *,
+    refused: str = "",
+    undo: Callable[[], str] = str,
 ) -> bool:
-    """Whether it was done. A refusal gives its reason; other errors are none of the person's."""
+    """Whether it was done. A refusal gives its reason; other errors are none of the person's.
+
+    `undo`: once it was done, the tags that offer to take it back.
+    """
     try:
         work()
     except MemoryHubError as error:
         words = {"refused": refused or gettext("Not done"), "why": error.message}
         messages.error(request, gettext("%(refused)s: %(why)s.") % words)
         return False
-    messages.success(request, said)
+    messages.success(request, said, extra_tags=undo())
     return True

@@ -13,6 +13,7 @@ from memoryhub.errors import Conflict, InvalidInput, MemoryHubError, NotFound
 from memoryhub.recall.context import context
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.models import EvolutionEvent
 from personas import blocks
 from personas.blocks import Writer
 from personas.models import BlockVersion, CoreBlock
@@ -174,6 +175,46 @@ def test_renaming_resizing_and_deleting(space: Space) -> None:
     assert made(space, label="c").version == 1
     with pytest.raises(NotFound):
         blocks.append(person, block.id, "late")
+
+
+@pytest.mark.parametrize(
+    ("values", "made_new"),
+    [
+        ({"value": "123456789", "label": "b", "char_limit": 9}, 1),
+        ({"value": "12", "label": "a", "char_limit": 2}, 1),
+        ({"value": "12345", "label": "a", "char_limit": 5}, 0),
+    ],
+)
+def test_text_label_and_limit_are_one_version_and_one_event(
+    space: Space, values: dict[str, Any], made_new: int
+) -> None:
+    block = made(space, "12345", label="a", char_limit=5)
+    events = EvolutionEvent.objects.count()
+    blocks.revise(Writer("ida", "person", MAY, space), block.id, **values)
+    block.refresh_from_db()
+    assert {name: getattr(block, name) for name in values} == values
+    assert block.version == 1 + made_new
+    assert EvolutionEvent.objects.count() == events + made_new
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"value": "1234567890", "char_limit": 9}, "text"),
+        ({"value": "1234", "char_limit": 3}, "char_limit"),
+        ({"value": "12", "char_limit": blocks.MAX_LIMIT + 1}, "char_limit"),
+        ({"value": "12", "label": " "}, "label"),
+    ],
+)
+def test_of_what_is_refused_nothing_is_written(
+    space: Space, values: dict[str, Any], field: str
+) -> None:
+    block = made(space, "12345", label="a", char_limit=5)
+    with pytest.raises(InvalidInput) as refused:
+        blocks.revise(Writer("ida", "person", MAY, space), block.id, **values)
+    assert refused.value.field == field
+    block.refresh_from_db()
+    assert (block.value, block.label, block.char_limit, block.version) == ("12345", "a", 5, 1)
 
 
 def test_the_first_blocks_are_made_once(space: Space) -> None:

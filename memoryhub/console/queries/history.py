@@ -61,6 +61,13 @@ def event_or_404(space: Space, event_id: UUID) -> EvolutionEvent:
     return event
 
 
+def by_hand_at(space: Space, actor: str, at: datetime) -> EvolutionEvent | None:
+    """The change-set that a person made at this moment; None where nothing was changed."""
+    rows = EvolutionEvent.objects.filter(space=space, created_at=at, actor=actor[:120])
+    made: EvolutionEvent | None = rows.filter(kind=EvolutionEvent.Kind.MANUAL).first()
+    return made
+
+
 def outlook(event: EvolutionEvent, actor: str, now: datetime) -> Outlook:
     """Of undoing it together with whatever was built on it."""
     try:

@@ -17,6 +17,7 @@ from memoryhub.console.listing import read_filters
 from memoryhub.console.queries import golden as queries
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.history import undoing
 from memoryhub.console.views.spaces import tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.golden import services
@@ -107,17 +108,19 @@ def _sent(request: ConsoleRequest, space: Any, question: GoldenQuestion | None) 
     try:
         if question and request.POST.get("action") == "remove":
             services.remove_question(space, question.id, actor, now)
-            messages.success(request, _("It is asked no more. Undo it in the space's history."))
+            said = _("It is asked no more.")
         elif question:
             services.change_question(
                 space, question.id, form.text, form.named, actor, now, tags=form.labels
             )
-            messages.success(request, _("Changed."))
+            said = _("Changed.")
         else:
             services.save_question(space, form.text, form.named, actor, now, tags=form.labels)
-            messages.success(request, _("Saved: the next replay asks it."))
+            said = _("Saved: the next replay asks it.")
     except MemoryHubError as error:
         return _page(request, space, question, form, trouble=error.message)
+    with tenant_scope(request.tenant.id):
+        messages.success(request, said, extra_tags=undoing(space, actor, now))
     return redirect("space-golden", space_id=space.id)
 
 

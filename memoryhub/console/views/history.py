@@ -23,7 +23,7 @@ from memoryhub.console.requests import ConsoleRequest
 from memoryhub.console.views.spaces import tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.restoring import roll_back, undo
-from memoryhub.tenants.models import Membership
+from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
 from notes import timeline
 
@@ -31,6 +31,13 @@ from notes import timeline
 def undoable(address: str, label: str = "") -> str:
     """Tags of a message that offers to take back what it tells."""
     return f"{label or gettext('Undo')}:{address}"
+
+
+def undoing(space: Space, actor: str, at: datetime) -> str:
+    """The same for what a person changed in the space at this moment; "" where nothing was, or
+    nothing that the history keeps. Call inside the tenant's scope."""
+    made = queries.by_hand_at(space, actor, at)
+    return undoable(reverse("space-event", args=[space.id, made.id])) if made else ""
 
 
 @tenant_view()

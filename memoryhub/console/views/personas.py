@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from memoryhub.console.outcomes import tried
 from memoryhub.console.queries import personas as queries
 from memoryhub.console.queries.spaces import space_or_404
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.history import undoing
 from memoryhub.console.views.spaces import space_at, tab
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.services import policy_of
@@ -47,13 +49,14 @@ def persona(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def set_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = _posted(request, space_id)
     key, level = request.POST.get("key", ""), request.POST.get("level", "")
+    now = timezone.now()
 
     def change() -> None:
-        now = timezone.now()
         traits.correct(space, key, level, request.user.username, now)
         portrait.redraw(space, now)
 
-    _tried(request, change, _("Set. The pipeline will propose a change, not make one."))
+    said = _("Set. The pipeline will propose a change, not make one.")
+    _tried(request, space, now, change, said)
     return redirect("space-persona", space_id=space.id)
 
 
@@ -61,13 +64,13 @@ def set_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def set_profile(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = _posted(request, space_id)
     key, value = request.POST.get("key", ""), request.POST.get("value", "")
+    now = timezone.now()
 
     def change() -> None:
-        now = timezone.now()
         profiles.write(space, key, value, request.user.username, now)
         portrait.redraw(space, now)
 
-    _tried(request, change, _("The profile is changed."))
+    _tried(request, space, now, change, _("The profile is changed."))
     return redirect("space-persona", space_id=space.id)
 
 
@@ -105,11 +108,11 @@ def block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpRespon
 @tenant_page(role=Membership.Role.EDITOR)
 def new_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = _posted(request, space_id)
-    form = request.POST
+    form, writer = request.POST, _writer(request, space)
 
     def change() -> None:
         blocks.create(
-            _writer(request, space),
+            writer,
             form.get("label", ""),
             _lines(form.get("value", "")),
             tenant_id=space.tenant_id,
@@ -123,7 +126,8 @@ def new_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             shared = CoreBlock.objects.get(space=None, agent="", label=label, retired_at=None)
             blocks.attach(shared, space)
 
-    _tried(request, change, _("The block is there. Agents see it from their next step on."))
+    said = _("The block is there. Agents see it from their next step on.")
+    _tried(request, space, writer.now, change, said)
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -144,7 +148,7 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
             char_limit=_number(form.get("char_limit", "")),
         )
 
-    if not _tried(request, change, _("Saved as a new version.")):
+    if not _tried(request, space, writer.now, change, _("Saved as a new version.")):
         request.session[_draft_key(found)] = value[:MAX_LIMIT]
     return redirect("space-block", space_id=space.id, block_id=found.id)
 
@@ -152,15 +156,16 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
 @tenant_page(role=Membership.Role.EDITOR)
 def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _block(request, space_id, block_id)
-    done = _("Taken away. Its versions stay.")
-    _tried(request, lambda: blocks.delete(_writer(request, space), found.id), done)
+    done, writer = _("Taken away. Its versions stay."), _writer(request, space)
+    _tried(request, space, writer.now, lambda: blocks.delete(writer, found.id), done)
     return redirect("space-blocks", space_id=space.id)
 
 
 @tenant_page(role=Membership.Role.EDITOR)
 def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _block(request, space_id, block_id, anywhere=True)
-    _tried(request, lambda: blocks.attach(found, space), _("Agents of this space see it now."))
+    done = _("Agents of this space see it now.")
+    tried(request, lambda: blocks.attach(found, space), done, refused=_("Not changed"))
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -168,7 +173,7 @@ def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> Htt
 def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _block(request, space_id, block_id)
     done = _("Agents of this space no longer see it.")
-    _tried(request, lambda: blocks.detach(found, space), done)
+    tried(request, lambda: blocks.detach(found, space), done, refused=_("Not changed"))
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -190,9 +195,17 @@ def _writer(request: ConsoleRequest, space: Space) -> Writer:
     return Writer(request.user.username, "person", timezone.now(), space, reason="by hand")
 
 
-def _tried(request: ConsoleRequest, change: Callable[[], object], done: str) -> bool:
-    """All of it or nothing, in one transaction."""
-    return tried(request, transaction.atomic()(change), done, refused=_("Not changed"))
+def _tried(
+    request: ConsoleRequest, space: Space, at: datetime, change: Callable[[], object], done: str
+) -> bool:
+    """All of it or nothing, in one transaction; what it changed `at` this moment can be undone."""
+    return tried(
+        request,
+        transaction.atomic()(change),
+        done,
+        refused=_("Not changed"),
+        undo=lambda: undoing(space, request.user.username, at),
+    )
 
 
 def _number(text: str) -> int:

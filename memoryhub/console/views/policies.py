@@ -21,11 +21,13 @@ from memoryhub.console.queries import policies as queries
 from memoryhub.console.queries import spaces as space_queries
 from memoryhub.console.queries.prompts import prompts_to_choose
 from memoryhub.console.requests import ConsoleRequest
+from memoryhub.console.views.history import undoable
 from memoryhub.console.views.replays import begin
 from memoryhub.console.views.spaces import framed
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import Candidate
 from memoryhub.policies.composing import house_rules
+from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import Layers, layers_of, set_policy
 from memoryhub.tenants.models import Membership, Space
@@ -62,6 +64,7 @@ def space_change(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def return_to(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
     """An earlier version, as a new one."""
     old = queries.version_or_404(version_id)
+    before = _in_force(layers_of(request.tenant.id, old.space), old.space)
     try:
         made = set_policy(
             request.tenant.id,
@@ -75,7 +78,8 @@ def return_to(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
         messages.error(request, _("Not returned: %(why)s.") % {"why": error.message})
     else:
         message = _("Version %(old)s is in force again, as %(new)s.")
-        messages.success(request, message % {"old": old.version, "new": made.version})
+        said = message % {"old": old.version, "new": made.version}
+        messages.success(request, said, extra_tags=_returning(before))
     return redirect(_address(old.space))
 
 
@@ -94,7 +98,7 @@ def space_attempt(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 def _attempted(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     layers = layers_of(request.tenant.id, space)
-    own = layers.own if space else layers.tenant
+    own = _in_force(layers, space)
     preset, overrides = _asked(request, layers, space)
     candidate = Candidate(preset, overrides, base=own.version if own else 0)
     return begin(request, candidate, space, back=_address(space))
@@ -105,12 +109,22 @@ def _asked(
 ) -> tuple[str, dict[str, Any]]:
     """The preset and the overrides of the form: it names a preset, or holds the switches."""
     form = request.POST
-    own = layers.own if space else layers.tenant
+    own = _in_force(layers, space)
     kept = own.overrides if own else {}
     if (chosen := form.get("preset")) is not None:
         return chosen, house_rules(kept)
     base = policies.base_of(layers, of_space=bool(space))
     return own.preset if own else "", policies.read_form(form, base, kept)
+
+
+def _in_force(layers: Layers, space: Space | None) -> PolicyVersion | None:
+    """The latest version of the space, or of the tenant; None where nothing was chosen yet."""
+    return layers.own if space else layers.tenant
+
+
+def _returning(before: PolicyVersion | None) -> str:
+    """Tags that offer the version before; "" after the first one, before which there was none."""
+    return undoable(reverse("policy-return", args=[before.id])) if before else ""
 
 
 # Other pages that set a few switches, and come back to themselves.
@@ -138,7 +152,7 @@ def _page(
     faults = {str(wrong.field): wrong.message} if wrong else {}
     context = {
         "layers": layers,
-        "row": layers.own if space else layers.tenant,
+        "row": _in_force(layers, space),
         "in_force": layers.policy,
         "preset": PRESETS[layers.policy.preset],
         "options": policies.options(layers, of_space=bool(space)),
@@ -167,7 +181,7 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     """Apply a preset (the form names one), or the switches of the form."""
     form = request.POST
     layers = layers_of(request.tenant.id, space)
-    own = layers.own if space else layers.tenant
+    own = _in_force(layers, space)
     preset, overrides = _asked(request, layers, space)
     if "preset" not in form and policies.unchanged(own.overrides if own else {}, overrides):
         messages.info(request, _("Every switch has that value already."))
@@ -189,5 +203,6 @@ def _changed(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         messages.error(request, _CHANGED)
     else:
         message = _("Version %(version)s is in force from the next job on.")
-        messages.success(request, message % {"version": made.version})
+        said = message % {"version": made.version}
+        messages.success(request, said, extra_tags=_returning(own))
     return redirect(_back(request, space))
