@@ -1,11 +1,14 @@
-"""Many memories of one space at once, with their sources and their history, in a few statements."""
+"""Many memories of one space at once, with their sources and their history, and many rows like
+one, in a few statements."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
+
+from django.db.models import Model
 
 from memoryhub.dialogues.messages import text_hash
 from memoryhub.dialogues.models import Session, Turn
@@ -28,6 +31,7 @@ from notes.models import (
 from notes.recording import values_of
 from tests.support.factories import MAY
 
+M = TypeVar("M", bound=Model)
 PER_EVENT = 10  # rows of a change-set
 AN_HOUR = timedelta(hours=1)
 
@@ -44,6 +48,14 @@ def remember(space: Space, count: int) -> None:
     episodes = _episodes(turns, count // 20, own)
     _tie(notes, facts, entities, own)
     _record([*facts, *notes, *entities, *segments, *episodes], turns, own)
+
+
+def repeated(row: M, count: int, **changing: Callable[[int], Any]) -> list[M]:
+    """`count` rows like this one, but for the columns whose values come of their number."""
+    columns = [each.attname for each in row._meta.concrete_fields if not each.primary_key]
+    like = {name: getattr(row, name) for name in columns}
+    numbered = ({name: value(n) for name, value in changing.items()} for n in range(count))
+    return _make([type(row)(**like | values) for values in numbered])
 
 
 def _make(rows: Sequence[Any]) -> list[Any]:
