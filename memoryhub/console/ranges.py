@@ -1,4 +1,4 @@
-"""Ranges of days in addresses: the same range begins at the same moment on every page."""
+"""Ranges of days in addresses: they begin where the overview counts from."""
 
 from __future__ import annotations
 

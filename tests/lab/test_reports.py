@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memoryhub.lab.measuring import curve, figures, summed
@@ -105,6 +107,22 @@ def test_a_run_of_one_tenant_is_nothing_to_another(tenant: Tenant) -> None:
     with tenant_scope(create_tenant("Other", "other").id):
         assert not LabRun.objects.exists()
         assert not LabOutcome.objects.exists()
+
+
+def test_a_report_is_made_without_reading_what_was_said(tenant: Tenant) -> None:
+    run = run_with("mem0")
+    run.tenant = tenant
+    with tenant_scope(tenant.id):
+        run.save(force_insert=True)
+        for number in range(3):
+            outcome(tenant=tenant, run=run, number=number).save(force_insert=True)
+        with CaptureQueriesContext(connection) as seen:
+            made = report_of(run)
+        rows = LabOutcome.objects.filter(run=run)
+        assert made == report(run, rows, [])
+    assert len(seen) == 2
+    for words in ("question", "expected", "answer", "shown"):
+        assert f'."{words}"' not in seen.captured_queries[0]["sql"]
 
 
 def test_the_plots_are_flat_rows_of_all_systems(tenant: Tenant) -> None:
