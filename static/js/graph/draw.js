@@ -30,14 +30,20 @@ function short(text) {
   return text.length > 44 ? `${text.slice(0, 43)}…` : text;
 }
 
+// A Sigma with nothing in it yet: it takes about as long to make as to fill, and is made while the
+// data is on its way.
+export function stage(box) {
+  return new globalThis.Sigma(new MultiUndirectedGraph(), box, { allowInvalidContainer: true });
+}
+
 // `view`: kinds and links shown, least weight, words searched, what is coloured by, and which
 // memory is open or pointed at. Changing it and calling `refresh` is all there is to it.
 export class Picture {
-  constructor(box, data, graph, view) {
-    Object.assign(this, { data, graph, view, box });
+  constructor(box, data, graph, view, sigma) {
+    Object.assign(this, { data, graph, view, box, sigma });
     this.lit = null;
     this.paint();
-    this.sigma = new globalThis.Sigma(graph, box, {
+    sigma.setSettings({
       nodeReducer: (node, held) => this.node(node, held),
       edgeReducer: (edge, held) => this.edge(edge, held),
       defaultDrawNodeHover: (context, held, settings) => this.named(context, held, settings),
@@ -52,8 +58,8 @@ export class Picture {
       maxCameraRatio: 4,
       stagePadding: 36,
       hideEdgesOnMove: data.edges.length > 4000,
-      allowInvalidContainer: true,
     });
+    sigma.setGraph(graph);
   }
 
   paint() {

@@ -2,7 +2,7 @@
 
 import "../../vendor/graphology/graphology.umd.min.js";
 import "../../vendor/sigma/sigma.min.js";
-import { graphOf, Picture } from "./draw.js";
+import { graphOf, Picture, stage } from "./draw.js";
 import { arrange, firstPlaces, forget, keep } from "./place.js";
 import { onTheme, still } from "./theme.js";
 
@@ -15,6 +15,7 @@ const trouble = root?.querySelector(".graph-trouble");
 const words = root?.dataset; // what is said, in the reader's language
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 let picture = null;
+let ready = null; // the next picture's stage
 let worker = null;
 let data = null;
 
@@ -96,8 +97,9 @@ function draw() {
   const graph = graphOf(data, first?.places);
   const open = picture ? picture.view.open : new URLSearchParams(location.search).get("node");
   picture?.end();
-  box.replaceChildren();
-  picture = new Picture(box, data, graph, { ...asked(), open: null, pointed: null });
+  if (!ready) box.replaceChildren();
+  picture = new Picture(box, data, graph, { ...asked(), open: null, pointed: null }, ready ?? stage(box));
+  ready = null;
   root.picture = picture; // for those who measure it
   root.dataset.nodes = graph.order;
   const drawn = picture;
@@ -272,6 +274,7 @@ function begin() {
   });
   onTheme(() => picture?.repaint());
   load(root.dataset.url); // the page has asked for it already
+  ready = stage(box);
 }
 
 if (root) begin();
