@@ -215,8 +215,9 @@ def revise(
     text = block.value if value is None else value
     limit = block.char_limit if char_limit is None else char_limit
     name = block.label if label is None else _checked_label(label)
-    _check_length(block, text, max(limit, block.char_limit))
-    _check_limit(limit, len(text))
+    if value is not None or char_limit is not None:  # a name is free of what the block holds
+        _check_length(block, text, max(limit, block.char_limit))
+        _check_limit(limit, len(text))
     if name != block.label:
         _check_free(block.tenant_id, block.space, block.agent, name)
     if (text, name, limit) != (block.value, block.label, block.char_limit):

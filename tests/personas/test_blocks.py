@@ -197,6 +197,12 @@ def test_text_label_and_limit_are_one_version_and_one_event(
     assert EvolutionEvent.objects.count() == events + made_new
 
 
+def test_a_block_that_an_undoing_left_too_full_can_be_renamed(space: Space) -> None:
+    block = made(space, "12345", label="a", char_limit=5)
+    CoreBlock.objects.filter(id=block.id).update(char_limit=4)
+    assert blocks.rename(Writer("ida", "person", MAY, space), block.id, "b").label == "b"
+
+
 @pytest.mark.parametrize(
     ("values", "field"),
     [
