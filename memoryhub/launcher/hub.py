@@ -93,7 +93,12 @@ class Hub:
         except KeyboardInterrupt:
             self.say("Stopping.")
             return 0
-        except MemoryHubError as error:
+        except Exception as error:
+            if self.interrupts.asked:  # what it tore says so in its own way
+                self.say("Stopping.")
+                return 0
+            if not isinstance(error, MemoryHubError):
+                raise
             self.say(str(error))
             return 1
         finally:

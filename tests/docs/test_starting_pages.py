@@ -87,4 +87,5 @@ def started(block: str, folder: Path) -> None:
         finally:
             if hub.poll() is None:
                 os.killpg(hub.pid, signal.SIGINT)
-            assert hub.wait(timeout=60) in (0, 130)
+            status = hub.wait(timeout=60)
+            assert status in (0, 130), log.read_text(errors="replace")[-3000:]

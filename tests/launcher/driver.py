@@ -24,6 +24,12 @@ def prepare(behaviour: set[str], say: object) -> None:
     if "slow-preparation" in behaviour:
         print("preparing", flush=True)
         time.sleep(60)
+    if "torn-preparation" in behaviour:
+        try:
+            print("preparing", flush=True)
+            time.sleep(60)
+        finally:
+            raise OSError("the connection is lost")  # as a transaction that can't be rolled back
     if "failing-preparation" in behaviour:
         raise LauncherError("The migration cannot be done.")
 

@@ -45,8 +45,9 @@ def test_children_that_do_not_listen_are_killed_with_their_children(
     assert all(is_gone(pid) for pid in pids)
 
 
-def test_a_signal_while_preparing_stops_the_preparation(hub: Start) -> None:
-    running = hub("slow-preparation", "postgres")
+@pytest.mark.parametrize("behaviour", ["slow-preparation", "torn-preparation"])
+def test_a_signal_while_preparing_stops_the_preparation(hub: Start, behaviour: str) -> None:
+    running = hub(behaviour, "postgres")
     running.wait_for("preparing")
     assert running.end(signal.SIGINT) == 0
     assert not EmbeddedPostgres(running.folder).is_running()
