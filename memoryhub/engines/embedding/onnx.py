@@ -1,9 +1,14 @@
-"""all-MiniLM-L6-v2 with weights stored in int8, on ONNX Runtime: no torch, no network."""
+"""all-MiniLM-L6-v2 with weights in int8, on ONNX Runtime: no torch, no network.
+
+How it is computed is said in `minilm.onnx` (minilm_graph.py draws it), what with in the package
+that carries the weights.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -21,13 +26,16 @@ from memoryhub.engines.embedding.packaged import (
 from memoryhub.engines.embedding.vectors import unit
 
 BATCH = 16
+_GRAPH = Path(__file__).with_name("minilm.onnx")
+# Where the places that the graph names are looked up.
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
 class OnnxMiniLM:
     """The default Embedder. Loads on first use; may be called from several threads.
 
-    Weights are widened to float32 at load and activations are never quantised, so a
-    text's vector does not depend on the batch it travels in.
+    What is multiplied by the weights is quantised by the block within a token, so a text's vector
+    does not depend on the batch it travels in.
     """
 
     name = "minilm-l6-v2-int8"
@@ -54,11 +62,7 @@ class OnnxMiniLM:
 
     def _pooled(self, ids: list[list[int]]) -> NDArray[np.float32]:
         tokens, mask = _padded(ids)
-        inputs = {
-            "input_ids": tokens,
-            "attention_mask": mask,
-            "token_type_ids": np.zeros_like(tokens),
-        }
+        inputs = {"input_ids": tokens, "attention_mask": mask}
         hidden = self._session.run(["last_hidden_state"], inputs)[0]
         return mean_pooled(hidden, mask)
 
@@ -74,8 +78,9 @@ class OnnxMiniLM:
         options.inter_op_num_threads = 1
         # The arena keeps the largest batch's memory for ever and gains no speed here.
         options.enable_cpu_mem_arena = False
+        options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
         return ort.InferenceSession(
-            str(MINILM_MODEL.locate()), options, providers=["CPUExecutionProvider"]
+            _GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"]
         )
 
 
