@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memoryhub.engines.local.evidence import Asked, Sentence, asked_of, ranked, stems
+from memoryhub.engines.local.evidence import Asked, Sentence, asked_of, names, ranked, stems
 from memoryhub.engines.local.language import LanguageCode, language_of
 from memoryhub.engines.local.phrases import Phrase, Wish, phrases, wish_of
 from memoryhub.engines.local.timing import day, times_in, written
@@ -46,6 +46,7 @@ _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
 # did, in the units of a search's score.
 _SOMEBODY_ELSES = 0.8
+_IS = frozenset({"be"})
 _NONE = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
@@ -59,7 +60,9 @@ def answer(question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answ
     stated = any(_states(asked, quote) for quote in quotes)
     if stated:
         sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.named)]
-    if not sentences or (not stated and _is_somebody_elses(asked, quotes)):
+    if not sentences or not (stated or _says_what(asked)):
+        return Answer(_NONE[language], quoted=True)
+    if not stated and _is_somebody_elses(asked, quotes):
         return Answer(_NONE[language], quoted=True)
     if _WHEN.search(question):
         made = _dated(sentences, quotes, language)
@@ -76,10 +79,15 @@ def _states(asked: Asked, quote: Quote) -> bool:
     return bool(quote.owner) and (quote.owner,) == asked.named and quote.states(asked.predicates)
 
 
+def _says_what(asked: Asked) -> bool:
+    """Whether it has words to look for, or names somebody to be told about."""
+    return bool(asked.stems) or any(names(asked.text, name) for name in asked.named)
+
+
 def _is_somebody_elses(asked: Asked, quotes: Sequence[Quote]) -> bool:
     """Whether the question is about one person, and another one said what bears on it."""
-    if len(asked.named) != 1:
-        return False
+    if len(asked.named) != 1 or asked.stems <= _IS:
+        return False  # "Who is Rita?": whoever tells
     person = asked.named[0]
     theirs = [q for q in quotes if _is_about(q, person)]
     others = [q for q in quotes if not _is_about(q, person) and (q.speaker or q.owner)]
@@ -135,16 +143,30 @@ def _yes(
 
 def _short(asked: Asked, sentences: Sequence[Sentence], quotes: Sequence[Quote]) -> Answer | None:
     """The phrases asked for, where they are sure enough. Of one thing, what a fact states goes
-    before what was said: it is kept up to date."""
+    before what was said: it is kept up to date, and knows itself which of its words is meant."""
     wish = wish_of(asked.text)
     if wish.kind == "other":
         return None
     stating = [s for s in sentences if not wish.many and _states(asked, quotes[s.quote])]
+    if stating and quotes[stating[0].quote].object and wish.kind != "why":
+        value = _value(stating[0], quotes[stating[0].quote])
+        return value or _quoted(asked, stating[:1], quotes)
     for among in (stating, sentences):
         found = [p for p in phrases(asked, wish, among) if p.score >= _SURE] if among else []
         if chosen := list(_unlike(found, wish)):
             return _joined([(p.text, p) for p in chosen], ", ")
     return None
+
+
+def _value(sentence: Sentence, quote: Quote) -> Answer | None:
+    """What the fact says of the one thing asked for, where its text has it in these words."""
+    words = rf"(?<!\w){re.escape(quote.object)}(?!\w)"
+    match = re.search(words, sentence.text, re.I) if quote.object else None
+    if match is None:
+        return None
+    start = sentence.start + match.start()
+    part, span = (0, len(match[0])), (start, start + len(match[0]))
+    return Answer(match[0], True, (sentence.quote,), (Support(sentence.quote, part, span),))
 
 
 def _unlike(found: Sequence[Phrase], wish: Wish) -> Iterator[Phrase]:

@@ -13,7 +13,7 @@ from memoryhub.engines.local.language import language_of
 from memoryhub.engines.local.predicates import predicate_words, question_predicates
 from memoryhub.engines.local.summaries import tokens_of
 from memoryhub.engines.local.verbs import lemma_of
-from memoryhub.engines.local.wordlists import words
+from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE, words
 from memoryhub.engines.types import Quote
 
 _SPEAKER = re.compile(r"^([^:\n]{1,40}): ", re.M)
@@ -26,8 +26,9 @@ _ASKING = words(
     month day date time would could will can may might should did does
     """
 )
-# Whoever asks speaks of themselves, and of nobody of theirs ("my sister").
-_OF_ONESELF = re.compile(r"^(?!.*\b(?:my|our)\b).*\b(?:I|me|myself)\b", re.S)
+# Whoever asks speaks of themselves or of what is theirs, and of nobody of theirs ("my sister").
+_OF_ONESELF = re.compile(r"\b(?:I|[Mm]e|[Mm]yself|[Mm]y|[Mm]ine)\b")
+_OF_THEIRS = re.compile(r"\b(?:my|our) ((?:[\w'’-]+ ){0,3}[\w-]+)", re.I)
 _READ = 4000  # characters of a memory
 # What a sentence's own words count beside those of the memory it stands in.
 _OWN = 0.6
@@ -75,7 +76,7 @@ def asked_of(question: str, quotes: Sequence[Quote], subject: str) -> Asked:
     known = [subject, *(name for quote in quotes for name in _people(quote))]
     people = {name.casefold(): name for name in known}
     named = tuple(sorted(name for name in people.values() if name and names(question, name)))
-    if not named and subject and _OF_ONESELF.search(question):
+    if not named and subject and _is_of_oneself(question):
         named = (people[subject.casefold()],)
     inside = {stem for name in named for stem in stems(name)}
     return Asked(
@@ -84,6 +85,11 @@ def asked_of(question: str, quotes: Sequence[Quote], subject: str) -> Asked:
         stems=frozenset(stems(question) - inside - _ASKING),
         predicates=question_predicates(question),
     )
+
+
+def _is_of_oneself(question: str) -> bool:
+    theirs = {stem for match in _OF_THEIRS.finditer(question) for stem in stems(match[1])}
+    return bool(_OF_ONESELF.search(question)) and not theirs & (PEOPLE | ANIMALS)
 
 
 def _people(quote: Quote) -> Sequence[str]:

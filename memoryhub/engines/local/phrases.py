@@ -38,8 +38,10 @@ _TIMES = frozenset({"DATE", "TIME"})
 _REASON = re.compile(
     r"(?:\'cause|\b(?:because|cuz|since|so that|in order to|due to|as it|thanks to)\b)\s*", re.I
 )
+_ONES = "one|two|three|four|five|six|seven|eight|nine"
 _NUMBER = (
-    r"\d[\d,.]*|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
+    rf"\d[\d,.]*|an?|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:{_ONES}))?"
+    rf"|(?:{_ONES})|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|a few|several|a couple(?: of)?"
 )
 _AMOUNT = re.compile(

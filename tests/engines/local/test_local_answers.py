@@ -290,3 +290,57 @@ def test_what_one_asks_of_one_s_own_people_is_about_them() -> None:
     rita = known_of("Rita", "My sister Rita lives in Braga.", 9.7)
     own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
     assert "Braga" in ENGINE.answer("Where does my sister live?", [rita, own], subject="Ana").text
+
+
+def fact(predicate: str, value: str, text: str, owner: str = "Ana") -> Quote:
+    return Quote(text, AT, owner=owner, predicate=predicate, object=value, bearing=8.0)
+
+
+AGE = fact("age", "35", "Ana turned thirty-five on Saturday.")
+GLAZE = fact("favourite_glaze", "celadon", "Ana's favourite glaze is celadon now.")
+OFFER = Quote("An art school in Madrid offered Ana a job.", AT, owner="Ana", bearing=9.0)
+WORK = fact("works_as", "teacher", "Ana teaches ceramics at Escuela Las Moreras.")
+NURSE = fact("works_as", "nurse", "Rita is a nurse.", "Rita")
+
+
+@pytest.mark.parametrize("whose", ["my", "Ana's"])
+def test_one_who_asks_of_what_is_theirs_is_answered_as_if_named(whose: str) -> None:
+    def asked(question: str, *quotes: Quote) -> str:
+        return str(ENGINE.answer(question.format(whose), quotes, subject="Ana").text)
+
+    assert asked("What is {} favourite glaze?", AGE, GLAZE) == "celadon"
+    assert asked("What is {} job?", OFFER, NURSE, WORK) == f"“{WORK.text}”"
+    assert asked("What is {} profession now?", NURSE, WORK) == f"“{WORK.text}”"
+
+
+def test_a_fact_whose_value_is_not_in_its_words_is_quoted_and_not_taken_apart() -> None:
+    made = ENGINE.answer("How old am I?", [AGE], subject="Ana")
+    assert (made.text, made.used) == (f"“{AGE.text}”", (0,))
+
+
+def test_a_value_points_at_its_own_words() -> None:
+    made = ENGINE.answer("What is my favourite glaze?", [AGE, GLAZE], subject="Ana")
+    (support,) = made.supports
+    assert support.span is not None
+    assert GLAZE.text[slice(*support.span)] == made.text == "celadon"
+
+
+@pytest.mark.parametrize("question", ["What is my name?", "When?", "How many?"])
+def test_a_question_that_says_nothing_to_look_for_finds_nothing(question: str) -> None:
+    boy = turn("A boy called Nico asked me about it.")
+    assert ENGINE.answer(question, [boy], subject="Ana").used == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("I planted thirty-five trees.", "thirty-five"), ("I planted sixteen trees.", "sixteen")],
+)
+def test_a_number_in_words_is_given_whole(text: str, number: str) -> None:
+    assert ENGINE.answer("How many trees did Ana plant?", [turn(text)]).text == number
+
+
+def test_who_somebody_is_may_be_told_by_another() -> None:
+    said = Quote("My sister Rita cooked it.", AT, speaker="Ana", bearing=9.0)
+    made = ENGINE.answer("Who is Rita?", [said, NURSE], subject="Ana")
+    assert made.used
+    assert "sister" in made.text or "nurse" in made.text
