@@ -27,7 +27,7 @@ from memoryhub.tenants.statements import prepared, squeezed
 from notes import approximate
 from notes.queries import current_sql
 
-PER_ARM = 60
+PER_ARM = 40
 # What ts_rank gives for one occurrence of one word, times the number of words asked for.
 ONE_MATCH = 0.0608
 # Of a longer question, this many words count as all of it.

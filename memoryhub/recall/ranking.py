@@ -31,8 +31,9 @@ KIND_OF: Mapping[Channel, ItemKind] = {"facts": "fact", "raw": "turn", "notes": 
 _CHANNEL_OF = {kind: channel for channel, kind in KIND_OF.items()}
 # Where policy hides what has faded, so many more are looked at, lest they crowd out the rest.
 _CROWD = 3
-# Scores are relative to what else is looked at: so many times what is wanted of each kind.
-_POOL = 4
+# Scores are relative to what else is looked at: in each arm so many times what is wanted in all,
+# or of each kind.
+_WIDE, _POOL = 2, 4
 # Links are read of so many times what is wanted: some give way to one another.
 SPARE = 3
 
@@ -69,7 +70,7 @@ def ranked(
     if not kinds:
         return Ranked()
     with clock.stage("candidates"):
-        known, hidden = candidates_of(ask, kinds, _POOL * per_kind if per_kind else most)
+        known, hidden = candidates_of(ask, kinds, _POOL * per_kind if per_kind else _WIDE * most)
     with clock.stage("rank"):
         order = fuse(
             ask.way, known, kept=partial(fading.kept, ask) if fading.matters(ask) else None
@@ -83,8 +84,9 @@ def ranked(
     return Ranked(chosen, order, passed, links, barren=not (passed or hidden))
 
 
-def candidates_of(ask: Ask, kinds: Sequence[ItemKind], most: int) -> Looked:
-    """Everything that is ranked, to find the `most` best. Call inside the tenant's scope."""
+def candidates_of(ask: Ask, kinds: Sequence[ItemKind], per_arm: int) -> Looked:
+    """Everything that is ranked: of each kind the `per_arm` best of each arm, PER_ARM at least.
+    Call inside the tenant's scope."""
     crowd = _CROWD if hides(ask.policy.forget) else 1
     known = candidates(
         ask.space,
@@ -93,7 +95,7 @@ def candidates_of(ask: Ask, kinds: Sequence[ItemKind], most: int) -> Looked:
         model=ask.model,
         kinds=kinds,
         visibility=ask.visibility,
-        per_arm=crowd * max(PER_ARM, most),
+        per_arm=crowd * max(PER_ARM, per_arm),
     )
     return Looked(known.seen + unread(ask), known.hidden) if "turn" in kinds else known
 
