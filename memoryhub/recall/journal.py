@@ -22,6 +22,7 @@ from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.recall.results import Dropped, Finding, Item
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.statements import insert
 from notes.models import Receipt
 
 # Of a longer question, its beginning.
@@ -176,10 +177,7 @@ def write(space: Space, made: Sequence[Entry]) -> None:
     if not kept:
         return
     places = {"tenant_id": space.tenant_id, "space_id": space.id}
-    RecallLog.objects.bulk_create(RecallLog(**places, **each.log) for each in kept)
-    RecallLogItem.objects.bulk_create(
-        RecallLogItem(**places, log_id=each.log["id"], **item)
-        for each in kept
-        for item in each.items
-    )
+    insert(RecallLog, [{**places, **each.log} for each in kept])
+    items = [{**places, "log_id": e.log["id"], **item} for e in kept for item in e.items]
+    insert(RecallLogItem, items)
     expired(max(each.log["asked_at"] for each in kept)).delete()

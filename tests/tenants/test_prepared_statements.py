@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import ProgrammingError, connection
 from django.test.utils import CaptureQueriesContext
 
+from memoryhub.recall.models import RecallLog
+from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_tenant
-from memoryhub.tenants.statements import prepared
+from memoryhub.tenants.services import create_tenant, ensure_space
+from memoryhub.tenants.statements import insert, prepared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,3 +51,32 @@ def test_what_is_prepared_is_logged_as_a_query_each_time() -> None:
         for number in (2, 3):
             _rows(_ASKED, {"number": number, "words": []})
     assert [query["sql"] for query in caught] == [_ASKED, _ASKED]
+
+
+_ODD = """a "quoted" \\ back\\slash, it's {curly}, a,comma, NULL, 🙂 他\n\ttab"""
+_AT = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
+
+
+def test_rows_are_inserted_as_they_were_given_the_rest_by_default() -> None:
+    tenant = create_tenant("Cleo", "cleo")
+    with tenant_scope(tenant.id):
+        space = ensure_space(tenant.id, "cleo")
+    given = {"tenant_id": tenant.id, "space_id": space.id, "asked_at": _AT, "form": "search"}
+    told = {"query": _ODD, "options": {_ODD: [_ODD, None, 1.5, True]}, "tokens": 7}
+    one, other = new_id(), new_id()
+    with tenant_scope(tenant.id):
+        insert(RecallLog, [])
+        insert(RecallLog, [given | told | {"id": one}, given | {"id": other, "query": "?"}])
+        row, plain = RecallLog.objects.get(id=one), RecallLog.objects.get(id=other)
+    assert {name: getattr(row, name) for name in told} == told
+    assert (row.asked_at, row.tenant_id, row.dropped, row.rounds) == (_AT, tenant.id, [], 1)
+    assert (plain.options, plain.tokens, plain.milliseconds) == ({}, None, 0)
+
+
+def test_no_row_is_inserted_for_another_tenant() -> None:
+    own, other = create_tenant("Dan", "dan"), create_tenant("Eve", "eve")
+    with tenant_scope(other.id):
+        space = ensure_space(other.id, "eve")
+    row = {"tenant_id": other.id, "space_id": space.id, "asked_at": _AT, "query": "?"}
+    with pytest.raises(ProgrammingError, match="row-level security"), tenant_scope(own.id):
+        insert(RecallLog, [row])
