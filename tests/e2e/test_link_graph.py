@@ -61,7 +61,9 @@ def test_the_graph_is_drawn_and_a_memory_opens_beside_it(visitor: Visitor, world
     assert "node=" not in page.url
 
 
-PLACE = """id => { const { sigma, graph } = document.getElementById("graph").picture;
+# Where it is once the new places are painted: until then they are measured by the old extent.
+PLACE = """async id => { for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+  const { sigma, graph } = document.getElementById("graph").picture;
   return sigma.graphToViewport(graph.getNodeAttributes(id)) }"""
 
 
