@@ -28,7 +28,7 @@ from memoryhub.recall.arms import Visibility
 from memoryhub.recall.asking import Clock, prepare
 from memoryhub.recall.fusion import Candidate, fuse
 from memoryhub.recall.hydration import Links, links_of
-from memoryhub.recall.ranking import SPARE, candidates_of
+from memoryhub.recall.ranking import SPARE, WIDE, candidates_of
 from memoryhub.recall.routing import Route
 from memoryhub.recall.selection import distinct, relevant
 from memoryhub.recall.services import KINDS
@@ -169,7 +169,7 @@ def sample_of(space: Space, question: Question, names: Mapping[UUID, frozenset[s
     """Asked as the service would. `names`: what the data calls each turn."""
     ask, _ = prepare(space, question.text, Visibility(timezone.now()), Clock())
     with tenant_scope(space.tenant_id):
-        found = candidates_of(ask, KINDS, 2 * LIMIT).seen
+        found = candidates_of(ask, KINDS, WIDE * LIMIT).seen
         links = links_of(c.id for c in found if c.kind != "turn")
     refs = [
         frozenset().union(*(names[turn] for turn in _turns(candidate, links)))

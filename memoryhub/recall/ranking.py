@@ -33,7 +33,7 @@ _CHANNEL_OF = {kind: channel for channel, kind in KIND_OF.items()}
 _CROWD = 3
 # Scores are relative to what else is looked at: in each arm so many times what is wanted in all,
 # or of each kind.
-_WIDE, _POOL = 2, 4
+WIDE, _POOL = 2, 4
 # Links are read of so many times what is wanted: some give way to one another.
 SPARE = 3
 
@@ -70,7 +70,7 @@ def ranked(
     if not kinds:
         return Ranked()
     with clock.stage("candidates"):
-        known, hidden = candidates_of(ask, kinds, _POOL * per_kind if per_kind else _WIDE * most)
+        known, hidden = candidates_of(ask, kinds, _POOL * per_kind if per_kind else WIDE * most)
     with clock.stage("rank"):
         order = fuse(
             ask.way, known, kept=partial(fading.kept, ask) if fading.matters(ask) else None

@@ -13,7 +13,7 @@ import onnxruntime as ort
 import pytest
 
 from memoryhub.engines.embedding import minilm_graph, packaged
-from memoryhub.engines.embedding.onnx import OnnxMiniLM, batches_by_length, mean_pooled
+from memoryhub.engines.embedding.onnx import GRAPH, OnnxMiniLM, batches_by_length, mean_pooled
 from memoryhub.engines.embedding.packaged import (
     CLS,
     MINILM_MODEL,
@@ -59,7 +59,7 @@ def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
 
 def test_the_graph_that_ships_is_the_one_that_is_drawn() -> None:
     drawn = minilm_graph.drawn().SerializeToString(deterministic=True)
-    assert minilm_graph.GRAPH.read_bytes() == drawn, "run python -m " + minilm_graph.__name__
+    assert GRAPH.read_bytes() == drawn, "run python -m " + minilm_graph.__name__
 
 
 def test_a_packaged_file_that_is_not_there_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:

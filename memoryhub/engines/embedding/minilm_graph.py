@@ -17,9 +17,9 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from memoryhub.engines.embedding.onnx import GRAPH
 from memoryhub.engines.embedding.packaged import MINILM_MODEL
 
-GRAPH = Path(__file__).with_name("minilm.onnx")
 LAYERS, HEADS, WIDTH = 6, 12, 384
 # Of so many weights, and of what they are multiplied by, one scale. Smaller blocks are nearer to
 # float32 and slower; larger ones are computed otherwise for one text than for many.

@@ -26,7 +26,7 @@ from memoryhub.engines.embedding.packaged import (
 from memoryhub.engines.embedding.vectors import unit
 
 BATCH = 16
-_GRAPH = Path(__file__).with_name("minilm.onnx")
+GRAPH = Path(__file__).with_name("minilm.onnx")
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
@@ -79,9 +79,7 @@ class OnnxMiniLM:
         # The arena keeps the largest batch's memory for ever and gains no speed here.
         options.enable_cpu_mem_arena = False
         options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
-        return ort.InferenceSession(
-            _GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"]
-        )
+        return ort.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
 
 
 def batches_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:

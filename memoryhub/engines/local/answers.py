@@ -161,12 +161,12 @@ def _short(asked: Asked, sentences: Sequence[Sentence], quotes: Sequence[Quote])
 def _value(sentence: Sentence, quote: Quote) -> Answer | None:
     """What the fact says of the one thing asked for, where its text has it in these words."""
     words = rf"(?<!\w){re.escape(quote.object)}(?!\w)"
-    match = re.search(words, sentence.text, re.I) if quote.object else None
+    match = re.search(words, sentence.text, re.I)
     if match is None:
         return None
-    start = sentence.start + match.start()
-    part, span = (0, len(match[0])), (start, start + len(match[0]))
-    return Answer(match[0], True, (sentence.quote,), (Support(sentence.quote, part, span),))
+    start, end = sentence.start + match.start(), sentence.start + match.end()
+    phrase = Phrase(sentence.quote, start, end, match[0], sentence.score)
+    return _joined([(phrase.text, phrase)], "")
 
 
 def _unlike(found: Sequence[Phrase], wish: Wish) -> Iterator[Phrase]:
