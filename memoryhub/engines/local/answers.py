@@ -46,7 +46,6 @@ _SURE, _AS_SURE = 1.6, 0.5
 # By how much more what another person said must bear on the question than what the asked-for one
 # did, in the units of a search's score.
 _SOMEBODY_ELSES = 0.8
-_IS = frozenset({"be"})
 _NONE = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
 
 
@@ -86,8 +85,8 @@ def _says_what(asked: Asked) -> bool:
 
 def _is_somebody_elses(asked: Asked, quotes: Sequence[Quote]) -> bool:
     """Whether the question is about one person, and another one said what bears on it."""
-    if len(asked.named) != 1 or asked.stems <= _IS:
-        return False  # "Who is Rita?": whoever tells
+    if len(asked.named) != 1:
+        return False
     person = asked.named[0]
     theirs = [q for q in quotes if _is_about(q, person)]
     others = [q for q in quotes if not _is_about(q, person) and (q.speaker or q.owner)]

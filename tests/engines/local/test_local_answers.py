@@ -337,10 +337,3 @@ def test_a_question_that_says_nothing_to_look_for_finds_nothing(question: str) -
 )
 def test_a_number_in_words_is_given_whole(text: str, number: str) -> None:
     assert ENGINE.answer("How many trees did Ana plant?", [turn(text)]).text == number
-
-
-def test_who_somebody_is_may_be_told_by_another() -> None:
-    said = Quote("My sister Rita cooked it.", AT, speaker="Ana", bearing=9.0)
-    made = ENGINE.answer("Who is Rita?", [said, NURSE], subject="Ana")
-    assert made.used
-    assert "sister" in made.text or "nurse" in made.text
