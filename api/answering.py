@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.authentication import key_of
-from api.serializers import AnswerSerializer
+from api.serializers import AnswerSerializer, checked
 from api.views import HubView, space_of
 from memoryhub.dialogues.messages import checked_text, in_zone
 from memoryhub.dialogues.models import Session
@@ -32,9 +32,7 @@ class AnswerView(HubView):
         from memoryhub.recall.answering import answer  # loads the engines
         from memoryhub.recall.asking import Asker
 
-        body = AnswerSerializer(data=self.body(request))
-        body.is_valid(raise_exception=True)
-        wanted = dict(body.validated_data)
+        wanted = checked(AnswerSerializer, self.body(request))
         question = checked_text(wanted.pop("question"), field="question")
         space = space_of(request, wanted.pop("subject"))
         session_id = _session(space, wanted.pop("session"))

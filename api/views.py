@@ -25,6 +25,7 @@ from api.serializers import (
     ContextSerializer,
     QuestionSerializer,
     SearchSerializer,
+    checked,
 )
 from memoryhub.dialogues.messages import checked_text, in_zone
 from memoryhub.dialogues.models import Session
@@ -97,12 +98,11 @@ class MemoriesView(HubView):
 
     @extend_schema(request=AddSerializer, responses={200: dict[str, Any], 202: dict[str, Any]})
     def post(self, request: Request) -> Response:
-        body = AddSerializer(data=self.body(request))
-        body.is_valid(raise_exception=True)
-        wait = flag_of(request, "wait") or body.validated_data["wait"]
-        key, wanted = key_of(request), body.request()
+        sent = checked(AddSerializer, self.body(request))
+        wait = flag_of(request, "wait") or sent["wait"]
+        key, wanted = key_of(request), AddSerializer.asked(sent)
         _allowed(request, wanted.subject)
-        if body.validated_data["dry_run"]:
+        if sent["dry_run"]:
             return Response(_rehearsed(key.tenant_id, wanted))
         answer, replayed = once(
             key.tenant_id,
@@ -140,11 +140,10 @@ class BatchView(HubView):
 
     @extend_schema(request=BatchSerializer, responses={202: dict[str, Any]})
     def post(self, request: Request) -> Response:
-        body = BatchSerializer(data=self.body(request))
-        body.is_valid(raise_exception=True)
+        items = checked(BatchSerializer, self.body(request))["items"]
         key = key_of(request)
-        wanted = [AddSerializer.asked(item) for item in body.validated_data["items"]]
-        _check_batch(body.validated_data["items"])
+        wanted = [AddSerializer.asked(item) for item in items]
+        _check_batch(items)
         for subject in dict.fromkeys(each.subject for each in wanted):
             _allowed(request, subject)
         answer, replayed = once(
@@ -223,17 +222,18 @@ class QuestionView(HubView):
     scopes: ClassVar = {"POST": "read"}
     example: ClassVar = {"subject": "ana", "query": "where does she play chess"}
 
-    def question(self, request: Request, body: QuestionSerializer) -> Question:
+    def question(self, request: Request, kind: type[QuestionSerializer]) -> Question:
         """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
-        from memoryhub.recall.asking import Asker
+        from memoryhub.recall.asking import Asker, standing_of
 
-        body.is_valid(raise_exception=True)
-        wanted = dict(body.validated_data)
+        wanted = checked(kind, self.body(request))
         query = checked_text(wanted.pop("query"), field="query")
-        space = space_of(request, wanted.pop("subject"))
+        with tenant_scope(key_of(request).tenant_id):
+            space = space_of(request, wanted.pop("subject"))
+            wanted["session_id"] = _session(space, wanted.pop("session"))
+            wanted["standing"] = standing_of(space)
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
-        wanted["session_id"] = _session(space, wanted.pop("session"))
         wanted["asked_by"] = Asker("api", str(key_of(request).id))
         return Question(space, query, wanted)
 
@@ -261,7 +261,7 @@ class SearchView(QuestionView):
     def post(self, request: Request) -> Response:
         from memoryhub.recall.services import search
 
-        asked = self.question(request, SearchSerializer(data=self.body(request)))
+        asked = self.question(request, SearchSerializer)
         return self.answer(search, asked)
 
 
@@ -272,7 +272,7 @@ class ContextView(QuestionView):
     def post(self, request: Request) -> Response:
         from memoryhub.recall.context import context
 
-        asked = self.question(request, ContextSerializer(data=self.body(request)))
+        asked = self.question(request, ContextSerializer)
         return self.answer(context, asked)
 
 

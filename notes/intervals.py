@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Protocol
+
 from notes.models import Fact
 
 
-def counts(fact: Fact) -> bool:
+class Claim(Protocol):
+    """A fact, or as much of one as tells whether it counts."""
+
+    @property
+    def status(self) -> str: ...
+    @property
+    def retired_at(self) -> datetime | None: ...
+    @property
+    def predicate_key(self) -> str: ...
+    @property
+    def cardinality(self) -> str: ...
+    @property
+    def polarity(self) -> str: ...
+
+
+def counts(fact: Claim) -> bool:
     """Held by the hub: neither reworded nor withdrawn."""
     return fact.retired_at is None and fact.status != Fact.Status.RETRACTED
 
 
-def is_single(fact: Fact) -> bool:
+def is_single(fact: Claim) -> bool:
     """Its owner has one value of this predicate at a time."""
     return bool(fact.predicate_key and fact.cardinality == "single" and fact.polarity == "holds")
 

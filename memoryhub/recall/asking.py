@@ -144,6 +144,17 @@ class Ask:
         return replace(self, visibility=replace(self.visibility, deep=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a space stands when it is asked: its policy and the version of that, by which vectors
+    it is searched, and how many of its turns wait to be read."""
+
+    policy: Policy
+    version: str
+    model: str
+    pending: int
+
+
 def prepare(
     space: Space,
     query: str,
@@ -153,20 +164,23 @@ def prepare(
     session_id: UUID | None = None,
     name_entities: bool = False,
     override: Override = OWN,
+    standing: Standing | None = None,
 ) -> tuple[Ask, Consultant]:
-    """Raises InvalidInput for an empty query. Opens its own scope; asks models outside of it."""
+    """Raises InvalidInput for an empty query. Opens its own scope; asks models outside of it.
+
+    `standing`: as whoever has just read the space read it together with it.
+    """
     query = _storable(query)
     if not query.strip():
         raise InvalidInput(_("ask something: the query is empty"), field="query")
     with clock.stage("route"):
-        with tenant_scope(space.tenant_id):
-            effective = policy_of(space)
-            policy = override.of(effective.policy)
-            own_model, pending = _standing(space)
-            model = override.vectors or own_model
-            asked_of = _asked_of(space, policy, override.engine)
-            consultant = Consultant(space, policy, asked_of, visibility.now)
-            window = _window(policy, session_id)
+        if standing is None:
+            with tenant_scope(space.tenant_id):
+                standing = standing_of(space)
+        policy = override.of(standing.policy)
+        model = override.vectors or standing.model
+        asked_of, window = _engine_and_window(space, policy, override.engine, session_id)
+        consultant = Consultant(space, policy, asked_of, visibility.now)
         asked = _routed(query, policy, consultant, window)
         names = _names(asked.query, policy, consultant) if name_entities else ()
     embedder = _embedder(model)
@@ -187,8 +201,8 @@ def prepare(
         session_id=session_id,
         names=names,
         window=window,
-        version=effective.version,
-        pending=pending,
+        version=standing.version,
+        pending=standing.pending,
     )
     return ask, consultant
 
@@ -206,27 +220,31 @@ FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
 """
 
 
-def _standing(space: Space) -> tuple[str, int]:
-    """By which vectors it is searched now, for a cutover may have come since the caller read the
-    space (E17); and how many of its turns wait to be read."""
+def standing_of(space: Space) -> Standing:
+    """Read anew, for a cutover may have come since the caller read the space (E17). Call inside
+    the tenant's scope."""
+    effective = policy_of(space)
     with prepared() as cursor:
         cursor.execute(_STANDING, {"tenant": space.tenant_id, "space": space.id})
         model, pending = cursor.fetchone() or ("", 0)
-    return model or "", pending
+    return Standing(effective.policy, effective.version, model or "", pending)
 
 
-def _asked_of(space: Space, policy: Policy, engine: str | None = None) -> Tenant | None:
-    """The tenant, whose engine it is, where the policy has it asked at all."""
+def _engine_and_window(
+    space: Space, policy: Policy, engine: str | None, session_id: UUID | None
+) -> tuple[Tenant | None, tuple[Utterance, ...]]:
+    """The tenant, whose engine it is, where the policy has it asked at all; and the last turns of
+    the session, for the engine to know who "she" is. Opens its own scope."""
     if "llm" not in (policy.route.mode, policy.judge.mode):
-        return None
-    tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
-    tenant.engine = engine or tenant.engine
-    return tenant
+        return None, ()
+    with tenant_scope(space.tenant_id):
+        tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
+        tenant.engine = engine or tenant.engine
+        return tenant, _window(policy, session_id)
 
 
 def _window(policy: Policy, session_id: UUID | None) -> tuple[Utterance, ...]:
-    """The last turns of the session, for the engine to know who "she" is."""
-    if session_id is None or "llm" not in (policy.route.mode, policy.judge.mode):
+    if session_id is None:
         return ()
     said = Turn.objects.filter(session_id=session_id).exclude(state=Turn.State.REDACTED)
     last = list(said.order_by("-ordinal")[: policy.derive.context_turns])

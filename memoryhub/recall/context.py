@@ -19,7 +19,7 @@ from memoryhub.policies.schema import Channel, Policy, Select
 from memoryhub.recall import channels as finding
 from memoryhub.recall import conflicts, explaining, gathering, journal, packing, reinforcing
 from memoryhub.recall.arms import Visibility
-from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, prepare
+from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, Standing, prepare
 from memoryhub.recall.channels import core
 from memoryhub.recall.channels.hits import Hit
 from memoryhub.recall.gathering import Wanted, as_items
@@ -90,14 +90,15 @@ def context(
     now: datetime | None = None,
     reinforce: bool = True,
     inspect: bool = False,
+    standing: Standing | None = None,
 ) -> Context:
     """What of the space's memory to hand to a model that is to answer `query`.
 
     `policy`, or `channels` and `select` of it, answer this one question in place of the space's
     own. What made it into the text is remembered better for it, unless not to `reinforce`: then
     nothing is left of the question. `inspect`: a person only looks; that is logged at once, and
-    reinforces nothing. Raises InvalidInput for an empty query or a budget out of bounds. Opens
-    its own scopes.
+    reinforces nothing. `standing`: read together with the space, just now. Raises InvalidInput for
+    an empty query or a budget out of bounds. Opens its own scopes.
     """
     packing.check(budget_tokens)
     clock, now = Clock(), now or timezone.now()
@@ -111,6 +112,7 @@ def context(
         session_id=session_id,
         name_entities=True,
         override=override,
+        standing=standing,
     )
     chosen = gathering.selected(ask)
     with tenant_scope(space.tenant_id):

@@ -6,8 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
+
+from django.db.models import Model
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import Spoken, spoken
@@ -123,6 +126,49 @@ def turns_of_pages(pages: Sequence[UUID]) -> dict[UUID, list[Spoken]]:
     return turns
 
 
+class _Held(NamedTuple):
+    """What an item needs of a fact."""
+
+    id: UUID
+    text: str
+    asserted_at: datetime
+    speaker: str
+    owner: str
+    event_from: datetime | None
+    event_to: datetime | None
+    event_text: str
+    valid_from: datetime
+    valid_to: datetime | None
+    status: str
+    retired_at: datetime | None
+    predicate_key: str
+    cardinality: str
+    polarity: str
+
+
+class _Noted(NamedTuple):
+    """What an item needs of a note."""
+
+    id: UUID
+    content: str
+    occurred_at: datetime
+
+
+R = TypeVar("R", _Held, _Noted)
+
+
+def _rows(model: type[Model], row: type[R], ids: Sequence[UUID]) -> dict[UUID, R]:
+    """The columns of `row`, by a plain statement: every question reads some."""
+    columns = ", ".join(row._fields)
+    with prepared(binary=True) as cursor:
+        cursor.execute(
+            f"SELECT {columns} FROM {model._meta.db_table} "  # noqa: S608  # the model's own names
+            "WHERE tenant_id = %s AND id = ANY(%s)",
+            [current_tenant(), list(ids)],
+        )
+        return {found[0]: row._make(found) for found in cursor.fetchall()}
+
+
 class _Exchange(NamedTuple):
     """What an item needs of a page beside its turns."""
 
@@ -162,7 +208,7 @@ def _turn_item(turn: Spoken, found: Found, sources: Sequence[Source]) -> Item:
     )
 
 
-def _fact_item(fact: Fact, found: Found, sources: Sequence[Source]) -> Item:
+def _fact_item(fact: _Held, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="fact",
         id=fact.id,
@@ -185,7 +231,7 @@ def _fact_item(fact: Fact, found: Found, sources: Sequence[Source]) -> Item:
     )
 
 
-def _note_item(note: Note, found: Found, sources: Sequence[Source]) -> Item:
+def _note_item(note: _Noted, found: Found, sources: Sequence[Source]) -> Item:
     return Item(
         kind="note",
         id=note.id,
@@ -232,10 +278,10 @@ def _episode_item(episode: Episode, found: Found, sources: Sequence[Source]) -> 
 
 
 _ROWS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
-    "fact": Fact.objects.by_id,
-    "note": Note.objects.by_id,
+    "fact": partial(_rows, Fact, _Held),
+    "note": partial(_rows, Note, _Noted),
     "page": _exchanges,
-    "episode": Episode.objects.by_id,
+    "episode": lambda ids: Episode.objects.in_bulk(list(ids)),
 }
 _ITEMS: Mapping[str, Callable[[Any, Found, Sequence[Source]], Item]] = {
     "turn": _turn_item,

@@ -16,7 +16,7 @@ from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel, Policy, Select
 from memoryhub.recall import conflicts, explaining, gathering, journal, packing, reinforcing
 from memoryhub.recall.arms import Visibility
-from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, prepare
+from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, Standing, prepare
 from memoryhub.recall.gathering import Wanted
 from memoryhub.recall.results import Kind, SearchResult
 from memoryhub.tenants.models import Space
@@ -50,6 +50,7 @@ def search(
     now: datetime | None = None,
     reinforce: bool = True,
     inspect: bool = False,
+    standing: Standing | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
@@ -61,7 +62,8 @@ def search(
     `policy`, or `channels` and `select` of it, ask this one question in place of the space's own,
     `engine` in place of the tenant's, by the `vectors` of another embedder. What was found is
     remembered better for it, unless not to `reinforce`: then the search leaves no trace.
-    `inspect`: a person only looks; that is logged at once, and reinforces nothing.
+    `inspect`: a person only looks; that is logged at once, and reinforces nothing. `standing`: read
+    together with the space, just now.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
     _check(limit, kinds)
@@ -70,7 +72,7 @@ def search(
     visibility = Visibility(now, as_of, include_past, deep, only=only)
     override = Override(policy, channels, select, engine, vectors)
     ask, consultant = prepare(
-        space, query, visibility, clock, session_id=session_id, override=override
+        space, query, visibility, clock, session_id=session_id, override=override, standing=standing
     )
     wanted = replace(_wanted(ask, limit, kinds, override), explained=explain)
     with tenant_scope(space.tenant_id):

@@ -10,7 +10,8 @@ from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+
+from memoryhub.tenants.statements import prepared
 
 _FORM = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -65,7 +66,7 @@ def find(key: str, now: datetime) -> KeyRow | None:
 def _read(prefix: str) -> KeyRow | None:
     if not prefix:
         return None
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute("SELECT * FROM memoryhub_api_key(%s)", [prefix])
         row = cursor.fetchone()
     return KeyRow(prefix, *row) if row else None

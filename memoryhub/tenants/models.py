@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TypeVar
-from uuid import UUID
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
@@ -14,7 +12,6 @@ from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import current_tenant
-from memoryhub.tenants.statements import rows
 
 M = TypeVar("M", bound=models.Model)
 
@@ -30,11 +27,6 @@ class TenantManager(models.Manager[M]):
         tenant_id = current_tenant()
         found = super().get_queryset()
         return found.filter(tenant_id=tenant_id) if tenant_id else found.none()
-
-    def by_id(self, ids: Iterable[UUID]) -> dict[UUID, M]:
-        """These rows, in no order, by a plain statement: for what every question reads."""
-        values = [current_tenant(), list(ids)]
-        return {row.pk: row for row in rows(self.model, "tenant_id = %s AND id = ANY(%s)", values)}
 
 
 class Tenant(models.Model):
