@@ -7,7 +7,7 @@ Entries of one model only are compared; where a memory has none of it, its words
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -28,6 +28,9 @@ from notes import approximate
 from notes.queries import current_sql
 
 PER_ARM = 40
+# Beside turns, of each kind that is read from them half as many will do: they tell of the same
+# turns (measured in docs/explanation/recall.md).
+_OF_DERIVED = 0.5
 # What ts_rank gives for one occurrence of one word, times the number of words asked for.
 ONE_MATCH = 0.0608
 # Of a longer question, this many words count as all of it.
@@ -66,12 +69,12 @@ class Visibility:
 # The planner chooses the covering index when each kind is asked for by itself.
 _DENSE = """
 dense AS (
-  SELECT k.kind, near.owner_id FROM unnest(%(kinds)s::text[]) AS k(kind)
+  SELECT k.kind, near.owner_id FROM unnest(%(kinds)s::text[], %(per_arm)s::int[]) AS k(kind, most)
   CROSS JOIN LATERAL (
     SELECT e.owner_id FROM notes_indexentry e
     WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = k.kind
       AND e.model = %(model)s AND e.embedding IS NOT NULL {among}
-    ORDER BY {distance} LIMIT %(per_arm)s
+    ORDER BY {distance} LIMIT k.most
   ) near
 ),
 """
@@ -84,7 +87,7 @@ dense AS (
 _NEAR_OF_KIND = """(SELECT '{kind}'::text AS kind, owner_id FROM notes_indexentry e
     WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = '{kind}'
       AND e.model = %(model)s AND e.embedding IS NOT NULL
-    ORDER BY {distance} LIMIT %(per_arm)s)"""
+    ORDER BY {distance} LIMIT {most})"""
 # The exact one is not what an approximate index of the space orders by: it is never taken for it.
 _EXACT = "e.embedding <#> %(vector)s::halfvec"
 _APPROXIMATE = "e.embedding::halfvec({size}) <#> %(vector)s::halfvec({size})"
@@ -102,8 +105,13 @@ _FOUND = """
 found AS (
   SELECT kind, owner_id FROM dense
   UNION
-  SELECT w.kind, w.owner_id FROM q, memoryhub_by_words(
-    %(tenant)s, %(space)s, %(kinds)s, q.query, %(per_words)s, %(model)s, %(sought)s::tsquery) w
+  SELECT k.kind, best.owner_id FROM unnest(%(kinds)s::text[], %(per_words)s::int[]) AS k(kind, most)
+  JOIN (
+    SELECT w.kind, w.owner_id,
+           row_number() OVER (PARTITION BY w.kind ORDER BY w.score DESC, w.owner_id) AS place
+    FROM q, memoryhub_by_words(%(tenant)s, %(space)s, %(kinds)s, q.query, %(most)s, %(model)s,
+                               %(sought)s::tsquery) w
+  ) best ON best.kind = k.kind AND best.place <= k.most
 ),
 """
 _LINKED = """
@@ -199,10 +207,13 @@ def candidates(
     per_arm: int = PER_ARM,
     linked_to: Sequence[UUID] = (),
 ) -> Looked:
-    """The union of both arms, `per_arm` a kind each. Call inside the tenant's scope.
+    """The union of both arms, `per_arm` a kind each, half as many of what is derived where turns
+    are wanted too. Call inside the tenant's scope.
 
     `linked_to`: instead the notes linked to these, and not they themselves.
     """
+    breadths = _breadths(kinds, per_arm)
+    wide = breadths if visibility.only is None else [max(n, _PER_ARM_AMONG) for n in breadths]
     values: dict[str, Any] = {
         "tenant": space.tenant_id,
         "space": space.id,
@@ -210,8 +221,9 @@ def candidates(
         "vector": None if vector is None else HalfVector(vector),
         "model": model,
         "kinds": list(kinds),
-        "per_arm": per_arm,
-        "per_words": per_arm if visibility.only is None else max(per_arm, _PER_ARM_AMONG),
+        "per_arm": breadths,
+        "per_words": wide,
+        "most": max(wide),
         "only": None if visibility.only is None else list(visibility.only),
         "most_words": MOST_WORDS,
         "most_asked": MOST_ASKED,
@@ -229,7 +241,7 @@ def candidates(
     indexed = bool(model) and space.approximate_model == model
     approximately = indexed and near is not None and not among
     parts = {
-        "dense": _NO_DENSE if near is None else _dense(kinds, near, approximately, among),
+        "dense": _NO_DENSE if near is None else _dense(values, near, approximately, among),
         "found": _LINKED if linked_to else _FOUND,
         "near": _NO_NEAR if vector is None else _NEAR,
         "current": _CURRENT,
@@ -248,11 +260,21 @@ def candidates(
     return Looked(seen, len(rows) - len(seen))
 
 
+def _breadths(kinds: Sequence[ItemKind], per_arm: int) -> list[int]:
+    """Of each of the kinds so many are looked at in each arm."""
+    derived = max(1, round(per_arm * _OF_DERIVED)) if "turn" in kinds else per_arm
+    return [per_arm if kind == "turn" else derived for kind in kinds]
+
+
 def _dense(
-    kinds: Sequence[ItemKind], vector: NDArray[np.float32], approximately: bool, among: bool
+    values: Mapping[str, Any], vector: NDArray[np.float32], approximately: bool, among: bool
 ) -> str:
     if not approximately:
         return _DENSE.format(distance=_EXACT, among=_AMONG if among else "")
     distance = _APPROXIMATE.format(size=len(vector))
-    each = [_NEAR_OF_KIND.format(kind=kind, distance=distance) for kind in dict.fromkeys(kinds)]
+    breadths = dict(zip(values["kinds"], values["per_arm"], strict=True))
+    each = [
+        _NEAR_OF_KIND.format(kind=kind, distance=distance, most=most)
+        for kind, most in breadths.items()
+    ]
     return _NEAR_BY.format(of_kinds=" UNION ALL ".join(each))
