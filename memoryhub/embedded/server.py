@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 from memoryhub.embedded.errors import EmbeddedError, advice, explained
 from memoryhub.embedded.locks import is_held, locked, relock, try_lock
+from memoryhub.embedded.memory import available, shared_buffers
 from memoryhub.embedded.places import Places
 from memoryhub.embedded.provision import (
     APP,
@@ -52,7 +53,7 @@ INITDB = (
     "--auth-host=scram-sha-256",
 )
 SETTINGS: dict[str, str] = {
-    "shared_buffers": "256MB",
+    "shared_buffers": shared_buffers(available()),
     "work_mem": "16MB",
     "maintenance_work_mem": "256MB",
     "jit": "off",
@@ -61,7 +62,12 @@ SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-THROWAWAY: dict[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+THROWAWAY: dict[str, str] = {
+    "shared_buffers": "256MB",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+}
 
 
 class EmbeddedPostgres:
