@@ -12,6 +12,7 @@ import psycopg
 from pgvector import HalfVector
 
 from benchmarks.scale import measuring
+from benchmarks.scale.measuring import Asked
 from benchmarks.scale.serving import Served
 from memoryhub.engines.types import Embedder
 from memoryhub.recall.arms import PER_ARM
@@ -33,7 +34,7 @@ def measured(
     served: Served,
     embedder: Embedder,
     place: Mapping[str, Any],
-    asked: Sequence[tuple[str, str]],
+    asked: Asked,
 ) -> dict[str, Any]:
     """Recall of the candidates' vectors against exact search, by kind of question; then search
     over HTTP with the index. It is dropped at the end."""
@@ -44,7 +45,7 @@ def measured(
     seconds = time.monotonic() - begun
     try:
         size = sum(each.size for each in approximate.listed() if each.space == space.id)
-        found = _recall(app, embedder, place, asked)
+        found = _recall(app, embedder, place, asked.alone)
         searched = measuring.searched(served, space.subject, asked)
     finally:
         approximate.drop(space)

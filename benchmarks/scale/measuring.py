@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psycopg
@@ -19,7 +19,8 @@ from memoryhub.engines.types import Embedder
 
 # How often each kind of question is asked, of ten.
 KINDS = {"topic": 4, "off": 2, "rare": 2, "frequent": 2}
-WARM_UP, PARALLEL = 8, 4
+# So many other questions come first, that nobody counts: a space that is in use is in memory.
+WARM_UP, PARALLEL = 50, 4
 STAGES = ("route", "embed", "candidates", "rank", "hydrate", "judge")
 
 
@@ -47,24 +48,39 @@ def questions(language: Language, said: Sequence[str], count: int) -> list[tuple
     ]
 
 
-def searched(served: Served, subject: str, asked: Sequence[tuple[str, str]]) -> dict[str, Any]:
+class Asked(NamedTuple):
+    """Questions with their kinds: to warm up, one after the other, and four at once. None comes
+    twice: a hub remembers a question's vector."""
+
+    first: list[tuple[str, str]]
+    alone: list[tuple[str, str]]
+    together: list[tuple[str, str]]
+
+
+def asked_of(language: Language, said: Sequence[str], count: int) -> Asked:
+    """`count` to be asked alone, and as many together."""
+    return Asked(*(questions(language, said, many) for many in (WARM_UP, count, count)))
+
+
+def searched(served: Served, subject: str, asked: Asked) -> dict[str, Any]:
     """Alone, four at once, by kind of question, and by stage; and the processor time of one."""
-    bodies = [{"subject": subject, "query": query} for _, query in asked]
+    first, single, together = ([{"subject": subject, "query": q} for _, q in a] for a in asked)
     client = Client(served.port)
-    for body in bodies[:WARM_UP]:
+    for body in first:
         client.post("search", body)
     before = processor.milliseconds(served.processes)
-    alone = [client.post("search", body) for body in bodies]
+    alone = [client.post("search", body) for body in single]
     after = processor.milliseconds(served.processes)
     times = [answer.milliseconds for answer in alone]
-    used = None if before is None or after is None else (after - before) / len(bodies)
+    used = None if before is None or after is None else (after - before) / len(single)
+    kinds = [kind for kind, _ in asked.alone]
     return {
         "processor": used,
         "answered": sum(bool(answer.body["items"]) for answer in alone),
         "alone": asdict(spent(times)),
-        "parallel": asdict(spent(_together(served.port, bodies))),
+        "parallel": asdict(spent(_together(served.port, together))),
         "kinds": {
-            kind: asdict(spent([t for t, (k, _) in zip(times, asked, strict=True) if k == kind]))
+            kind: asdict(spent([t for t, k in zip(times, kinds, strict=True) if k == kind]))
             for kind in KINDS
         },
         "stages": {stage: asdict(spent(_stage(alone, stage))) for stage in STAGES},
@@ -107,10 +123,11 @@ def bare(
     connection: psycopg.Connection[Any],
     embedder: Embedder,
     place: Mapping[str, Any],
-    asked: Sequence[tuple[str, str]],
+    asked: Asked,
 ) -> Spent:
     """The ten nearest of each kind by vectors alone, in the tenant's scope, nothing around it."""
-    vectors = [HalfVector(row).to_text() for row in embedder.embed([query for _, query in asked])]
+    rows = embedder.embed([query for _, query in [*asked.first, *asked.alone]])
+    vectors = [HalfVector(row).to_text() for row in rows]
 
     def nearest(vector: str) -> Callable[[], object]:
         def call() -> None:
@@ -133,4 +150,4 @@ def bare(
     calls = [nearest(vector) for vector in vectors]
     for call in calls[:WARM_UP]:
         call()
-    return each(calls)
+    return each(calls[WARM_UP:])

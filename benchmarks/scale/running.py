@@ -16,6 +16,7 @@ from django.core.management import call_command
 from benchmarks.scale import approximate, measuring, report
 from benchmarks.scale.language import Language
 from benchmarks.scale.loading import load, sizes
+from benchmarks.scale.measuring import Asked
 from benchmarks.scale.serving import Served, hub
 from memoryhub import models_in_use
 from memoryhub.embedded import EmbeddedPostgres
@@ -58,12 +59,13 @@ def run(memories: int, count: int, out: Path | None, *, measure: bool) -> None:
         say(f"the hub answers, with {held:,} memories")
         found = {}
         for subject, place in places.items():
-            asked = measuring.questions(language, place["said"], count)
+            asked = measuring.asked_of(language, place["said"], count)
             found[subject] = _measured(app, served, embedder, subject, place, asked)
             say(f"searched {subject}")
         figures: dict[str, Any] = {"memories": held, "spaces": found}
         if "100k" in places:
             say("building an approximate index of the largest space")
+            asked = measuring.asked_of(language, places["100k"]["said"], count)
             figures["approximate"] = approximate.measured(
                 app, served, embedder, places["100k"], asked
             )
@@ -117,7 +119,7 @@ def _measured(
     embedder: Embedder,
     subject: str,
     place: Mapping[str, Any],
-    asked: list[tuple[str, str]],
+    asked: Asked,
 ) -> dict[str, Any]:
     searched = measuring.searched(served, subject, asked)
     return {**searched, "bare": asdict(measuring.bare(app, embedder, place, asked))}
