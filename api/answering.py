@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from typing import Any, ClassVar
-from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -13,12 +12,8 @@ from rest_framework.response import Response
 
 from api.authentication import key_of
 from api.serializers import AnswerSerializer, checked
-from api.views import HubView, space_of
+from api.views import HubView, session_of, space_of
 from memoryhub.dialogues.messages import checked_text, in_zone
-from memoryhub.dialogues.models import Session
-from memoryhub.errors import NotFound
-from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 
 
 class AnswerView(HubView):
@@ -35,20 +30,10 @@ class AnswerView(HubView):
         wanted = checked(AnswerSerializer, self.body(request))
         question = checked_text(wanted.pop("question"), field="question")
         space = space_of(request, wanted.pop("subject"))
-        session_id = _session(space, wanted.pop("session"))
+        session_id = session_of(space, wanted.pop("session"))
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
         wanted["asked_by"] = Asker("api", str(key_of(request).id))
         started = time.perf_counter()
         given = asdict(answer(space, question, session_id=session_id, **wanted))
         return Response(given | {"ms": round((time.perf_counter() - started) * 1000, 1)})
-
-
-def _session(space: Space, name: str) -> UUID | None:
-    if not name:
-        return None
-    with tenant_scope(space.tenant_id):
-        session = Session.objects.filter(space=space, external_id=name).first()
-    if session is None:
-        raise NotFound("There is no such session.", field="session")
-    return session.id

@@ -230,7 +230,7 @@ class QuestionView(HubView):
         query = checked_text(wanted.pop("query"), field="query")
         with tenant_scope(key_of(request).tenant_id):
             space = space_of(request, wanted.pop("subject"))
-            wanted["session_id"] = _session(space, wanted.pop("session"))
+            wanted["session_id"] = session_of(space, wanted.pop("session"))
             wanted["standing"] = standing_of(space)
         if wanted["as_of"]:
             wanted["as_of"] = in_zone(wanted["as_of"], space.timezone, field="as_of")
@@ -243,7 +243,7 @@ class QuestionView(HubView):
         return Response(found | {"ms": round((time.perf_counter() - started) * 1000, 1)})
 
 
-def _session(space: Space, name: str) -> UUID | None:
+def session_of(space: Space, name: str) -> UUID | None:
     """Raises NotFound."""
     if not name:
         return None

@@ -8,8 +8,8 @@ from typing import Protocol
 from notes.models import Fact
 
 
-class Claim(Protocol):
-    """A fact, or as much of one as tells whether it counts."""
+class Stored(Protocol):
+    """A fact, or the columns of one that the two rules below look at."""
 
     @property
     def status(self) -> str: ...
@@ -23,12 +23,12 @@ class Claim(Protocol):
     def polarity(self) -> str: ...
 
 
-def counts(fact: Claim) -> bool:
+def counts(fact: Stored) -> bool:
     """Held by the hub: neither reworded nor withdrawn."""
     return fact.retired_at is None and fact.status != Fact.Status.RETRACTED
 
 
-def is_single(fact: Claim) -> bool:
+def is_single(fact: Stored) -> bool:
     """Its owner has one value of this predicate at a time."""
     return bool(fact.predicate_key and fact.cardinality == "single" and fact.polarity == "holds")
 

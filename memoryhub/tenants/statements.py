@@ -37,7 +37,9 @@ def prepared(*, binary: bool = False) -> Iterator[CursorWrapper]:
     `binary`: ids, numbers and times come as they are stored, so that neither side has to write
     them out and read them again; not for JSON, which models expect as text.
     """
-    connection.ensure_connection()  # in a scope there is one already
+    # As Django does for each cursor; in a scope both have been done.
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
     raw: Any = ServerBindingCursor(connection.connection)  # type: ignore[call-arg]  # the stubs name no psycopg 3
     raw.format = Format.BINARY if binary else Format.TEXT
     wrapper = _Logged if connection.queries_logged else CursorWrapper

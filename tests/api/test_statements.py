@@ -12,9 +12,10 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import Tenant
 
-# The key, the space, two scopes of a question (each with savepoint, set, unset and release in a
-# test), policy and space as they stand, candidates, sources, and a statement a kind.
-QUESTIONS = [("search", "query", 20), ("context", "query", 35), ("answer", "question", 27)]
+# The key, two scopes of a question (each with savepoint, set, unset and release in a test), the
+# space with its policy and how it stands, candidates, sources, and a statement a kind. An answer
+# has a scope more.
+QUESTIONS = [("search", "query", 16), ("context", "query", 31), ("answer", "question", 27)]
 
 
 @pytest.mark.parametrize(("path", "field", "count"), QUESTIONS)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import ProgrammingError, connection
 from django.test.utils import CaptureQueriesContext
 
+from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
@@ -43,6 +45,18 @@ def test_other_statements_are_not_kept() -> None:
         cursor.execute("SELECT %s::int AS not_kept", [3])
         cursor.execute(_KEPT, ["%not_kept%"])
         assert cursor.fetchall() == []
+
+
+def test_the_first_statement_of_a_request_outlives_a_restart_of_the_database(
+    postgres: EmbeddedPostgres,
+) -> None:
+    connection.close_if_unusable_or_obsolete()
+    ((pid,),) = _rows("SELECT pg_backend_pid()", None)
+    name = connection.settings_dict["NAME"]
+    with psycopg.connect(postgres.dsn("superuser", name), autocommit=True) as superuser:
+        superuser.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    connection.close_if_unusable_or_obsolete()  # as Django does before each request
+    assert _rows("SELECT 1", None) == [(1,)]
 
 
 def test_what_is_prepared_is_logged_as_a_query_each_time() -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from uuid import UUID
-
-import numpy as np
 
 from memoryhub.recall.arms import PER_ARM, candidates
 from memoryhub.recall.asking import Ask
@@ -50,28 +47,20 @@ def arms_of(
     found: Sequence[Candidate], wanted: Collection[UUID] | None = None
 ) -> dict[UUID, dict[str, Arm]]:
     """The places by meaning and by words, among all found, of those wanted (None: of all)."""
-    near = _ranks([math.nan if c.dense is None else c.dense for c in found])
-    words = _ranks([c.lexical or math.nan for c in found])
+    near = places({at: c.dense for at, c in enumerate(found)})
+    words = places({at: c.lexical or None for at, c in enumerate(found)})
     return {
-        c.id: _arms(c, near[at], words[at])
+        c.id: _arms(c, near.get(at), words.get(at))
         for at, c in enumerate(found)
         if wanted is None or c.id in wanted
     }
 
 
-def _ranks(scores: Sequence[float]) -> list[int]:
-    """For each its place from 1 for the best, ties by the order given; NaN comes last."""
-    order = np.argsort(-np.array(scores), kind="stable")
-    ranks = np.empty(len(scores), dtype=int)
-    ranks[order] = np.arange(1, len(scores) + 1)
-    return ranks.tolist()
-
-
-def _arms(candidate: Candidate, near: int, words: int) -> dict[str, Arm]:
+def _arms(candidate: Candidate, near: int | None, words: int | None) -> dict[str, Arm]:
     arms: dict[str, Arm] = {}
-    if candidate.dense is not None:
+    if near is not None and candidate.dense is not None:
         arms["dense"] = Arm(near, round(candidate.dense / 2, 4))
-    if candidate.lexical:
+    if words is not None:
         arms["lexical"] = Arm(words, round(candidate.lexical, 4))
     return arms
 
