@@ -44,7 +44,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	find templates -name '*.html' -exec $(BIN)/djade --target-version 5.2 --check {} +
+	find templates memoryhub/console/pages -name '*.html' -exec $(BIN)/djade --target-version 5.2 --check {} +
 
 types: $(DEV)
 	$(BIN)/mypy .
@@ -52,7 +52,7 @@ types: $(DEV)
 format: $(DEV)
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
-	find templates -name '*.html' -exec $(BIN)/djade --target-version 5.2 {} +
+	find templates memoryhub/console/pages -name '*.html' -exec $(BIN)/djade --target-version 5.2 {} +
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks.scale $(BENCH)

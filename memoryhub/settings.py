@@ -161,10 +161,12 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "memoryhub.urls"
 WSGI_APPLICATION = "memoryhub.wsgi.application"
+# A page lies beside its view and its queries; templates/ has what pages share.
+TEMPLATE_DIRS = [BASE_DIR / "templates", BASE_DIR / "memoryhub" / "console" / "pages"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": TEMPLATE_DIRS,
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

@@ -167,7 +167,7 @@ def build_page_schema(resource: Resource) -> dict[str, Any]:
 
 
 class HubSchema(AutoSchema):
-    """Reads `parameters`, `answers()`, `about`, `serializer_class` and `example` of a view; of
+    """Reads `parameters`, `build_response_schema()`, `about`, `serializer_class` and `example` of a view; of
     one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
@@ -211,8 +211,8 @@ class HubSchema(AutoSchema):
         return taken if self.method != "GET" else None
 
     def get_response_serializers(self) -> Any:
-        answers = getattr(self.view, "answers", None)
-        schema = answers() if answers else {"type": "object"}
+        build_schema = getattr(self.view, "build_response_schema", None)
+        schema = build_schema() if build_schema else {"type": "object"}
         status = getattr(self.view, "answer_status", 200)
         kind = getattr(self.view, "answer_type", "application/json")
         return {(status, kind): OpenApiResponse(schema)}

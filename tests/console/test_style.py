@@ -18,7 +18,7 @@ PAIRS = {
 }
 KINDS = ("turn", "fact", "note", "segment", "episode", "trait", "entity")
 TEXTS = ("text", "muted", "accent", "good", "warn", "bad", *KINDS)
-TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+TEMPLATES = sorted(path for folder in settings.TEMPLATE_DIRS for path in folder.rglob("*.html"))
 
 Colour = tuple[float, float, float]
 
@@ -65,7 +65,7 @@ def test_every_kind_has_a_colour_of_its_own() -> None:
     assert len({PAIRS[kind] for kind in KINDS}) == len(KINDS)
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda p: str(p.relative_to(ROOT / "templates")))
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_no_inline_script_or_style_and_no_other_host(path: Path) -> None:
     text = path.read_text()
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", text)

@@ -162,11 +162,12 @@ class _ItemReader:
         self._touched: list[UUID] = []
 
     def run_operations(self, ops: Sequence[dict[str, Any]]) -> list[Any]:
+        readers = {"search": self._search_items, "namespaces": self._list_namespaces}
         given = [next(iter(op.items())) for op in ops]
         spaces = self._load_spaces({str(each.get("subject")) for _, each in given})
         got = self._load_items([each for name, each in given if name == "get"], spaces)
         results = [
-            next(got) if name == "get" else getattr(self, f"_{name}")(each, spaces)
+            next(got) if name == "get" else readers[name](each, spaces)
             for name, each in given
         ]
         if self._touched:

@@ -77,7 +77,8 @@ def _read_sources() -> Iterator[tuple[Path, bytes]]:
     for package in _PACKAGES:
         for path in sorted((settings.BASE_DIR / package).rglob("*.py")):
             yield path, path.read_bytes()
-    for path in sorted((settings.BASE_DIR / "templates").rglob("*.html")):
+    folders = settings.TEMPLATE_DIRS
+    for path in sorted(path for folder in folders for path in folder.rglob("*.html")):
         # As Python, whose lines must not be indented by what the template holds before them.
         lines = templatize(path.read_text(encoding="utf-8"), origin=path.name).splitlines()
         yield path, "\n".join(line.lstrip() for line in lines).encode()

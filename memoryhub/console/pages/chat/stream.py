@@ -42,8 +42,8 @@ def _iterate_in_language(language: str, events: Generator[str]) -> Iterator[str]
 def _stream_page_events(request: ConsoleRequest, exchange: MessageExchange) -> Generator[str]:
     context = {"exchange": exchange, "turn": exchange.turn, "space": exchange.space}
     yield _format_put_event(
-        ["turns", "beforeend", _render_part(request, "chat_exchange", context)],
-        ["strip", "afterbegin", _render_part(request, "chat_strip", context)],
+        ["turns", "beforeend", _render_part(request, "exchange", context)],
+        ["strip", "afterbegin", _render_part(request, "strip", context)],
         ["alerts", "inner", ""],
     )
     with closing(exchange.stream_events()) as events:  # type: ignore[type-var]  # a generator
@@ -57,25 +57,25 @@ def _render_chat_event(request: ConsoleRequest, context: dict[str, Any], event: 
     at = f"{context['turn'].id}-{side}"
     if isinstance(event, WordEvent):
         return _format_server_event("word", [f"words-{at}", event.text])
-    recalled = [f"recalled-{at}", "outer", _render_part(request, "chat_recalled", context)]
+    recalled = [f"recalled-{at}", "outer", _render_part(request, "recalled", context)]
     if isinstance(event, RecalledEvent):
         return _format_put_event(recalled)
     return _format_put_event(
-        [f"reply-{at}", "outer", _render_part(request, "chat_reply", context)],
+        [f"reply-{at}", "outer", _render_part(request, "reply", context)],
         recalled,
-        [f"took-{at}", "outer", _render_part(request, "chat_took", context)],
+        [f"took-{at}", "outer", _render_part(request, "took", context)],
     )
 
 
 def render_refusal(request: ConsoleRequest, error: MemoryHubError) -> str:
     """Nothing was stored: the words stay in the field."""
     return _format_server_event(
-        "refused", ["alerts", "inner", _render_part(request, "chat_refused", {"error": error})]
+        "refused", ["alerts", "inner", _render_part(request, "refused", {"error": error})]
     )
 
 
 def _render_part(request: ConsoleRequest, part: str, context: dict[str, Any]) -> str:
-    return render_to_string(f"parts/{part}.html", context, request)
+    return render_to_string(f"chat/_{part}.html", context, request)
 
 
 def _format_put_event(*puts: list[str]) -> str:

@@ -43,7 +43,7 @@ def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     elif space.facts or space.notes or space.entities:
         where = reverse("space-graph-data", args=[space.id], query=wish.data_params)
         context |= {"drawn": True, "data": where}
-    return render_tab(request, space, "graph", **context)
+    return render_tab(request, space, "graph", "graph/graph.html", **context)
 
 
 def _load_graph_centre(space: Space, wish: GraphRequest) -> GraphNode | None:

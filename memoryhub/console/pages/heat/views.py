@@ -24,7 +24,7 @@ def heat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The warmth of topics, or with `view=fading` how memories fade."""
     space = get_space_or_404(space_id, timezone.now())
     shown = _build_fading_context if request.GET.get("view") == "fading" else _build_topics_context
-    return render_tab(request, space, "heat", **shown(request, space))
+    return render_tab(request, space, "heat", "heat/heat.html", **shown(request, space))
 
 
 def _build_topics_context(request: ConsoleRequest, space: Any) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
             return render_tab(
                 request,
                 space,
-                "event",
+                "event", "history/event.html",
                 event=found,
                 changes=memories_queries.describe_changes(rows),
                 count=count,
@@ -110,7 +110,7 @@ def _render_roll_back(
     return render_tab(
         request,
         space,
-        "roll_back",
+        "roll_back", "history/roll_back.html",
         given=given,
         to=to,
         wrong=bool(given) and to is None,

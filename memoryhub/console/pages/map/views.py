@@ -65,7 +65,7 @@ def map_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         context |= {"drawn": True, "data": reverse("space-map-data", args=[space.id])}
     if view == "table":
         context["page"] = _build_point_page(space, _load_status_points(space, standing), filters)
-    return render_tab(request, space, "map", **context)
+    return render_tab(request, space, "map", "map/map.html", **context)
 
 
 def _load_status_points(space: Space, standing: queries.MapStatus) -> list[MapPoint]:

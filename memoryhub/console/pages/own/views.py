@@ -81,7 +81,7 @@ def render_own_page(
     frame = {"person": person, "space": person.space, "tab": name, "now": timezone.now()}
     frame["themselves"] = corrections.ACTOR
     frame["done"] = DONE_MESSAGES.get(request.GET.get("done", ""), "")
-    return render(request, f"me/{name}.html", frame | context, status=status)
+    return render(request, f"own/{name}.html", frame | context, status=status)
 
 
 @require_safe

@@ -42,10 +42,12 @@ def space_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "spaces/list.html", {"filters": filters, "page": page})
 
 
-def render_tab(request: ConsoleRequest, space: Any, name: str, **context: Any) -> HttpResponse:
-    """A tab of a space, in its frame."""
+def render_tab(
+    request: ConsoleRequest, space: Any, name: str, template: str, **context: Any
+) -> HttpResponse:
+    """A tab of a space, in its frame; `name` is the tab that the frame marks as open."""
     frame = build_tab_frame(request, space, name, context.get("moment"))
-    return render(request, f"space/{name}.html", frame | context)
+    return render(request, template, frame | context)
 
 
 def build_tab_frame(
@@ -80,7 +82,7 @@ def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, turns.load_turn_choices(space), dated=pgettext("on days", "Said")
     )
     page = turns.load_timeline(space, filters, moment)
-    return render_tab(request, space, "timeline", filters=filters, page=page, moment=moment)
+    return render_tab(request, space, "timeline", "timeline/timeline.html", filters=filters, page=page, moment=moment)
 
 
 @tenant_page()
@@ -100,7 +102,7 @@ def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, memories_queries.load_fact_choices(space), dated=pgettext("on days", "Said")
     )
     page = memories_queries.load_facts(space, filters, moment)
-    return render_tab(request, space, "facts", filters=filters, page=page, moment=moment)
+    return render_tab(request, space, "facts", "memories/facts.html", filters=filters, page=page, moment=moment)
 
 
 @tenant_page()
@@ -110,7 +112,7 @@ def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, note_rows.load_note_choices(space), dated=pgettext("on days", "Said")
     )
     page = note_rows.load_notes(space, filters, moment)
-    return render_tab(request, space, "notes", filters=filters, page=page, moment=moment)
+    return render_tab(request, space, "notes", "memories/notes.html", filters=filters, page=page, moment=moment)
 
 
 @tenant_page()
@@ -131,7 +133,7 @@ def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     else:
         page = page.map(lambda segment: (segment, None))
     return render_tab(
-        request, space, "segments", filters=filters, page=page, tau=weights.tau, moment=moment
+        request, space, "segments", "memories/segments.html", filters=filters, page=page, tau=weights.tau, moment=moment
     )
 
 
@@ -142,7 +144,7 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     page = (
         memories_queries.load_entities(space, filters, moment) if moment.is_dated(Entity) else None
     )
-    return render_tab(request, space, "entities", filters=filters, page=page, moment=moment)
+    return render_tab(request, space, "entities", "memories/entities.html", filters=filters, page=page, moment=moment)
 
 
 @tenant_page()
@@ -152,4 +154,4 @@ def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, history_queries.load_event_choices(space), dated=pgettext("on days", "Changed")
     )
     page = history_queries.load_stream(space, filters, moment)
-    return render_tab(request, space, "history", filters=filters, page=page, moment=moment)
+    return render_tab(request, space, "history", "history/list.html", filters=filters, page=page, moment=moment)
