@@ -34,7 +34,7 @@ _COMMON_WORDS = frozenset(
 
 @dataclass
 class StandInModel:
-    """Implements `engines.llm.chat.Model`. `asked` counts requests by purpose."""
+    """Implements `engines.llm.client.chat.ChatModel`. `asked` counts requests by purpose."""
 
     model: str = "stand-in"
     requests: Counter[str] = field(default_factory=Counter)

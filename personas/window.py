@@ -155,7 +155,7 @@ SUMMARY_PREFIX = "What was said before, in brief: "
 
 @dataclass(frozen=True, slots=True)
 class WindowHelpers:
-    """What a window needs from elsewhere. `fold` asks a model for a new summary; `later` plans
+    """What a window needs from elsewhere. `fold` asks a model for a new summary; `plan_retry` plans
     another try, in the transaction that noted the failure. `engine` stamps what is written."""
 
     count: TokenCounter

@@ -25,7 +25,7 @@ _REPEATED_FIELDS: Body = {
 
 
 class ResponseBuilder:
-    """What one answer has said so far. `taken` gives the events that a piece of it makes."""
+    """What one answer has said so far. `add_answer` gives the events that a piece of it makes."""
 
     def __init__(self, asked: Body) -> None:
         self._asked = asked

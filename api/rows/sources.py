@@ -12,7 +12,7 @@ MAX_SOURCES = 100
 
 
 def build_source_loader(kind: str) -> Any:
-    """For `Resource.more`: `sources` of a row of this kind, in the order they were said."""
+    """For `Resource.load_details`: `sources` of a row of this kind, in the order they were said."""
 
     def load_row_sources(space: Space, row_id: UUID, shown: dict[str, Any]) -> dict[str, Any]:
         return {"sources": load_sources(kind, row_id)}

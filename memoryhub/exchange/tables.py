@@ -1,6 +1,6 @@
 """What belongs in a file: the tables, in the order of their lines.
 
-`STAYS` is what does not belong: logs, work under way, what is made anew, and what is the hub's.
+`EXCLUDED_TABLES` is what does not belong: logs, work under way, what is made anew, and what is the hub's.
 A space's rows name rows of the same space alone (I8).
 """
 

@@ -205,7 +205,7 @@ def preview_changes(bench: ChangePlan) -> list[RowChange]:
 
 # Rows as they were held at an earlier moment, for lists that the database filters and pages.
 #
-# `timeline.as_of` tells a whole space; this tells one kind of row, whatever the space's size.
+# `load_state_at` tells a whole space; this tells one kind of row, whatever the space's size.
 
 
 # Columns that a revision has itself.

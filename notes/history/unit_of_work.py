@@ -396,7 +396,7 @@ class RowsChanged(MemoryHubError):
 class UnitOfWork:
     """Give it each row before it is changed, and each new row; then `save`.
 
-    `touch` remembers what the row was and raises its version, once however often it is called.
+    `track_row` remembers what the row was and raises its version, once however often it is called.
     """
 
     changes: ChangeSet

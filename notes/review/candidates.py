@@ -1,7 +1,7 @@
 """Candidates that wait for a person: kept whole in a proposal, and made rows of again.
 
 The payload of a `conflict`, `overwrite` or `quarantine` proposal:
-`op` what the candidate would do to the proposal's row (an `Op`), `fact_id` the candidate's own row
+`op` what the candidate would do to the proposal's row (an `ResolutionOp`), `fact_id` the candidate's own row
 where it was stored beside the other (conflict only), `candidate` its values, `sources` its
 support, `relations` its triples.
 """

@@ -171,7 +171,7 @@ def annotate_heat(
 
 
 def build_recency_expression(last: Any, weights: HeatPolicy, as_of: datetime) -> Any:
-    """`decay` since the time of the expression `last`, worked out by the database."""
+    """`compute_recency` since the time of the expression `last`, worked out by the database."""
     since = Cast(Extract(Value(as_of) - last, "epoch"), FloatField())
     idle = Least(Greatest(since, 0.0), _NEGLIGIBLE_AFTER * weights.mu_seconds)
     return Exp(-idle / weights.mu_seconds, output_field=FloatField())

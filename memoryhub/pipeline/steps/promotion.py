@@ -158,7 +158,7 @@ def _limit_pages(found: Sequence[DueSegment], most: int) -> tuple[list[DueSegmen
 
 
 def _group_turns_by_handle(pages: Sequence[Page], said: PageTurns) -> dict[str, list[Turn]]:
-    """As `passages_of` numbers them."""
+    """As `load_passages` numbers them."""
     return {f"p{number}": said[page.id] for number, page in enumerate(pages, start=1)}
 
 

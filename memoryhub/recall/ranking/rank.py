@@ -41,7 +41,7 @@ SPARE_FACTOR = 3
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
-    candidate, ranked, and `links` the turns of those that were looked at. `barren`: nothing bears
+    candidate, ranked, and `links` the turns of those that were looked at. `is_exhausted`: nothing bears
     on the question, and nothing more would be found among what has faded."""
 
     chosen: Sequence[ScoredCandidate] = ()

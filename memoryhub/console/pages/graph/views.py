@@ -94,7 +94,7 @@ def build_node_address(space: Space, node: GraphNode) -> str:
 @conditional_page
 @tenant_page()
 def graph_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """What the picture is drawn from: see `graphing.compact`."""
+    """What the picture is drawn from: see `link_graph.serialize_graph`."""
     space = get_space_or_404(space_id, timezone.now())
     wish = link_graph.read_graph_request(request.GET)
     found = queries.load_graph(

@@ -137,7 +137,7 @@ def _build_row_difference(
 
 
 def load_revisions(event: EvolutionEvent) -> tuple[list[tuple[EvolutionEvent, Revision]], int]:
-    """The first `MOST_ROWS` of its rows, and how many there are."""
+    """The first `MAX_EVENT_ROWS` of its rows, and how many there are."""
     rows = event.revisions.order_by("id")
     return [(event, revision) for revision in rows[:MAX_EVENT_ROWS]], rows.count()
 

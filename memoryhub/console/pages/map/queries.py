@@ -131,7 +131,7 @@ def list_largest_groups(names: Iterable[str]) -> list[str]:
 
 
 def serialize_map(points: Sequence[MapPoint], left_out: str) -> dict[str, Any]:
-    """As `graphing.compact`, with places and the groups that colours stand for."""
+    """As `link_graph.serialize_graph`, with places and the groups that colours stand for."""
     topics = list_largest_groups(point.segment for point in points)
     tags = list_largest_groups(tag for point in points for tag in point.tags)
     heats = compute_warmth([point.node for point in points])

@@ -160,8 +160,8 @@ def _parse_end_of_day(text: str, zone: str) -> datetime:
 
 @dataclass
 class AnswerColumn:
-    """What one setting made of the question. `elsewhere`: by memory its place in the other
-    column; `missed`: why the other one does not show it, where it says so. `calls`: the same
+    """What one setting made of the question. `other_places`: by memory its place in the other
+    column; `other_reasons`: why the other one does not show it, where it says so. `calls`: the same
     question to the API, none where the API can't ask it."""
 
     title: str
