@@ -27,7 +27,8 @@ _SCHEMA_BY_KIND: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`path`: the lookup in the database, where it is not the name. `null_value`: shown for NULL."""
+    """`path`: the lookup in the database, where it is not the name. `null_value`: shown for
+    NULL."""
 
     kind: FieldKind
     path: str = ""
@@ -46,8 +47,8 @@ class Resource:
     """A kind of row. `order`: names of columns that are never NULL, the last of them unique.
 
     `held`: which rows a list shows unless `?status=all`. `version`: the column an ETag and
-    `If-Match` go by, if rows are written. `load_details`: what a single row shows besides its columns;
-    called inside the tenant's scope with the space, the id and what is shown already.
+    `If-Match` go by, if rows are written. `load_details`: what a single row shows besides its
+    columns; called inside the tenant's scope with the space, the id and what is shown already.
     """
 
     name: str

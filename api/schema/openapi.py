@@ -167,8 +167,8 @@ def build_page_schema(resource: Resource) -> dict[str, Any]:
 
 
 class HubSchema(AutoSchema):
-    """Reads `parameters`, `build_response_schema()`, `about`, `serializer_class` and `example` of a view; of
-    one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
+    """Reads `parameters`, `build_response_schema()`, `about`, `serializer_class` and `example` of
+    a view; of one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
         """A shape says by itself whether the empty text is taken, which would fit twice beside it;

@@ -1,7 +1,7 @@
 """What belongs in a file: the tables, in the order of their lines.
 
-`EXCLUDED_TABLES` is what does not belong: logs, work under way, what is made anew, and what is the hub's.
-A space's rows name rows of the same space alone (I8).
+`EXCLUDED_TABLES` is what does not belong: logs, work under way, what is made anew, and what is the
+hub's. A space's rows name rows of the same space alone (I8).
 """
 
 from __future__ import annotations

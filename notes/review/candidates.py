@@ -1,9 +1,9 @@
 """Candidates that wait for a person: kept whole in a proposal, and made rows of again.
 
 The payload of a `conflict`, `overwrite` or `quarantine` proposal:
-`op` what the candidate would do to the proposal's row (an `ResolutionOp`), `fact_id` the candidate's own row
-where it was stored beside the other (conflict only), `candidate` its values, `sources` its
-support, `relations` its triples.
+`op` what the candidate would do to the proposal's row (an `ResolutionOp`), `fact_id` the
+candidate's own row where it was stored beside the other (conflict only), `candidate` its values,
+`sources` its support, `relations` its triples.
 """
 
 from __future__ import annotations

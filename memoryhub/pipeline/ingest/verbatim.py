@@ -77,7 +77,8 @@ def _store_turns(
 
 
 def _index_turns(space: Space, turns: Sequence[Turn]) -> None:
-    """Found by their words at once, and by meaning when the job that `refresh_after_change` plans has run."""
+    """Found by their words at once, and by meaning when the job that `refresh_after_change`
+    plans has run."""
     entries = indexer.build_turn_entries(turns, space.speakers, zone=ZoneInfo(space.timezone))
     indexer.write_entries(space, select_embedder(space).name, entries, None)
 

@@ -41,8 +41,8 @@ SPARE_FACTOR = 3
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
-    candidate, ranked, and `links` the turns of those that were looked at. `is_exhausted`: nothing bears
-    on the question, and nothing more would be found among what has faded."""
+    candidate, ranked, and `links` the turns of those that were looked at. `is_exhausted`: nothing
+    bears on the question, and nothing more would be found among what has faded."""
 
     chosen: Sequence[ScoredCandidate] = ()
     order: Sequence[ScoredCandidate] = ()
