@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime
 from typing import Any
 
 from django.db.models import Q
@@ -13,14 +13,10 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
-from notes.index.indexer import EntryDraft, format_date_words, split_into_chunks
-from notes.index.lexemes import build_lexical_text
 from notes.models import Derivation, Episode
 
 EpisodeKind = Episode.Kind
 # Spans that are searched. The summary so far and the portraits are handed over whole.
-SEARCHED_KINDS = (EpisodeKind.TOPIC, EpisodeKind.SESSION, EpisodeKind.DAY, EpisodeKind.GLOBAL)
-MAX_ENTRY_CHUNKS = 4
 
 
 # What may be found
@@ -176,32 +172,3 @@ def _list_new_sources(draft: EpisodeDraft) -> list[TurnEvidence]:
     )
     pairs = set(known.values_list("turn_id", "via_id"))
     return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]
-
-
-def update_episode(changes: ChangeSet, row: Episode, **values: Any) -> None:
-    """Set columns of a stored episode, with its revision: staleness, the end of holding it."""
-    before = serialize_row(row)
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.version += 1
-    row.save(update_fields=[*values, "version"])
-    changes.record_change(row, before)
-
-
-# Searching
-
-
-def build_episode_entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[EntryDraft]:
-    """Index entries of the kinds that are searched, under title, text and first date."""
-    return [
-        entry for row in rows if row.kind in SEARCHED_KINDS for entry in _build_entries(row, zone)
-    ]
-
-
-def _build_entries(row: Episode, zone: tzinfo) -> list[EntryDraft]:
-    dated = format_date_words(row.from_at.astimezone(zone), row.text)
-    pieces = split_into_chunks(f"{row.title}\n{row.text}".strip())[:MAX_ENTRY_CHUNKS]
-    return [
-        EntryDraft("episode", row.id, at, text, (), build_lexical_text(f"{dated} {text}"), "")
-        for at, text in enumerate(pieces)
-    ]

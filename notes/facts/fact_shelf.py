@@ -13,7 +13,8 @@ from django.db.models import QuerySet
 
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Fact
 
 
@@ -46,12 +47,10 @@ def shelve_facts(facts: Iterable[Fact], kind: str, changes: ChangeSet, now: date
     Call in the transaction that saves `changes`; the facts as the database has them now.
     """
     new = [fact for fact in facts if not fact.shelf]
+    unit = UnitOfWork.from_change_set(changes)
     for fact in new:
-        before = serialize_row(fact)
-        fact.shelf, fact.shelved_at = kind, now
-        fact.version += 1
-        changes.record_change(fact, before)
-    Fact.objects.bulk_update(new, ["shelf", "shelved_at", "version"], batch_size=500)
+        unit.edit_row(changes, fact, shelf=kind, shelved_at=now)
+    unit.write_rows()
     return len(new)
 
 

@@ -24,7 +24,7 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.statements import load_prepared_rows, open_prepared_cursor
 from notes.facts.validity import build_fact_current_sql
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
 from notes.models import Episode, EvolutionEvent, Fact, Note, Page
 from notes.models.base import Retained
 from notes.retention.curve import (
@@ -258,7 +258,6 @@ def _strengthen_rows(
 ) -> None:
     for row in found:
         at = times[row.id]
-        before = serialize_row(row) if row.visibility == DORMANT else {}
         row.strength += len(at)
         row.recall_count += len(at)
         row.last_recall_at = max(*at, row.last_recall_at or at[0])
@@ -266,9 +265,7 @@ def _strengthen_rows(
             forget, row.id, row.last_recall_at, row.strength, row.recall_count
         )
         if row.visibility == DORMANT:
-            row.visibility = ACTIVE
-            row.version += 1
-            changes.record_change(row, before)
+            changes.edit_row(row, visibility=ACTIVE)
     for some in _split_batches(found):
         _write_recall_counters(model, some)
 
@@ -383,10 +380,7 @@ def _set_visibility(model: Any, rows: QuerySet[Any], visibility: str, changes: C
     count = 0
     for some in _load_in_batches(rows):
         for row in some:
-            before = serialize_row(row)
-            row.visibility = visibility
-            row.version += 1
-            changes.record_change(row, before)
+            changes.edit_row(row, visibility=visibility)
         model.objects.filter(id__in=[row.id for row in some]).update(
             visibility=visibility, version=F("version") + 1
         )

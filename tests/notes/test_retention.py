@@ -37,7 +37,7 @@ def space(monkeypatch: pytest.MonkeyPatch) -> Iterator[Space]:
 def put_in_force(monkeypatch: pytest.MonkeyPatch, forget: ForgetPolicy) -> None:
     effective = EffectivePolicy(Policy(forget=forget), "t1.s0")
     for module in (policies, decay):
-        monkeypatch.setattr(module, "policy_of", lambda space: effective)
+        monkeypatch.setattr(module, "load_effective_policy", lambda space: effective)
 
 
 def sweep_space(space: Space, now: datetime, forget: ForgetPolicy = SAMPLE) -> tuple[int, int]:

@@ -140,7 +140,7 @@ def prepare_claims(
     )
     near, held, refuted = _load_comparison(space, policy, drafts, asked, embedder.name)
     read = {fact.id: fact.version for fact in held}
-    resolver = Resolver(held, now, _build_rules(policy))
+    resolver = Resolver(space, held, now, _build_rules(policy))
     rows = {fact.id: fact for fact in held}
     deciding = ClaimDecider(
         resolver,

@@ -148,7 +148,7 @@ class EmbeddedEntries:
 
 def embed_drafts(at: EpisodeContext, drafts: Sequence[store.EpisodeDraft]) -> EmbeddedEntries:
     """Index entries of the drafts, embedded if the embedder answers (E18). Call with no scope."""
-    entries = store.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
+    entries = indexer.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
     try:
         vectors = indexer.embed_entries(entries, at.embedder) if entries else None
     except EngineError as error:
