@@ -234,19 +234,6 @@ def rethink_block(
     return revise_block(writer, block_id, version, value=value)
 
 
-def rename_block(
-    writer: BlockWriter, block_id: UUID, label: str, version: int | None = None
-) -> CoreBlock:
-    return revise_block(writer, block_id, version, label=label)
-
-
-def resize_block(
-    writer: BlockWriter, block_id: UUID, char_limit: int, version: int | None = None
-) -> CoreBlock:
-    """Another limit, never below what the block holds."""
-    return revise_block(writer, block_id, version, char_limit=char_limit)
-
-
 def revise_block(
     writer: BlockWriter,
     block_id: UUID,

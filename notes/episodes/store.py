@@ -27,10 +27,6 @@ def build_live_q() -> Q:
     return Q(retired_at=None, stale=False)
 
 
-def build_live_sql(alias: str) -> str:
-    return f"({alias}.retired_at IS NULL AND NOT {alias}.stale)"
-
-
 def find_rolling_summary(space: Space, session: Session | None = None) -> Episode | None:
     """The row of the summary so far, stale or not: the space's, or a session's window's."""
     return _find_newest(space, EpisodeKind.ROLLING, session=session)
@@ -40,18 +36,6 @@ def load_rolling_text(space: Space, session: Session | None = None) -> str:
     """S: what was said so far, in brief; "" before the first fold and while it is stale."""
     row = find_rolling_summary(space, session)
     return row.text if row is not None and not row.stale else ""
-
-
-def find_all_days_digest(space: Space) -> Episode | None:
-    """The digest of all days, for the assembled context (spec B9)."""
-    row = _find_newest(space, EpisodeKind.GLOBAL)
-    return row if row is not None and not row.stale else None
-
-
-def find_personality(space: Space) -> Episode | None:
-    """The person, from the days' personality notes; `details` has traits and reply_strategy."""
-    row = _find_newest(space, EpisodeKind.GLOBAL_PERSONA)
-    return row if row is not None and not row.stale else None
 
 
 def _find_newest(space: Space, kind: str, **of: Any) -> Episode | None:

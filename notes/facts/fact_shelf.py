@@ -18,14 +18,6 @@ from notes.history.unit_of_work import UnitOfWork
 from notes.models import Fact
 
 
-def load_shelf(space: Space, kind: str, cap: int, at: datetime) -> list[Fact]:
-    """What stands on a shelf at `at`, newest first, pinned ones before all (MO9).
-
-    `kind` is a `Fact.Shelf`. The pinned do not count towards `cap`.
-    """
-    return select_within_cap(filter_shelved(space, kind, at), cap)
-
-
 def filter_shelved(space: Space, kind: str, at: datetime) -> QuerySet[Fact]:
     """All that were shelved and hold at `at`, newest first, also those that fell off."""
     return sort_newest_first(filter_current(Fact.objects.filter(space=space, shelf=kind), at))

@@ -154,13 +154,6 @@ class Resolver:
         """Claims ended or reworded so far."""
         return self.successors.keys()
 
-    def resolve_candidate(
-        self, new: Fact, sources: Sequence[TurnEvidence], *, trusted: bool, correction: bool
-    ) -> FactDecision:
-        """As code alone decides."""
-        decision = self.decide_by_rules(new, trusted=trusted, correction=correction)
-        return self.apply_decision(decision, new, sources, trusted=trusted)
-
     def decide_by_rules(self, new: Fact, *, trusted: bool, correction: bool) -> FactDecision:
         claim: Any = new
         if self.rules.resolution == "off":

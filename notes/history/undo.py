@@ -12,11 +12,10 @@ from datetime import datetime
 from itertools import pairwise
 from uuid import UUID
 
-import structlog
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext, ngettext
 
-from memoryhub.errors import Conflict, EngineError
+from memoryhub.errors import Conflict
 from memoryhub.inference.selection import select_embedder
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -25,7 +24,6 @@ from notes.history.unit_of_work import RowKey, RowsChanged, UnitOfWork, load_eve
 from notes.index import indexer
 from notes.models import EvolutionEvent, Revision
 
-log = structlog.get_logger()
 MAX_TRIES = 3
 
 
@@ -69,11 +67,7 @@ def _save_plan(bench: UnitOfWork) -> list[EvolutionEvent]:
     model = select_embedder(bench.space)
     with tenant_scope(bench.space.tenant_id):
         entries = bench.build_entries(model.name)
-    try:
-        vectors = indexer.embed_entries(entries, model) if entries else None
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        vectors = None
+    vectors = indexer.embed_entries_or_none(entries, model)
     with tenant_scope(bench.space.tenant_id):
         try:
             with transaction.atomic():

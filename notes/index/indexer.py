@@ -23,6 +23,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import get_search_words
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import Embedder
+from memoryhub.inference.selection import embed_or_none
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.index.lexemes import build_lexical_text
@@ -309,6 +310,11 @@ def embed_entries(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors:
     length = np.linalg.norm(window, axis=1, keepdims=True)
     unit: Vectors = (window / np.where(length == 0, 1, length)).astype(np.float32)
     return own + unit
+
+
+def embed_entries_or_none(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors | None:
+    """None where there are none, or the embedder is down: they are found by their words (E18)."""
+    return embed_or_none(lambda: embed_entries(entries, embedder)) if entries else None
 
 
 # In the same statement go rows whose text no longer has as many chunks, and other models' rows

@@ -68,17 +68,6 @@ def build_row_visible_sql(alias: str, forget: ForgetPolicy) -> str:
     return f"({alias}.visibility = 'active')" if is_hiding_enabled(forget) else "(TRUE)"
 
 
-def build_turn_visible_sql(alias: str, forget: ForgetPolicy) -> str:
-    """The same for a turn: it is seen while its page is, or before it has one."""
-    return _PAGE_VISIBLE_SQL.format(turn=alias) if is_hiding_enabled(forget) else "(TRUE)"
-
-
-_PAGE_VISIBLE_SQL = """
-(NOT EXISTS (SELECT 1 FROM notes_page rp WHERE rp.session_id = {turn}.session_id
- AND rp.first_seq <= {turn}.seq AND rp.last_seq >= {turn}.seq AND rp.visibility = 'dormant'))
-"""
-
-
 # Shown
 
 
