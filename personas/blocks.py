@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Revision
 from personas.models import BlockAttachment, BlockVersion, CoreBlock
 
@@ -161,7 +161,9 @@ def create_block(
     _check_length(block, value, char_limit)
     block.value = value
     block.save(force_insert=True)
-    _record_edit(block, writer, None)
+    changes = _build_change_set(writer)
+    changes.record_creation(block, writer.sources)
+    _save_changes(changes, writer)
     return block
 
 
@@ -230,19 +232,6 @@ def rethink_block(
 ) -> CoreBlock:
     """Write the whole block anew."""
     return revise_block(writer, block_id, version, value=value)
-
-
-def rename_block(
-    writer: BlockWriter, block_id: UUID, label: str, version: int | None = None
-) -> CoreBlock:
-    return revise_block(writer, block_id, version, label=label)
-
-
-def resize_block(
-    writer: BlockWriter, block_id: UUID, char_limit: int, version: int | None = None
-) -> CoreBlock:
-    """Another limit, never below what the block holds."""
-    return revise_block(writer, block_id, version, char_limit=char_limit)
 
 
 def revise_block(
@@ -381,21 +370,17 @@ def _check_label_free(tenant_id: UUID, space: Space | None, agent: str, label: s
 
 
 def _save_version(block: CoreBlock, writer: BlockWriter, **values: Any) -> None:
-    before = serialize_row(block)
-    for name, value in values.items():
-        setattr(block, name, value)
-    block.version += 1
-    block.updated_at = writer.now
-    block.save()
-    _record_edit(block, writer, before)
+    changes = _build_change_set(writer)
+    changes.update_row(block, **values, updated_at=writer.now)
+    changes.record_support(block, writer.sources)
+    _save_changes(changes, writer)
 
 
 _EVENT_KINDS = {"pipeline": EvolutionEvent.Kind.REFRESH}
 
 
-def _record_edit(block: CoreBlock, writer: BlockWriter, before: dict[str, Any] | None) -> None:
-    """The version, and the event that it is part of."""
-    changes = ChangeSet(
+def _build_change_set(writer: BlockWriter) -> ChangeSet:
+    return ChangeSet(
         writer.space,
         _EVENT_KINDS.get(writer.kind, EvolutionEvent.Kind.MANUAL),
         writer.actor[:120],
@@ -404,11 +389,10 @@ def _record_edit(block: CoreBlock, writer: BlockWriter, before: dict[str, Any] |
         trigger="block",
         policy_version=writer.policy_version,
     )
-    if before is None:
-        changes.record_creation(block, writer.sources)
-    else:
-        changes.record_change(block, before)
-        changes.record_support(block, writer.sources)
+
+
+def _save_changes(changes: ChangeSet, writer: BlockWriter) -> None:
+    """The event, and the version that is part of it."""
     changes.save()
     _create_versions(changes.revisions, writer.turn_id)
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current, is_fact_current
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import Derivation, EvolutionEvent, Fact
 from personas.models import ProfileAttribute
 from personas.traits import get_owner_name
@@ -86,7 +86,7 @@ def mirror_profile(space: Space, changes: ChangeSet, *, sensitive: bool) -> int:
         changed += _mirror_attribute(changes, key, held.get(key), fact)
     for key, each in held.items():
         if each.fact_id is not None and key not in wanted and not each.is_protected:
-            _retire_attribute(changes, each)
+            changes.update_row(each, retired_at=changes.at)
             changed += 1
     return changed
 
@@ -101,11 +101,7 @@ def _mirror_attribute(
     by_hand = old.fact_id is None or old.is_protected
     if by_hand or (old.fact_id, old.value) == (fact.id, value):
         return 0
-    before = serialize_row(old)
-    old.fact, old.value = fact, value
-    old.version += 1
-    old.save(update_fields=["fact", "value", "version"])
-    changes.record_change(old, before)
+    changes.update_row(old, fact=fact, value=value)
     changes.record_support(old, _load_fact_sources(fact))
     return 1
 
@@ -137,14 +133,6 @@ def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
     ]
 
 
-def _retire_attribute(changes: ChangeSet, old: ProfileAttribute) -> None:
-    before = serialize_row(old)
-    old.retired_at = changes.at
-    old.version += 1
-    old.save(update_fields=["retired_at", "version"])
-    changes.record_change(old, before)
-
-
 def write_attribute(
     space: Space,
     key: str,
@@ -174,15 +162,7 @@ def write_attribute(
     elif old is not None and not value:
         if old.fact_id is not None:
             raise InvalidInput(_("it says what a fact says: correct the fact"), field="value")
-        _retire_attribute(changes, old)
+        changes.update_row(old, retired_at=changes.at)
     elif old is not None:
-        _rewrite_attribute(changes, old, value, actor)
+        changes.update_row(old, value=value, fact=None, corrected_by=actor[:120])
     changes.save()
-
-
-def _rewrite_attribute(changes: ChangeSet, old: ProfileAttribute, value: str, actor: str) -> None:
-    before = serialize_row(old)
-    old.value, old.fact, old.corrected_by = value, None, actor[:120]
-    old.version += 1
-    old.save(update_fields=["value", "fact", "corrected_by", "version"])
-    changes.record_change(old, before)

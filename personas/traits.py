@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from memoryhub.engines.types import TraitAssessment, TraitState
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Proposal
 from notes.review.proposals import propose_change
 from personas.dimensions import DIMENSIONS, LEVELS
@@ -128,21 +128,13 @@ def _open_trait(changes: ChangeSet, old: Trait | None, one: JudgedTrait) -> None
 
 def _close_trait(changes: ChangeSet, old: Trait, at: datetime, actor: str = "") -> None:
     """`actor`: the person who ends it by hand."""
-    before = serialize_row(old)
-    old.valid_to = at
-    old.corrected_by = actor[:120] or old.corrected_by
-    old.version += 1
-    old.save(update_fields=["valid_to", "corrected_by", "version"])
-    changes.record_change(old, before)
+    changes.update_row(old, valid_to=at, corrected_by=actor[:120] or old.corrected_by)
 
 
 def _renew_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
     """The same level again: its interval goes on, with the newer reason and more evidence."""
-    before = serialize_row(old)
-    old.rationale, old.confidence = one.assessment.why or old.rationale, one.assessment.confidence
-    old.version += 1
-    old.save(update_fields=["rationale", "confidence", "version"])
-    changes.record_change(old, before)
+    said = one.assessment
+    changes.update_row(old, rationale=said.why or old.rationale, confidence=said.confidence)
     changes.record_support(old, one.sources)
 
 

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import psycopg
 import structlog
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from kombu.exceptions import KombuError
 
+from memoryhub.doorbell import ring_task
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.importers import storage
 from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
@@ -129,12 +128,7 @@ def _start_run(run: ImportRun) -> ImportRun:
 
 def ring_worker(tenant_id: UUID, run_id: UUID) -> None:
     """Tell a worker. Without a broker the run waits for the sweep."""
-    from memoryhub.importers.tasks import carry_out_import
-
-    try:
-        carry_out_import.apply_async((str(tenant_id), str(run_id)))
-    except (KombuError, OSError, psycopg.Error) as error:
-        log.warning("broker.unreachable", error=str(error))
+    ring_task("memoryhub.importers.tasks.carry_out_import", tenant_id, run_id)
 
 
 def ring_for_waiting_runs() -> None:

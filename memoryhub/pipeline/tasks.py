@@ -7,15 +7,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import UUID
 
-import psycopg
-import structlog
 from celery import shared_task
 from django.utils import timezone
-from kombu.exceptions import KombuError
 
+from memoryhub.doorbell import ring_task
 from memoryhub.pipeline.jobs import queue, runner
 
-log = structlog.get_logger()
 # What else a sweep rings for: a layer above adds its own when its app is ready.
 EXTRA_SWEEPS: list[Callable[[], None]] = []
 _is_silenced: ContextVar[bool] = ContextVar("unheard", default=False)
@@ -53,11 +50,4 @@ def silence_doorbell() -> Iterator[None]:
 def ring_worker(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> bool:
     """Tell a worker, to come in `after` seconds. False when the broker is gone, which is only a
     delay: see `sweep`."""
-    if _is_silenced.get():
-        return True
-    try:
-        run_space_jobs.apply_async((str(tenant_id), str(space_id)), countdown=after or None)
-    except (KombuError, OSError, psycopg.Error) as error:
-        log.warning("broker.unreachable", error=str(error))
-        return False
-    return True
+    return _is_silenced.get() or ring_task(run_space_jobs.name, tenant_id, space_id, after=after)

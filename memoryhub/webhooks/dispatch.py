@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.webhooks import http_client, queue, signatures, targets
+from memoryhub.webhooks import http_client, outbox, queue, signatures, targets
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 from memoryhub.webhooks.payloads import build_body
 
@@ -89,8 +89,6 @@ def _delete_old_events(tenant_id: UUID, now: datetime) -> None:
 
 def sweep_due_webhooks() -> None:
     """Ring for every webhook that waits; without a broker the work is done here."""
-    from memoryhub.webhooks.tasks import ring_worker
-
     for tenant_id, webhook_id in queue.find_due_webhooks(timezone.now()):
-        if not ring_worker(tenant_id, webhook_id):
+        if not outbox.ring_worker(tenant_id, webhook_id):
             send_due_deliveries(tenant_id, webhook_id)

@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 from memoryhub.dialogues.messages import check_text
 from memoryhub.errors import Conflict, InvalidInput, VersionOutdated
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 from notes.corrections import edits
 from notes.corrections.edits import (
     Edit,
@@ -30,7 +29,7 @@ from notes.corrections.edits import (
 )
 from notes.facts import fact_shelf
 from notes.history.change_set import ChangeSet
-from notes.history.undo import MAX_TRIES, save_plan
+from notes.history.undo import run_plan
 from notes.history.unit_of_work import ChangePlan
 from notes.models import EvolutionEvent, Fact
 
@@ -50,12 +49,11 @@ def run_manual_edit(
 
     Raises Outdated when the row is not as it was `read`.
     """
-    for _attempt in range(MAX_TRIES):
-        with tenant_scope(space.tenant_id):
-            bench = plan_manual_edit(space, actor, now, reason, work, read)
-        if made := save_plan(bench):
-            return made[0]
-    raise Conflict(gettext("these memories are being changed: try again"), code="busy")
+
+    def plan() -> ChangePlan:
+        return plan_manual_edit(space, actor, now, reason, work, read)
+
+    return run_plan(space.tenant_id, plan)[0]
 
 
 def plan_manual_edit(

@@ -21,6 +21,7 @@ from memoryhub.tenants.models import Space
 from notes.graph.build import load_entity_texts, merge_entity
 from notes.graph.identity import decide_name_merge, may_be_same_entity
 from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Derivation, Entity, IndexEntry, Proposal, Revision
 from notes.review.proposals import build_merge_key, propose_change
 
@@ -145,8 +146,9 @@ def lock_unchanged_pairs(pairs: Iterable[DuplicatePair]) -> list[DuplicatePair]:
 
 def merge_duplicate(pair: DuplicatePair, changes: ChangeSet) -> None:
     """Merge, as one event that can be undone; the name joins the other's."""
-    merge_entity(pair.entity, pair.into, changes, load_entity_sources(pair.entity))
-    Entity.objects.bulk_update([pair.entity, pair.into], ["aliases", "merged_into", "version"])
+    unit = UnitOfWork.from_change_set(changes)
+    merge_entity(unit, changes, pair.entity, pair.into, load_entity_sources(pair.entity))
+    unit.write_rows()
     changes.save()
 
 

@@ -98,10 +98,24 @@ class ChangeSet:
         self.record_support(row, sources)
 
     def record_change(self, row: Any, before: dict[str, Any]) -> None:
-        """Call after the row's values and version were changed; `before` from values_of()."""
+        """Call after the row's values and version were changed; `before` from `serialize_row`."""
         self._add_revision(
             row, before["version"], row.version, before=before, after=serialize_row(row)
         )
+
+    def edit_row(self, row: Any, **values: Any) -> None:
+        """Set columns by their attribute names and raise the version, in memory: the caller
+        writes the row, which it has locked."""
+        before = serialize_row(row)
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.version += 1
+        self.record_change(row, before)
+
+    def update_row(self, row: Any, **values: Any) -> None:
+        """The same, and written at once."""
+        self.edit_row(row, **values)
+        row.save(update_fields=[*values, "version"])
 
     def record_removal(self, row: Any) -> None:
         """A record without a version of its own (a membership) that goes; before it is deleted."""

@@ -15,8 +15,6 @@ from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import NotFound
-from notes.episodes import store
-from notes.graph import build
 from notes.index import indexer
 from notes.models import (
     Chain,
@@ -105,11 +103,11 @@ def _build_note_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.Ent
 
 
 def _build_entity_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return build.build_entity_entries(rows)
+    return indexer.build_entity_entries(rows)
 
 
 def _build_relation_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return build.build_relation_entries(rows)
+    return indexer.build_relation_entries(rows)
 
 
 def _build_segment_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
@@ -126,7 +124,7 @@ def _build_page_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.Ent
 
 
 def _build_episode_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return store.build_episode_entries(rows, zone=zone)
+    return indexer.build_episode_entries(rows, zone=zone)
 
 
 def register_note_kinds() -> None:

@@ -151,8 +151,3 @@ def mask_spans(text: str, spans: Iterable[TextSpan]) -> str:
     for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
-
-
-def has_only_echoes(text: str, spans: Iterable[TextSpan]) -> bool:
-    """Whether no word is left beside the echoes."""
-    return not re.search(r"\w", mask_spans(text, spans))

@@ -31,8 +31,8 @@ EDITS: dict[str, Edit] = {
     "replace": lambda who, block: blocks.replace_in_block(who, block.id, "Likes", "Loves"),
     "insert": lambda who, block: blocks.insert_into_block(who, block.id, "First.", 0),
     "rethink": lambda who, block: blocks.rethink_block(who, block.id, ""),
-    "rename": lambda who, block: blocks.rename_block(who, block.id, "person"),
-    "resize": lambda who, block: blocks.resize_block(who, block.id, 90),
+    "rename": lambda who, block: blocks.revise_block(who, block.id, label="person"),
+    "resize": lambda who, block: blocks.revise_block(who, block.id, char_limit=90),
     "delete": lambda who, block: blocks.delete_block(who, block.id),
 }
 

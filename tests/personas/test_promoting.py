@@ -60,8 +60,8 @@ def test_what_is_extracted_becomes_facts_on_the_shelf_with_their_turns(
     assert call["subject"] == "Ana"
     assert call["pages"][0]["text"] == "Ana: I keep bees.\nHub: I ordered a smoker for you."
     with tenant_scope(hub.tenant.id):
-        (mine,) = fact_shelf.load_shelf(hub.space, Fact.Shelf.USER, 100, hub.now)
-        (agents,) = fact_shelf.load_shelf(hub.space, Fact.Shelf.AGENT, 100, hub.now)
+        (mine,) = fact_shelf.filter_shelved(hub.space, Fact.Shelf.USER, hub.now)
+        (agents,) = fact_shelf.filter_shelved(hub.space, Fact.Shelf.AGENT, hub.now)
         assert (mine.text, mine.owner) == ("Ana keeps bees.", "Ana")
         assert (agents.text, agents.owner) == ("The assistant ordered a smoker.", "Hub")
         support = Derivation.objects.filter(child_id=mine.id, child_type="fact")
@@ -330,7 +330,7 @@ def test_MO14_what_an_agent_learns_with_one_subject_stays_with_that_subject(
     with tenant_scope(hub.tenant.id):
         for subject, gift in (("Ana", "a smoker"), ("Omar", "a kite")):
             space = ensure_space(hub.tenant.id, subject)
-            shelf = fact_shelf.load_shelf(space, Fact.Shelf.AGENT, 100, hub.now)
+            shelf = list(fact_shelf.filter_shelved(space, Fact.Shelf.AGENT, hub.now))
             assert [(fact.owner, fact.text) for fact in shelf] == [("Hub", f"Hub ordered {gift}.")]
             assert [t.owner for t in Trait.objects.filter(space=space)] == [subject]
 

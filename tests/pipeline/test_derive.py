@@ -14,7 +14,6 @@ from memoryhub.errors import EngineError
 from memoryhub.inference import selection
 from memoryhub.pipeline.ingest.services import (
     IngestRequest,
-    ingest_and_wait,
     ingest_messages,
     run_space,
 )
@@ -39,6 +38,7 @@ from notes.models import (
     Segment,
 )
 from tests.support.embedders import BagOfWords
+from tests.support.ingest import ingest_and_wait
 
 pytestmark = pytest.mark.django_db
 

@@ -411,7 +411,7 @@ def test_the_sweep_finds_what_nobody_heard(
     ingest_text(tenant)
     assert dispatch.sweep_due_webhooks in EXTRA_SWEEPS
     assert queue.find_due_webhooks(get_later_time()) == [(tenant.id, hook.id)]
-    monkeypatch.setattr("memoryhub.webhooks.tasks.ring_worker", lambda *ids: False)
+    monkeypatch.setattr("memoryhub.webhooks.outbox.ring_worker", lambda *ids: False)
     dispatch.sweep_due_webhooks()  # there is no broker: it sends by itself
     assert [one.state for one in list_deliveries(tenant)] == [State.DELIVERED]
     assert queue.find_due_webhooks(get_later_time()) == []

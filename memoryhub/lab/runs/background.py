@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import psycopg
 import structlog
 from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from kombu.exceptions import KombuError
 
+from memoryhub.doorbell import ring_task
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.inference import selection
 from memoryhub.lab.datasets import folder
@@ -76,12 +75,7 @@ def ring_worker_on_commit(run: LabRun) -> None:
 
 def ring_worker(tenant_id: UUID, run_id: UUID) -> None:
     """Tell a worker. Without a broker the run waits until there is one again."""
-    from memoryhub.lab.tasks import carry_out_run
-
-    try:
-        carry_out_run.apply_async((str(tenant_id), str(run_id)))
-    except (KombuError, OSError, psycopg.Error) as error:
-        log.warning("broker.unreachable", error=str(error))
+    ring_task("memoryhub.lab.tasks.carry_out_run", tenant_id, run_id)
 
 
 def list_waiting_runs() -> list[tuple[UUID, UUID]]:

@@ -13,8 +13,8 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 
-from memoryhub.errors import Conflict, EngineError, InvalidInput, NotFound
-from memoryhub.inference.selection import find_embedder
+from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.pipeline.models import EmbeddingMigration
@@ -210,7 +210,4 @@ def _plan_job_now(row: EmbeddingMigration, now: datetime) -> None:
 
 
 def _find_embedder(name: str) -> object | None:
-    try:
-        return find_embedder(name)
-    except EngineError:
-        return None
+    return embed_or_none(lambda: find_embedder(name))

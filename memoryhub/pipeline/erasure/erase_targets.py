@@ -15,10 +15,8 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import F, Min, Q, QuerySet
-from django.utils.translation import gettext
 
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.errors import NotFound
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, notify_listeners
@@ -392,12 +390,3 @@ def _build_news(space: Space, receipt: Receipt) -> News:
     data["space_id"] = str(space.id)
     whole = receipt.target == "subject"
     return News("erasure.done", receipt.created_at, data, None if whole else space.id)
-
-
-def get_space(tenant_id: UUID, space_id: UUID) -> Space:
-    """Raises NotFound."""
-    with tenant_scope(tenant_id):
-        space: Space | None = Space.objects.filter(id=space_id).first()
-    if space is None:
-        raise NotFound(gettext("no such space"))
-    return space

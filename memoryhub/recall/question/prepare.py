@@ -19,7 +19,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.answers import questions
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
-from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.errors import InvalidInput
 from memoryhub.inference import selection
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.policies.services import load_effective_policy
@@ -290,15 +290,9 @@ def _find_subject_name(space: Space) -> str:
 
 
 def _find_embedder(model: str) -> Embedder | None:
-    try:
-        return selection.find_embedder(model)
-    except EngineError:
-        return None
+    return selection.embed_or_none(lambda: selection.find_embedder(model))
 
 
 def _embed_question(embedder: Embedder, text: str) -> Vector | None:
     """The question's vector, or None when the embedder is down (E16)."""
-    try:
-        return embedder.embed([text]).reshape(-1)
-    except EngineError:
-        return None
+    return selection.embed_or_none(lambda: embedder.embed([text]).reshape(-1))

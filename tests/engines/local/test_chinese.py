@@ -9,7 +9,6 @@ import pytest
 from memoryhub.engines.local.chinese.dates import find_times, parse_number
 from memoryhub.engines.local.chinese.extract import (
     extract_from_exchange,
-    segment_words,
 )
 from memoryhub.engines.local.chinese.rules import find_question_predicates
 from memoryhub.engines.types import Exchange, Extraction, FactCandidate, Role, Utterance
@@ -239,10 +238,3 @@ def test_a_greeting_opens_a_topic() -> None:
 
 def test_a_flood_of_facts_is_capped() -> None:
     assert len(construct_texts("我喜欢弹吉他。" * 50).facts) == 20
-
-
-def test_segments_are_words_without_punctuation() -> None:
-    words = segment_words("我养了一只橘猫，叫Momo！")
-    assert {"我", "橘猫", "momo"} <= set(words)
-    assert not {"，", "！"} & set(words)
-    assert segment_words("") == []

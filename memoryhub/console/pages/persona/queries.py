@@ -245,10 +245,6 @@ class BlockRow:
     def is_shared(self) -> bool:
         return self.block.space_id is None
 
-    @property
-    def characters_left(self) -> int:
-        return self.block.char_limit - len(self.block.value)
-
 
 def load_block_rows(space: Space, filters: Filters, moment: SpaceMoment) -> list[BlockRow]:
     """Of every agent of the space, and the shared ones attached to it."""

@@ -204,7 +204,9 @@ def _build_index(
         [before.entries[place] for place in at],
         None if before.vectors is None else before.vectors[at],
     )
-    return kept, EmbeddedEntries(fresh, _embed_entries(fresh, prepared.setting.embedder)[0])
+    return kept, EmbeddedEntries(
+        fresh, indexer.embed_entries_or_none(fresh, prepared.setting.embedder)
+    )
 
 
 def _embed_entries(

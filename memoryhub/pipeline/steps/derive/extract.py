@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import structlog
 from numpy.typing import NDArray
 
 from memoryhub.dialogues.messages import hash_text
@@ -23,7 +22,6 @@ from memoryhub.engines.types import (
     ExtractionOptions,
     FactCandidate,
 )
-from memoryhub.errors import EngineError
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
@@ -34,8 +32,6 @@ from notes.history.change_set import TurnEvidence
 from notes.index import indexer
 from notes.index.indexer import join_date_words
 from notes.models import Derivation, Fact, Page
-
-log = structlog.get_logger()
 
 
 @dataclass
@@ -68,16 +64,8 @@ def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
     stamp = f"{engine.name}/{engine.version}"
     pages = _draft_pages(batch, engine, stamp, now)
     entries = _build_turn_entries(batch, pages)
-    return BatchDraft(pages, entries, _embed_entries(entries, model), engine, model, stamp)
-
-
-def _embed_entries(entries: Sequence[indexer.EntryDraft], model: Embedder) -> NDArray[Any] | None:
-    """None when the embedder is down: the rows are kept and found by their words (E18)."""
-    try:
-        return indexer.embed_entries(entries, model)
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return None
+    vectors = indexer.embed_entries_or_none(entries, model)
+    return BatchDraft(pages, entries, vectors, engine, model, stamp)
 
 
 def _draft_pages(

@@ -9,11 +9,8 @@ from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import structlog
-
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine, Passage, Utterance
-from memoryhub.errors import EngineError
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
@@ -30,7 +27,6 @@ from notes.models import Episode, EvolutionEvent, Page, Proposal
 from notes.retention import decay
 from notes.review import proposals
 
-log = structlog.get_logger()
 T = TypeVar("T")
 MAX_READS = 3  # of what changes while it is being written about (E10)
 # Documents and tool output are nobody's word; they stay searchable themselves (spec E24).
@@ -148,13 +144,8 @@ class EmbeddedEntries:
 
 def embed_drafts(at: EpisodeContext, drafts: Sequence[store.EpisodeDraft]) -> EmbeddedEntries:
     """Index entries of the drafts, embedded if the embedder answers (E18). Call with no scope."""
-    entries = store.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
-    try:
-        vectors = indexer.embed_entries(entries, at.embedder) if entries else None
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        vectors = None
-    return EmbeddedEntries(entries, vectors)
+    entries = indexer.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
+    return EmbeddedEntries(entries, indexer.embed_entries_or_none(entries, at.embedder))
 
 
 def write_episodes(

@@ -105,7 +105,7 @@ def _mark_stale(due: DerivedDialogue, days: list[date], session: UUID) -> None:
     )
     for row in early:
         if not row.is_protected:
-            store.update_episode(changes, row, stale=True)
+            changes.update_row(row, stale=True)
     changes.save()
 
 
@@ -297,7 +297,7 @@ def _retire_episode(at: EpisodeContext, target: DigestTarget) -> list[str]:
         )
         row = Episode.objects.select_for_update().get(id=target.row.id)
         if not row.is_protected:
-            store.update_episode(changes, row, retired_at=at.now)
+            changes.update_row(row, retired_at=at.now)
         changes.save()
     return []
 

@@ -272,7 +272,7 @@ def write_placement(work: PlacementWork, now: datetime) -> None:
     """One event for what moved, one for what went cold, and the job's end."""
     changes = _build_change_set(work, EvolutionEvent.Kind.PLACE, now, "the conversation went on")
     _check_pages_unchanged(work)
-    unit = UnitOfWork(changes)
+    unit = UnitOfWork.from_change_set(changes)
     chained = chains.link_pages(unit, work.threads, work.stamp)
     chains.record_support(unit, work.threads, work.turns)
     chains.write_rewrites(unit, work.rewrites)
