@@ -167,8 +167,7 @@ class _ItemReader:
         spaces = self._load_spaces({str(each.get("subject")) for _, each in given})
         got = self._load_items([each for name, each in given if name == "get"], spaces)
         results = [
-            next(got) if name == "get" else readers[name](each, spaces)
-            for name, each in given
+            next(got) if name == "get" else readers[name](each, spaces) for name, each in given
         ]
         if self._touched:
             with tenant_scope(self._key.tenant_id):
