@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.console.pages.settings import endpoint_check, endpoint_errors
+from memoryhub.console.pages.models import endpoint_check
+from memoryhub.console.pages.models import endpoint_errors
 from memoryhub.engines.llm.client.probe import ModelCapabilities
 from memoryhub.errors import EngineError
 from memoryhub.policies.services import load_tenant_policy

@@ -101,17 +101,17 @@ def load_golden_questions(
 def load_question_rows(rows: Sequence[GoldenQuestion]) -> list[GoldenQuestionRow]:
     """Each with the memories it names. Four statements at most."""
     stored = [each for row in rows for each in row.expected]
-    held = _load_expected_rows(stored)
+    held = load_expected_rows(stored)
     told = [
         GoldenQuestionRow(
-            row, [_build_expected_memory(row.space_id, e, held) for e in row.expected]
+            row, [build_expected_memory(row.space_id, e, held) for e in row.expected]
         )
         for row in rows
     ]
     return told
 
 
-def _load_expected_rows(stored: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def load_expected_rows(stored: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The rows by id: those named, and the turns they rested on."""
     wanted: dict[str, set[str]] = {kind: set() for kind in EXPECTED_KINDS}
     for each in stored:
@@ -124,7 +124,7 @@ def _load_expected_rows(stored: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _build_expected_memory(
+def build_expected_memory(
     space_id: UUID, stored: dict[str, Any], held: dict[str, Any]
 ) -> ExpectedMemory:
     kind, row_id = stored["kind"], stored["id"]
@@ -157,8 +157,8 @@ def load_expected_memories(space: Space, values: Iterable[str]) -> list[Expected
         for k, i in dict.fromkeys(pairs)
         if k in EXPECTED_KINDS
     ]
-    held = {i: row for i, row in _load_expected_rows(stored).items() if row.space_id == space.id}
-    return [_build_expected_memory(space.id, each, held) for each in stored if each["id"] in held]
+    held = {i: row for i, row in load_expected_rows(stored).items() if row.space_id == space.id}
+    return [build_expected_memory(space.id, each, held) for each in stored if each["id"] in held]
 
 
 def parse_expected(value: str) -> tuple[str, UUID | None]:
@@ -280,7 +280,7 @@ def _load_first_found(run: ReplayRun, rows: Sequence[GoldenQuestion]) -> dict[UU
         for kind, row_id in answer.shown[:MAX_FIRST_FOUND]
         if kind in EXPECTED_KINDS
     ]
-    held = _load_expected_rows(stored)
+    held = load_expected_rows(stored)
     told: dict[UUID, Any] = {row.id: [] for row in rows}
     for answer in answers:
         told[answer.question_id].append((answer, _list_first_memories(answer, held)))
@@ -289,7 +289,7 @@ def _load_first_found(run: ReplayRun, rows: Sequence[GoldenQuestion]) -> dict[UU
 
 def _list_first_memories(answer: ReplayAnswer, held: dict[str, Any]) -> list[ExpectedMemory]:
     return [
-        _build_expected_memory(answer.space_id, {"kind": kind, "id": row_id, "turns": []}, held)
+        build_expected_memory(answer.space_id, {"kind": kind, "id": row_id, "turns": []}, held)
         if kind in EXPECTED_KINDS
         else ExpectedMemory(f"{kind}:{row_id}", kind, f"{kind} {row_id[:8]}", "")
         for kind, row_id in answer.shown[:MAX_FIRST_FOUND]

@@ -16,7 +16,9 @@ from memoryhub.console.frame.forgetting_curves import build_curve
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.corrections import actions, views
-from memoryhub.console.pages.memories import neighbourhood, note_queries, queries
+from memoryhub.console.pages.memories import neighbourhood
+from memoryhub.console.pages.notes import queries as notes_queries
+from memoryhub.console.pages.memories import queries
 from memoryhub.console.pages.recalls import queries as recalls_queries
 from memoryhub.console.pages.spaces.queries import get_space_or_404
 from memoryhub.console.pages.spaces.views import render_tab
@@ -54,7 +56,7 @@ def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> Http
         request,
         space,
         "fact",
-        "memories/fact.html",
+        "facts/fact.html",
         life=life,
         row=row,
         lineage=charts.build_lineage_chart(life.versions, now),
@@ -105,14 +107,14 @@ def note_page(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpRes
     with tenant_scope(request.tenant.id):
         if request.method != "POST":
             return _render_note(request, space_id, note_id)
-        note_queries.get_note_or_404(get_space_or_404(space_id, timezone.now()), note_id)
+        notes_queries.get_note_or_404(get_space_or_404(space_id, timezone.now()), note_id)
     return views.correct_memory(request, space_id, "note", note_id)
 
 
 def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
     now = timezone.now()
     space = get_space_or_404(space_id, now)
-    found = note_queries.get_note_or_404(space, note_id)
+    found = notes_queries.get_note_or_404(space, note_id)
     if _wants_form_only(request):
         return _render_correction_form(request, space, "note", found)
     sources = queries.load_sources("note", [found.id])[found.id]
@@ -120,11 +122,11 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
         request,
         space,
         "note",
-        "memories/note.html",
+        "notes/note.html",
         note=found,
         sources=sources,
-        neighbours=note_queries.load_linked_notes(found),
-        changes=note_queries.load_note_changes(found),
+        neighbours=notes_queries.load_linked_notes(found),
+        changes=notes_queries.load_note_changes(found),
         around=neighbourhood.load_note_surroundings(
             space, found, [quote.turn for quote in sources], now
         ),
@@ -142,7 +144,7 @@ def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> H
         request,
         space,
         "segment",
-        "memories/segment.html",
+        "segments/segment.html",
         segment=found,
         parts=charts.build_heat_parts(found, found.heat, weights),
         tau=weights.tau,

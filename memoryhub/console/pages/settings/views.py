@@ -18,7 +18,8 @@ from memoryhub.console.frame.access import check_role, operator_view, tenant_pag
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.settings import endpoint_check, queries
+from memoryhub.console.pages.models import endpoint_check
+from memoryhub.console.pages.settings import queries
 from memoryhub.console.pages.usage import queries as usage_queries
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasure import erase_targets
@@ -60,7 +61,7 @@ def settings_page(request: ConsoleRequest) -> HttpResponse:
 
 @tenant_page()
 def models_page(request: ConsoleRequest) -> HttpResponse:
-    return render(request, "settings/models.html", _build_models_context(request))
+    return render(request, "models/models.html", _build_models_context(request))
 
 
 def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def probe_models(request: ConsoleRequest) -> HttpResponse:
         tested.insert(0, endpoint_check.probe_language_model())
     with tenant_scope(request.tenant.id):
         return render(
-            request, "settings/models.html", {"tested": tested, **_build_models_context(request)}
+            request, "models/models.html", {"tested": tested, **_build_models_context(request)}
         )
 
 
@@ -124,7 +125,7 @@ def data_page(request: ConsoleRequest) -> HttpResponse:
         **queries.count_settings_rows(),
         "now": timezone.now(),
     }
-    return render(request, "settings/data.html", context)
+    return render(request, "data/data.html", context)
 
 
 @require_POST

@@ -18,7 +18,7 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.moments import SpaceMoment, read_moment
 from memoryhub.console.frame.space.time_slider import load_slider_marks
 from memoryhub.console.pages.history import queries as history_queries
-from memoryhub.console.pages.memories import note_queries as note_rows
+from memoryhub.console.pages.notes import queries as note_rows
 from memoryhub.console.pages.memories import queries as memories_queries
 from memoryhub.console.pages.spaces import queries
 from memoryhub.console.pages.timeline import queries as turns
@@ -111,7 +111,7 @@ def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
     page = memories_queries.load_facts(space, filters, moment)
     return render_tab(
-        request, space, "facts", "memories/facts.html", filters=filters, page=page, moment=moment
+        request, space, "facts", "facts/list.html", filters=filters, page=page, moment=moment
     )
 
 
@@ -123,7 +123,7 @@ def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
     page = note_rows.load_notes(space, filters, moment)
     return render_tab(
-        request, space, "notes", "memories/notes.html", filters=filters, page=page, moment=moment
+        request, space, "notes", "notes/list.html", filters=filters, page=page, moment=moment
     )
 
 
@@ -148,7 +148,7 @@ def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request,
         space,
         "segments",
-        "memories/segments.html",
+        "segments/list.html",
         filters=filters,
         page=page,
         tau=weights.tau,
@@ -167,7 +167,7 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request,
         space,
         "entities",
-        "memories/entities.html",
+        "entities/list.html",
         filters=filters,
         page=page,
         moment=moment,
