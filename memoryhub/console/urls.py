@@ -8,21 +8,26 @@ from django.views.i18n import set_language
 from memoryhub.console.pages.account import views
 from memoryhub.console.pages.changes import views as changes_views
 from memoryhub.console.pages.chat import views as chat_views
+from memoryhub.console.pages.data.views import data_page, erase_all_spaces
 from memoryhub.console.pages.embeddings import views as embeddings_views
+from memoryhub.console.pages.entities.views import entity_list_page
 from memoryhub.console.pages.episodes import views as episodes_views
 from memoryhub.console.pages.erasure import views as erasure_views
 from memoryhub.console.pages.exchange import views as exchange_views
+from memoryhub.console.pages.facts.views import fact_list_page, fact_page
 from memoryhub.console.pages.feedback import views as feedback_views
 from memoryhub.console.pages.golden import views as golden_views
 from memoryhub.console.pages.graph import views as graph_views
 from memoryhub.console.pages.heat import views as heat_views
 from memoryhub.console.pages.history import views as history_views
+from memoryhub.console.pages.history.views import history_page
 from memoryhub.console.pages.imports import views as imports_views
 from memoryhub.console.pages.jobs import views as jobs_views
 from memoryhub.console.pages.keys import views as keys_views
 from memoryhub.console.pages.lab import views as lab_views
 from memoryhub.console.pages.map import views as map_views
-from memoryhub.console.pages.memories import views as memories_views
+from memoryhub.console.pages.models.views import choose_engine, models_page, probe_models
+from memoryhub.console.pages.notes.views import note_list_page, note_page
 from memoryhub.console.pages.overview import views as overview_views
 from memoryhub.console.pages.people import views as people_views
 from memoryhub.console.pages.person_links import views as person_links_views
@@ -35,8 +40,10 @@ from memoryhub.console.pages.requests import views as requests_views
 from memoryhub.console.pages.review import views as review_views
 from memoryhub.console.pages.rules import views as rules_views
 from memoryhub.console.pages.search import views as search_views
+from memoryhub.console.pages.segments.views import segment_list_page, segment_page
 from memoryhub.console.pages.settings import views as settings_views
 from memoryhub.console.pages.spaces import views as spaces_views
+from memoryhub.console.pages.timeline.views import redirect_to_turn, timeline_page
 from memoryhub.console.pages.usage import views as usage_views
 from memoryhub.console.pages.webhooks import views as webhooks_views
 
@@ -51,15 +58,15 @@ urlpatterns = [
     path("spaces/import", exchange_views.space_import_page, name="spaces-import"),
     path("spaces/export", exchange_views.export_tenant, name="spaces-export"),
     path("spaces/<uuid:space_id>/export", exchange_views.export_space, name="space-export"),
-    path("spaces/<uuid:space_id>/", spaces_views.timeline_page, name="space-timeline"),
-    path("spaces/<uuid:space_id>/facts/", spaces_views.fact_list_page, name="space-facts"),
-    path("spaces/<uuid:space_id>/notes/", spaces_views.note_list_page, name="space-notes"),
-    path("spaces/<uuid:space_id>/segments/", spaces_views.segment_list_page, name="space-segments"),
+    path("spaces/<uuid:space_id>/", timeline_page, name="space-timeline"),
+    path("spaces/<uuid:space_id>/facts/", fact_list_page, name="space-facts"),
+    path("spaces/<uuid:space_id>/notes/", note_list_page, name="space-notes"),
+    path("spaces/<uuid:space_id>/segments/", segment_list_page, name="space-segments"),
     path("spaces/<uuid:space_id>/heat/", heat_views.heat_page, name="space-heat"),
     path(
         "spaces/<uuid:space_id>/episodes/", episodes_views.episode_list_page, name="space-episodes"
     ),
-    path("spaces/<uuid:space_id>/entities/", spaces_views.entity_list_page, name="space-entities"),
+    path("spaces/<uuid:space_id>/entities/", entity_list_page, name="space-entities"),
     path("spaces/<uuid:space_id>/graph/", graph_views.graph_page, name="space-graph"),
     path("spaces/<uuid:space_id>/graph/data.json", graph_views.graph_data, name="space-graph-data"),
     path(
@@ -91,7 +98,7 @@ urlpatterns = [
             ("delete", persona_views.delete_block),
         )
     ),
-    path("spaces/<uuid:space_id>/history/", spaces_views.history_page, name="space-history"),
+    path("spaces/<uuid:space_id>/history/", history_page, name="space-history"),
     path(
         "spaces/<uuid:space_id>/history/roll-back/",
         history_views.roll_back_page,
@@ -164,18 +171,14 @@ urlpatterns = [
     path("spaces/<uuid:space_id>/pause", person_links_views.set_space_pause, name="space-pause"),
     path(
         "spaces/<uuid:space_id>/turns/<uuid:turn_id>/",
-        spaces_views.redirect_to_turn,
+        redirect_to_turn,
         name="space-turn",
     ),
-    path(
-        "spaces/<uuid:space_id>/facts/<uuid:fact_id>/", memories_views.fact_page, name="space-fact"
-    ),
-    path(
-        "spaces/<uuid:space_id>/notes/<uuid:note_id>/", memories_views.note_page, name="space-note"
-    ),
+    path("spaces/<uuid:space_id>/facts/<uuid:fact_id>/", fact_page, name="space-fact"),
+    path("spaces/<uuid:space_id>/notes/<uuid:note_id>/", note_page, name="space-note"),
     path(
         "spaces/<uuid:space_id>/segments/<uuid:segment_id>/",
-        memories_views.segment_page,
+        segment_page,
         name="space-segment",
     ),
     path(
@@ -285,11 +288,11 @@ urlpatterns = [
         name="webhook-replay",
     ),
     path("settings/", settings_views.settings_page, name="settings"),
-    path("models/", settings_views.models_page, name="models"),
-    path("models/test", settings_views.probe_models, name="models-test"),
-    path("models/engine", settings_views.choose_engine, name="models-engine"),
-    path("data/", settings_views.data_page, name="data"),
-    path("data/erase", settings_views.erase_all_spaces, name="data-erase"),
+    path("models/", models_page, name="models"),
+    path("models/test", probe_models, name="models-test"),
+    path("models/engine", choose_engine, name="models-engine"),
+    path("data/", data_page, name="data"),
+    path("data/erase", erase_all_spaces, name="data-erase"),
     path("people/", people_views.person_list_page, name="people"),
     path("people/<uuid:member_id>/role", people_views.change_member_role, name="person-role"),
     path("people/<uuid:member_id>/remove", people_views.remove_member, name="person-remove"),

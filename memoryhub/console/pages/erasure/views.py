@@ -13,9 +13,7 @@ from django.utils.translation import gettext
 from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history import outlook as queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.erasure import erase_targets
@@ -85,6 +83,11 @@ def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
 
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
-    return render(
-        request, "erasure/receipt.html", {"receipt": queries.get_receipt_or_404(receipt_id)}
-    )
+    return render(request, "erasure/receipt.html", {"receipt": get_receipt_or_404(receipt_id)})
+
+
+def get_receipt_or_404(receipt_id: UUID) -> Receipt:
+    receipt: Receipt | None = Receipt.objects.filter(id=receipt_id).first()
+    if receipt is None:
+        raise Http404
+    return receipt

@@ -13,9 +13,8 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.forgetting_curves import build_fading_chart
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.heat import decay, queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.policies.services import load_effective_policy
 
 

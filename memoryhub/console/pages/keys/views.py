@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.jobs import queries
+from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.tenants.models import ApiKey, Membership
 from memoryhub.tenants.services import create_key, revoke_key
 
@@ -42,7 +42,7 @@ class ApiKeyForm(forms.Form):
 
     def clean_subject(self) -> str:
         subject: str = self.cleaned_data["subject"].strip()
-        if subject and queries.find_space_of_subject(subject) is None:
+        if subject and find_space_of_subject(subject) is None:
             raise forms.ValidationError(_("There is no space with this subject."))
         return subject
 
@@ -55,14 +55,14 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
     secret = _create_key_from_form(request, form) if form.is_valid() else ""
     context = {
         "form": ApiKeyForm() if secret else form,
-        "keys": queries.load_keys(),
+        "keys": load_keys(),
         "secret": secret,
     }
     return render(request, "keys/list.html", context)
 
 
 def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
-    space = queries.find_space_of_subject(form.cleaned_data["subject"])
+    space = find_space_of_subject(form.cleaned_data["subject"])
     name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
     _, secret = create_key(
         request.tenant, name, scopes, space=space, actor=request.user.get_username()
@@ -73,8 +73,19 @@ def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
 @require_POST
 @tenant_page(role=Membership.Role.ADMIN)
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
-    key = queries.get_key_or_404(key_id)
+    key = get_key_or_404(key_id)
     revoke_key(key, timezone.now(), actor=request.user.get_username())
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")
+
+
+def load_keys() -> list[ApiKey]:
+    return list(ApiKey.objects.select_related("space"))
+
+
+def get_key_or_404(key_id: UUID) -> ApiKey:
+    key: ApiKey | None = ApiKey.objects.filter(id=key_id).first()
+    if key is None:
+        raise Http404
+    return key

@@ -9,10 +9,12 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.text.wording import join_list
-from memoryhub.console.pages.models.endpoint_errors import ModelProbe
-from memoryhub.console.pages.models.endpoint_errors import describe_problem
-from memoryhub.console.pages.models.endpoint_errors import format_endpoint_address
-from memoryhub.console.pages.models.endpoint_errors import hide_key
+from memoryhub.console.pages.models.endpoint_errors import (
+    ModelProbe,
+    describe_problem,
+    format_endpoint_address,
+    hide_key,
+)
 from memoryhub.errors import EngineError
 from memoryhub.inference.selection import PROBE_FILE_NAME, get_current_embedder
 

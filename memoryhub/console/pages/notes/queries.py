@@ -20,8 +20,8 @@ from memoryhub.console.frame.lists import (
     load_value_choice,
 )
 from memoryhub.console.frame.space.moments import SpaceMoment
-from memoryhub.console.frame.text.quotes import SourceQuote
-from memoryhub.console.pages.memories.queries import MemoryChange, load_changes, load_sources
+from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
+from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
 from memoryhub.tenants.models import Space
 from notes.links.link import filter_links_of_notes
 from notes.models import Derivation, EvolutionEvent, Link, Note, Revision

@@ -18,8 +18,7 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Membership, PersonLink
 from memoryhub.tenants.services import pause_space, resume_space

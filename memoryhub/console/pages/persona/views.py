@@ -16,10 +16,9 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters, slice_page
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import find_undo_tags
 from memoryhub.console.pages.persona import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import get_space_at_moment, render_tab
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Membership, Space

@@ -17,12 +17,11 @@ from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_id
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.wording import format_for_history
+from memoryhub.console.pages.facts.queries import get_fact_or_404
 from memoryhub.console.pages.history.views import build_undo_tags
-from memoryhub.console.pages.memories.queries import get_fact_or_404
 from memoryhub.console.pages.quality import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.steps.maintenance import quality_readings

@@ -19,11 +19,10 @@ from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history.outlook import get_proposal_or_404
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import build_undo_tags
 from memoryhub.console.pages.review import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.review.answers import COMMON_ANSWERS, translate_common_answer

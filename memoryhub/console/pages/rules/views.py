@@ -16,7 +16,7 @@ from memoryhub.console.frame.access import check_role, tenant_view
 from memoryhub.console.frame.form_values import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history.outlook import get_proposal_or_404
+from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.console.pages.rules import queries
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.review import review_rules

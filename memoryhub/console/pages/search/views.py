@@ -12,10 +12,9 @@ from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.policies import switch_form
 from memoryhub.console.pages.search import api_calls, trial
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.policies.presets import PRESETS

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.jobs import queries as jobs_queries
+from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.console.pages.webhooks import queries
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.models import Membership
@@ -70,7 +70,7 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
         return _render_new_webhook(request, WebhookForm())
     form = WebhookForm.read(request.POST)
     try:
-        space = jobs_queries.find_space_of_subject(form.subject) if form.subject else None
+        space = find_space_of_subject(form.subject) if form.subject else None
         if form.subject and space is None:
             raise InvalidInput(_("there is no space with this subject"), field="subject")
         wanted = services.WebhookDraft(
