@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -22,12 +22,14 @@ def find_space_of_subject(subject: str) -> Space | None:
     return found
 
 
+def get_plain_space_or_404(space_id: UUID) -> Space:
+    """The space without its counts."""
+    return get_object_or_404(Space.objects.filter(id=space_id))
+
+
 def get_space_or_404(space_id: UUID, now: datetime) -> Any:
     """The space with its counts per kind."""
-    space = annotate_counts(Space.objects.filter(id=space_id), now).first()
-    if space is None:
-        raise Http404
-    return space
+    return get_object_or_404(annotate_counts(Space.objects.filter(id=space_id), now))
 
 
 # Tabs that can show the space as of an earlier moment.

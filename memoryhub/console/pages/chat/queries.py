@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference import usage
@@ -31,11 +31,11 @@ def load_conversation(space: Space, name: str) -> list[Turn]:
 
 def get_said_turn_or_404(space: Space, turn_id: UUID) -> Turn:
     """A turn that a person said in a chat, with its session."""
-    rows = Turn.objects.filter(space=space, id=turn_id, role=Turn.Role.USER)
-    found: Turn | None = rows.exclude(state=Turn.State.REDACTED).select_related("session").first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(
+        Turn.objects.filter(space=space, id=turn_id, role=Turn.Role.USER)
+        .exclude(state=Turn.State.REDACTED)
+        .select_related("session")
+    )
 
 
 def count_pending_turns(space: Space) -> int:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.frame.space.tabs import get_space_or_404
+from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
 from memoryhub.console.pages.chat import exchanges, samples, stream
 from memoryhub.console.pages.chat.queries import (
     count_pending_turns,
@@ -28,6 +28,7 @@ from memoryhub.console.pages.chat.queries import (
     load_reading_jobs,
 )
 from memoryhub.console.pages.chat.reply import select_chat_model
+from memoryhub.console.pages.facts.queries import get_fact_or_404
 from memoryhub.console.pages.jobs import queries as jobs_queries
 from memoryhub.console.pages.spaces import queries
 from memoryhub.errors import InvalidInput, MemoryHubError
@@ -146,10 +147,7 @@ def _build_event_response(events: Any) -> StreamingHttpResponse:
 
 def _get_chat_space(request: ConsoleRequest, space_id: UUID) -> Space:
     with tenant_scope(request.tenant.id):
-        space: Space | None = Space.objects.filter(id=space_id).first()
-    if space is None:
-        raise Http404
-    return space
+        return get_plain_space_or_404(space_id)
 
 
 @tenant_view(role=EDITOR)
@@ -172,7 +170,7 @@ def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpR
     """Hold a fact no longer. It can be undone; erasing takes more."""
     space = _get_chat_space(request, space_id)
     with tenant_scope(request.tenant.id):
-        jobs_queries.get_chat_fact_or_404(space, fact_id)
+        get_fact_or_404(space, fact_id)
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -83,11 +83,8 @@ def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
 
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
-    return render(request, "erasure/receipt.html", {"receipt": get_receipt_or_404(receipt_id)})
-
-
-def get_receipt_or_404(receipt_id: UUID) -> Receipt:
-    receipt: Receipt | None = Receipt.objects.filter(id=receipt_id).first()
-    if receipt is None:
-        raise Http404
-    return receipt
+    return render(
+        request,
+        "erasure/receipt.html",
+        {"receipt": get_object_or_404(Receipt.objects.filter(id=receipt_id))},
+    )

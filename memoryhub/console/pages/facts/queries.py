@@ -9,7 +9,7 @@ from typing import get_args
 from uuid import UUID
 
 from django.db.models import Q, prefetch_related_objects
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -114,10 +114,7 @@ class FactBiography:
 
 
 def get_fact_or_404(space: Space, fact_id: UUID) -> Fact:
-    fact: Fact | None = Fact.objects.filter(space=space, id=fact_id).first()
-    if fact is None:
-        raise Http404
-    return fact
+    return get_object_or_404(Fact.objects.filter(space=space, id=fact_id))
 
 
 def load_biography(space: Space, fact_id: UUID) -> FactBiography:

@@ -12,7 +12,7 @@ from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
-from memoryhub.console.pages.corrections import views
+from memoryhub.console.pages.corrections.views import correct_memory
 from memoryhub.console.pages.facts.lineage_chart import build_lineage_chart
 from memoryhub.console.pages.facts.queries import (
     get_fact_or_404,
@@ -35,12 +35,12 @@ MAX_SHOWN_FEEDBACK = 10
 
 @tenant_view()
 def fact_page(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
-    """Sent, it is put right: see `correcting`."""
+    """Sent, it is put right: see `corrections`."""
     with tenant_scope(request.tenant.id):
         if request.method != "POST":
             return _render_fact(request, space_id, fact_id)
         get_fact_or_404(get_space_or_404(space_id, timezone.now()), fact_id)
-    return views.correct_memory(request, space_id, "fact", fact_id)
+    return correct_memory(request, space_id, "fact", fact_id)
 
 
 def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Golden questions with what they name, and replays with how far they are."""
+"""Golden questions with what they name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -145,9 +145,7 @@ def parse_expected(value: str) -> tuple[str, UUID | None]:
 
 
 def get_question_or_404(space: Space, question_id: UUID) -> GoldenQuestion:
-    found: GoldenQuestion | None = _list_standing_questions(space).filter(id=question_id).first()
-    if found is None:
-        raise Http404
+    found: GoldenQuestion = get_object_or_404(_list_standing_questions(space), id=question_id)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -122,11 +122,9 @@ MAX_EVENT_CALLS = 50
 
 
 def get_event_or_404(space: Space, event_id: UUID) -> EvolutionEvent:
-    rows = EvolutionEvent.objects.filter(space=space, id=event_id)
-    event: EvolutionEvent | None = rows.select_related("undo_of").first()
-    if event is None:
-        raise Http404
-    return event
+    return get_object_or_404(
+        EvolutionEvent.objects.filter(space=space, id=event_id).select_related("undo_of")
+    )
 
 
 def load_revisions(event: EvolutionEvent) -> tuple[list[tuple[EvolutionEvent, Revision]], int]:

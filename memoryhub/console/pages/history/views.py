@@ -19,8 +19,12 @@ from memoryhub.console.frame.form_values import read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
-from memoryhub.console.pages.history import outlook as queries
-from memoryhub.console.pages.history import queries as history_queries
+from memoryhub.console.pages.history import queries
+from memoryhub.console.pages.history.outlook import (
+    find_manual_event,
+    preview_roll_back,
+    preview_undo,
+)
 from memoryhub.console.pages.history.queries import (
     get_event_or_404,
     load_event_calls,
@@ -42,7 +46,7 @@ def build_undo_tags(address: str, label: str = "") -> str:
 def find_undo_tags(space: Space, actor: str, at: datetime) -> str:
     """The same for what a person changed in the space at this moment; "" where nothing was, or
     nothing that the history keeps. Call inside the tenant's scope."""
-    made = queries.find_manual_event(space, actor, at)
+    made = find_manual_event(space, actor, at)
     return build_undo_tags(reverse("space-event", args=[space.id, made.id])) if made else ""
 
 
@@ -63,7 +67,7 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 event=found,
                 changes=describe_changes(rows),
                 count=count,
-                outlook=queries.preview_undo(found, actor, now),
+                outlook=preview_undo(found, actor, now),
                 calls=load_event_calls(found),
             )
     check_role(request, Membership.Role.EDITOR)
@@ -112,7 +116,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def _render_roll_back(
     request: ConsoleRequest, space: Any, given: str, to: datetime | None, now: datetime
 ) -> HttpResponse:
-    outlook = queries.preview_roll_back(space, to, request.user.username, now) if to else None
+    outlook = preview_roll_back(space, to, request.user.username, now) if to else None
     since = timeline.load_changes_since(space, to, now) if to else []
     return render_tab(
         request,
@@ -132,9 +136,9 @@ def _render_roll_back(
 def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
     filters = read_filters(
-        request.GET, history_queries.load_event_choices(space), dated=pgettext("on days", "Changed")
+        request.GET, queries.load_event_choices(space), dated=pgettext("on days", "Changed")
     )
-    page = history_queries.load_stream(space, filters, moment)
+    page = queries.load_stream(space, filters, moment)
     return render_tab(
         request, space, "history", "history/list.html", filters=filters, page=page, moment=moment
     )

@@ -1,4 +1,4 @@
-"""Jobs, what they made, and how far reading has come."""
+"""Jobs with what they made, and how far reading has come."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, Func, IntegerField, Q, QuerySet, Sum, Value
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame import day_ranges
@@ -23,7 +23,7 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.counts import OPEN_STATES
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
-from notes.models import EvolutionEvent, Fact
+from notes.models import EvolutionEvent
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -120,14 +120,4 @@ def load_reading_progress(most: int = 10) -> list[ReadingProgress]:
 
 
 def get_job_or_404(job_id: UUID) -> Job:
-    job: Job | None = Job.objects.filter(id=job_id).select_related("space").first()
-    if job is None:
-        raise Http404
-    return job
-
-
-def get_chat_fact_or_404(space: Space, fact_id: UUID) -> Fact:
-    found: Fact | None = Fact.objects.filter(space=space, id=fact_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Job.objects.filter(id=job_id).select_related("space"))

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -55,7 +55,7 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
     secret = _create_key_from_form(request, form) if form.is_valid() else ""
     context = {
         "form": ApiKeyForm() if secret else form,
-        "keys": load_keys(),
+        "keys": list(ApiKey.objects.select_related("space")),
         "secret": secret,
     }
     return render(request, "keys/list.html", context)
@@ -73,19 +73,8 @@ def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
 @require_POST
 @tenant_page(role=Membership.Role.ADMIN)
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
-    key = get_key_or_404(key_id)
+    key = get_object_or_404(ApiKey.objects.filter(id=key_id))
     revoke_key(key, timezone.now(), actor=request.user.get_username())
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")
-
-
-def load_keys() -> list[ApiKey]:
-    return list(ApiKey.objects.select_related("space"))
-
-
-def get_key_or_404(key_id: UUID) -> ApiKey:
-    key: ApiKey | None = ApiKey.objects.filter(id=key_id).first()
-    if key is None:
-        raise Http404
-    return key

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -169,7 +170,4 @@ def _format_plain_kind(kind: str) -> str:
 
 
 def get_own_note_or_404(space: Space, note_id: UUID) -> Note:
-    note: Note | None = Note.objects.filter(space=space, id=note_id, retired_at=None).first()
-    if note is None:
-        raise Http404
-    return note
+    return get_object_or_404(Note.objects.filter(space=space, id=note_id, retired_at=None))

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -63,9 +63,7 @@ def _create_person_link(request: ConsoleRequest, space: Any) -> str:
 @require_POST
 @tenant_page(role=ADMIN)
 def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -> HttpResponse:
-    link: PersonLink | None = PersonLink.objects.filter(space=space_id, id=link_id).first()
-    if link is None:
-        raise Http404
+    link = get_object_or_404(PersonLink.objects.filter(space=space_id, id=link_id))
     person_links.revoke_person_link(link, timezone.now())
     messages.success(request, _("Closed: the link opens nothing any more."))
     return redirect("space-person", space_id=space_id)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -204,11 +204,7 @@ def load_replays(filters: Filters, space: Space | None = None) -> ListPage[Any]:
 
 
 def get_replay_or_404(run_id: UUID) -> ReplayRun:
-    rows = ReplayRun.objects.filter(id=run_id).select_related("space")
-    found: ReplayRun | None = rows.first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(ReplayRun.objects.filter(id=run_id).select_related("space"))
 
 
 def load_failed_replay_jobs(run: ReplayRun) -> list[Job]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -297,8 +297,4 @@ def _read_proposed_text(proposal: Proposal, names: Mapping[str, str]) -> str:
 
 
 def get_proposal_or_404(proposal_id: UUID) -> Proposal:
-    rows = Proposal.objects.filter(id=proposal_id).select_related("space")
-    proposal: Proposal | None = rows.first()
-    if proposal is None:
-        raise Http404
-    return proposal
+    return get_object_or_404(Proposal.objects.filter(id=proposal_id).select_related("space"))

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -98,10 +98,7 @@ def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
     if not given:
         return None
     with tenant_scope(request.tenant.id):
-        found: Space | None = Space.objects.filter(id__in=read_ids([given])).first()
-    if found is None:
-        raise Http404
-    return found
+        return get_object_or_404(Space.objects.filter(id__in=read_ids([given])))
 
 
 @require_POST

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -56,10 +56,7 @@ def load_segments(
 
 def get_segment_or_404(space: Space, segment_id: UUID, weights: HeatPolicy, now: datetime) -> Any:
     rows = Segment.objects.filter(space=space, id=segment_id)
-    segment = annotate_heat(rows, weights, now).first()
-    if segment is None:
-        raise Http404
-    return segment
+    return get_object_or_404(annotate_heat(rows, weights, now))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What belongs to the tenant as a whole: its name, its models and budgets, its data."""
+"""What belongs to the tenant as a whole: its name, and how much there is of everything."""
 
 from __future__ import annotations
 

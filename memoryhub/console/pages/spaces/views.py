@@ -1,4 +1,4 @@
-"""The list of spaces, and the tabs of one."""
+"""The list of spaces."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import pgettext
 
@@ -13,7 +13,7 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, render_tab
-from memoryhub.console.pages.timeline import queries as turns
+from memoryhub.console.pages.timeline import queries
 from memoryhub.dialogues.models import Turn
 
 
@@ -21,9 +21,9 @@ from memoryhub.dialogues.models import Turn
 def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
     filters = read_filters(
-        request.GET, turns.load_turn_choices(space), dated=pgettext("on days", "Said")
+        request.GET, queries.load_turn_choices(space), dated=pgettext("on days", "Said")
     )
-    page = turns.load_timeline(space, filters, moment)
+    page = queries.load_timeline(space, filters, moment)
     return render_tab(
         request,
         space,
@@ -38,8 +38,6 @@ def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page()
 def redirect_to_turn(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> HttpResponse:
     """To the turn in its conversation."""
-    found = Turn.objects.filter(space=space_id, id=turn_id).first()
-    if found is None:
-        raise Http404
+    turn = get_object_or_404(Turn.objects.filter(space=space_id, id=turn_id))
     address = reverse("space-timeline", args=[space_id])
-    return redirect(f"{address}?page={turns.find_turn_page(found)}#turn-{found.id}")
+    return redirect(f"{address}?page={queries.find_turn_page(turn)}#turn-{turn.id}")
