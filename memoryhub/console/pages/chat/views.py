@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -214,3 +215,23 @@ def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         "chat/_reading.html",
         {"space": space, "pending": count_pending_turns(space)},
     )
+
+
+urlpatterns = [
+    path("chat/", chat_start_page, name="chat"),
+    path("chat/load", load_sample_conversation, name="chat-load"),
+    path("chat/<uuid:space_id>/", chat_page, name="chat-with"),
+    path("chat/<uuid:space_id>/reading", chat_reading_part, name="chat-reading"),
+    path("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", keep_message, name="chat-keep"),
+    path(
+        "chat/<uuid:space_id>/facts/<uuid:fact_id>/forget",
+        forget_fact,
+        name="chat-forget",
+    ),
+    path("chat/<uuid:space_id>/say", send_message, name="chat-say"),
+    path(
+        "chat/<uuid:space_id>/jobs/<uuid:job_id>/",
+        chat_decisions_part,
+        name="chat-decisions",
+    ),
+]

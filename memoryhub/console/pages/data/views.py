@@ -8,6 +8,7 @@ from django.conf import settings as hub
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -70,3 +71,9 @@ def _list_log_retention() -> list[tuple[str, str, int]]:
         (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
         (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
     ]
+
+
+urlpatterns = [
+    path("data/", data_page, name="data"),
+    path("data/erase", erase_all_spaces, name="data-erase"),
+]

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
@@ -201,3 +201,16 @@ def decide_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
     run_and_report(request, decided, _(said))
     return redirect("embedding", space_id=space.id)
+
+
+urlpatterns = [
+    path("embeddings/", embedding_list_page, name="embeddings"),
+    path("embeddings/begin", start_migrations, name="embeddings-begin"),
+    path("embeddings/<uuid:space_id>/", embedding_page, name="embedding"),
+    path("embeddings/<uuid:space_id>/begin", start_migration, name="embedding-begin"),
+    path(
+        "embeddings/<uuid:space_id>/decide",
+        decide_migration,
+        name="embedding-decide",
+    ),
+]

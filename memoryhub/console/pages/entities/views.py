@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import tenant_page
@@ -53,3 +54,8 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         page=page,
         moment=moment,
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/entities/", entity_list_page, name="space-entities"),
+]

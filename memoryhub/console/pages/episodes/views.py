@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
@@ -48,3 +49,13 @@ def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> H
             found, found.to_at, load_effective_policy(space).policy.forget, now
         ),
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/episodes/", episode_list_page, name="space-episodes"),
+    path(
+        "spaces/<uuid:space_id>/episodes/<uuid:episode_id>/",
+        episode_page,
+        name="space-episode",
+    ),
+]

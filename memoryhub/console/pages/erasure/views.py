@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -88,3 +89,10 @@ def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
         "erasure/receipt.html",
         {"receipt": get_object_or_404(Receipt.objects.filter(id=receipt_id))},
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/erase/", erasure_page, name="space-erase"),
+    path("receipts/", receipt_list_page, name="receipts"),
+    path("receipts/<uuid:receipt_id>/", receipt_page, name="receipt"),
+]

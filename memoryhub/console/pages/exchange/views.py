@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -135,3 +136,10 @@ def _label_report_counts(report: SpaceImportReport) -> list[tuple[str, int]]:
         for kind, count in report.counts.items()
         if kind not in ("space", "tenant")
     ]
+
+
+urlpatterns = [
+    path("spaces/import", space_import_page, name="spaces-import"),
+    path("spaces/export", export_tenant, name="spaces-export"),
+    path("spaces/<uuid:space_id>/export", export_space, name="space-export"),
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
@@ -73,3 +74,9 @@ def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "facts", "facts/list.html", filters=filters, page=page, moment=moment
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/facts/", fact_list_page, name="space-facts"),
+    path("spaces/<uuid:space_id>/facts/<uuid:fact_id>/", fact_page, name="space-fact"),
+]

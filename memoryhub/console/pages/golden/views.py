@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -197,3 +198,19 @@ def _find_golden_candidates(
     result = search_memories(space, form.text, limit=10, reinforce=False)
     rows = [(f"{item.kind}:{item.id}", item) for item in result.items]
     return [row for row in rows if row[1].kind in queries.EXPECTED_KINDS], result.insufficient
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/golden/", space_golden_page, name="space-golden"),
+    path(
+        "spaces/<uuid:space_id>/golden/new",
+        new_golden_question_page,
+        name="space-golden-new",
+    ),
+    path(
+        "spaces/<uuid:space_id>/golden/<uuid:question_id>/",
+        golden_question_page,
+        name="space-golden-question",
+    ),
+    path("golden/", golden_list_page, name="golden"),
+]

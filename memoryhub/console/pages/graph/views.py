@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page
@@ -142,3 +142,10 @@ def _load_node_fact(node: GraphNode) -> FactRow | None:
         return None
     row: Fact | None = Fact.objects.prefetch_related("superseded_by").filter(id=node.id).first()
     return FactRow(row, find_successor(row), []) if row else None
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/graph/", graph_page, name="space-graph"),
+    path("spaces/<uuid:space_id>/graph/data.json", graph_data, name="space-graph-data"),
+    path("spaces/<uuid:space_id>/graph/about", graph_node_part, name="space-graph-about"),
+]

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import charts
@@ -65,3 +66,8 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "page": decay.load_fading_memories(space, filters, forget, now),
         "chart": build_fading_chart(falls, at),
     }
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/heat/", heat_page, name="space-heat"),
+]

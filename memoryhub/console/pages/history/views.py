@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, ngettext, pgettext
@@ -142,3 +142,18 @@ def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "history", "history/list.html", filters=filters, page=page, moment=moment
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/history/", history_page, name="space-history"),
+    path(
+        "spaces/<uuid:space_id>/history/roll-back/",
+        roll_back_page,
+        name="space-roll-back",
+    ),
+    path(
+        "spaces/<uuid:space_id>/history/<uuid:event_id>/",
+        event_page,
+        name="space-event",
+    ),
+]

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -78,3 +79,9 @@ def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")
+
+
+urlpatterns = [
+    path("keys/", key_list_page, name="keys"),
+    path("keys/<uuid:key_id>/revoke", revoke_api_key, name="key-revoke"),
+]

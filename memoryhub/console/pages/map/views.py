@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -109,3 +109,10 @@ def draw_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if run_and_report(request, lambda: embedding_map.begin_map(space, actor, timezone.now()), said):
         ring_on_commit(space.tenant_id, space.id)
     return redirect("space-map", space_id=space.id)
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/map/", map_page, name="space-map"),
+    path("spaces/<uuid:space_id>/map/data.json", map_data, name="space-map-data"),
+    path("spaces/<uuid:space_id>/map/begin", draw_map, name="space-map-begin"),
+]

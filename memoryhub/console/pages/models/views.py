@@ -8,6 +8,7 @@ from django.conf import settings as hub
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -80,3 +81,10 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
             refused=_("Not changed"),
         )
     return redirect("models")
+
+
+urlpatterns = [
+    path("models/", models_page, name="models"),
+    path("models/test", probe_models, name="models-test"),
+    path("models/engine", choose_engine, name="models-engine"),
+]

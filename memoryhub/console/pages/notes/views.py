@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
@@ -67,3 +68,9 @@ def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "notes", "notes/list.html", filters=filters, page=page, moment=moment
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/notes/", note_list_page, name="space-notes"),
+    path("spaces/<uuid:space_id>/notes/<uuid:note_id>/", note_page, name="space-note"),
+]

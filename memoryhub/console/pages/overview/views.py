@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub import health
@@ -82,3 +83,9 @@ def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
             "facts": find_facts(filters.q),
         }
     return render(request, "overview/search.html", context)
+
+
+urlpatterns = [
+    path("", overview_page, name="overview"),
+    path("search", tenant_search_page, name="search"),
+]

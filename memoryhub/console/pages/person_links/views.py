@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -81,3 +81,18 @@ def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         pause_space(space, request.user.get_username(), now)
         messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
     return redirect("space-timeline", space_id=space_id)
+
+
+urlpatterns = [
+    path(
+        "spaces/<uuid:space_id>/person/",
+        person_link_list_page,
+        name="space-person",
+    ),
+    path(
+        "spaces/<uuid:space_id>/person/<uuid:link_id>/revoke",
+        revoke_person_link,
+        name="space-person-revoke",
+    ),
+    path("spaces/<uuid:space_id>/pause", set_space_pause, name="space-pause"),
+]

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -210,3 +210,26 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         said = message % {"version": made.version}
         messages.success(request, said, extra_tags=_build_return_tags(own))
     return redirect(_build_back_address(request, space))
+
+
+urlpatterns = [
+    path("policy/", policy_page, name="policy"),
+    path("policy/change", change_policy, name="policy-change"),
+    path("policy/try", try_policy, name="policy-try"),
+    path(
+        "policy/versions/<uuid:version_id>/return",
+        return_to_version,
+        name="policy-return",
+    ),
+    path("spaces/<uuid:space_id>/policy/", space_policy_page, name="space-policy"),
+    path(
+        "spaces/<uuid:space_id>/policy/change",
+        change_space_policy,
+        name="space-policy-change",
+    ),
+    path(
+        "spaces/<uuid:space_id>/policy/try",
+        try_space_policy,
+        name="space-policy-try",
+    ),
+]

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -110,3 +110,19 @@ def _describe_quality_reason(signal: QualitySignal | None) -> str:
 def _build_quality_address(space_id: UUID, request: ConsoleRequest) -> str:
     name = queries.SIGNAL_CHOICE.read(request.POST)
     return f"{reverse('space-quality', args=[space_id])}?signal={name}"
+
+
+urlpatterns = [
+    path("quality/", quality_page, name="quality"),
+    path("spaces/<uuid:space_id>/quality/", space_quality_page, name="space-quality"),
+    path(
+        "spaces/<uuid:space_id>/quality/measure",
+        measure_quality,
+        name="space-quality-measure",
+    ),
+    path(
+        "spaces/<uuid:space_id>/quality/<uuid:fact_id>/act",
+        resolve_quality_finding,
+        name="space-quality-act",
+    ),
+]

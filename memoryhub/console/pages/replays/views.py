@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -125,3 +125,12 @@ def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     else:
         run_and_report(request, lambda: decisions.drop_candidate(run, actor, now), _("Dropped."))
     return redirect("replay", run_id=run_id)
+
+
+urlpatterns = [
+    path("replays/", replay_list_page, name="replays"),
+    path("replays/start", try_engine, name="replay-start"),
+    path("replays/<uuid:run_id>/", replay_page, name="replay"),
+    path("replays/<uuid:run_id>/cancel", cancel_replay, name="replay-cancel"),
+    path("replays/<uuid:run_id>/decide", decide_replay, name="replay-decide"),
+]

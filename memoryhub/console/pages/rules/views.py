@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -113,3 +114,13 @@ def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     else:
         messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
     return redirect("review-rules")
+
+
+urlpatterns = [
+    path("review/rules/", rule_list_page, name="review-rules"),
+    path(
+        "review/rules/<uuid:rule_id>/remove",
+        remove_review_rule,
+        name="review-rule-remove",
+    ),
+]

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -94,3 +95,8 @@ def _find_session_id(space: Any, name: str) -> UUID | None:
     if found is None:
         raise InvalidInput(_("there is no such session here"), field="session")
     return found.id
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/search", space_search_page, name="space-search"),
+]

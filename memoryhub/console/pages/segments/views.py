@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -70,3 +71,13 @@ def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         tau=weights.tau,
         moment=moment,
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/segments/", segment_list_page, name="space-segments"),
+    path(
+        "spaces/<uuid:space_id>/segments/<uuid:segment_id>/",
+        segment_page,
+        name="space-segment",
+    ),
+]

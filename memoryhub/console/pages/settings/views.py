@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import check_role, tenant_page
@@ -52,3 +53,8 @@ def count_settings_rows() -> dict[str, Any]:
         "space_count": Space.objects.count(),
         "receipt_count": Receipt.objects.count(),
     }
+
+
+urlpatterns = [
+    path("settings/", settings_page, name="settings"),
+]

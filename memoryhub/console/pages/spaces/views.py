@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame.access import tenant_page
@@ -18,3 +19,8 @@ def space_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, choices)
     page = queries.load_spaces(filters, timezone.now())
     return render(request, "spaces/list.html", {"filters": filters, "page": page})
+
+
+urlpatterns = [
+    path("spaces/", space_list_page, name="spaces"),
+]

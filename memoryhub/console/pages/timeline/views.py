@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.translation import pgettext
 
 from memoryhub.console.frame.access import tenant_page
@@ -41,3 +41,13 @@ def redirect_to_turn(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> 
     turn = get_object_or_404(Turn.objects.filter(space=space_id, id=turn_id))
     address = reverse("space-timeline", args=[space_id])
     return redirect(f"{address}?page={queries.find_turn_page(turn)}#turn-{turn.id}")
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/", timeline_page, name="space-timeline"),
+    path(
+        "spaces/<uuid:space_id>/turns/<uuid:turn_id>/",
+        redirect_to_turn,
+        name="space-turn",
+    ),
+]
