@@ -17,8 +17,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from memoryhub.console.pages.own import access, corrections
-from memoryhub.console.pages.own.urls import urlpatterns
-from memoryhub.console.pages.own.views import CONFIRM_WORDS
+from memoryhub.console.pages.own.views import CONFIRM_WORDS, urlpatterns
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from memoryhub.console.pages.history.outlook import load_event_calls
+from memoryhub.console.pages.history.queries import load_event_calls
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall

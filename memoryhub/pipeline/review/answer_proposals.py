@@ -201,8 +201,6 @@ _REASON_BY_ANSWER = {
     "store": "kept beside what is held",
     "discard": "rejected",
 }
-
-
 # The last: what is new in other words, or "".
 AnswerWork = Callable[[ChangePlan, ChangeSet, Proposal, str], None]
 
@@ -367,3 +365,12 @@ def _grant_request(wish: Proposal, now: datetime) -> bool:
     except Conflict:
         return False
     return True
+
+
+MAX_OPEN_COUNT = 100
+
+
+def count_open_cases() -> int:
+    """At most 100, which says "many". Call inside the tenant's scope."""
+    rows = Proposal.objects.filter(state=Proposal.State.OPEN).order_by()
+    return rows[:MAX_OPEN_COUNT].count()

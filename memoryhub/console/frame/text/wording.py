@@ -308,3 +308,19 @@ DECISION_WORDS = {
     "quarantine": gettext_lazy("Held back"),
     "forget": gettext_lazy("A wish to forget"),
 }
+NODE_KINDS: Mapping[str, StrOrPromise] = {
+    "note": gettext_lazy("Notes"),
+    "fact": gettext_lazy("Facts"),
+    "entity": gettext_lazy("Entities"),
+    "segment": gettext_lazy("Segments"),
+    "episode": gettext_lazy("Episodes"),
+}
+# Every kind of link with what it says, in words.
+LINK_KINDS: Mapping[str, tuple[StrOrPromise, StrOrPromise]] = {
+    "link": (gettext_lazy("Linked notes"), gettext_lazy("is linked with")),
+    "supersedes": (gettext_lazy("Replaced facts"), gettext_lazy("replaces")),
+    "relation": (gettext_lazy("Relations"), gettext_lazy("is related to")),
+    "mentions": (gettext_lazy("Mentions"), gettext_lazy("speaks of")),
+    "support": (gettext_lazy("Same source"), gettext_lazy("rests on the same words as")),
+    "about": (gettext_lazy("Topic"), gettext_lazy("belongs to")),
+}

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.lists import build_text_condition
 from memoryhub.console.frame.text.wording import format_kind_count, join_list
-from memoryhub.console.pages.history.outlook import RowDifference, build_row_differences
+from memoryhub.console.pages.history.row_changes import RowDifference, build_row_differences
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.tenants.models import Space
 from notes.corrections.edits import Edit

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, Q, Subquery
-from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import FilterChoice, Filters, ListPage, load_page
@@ -83,13 +82,6 @@ def count_embedded_spaces(used: str) -> tuple[int, int]:
     """(spaces with vectors, those of them that are searched by the embedder in use)."""
     rows = Space.objects.exclude(embedding_model="")
     return rows.count(), rows.filter(embedding_model=used).count()
-
-
-def get_plain_space_or_404(space_id: UUID) -> Space:
-    found: Space | None = Space.objects.filter(id=space_id).first()
-    if found is None:
-        raise Http404
-    return found
 
 
 def load_migrations(space: Space, most: int = 10) -> list[EmbeddingMigration]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -125,3 +126,11 @@ def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
         messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
         return redirect("import", import_id=import_id)
     return redirect("import", import_id=run.id)
+
+
+urlpatterns = [
+    path("imports/", import_list_page, name="imports"),
+    path("imports/new", start_import, name="import-new"),
+    path("imports/<uuid:import_id>/", import_page, name="import"),
+    path("imports/<uuid:import_id>/take", accept_import, name="import-take"),
+]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -105,3 +106,11 @@ def _change_job(
     told = _("%(said)s: %(what)s.") % {"said": said, "what": what}
     run_and_report(request, lambda: work_on(job.id), told, refused=refused)
     return redirect("job", job_id) if request.POST.get("from") == "job" else redirect("jobs")
+
+
+urlpatterns = [
+    path("jobs/", job_list_page, name="jobs"),
+    path("jobs/<uuid:job_id>/", job_page, name="job"),
+    path("jobs/<uuid:job_id>/cancel", request_job_cancel, name="job-cancel"),
+    path("jobs/<uuid:job_id>/retry", request_job_retry, name="job-retry"),
+]

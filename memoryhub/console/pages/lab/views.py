@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -231,3 +232,26 @@ def delete_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     services.delete_run(row)
     messages.success(request, _("Deleted, with its answers."))
     return redirect("lab")
+
+
+urlpatterns = [
+    path("lab/", lab_run_list_page, name="lab"),
+    path("lab/new", new_lab_run_page, name="lab-new"),
+    path("lab/import", import_lab_report, name="lab-import"),
+    path("lab/<uuid:lab_id>/", lab_run_page, name="lab-run"),
+    path("lab/<uuid:lab_id>/questions/", lab_question_list_page, name="lab-questions"),
+    path(
+        "lab/<uuid:lab_id>/questions/<uuid:outcome_id>/",
+        lab_question_page,
+        name="lab-question",
+    ),
+    *(
+        path(f"lab/<uuid:lab_id>/{name}", view, name=f"lab-{name.removesuffix('.json')}")
+        for name, view in (
+            ("report.json", download_lab_report),
+            ("stop", stop_lab_run),
+            ("resume", resume_lab_run),
+            ("delete", delete_lab_run),
+        )
+    ),
+]

@@ -11,12 +11,8 @@ from uuid import UUID
 
 from django.db.models import F
 
-from memoryhub.console.pages.graph.link_graph import (
-    NODE_KINDS,
-    GraphNode,
-    compute_warmth,
-    shorten_text,
-)
+from memoryhub.console.frame.text.wording import NODE_KINDS
+from memoryhub.console.pages.graph.link_graph import GraphNode, compute_warmth, shorten_text
 from memoryhub.console.pages.graph.queries import load_nodes
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.jobs import queue

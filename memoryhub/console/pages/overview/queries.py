@@ -11,7 +11,7 @@ from django.db.models.functions import TruncDate, TruncHour
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.day_ranges import HOURS_A_DAY, compute_range_start
-from memoryhub.console.frame.lists import FilterChoice
+from memoryhub.console.frame.lists import FilterChoice, ListPage, build_text_condition, load_page
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.counts import (
     OPEN_STATES,
@@ -117,3 +117,9 @@ def load_latest_events(count: int = 6) -> list[EvolutionEvent]:
 def load_liveliest_spaces(now: datetime, count: int = 5) -> list[Any]:
     rows = Space.objects.exclude(last_activity_at=None).order_by("-last_activity_at", "id")
     return list(annotate_counts(rows, now)[:count])
+
+
+def find_facts(text: str, most: int = 20) -> ListPage[Fact]:
+    """Facts of all spaces that contain the words."""
+    rows = Fact.objects.filter(build_text_condition(text, "text", "owner"), retired_at=None)
+    return load_page(rows.select_related("space"), 1, most)

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
@@ -306,3 +306,21 @@ def _redirect_with_notice(name: str, what: str, *args: UUID) -> HttpResponse:
 def _format_refusal(error: MemoryHubError) -> str:
     """A refusal as a sentence of its own."""
     return _("Nothing was changed: %(why)s.") % {"why": error.message}
+
+
+urlpatterns = [
+    path("open", open_link_page, name="me-open"),
+    path("close", end_visit, name="me-close"),
+    path("", own_memory_list_page, name="me"),
+    path("tell", add_own_memory, name="me-tell"),
+    path("memories/<uuid:fact_id>/", own_memory_page, name="me-memory"),
+    path("memories/<uuid:fact_id>/erase", memory_erasure_page, name="me-memory-erase"),
+    path("about/", about_page, name="me-about"),
+    path("about/<slug:key>", correct_own_trait, name="me-trait"),
+    path("notes/", own_note_list_page, name="me-notes"),
+    path("notes/<uuid:note_id>/forget", forget_own_note, name="me-note-forget"),
+    path("data/", own_data_page, name="me-data"),
+    path("data/pause", set_own_pause, name="me-pause"),
+    path("data/export", export_own_data, name="me-export"),
+    path("data/erase", own_erasure_page, name="me-erase"),
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import FilterChoice, Filters, build_text_condition
@@ -23,9 +23,4 @@ def list_members(filters: Filters) -> QuerySet[Membership]:
 
 
 def get_member_or_404(member_id: UUID) -> Membership:
-    found: Membership | None = (
-        Membership.objects.filter(id=member_id).select_related("user").first()
-    )
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Membership.objects.filter(id=member_id).select_related("user"))

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -96,3 +97,10 @@ def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
 def _get_member(request: ConsoleRequest, member_id: UUID) -> Membership:
     with tenant_scope(request.tenant.id):
         return queries.get_member_or_404(member_id)
+
+
+urlpatterns = [
+    path("people/", person_list_page, name="people"),
+    path("people/<uuid:member_id>/role", change_member_role, name="person-role"),
+    path("people/<uuid:member_id>/remove", remove_member, name="person-remove"),
+]

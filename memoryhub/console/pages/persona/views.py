@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,10 +17,9 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters, slice_page
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import find_undo_tags
 from memoryhub.console.pages.persona import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import get_space_at_moment, render_tab
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Membership, Space
@@ -230,3 +230,30 @@ def _normalise_lines(text: str) -> str:
 
 def _build_draft_key(block: CoreBlock) -> str:
     return f"block-{block.id}"
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/persona/", persona_page, name="space-persona"),
+    path("spaces/<uuid:space_id>/persona/trait", correct_trait, name="space-trait"),
+    path(
+        "spaces/<uuid:space_id>/persona/profile",
+        correct_profile_entry,
+        name="space-profile",
+    ),
+    path("spaces/<uuid:space_id>/blocks/", block_list_page, name="space-blocks"),
+    path("spaces/<uuid:space_id>/blocks/new", create_block, name="block-new"),
+    path(
+        "spaces/<uuid:space_id>/blocks/<uuid:block_id>/",
+        block_page,
+        name="space-block",
+    ),
+    *(
+        path(f"spaces/<uuid:space_id>/blocks/<uuid:block_id>/{name}", view, name=f"block-{name}")
+        for name, view in (
+            ("save", save_block),
+            ("attach", attach_block),
+            ("detach", detach_block),
+            ("delete", delete_block),
+        )
+    ),
+]

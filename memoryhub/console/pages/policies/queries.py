@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.conf import settings
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from memoryhub.console.frame.lists import ListPage, load_page
 from memoryhub.engines.llm import own_prompts
@@ -23,11 +23,7 @@ def load_policy_versions(space: Space | None, number: int) -> ListPage[PolicyVer
 
 
 def get_version_or_404(version_id: UUID) -> PolicyVersion:
-    rows = PolicyVersion.objects.select_related("space")
-    found: PolicyVersion | None = rows.filter(id=version_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(PolicyVersion.objects.select_related("space").filter(id=version_id))
 
 
 # The operator's own prompts, as the policy pages offer them.

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,12 +17,11 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import build_tab_frame, get_space_or_404
 from memoryhub.console.pages.history.views import build_undo_tags
 from memoryhub.console.pages.policies import queries, switch_form
 from memoryhub.console.pages.policies.queries import list_prompt_choices
 from memoryhub.console.pages.replays.views import start_replay
-from memoryhub.console.pages.spaces import queries as space_queries
-from memoryhub.console.pages.spaces.views import build_tab_frame
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import CandidateSetting
 from memoryhub.policies.compose import select_house_rules
@@ -43,7 +42,7 @@ def policy_page(request: ConsoleRequest) -> HttpResponse:
 
 @tenant_page()
 def space_policy_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _render_policy(request, space_queries.get_space_or_404(space_id, timezone.now()))
+    return _render_policy(request, get_space_or_404(space_id, timezone.now()))
 
 
 @require_POST
@@ -55,7 +54,7 @@ def change_policy(request: ConsoleRequest) -> HttpResponse:
 @require_POST
 @tenant_page(role=Membership.Role.ADMIN)
 def change_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _save_policy(request, space_queries.get_space_or_404(space_id, timezone.now()))
+    return _save_policy(request, get_space_or_404(space_id, timezone.now()))
 
 
 @require_POST
@@ -92,7 +91,7 @@ def try_policy(request: ConsoleRequest) -> HttpResponse:
 @require_POST
 @tenant_page(role=Membership.Role.EDITOR)
 def try_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _start_policy_replay(request, space_queries.get_space_or_404(space_id, timezone.now()))
+    return _start_policy_replay(request, get_space_or_404(space_id, timezone.now()))
 
 
 def _start_policy_replay(request: ConsoleRequest, space: Space | None) -> HttpResponse:
@@ -211,3 +210,26 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         said = message % {"version": made.version}
         messages.success(request, said, extra_tags=_build_return_tags(own))
     return redirect(_build_back_address(request, space))
+
+
+urlpatterns = [
+    path("policy/", policy_page, name="policy"),
+    path("policy/change", change_policy, name="policy-change"),
+    path("policy/try", try_policy, name="policy-try"),
+    path(
+        "policy/versions/<uuid:version_id>/return",
+        return_to_version,
+        name="policy-return",
+    ),
+    path("spaces/<uuid:space_id>/policy/", space_policy_page, name="space-policy"),
+    path(
+        "spaces/<uuid:space_id>/policy/change",
+        change_space_policy,
+        name="space-policy-change",
+    ),
+    path(
+        "spaces/<uuid:space_id>/policy/try",
+        try_space_policy,
+        name="space-policy-try",
+    ),
+]

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -17,12 +17,11 @@ from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_id
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.wording import format_for_history
+from memoryhub.console.pages.facts.queries import get_fact_or_404
 from memoryhub.console.pages.history.views import build_undo_tags
-from memoryhub.console.pages.memories.queries import get_fact_or_404
 from memoryhub.console.pages.quality import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.steps.maintenance import quality_readings
@@ -111,3 +110,19 @@ def _describe_quality_reason(signal: QualitySignal | None) -> str:
 def _build_quality_address(space_id: UUID, request: ConsoleRequest) -> str:
     name = queries.SIGNAL_CHOICE.read(request.POST)
     return f"{reverse('space-quality', args=[space_id])}?signal={name}"
+
+
+urlpatterns = [
+    path("quality/", quality_page, name="quality"),
+    path("spaces/<uuid:space_id>/quality/", space_quality_page, name="space-quality"),
+    path(
+        "spaces/<uuid:space_id>/quality/measure",
+        measure_quality,
+        name="space-quality-measure",
+    ),
+    path(
+        "spaces/<uuid:space_id>/quality/<uuid:fact_id>/act",
+        resolve_quality_finding,
+        name="space-quality-act",
+    ),
+]

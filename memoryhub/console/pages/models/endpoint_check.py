@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.text.wording import join_list
-from memoryhub.console.pages.settings.endpoint_errors import (
+from memoryhub.console.pages.models.endpoint_errors import (
     ModelProbe,
     describe_problem,
     format_endpoint_address,

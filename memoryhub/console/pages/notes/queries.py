@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Func, Q, TextField
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -20,8 +20,8 @@ from memoryhub.console.frame.lists import (
     load_value_choice,
 )
 from memoryhub.console.frame.space.moments import SpaceMoment
-from memoryhub.console.frame.text.quotes import SourceQuote
-from memoryhub.console.pages.memories.queries import MemoryChange, load_changes, load_sources
+from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
+from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
 from memoryhub.tenants.models import Space
 from notes.links.link import filter_links_of_notes
 from notes.models import Derivation, EvolutionEvent, Link, Note, Revision
@@ -107,10 +107,7 @@ def _build_note_show_condition(show: str, moment: SpaceMoment) -> Q:
 
 
 def get_note_or_404(space: Space, note_id: UUID) -> Note:
-    note: Note | None = Note.objects.filter(space=space, id=note_id).first()
-    if note is None:
-        raise Http404
-    return note
+    return get_object_or_404(Note.objects.filter(space=space, id=note_id))
 
 
 @dataclass(frozen=True, slots=True)
