@@ -24,7 +24,6 @@ from memoryhub.console.frame.text import wording
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference import usage
 from memoryhub.inference.models import ModelCall
-from memoryhub.pipeline.counts import OPEN_STATES
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import ApiKey, Space
 from notes.models import EvolutionEvent, Fact
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 JOB_STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
     "all": (_("All"), tuple(Job.State.values)),
-    "open": (_("Unfinished"), OPEN_STATES),
+    "open": (_("Unfinished"), Job.UNFINISHED_STATES),
     "running": (_("Running"), (Job.State.RUNNING,)),
     "retry": (_("Failed, will be tried again"), (Job.State.RETRY,)),
     "dead": (_("Given up"), (Job.State.DEAD,)),
