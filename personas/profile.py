@@ -7,6 +7,7 @@ dialogue was read; in between, an attribute whose fact no longer holds is simply
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -14,8 +15,8 @@ from django.utils.translation import gettext as _
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current, is_fact_current
-from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.models import Derivation, EvolutionEvent, Fact
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.models import EvolutionEvent, Fact
 from personas.models import ProfileAttribute
 from personas.traits import get_owner_name
 
@@ -124,13 +125,8 @@ def _create_attribute(
 
 def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
     """The turns its fact rests on, by way of the fact."""
-    links = Derivation.objects.filter(
-        child_type="fact", child_id=fact.id, role=Derivation.Role.SUPPORT
-    )
-    return [
-        TurnEvidence(each.turn_id, each.span_start, each.span_end, via_type="fact", via_id=fact.id)
-        for each in links
-    ]
+    said = load_supports("fact", [fact.id]).get(fact.id, [])
+    return [replace(each, via_type="fact", via_id=fact.id) for each in said]
 
 
 def write_attribute(

@@ -37,9 +37,6 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
 from memoryhub.tenants.statements import load_prepared_rows
 
-_FINAL_STATES = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
-
-
 ADD_EXAMPLE = {
     "subject": "ana",
     "messages": [{"role": "user", "content": "I play chess in Porto.", "speaker": "Ana"}],
@@ -172,7 +169,7 @@ def _build_ingest_response(
     if wait and job is not None:
         wait_for_job(tenant_id, job)
     settled = all(turn["duplicate"] for turn in answer["turns"]) or (
-        wait and job is not None and job.state in _FINAL_STATES
+        wait and job is not None and job.state in Job.FINAL_STATES
     )
     shown = answer | {"job": render_job(job) if job else None}
     response = Response(shown, status=200 if settled else 202)

@@ -39,7 +39,7 @@ SECONDS_PER_JOB = 3.0  # of one job
 SIDES = (ReplayAnswer.Side.CURRENT, ReplayAnswer.Side.CANDIDATE)
 AnswerKey = tuple[UUID, str]
 # A job that was given up can be tried again: until then the run is not done.
-_UNFINISHED_STATES = (*queue.UNFINISHED_STATES, Job.State.DEAD)
+_UNFINISHED_STATES = (*Job.UNFINISHED_STATES, Job.State.DEAD)
 
 
 def start_replay(

@@ -163,7 +163,7 @@ def _claim_run(tenant_id: UUID, run_id: UUID, now: datetime) -> ImportRun | None
     """Lease the run, if nobody else has."""
     with tenant_scope(tenant_id):
         run: ImportRun | None = ImportRun.objects.filter(id=run_id).first()
-        if run is None or run.state not in (State.QUEUED, State.RUNNING):
+        if run is None or run.state not in ImportRun.ACTIVE_STATES:
             return None
         if run.state == State.RUNNING and run.lease_until and run.lease_until > now:
             return None
@@ -245,7 +245,7 @@ def delete_old_files(tenant_id: UUID, now: datetime) -> None:
     """Files that were tried and not taken in: after a day, or when there are newer ones. Opens
     its own scope."""
     with tenant_scope(tenant_id):
-        active = ImportRun.objects.filter(state__in=(State.QUEUED, State.RUNNING))
+        active = ImportRun.objects.filter(state__in=ImportRun.ACTIVE_STATES)
         idle = ImportFile.objects.exclude(id__in=active.exclude(file=None).values("file_id"))
         newest = list(idle.order_by("-created_at").values_list("id", flat=True)[:MOST_KEPT_FILES])
         idle.filter(Q(created_at__lt=now - KEPT_FILE_TIME) | ~Q(id__in=newest)).delete()

@@ -27,6 +27,12 @@ class Job(SpaceModel):
         DEAD = "dead", _("Given up")
         CANCELLED = "cancelled", _("Cancelled")
 
+    WAITING_STATES = (State.QUEUED, State.RETRY)
+    UNFINISHED_STATES = (*WAITING_STATES, State.RUNNING)
+    FINAL_STATES = (State.DONE, State.DEAD, State.CANCELLED)
+    # Those in which a person may have it tried again at once.
+    RETRYABLE_STATES = (State.DEAD, State.RETRY, State.CANCELLED)
+
     class Step(models.TextChoices):
         DERIVE = "derive", _("Derive memories")
         ASSOCIATE = "associate", _("Describe and link notes")
@@ -103,6 +109,8 @@ class EmbeddingMigration(SpaceModel):
         BACK = "back", _("Rolled back")
         CANCELLED = "cancelled", _("Cancelled")
         DONE = "done", _("Done")
+
+    OPEN_STATES = (State.FILLING, State.PAUSED, State.FILLED)
 
     old = models.CharField(max_length=80)
     new = models.CharField(max_length=80)

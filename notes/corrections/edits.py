@@ -21,11 +21,9 @@ from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.ids import new_id
 from notes.facts import fact_shelf
 from notes.facts.intervals import are_rivals, repair_interval
-from notes.facts.resolve import load_fact_supports
 from notes.facts.slots import ClaimSlots, carry_slots_over
-from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.change_set import ChangeSet, load_supports
 from notes.history.unit_of_work import ChangePlan
-from notes.links.link import load_note_sources
 from notes.models import Fact, Link, Note, Retained
 
 FactStatus = Fact.Status
@@ -49,7 +47,7 @@ def plan_correct_text(fact_id: UUID, text: str, made: list[Fact] | None = None) 
         bench.edit_row(
             changes, old, retired_at=bench.now, shelf=old.shelf, shelved_at=old.shelved_at
         )
-        bench.add_row(changes, new, load_supports(old.id))
+        bench.add_row(changes, new, load_supports("fact", [old.id]).get(old.id, []))
         if made is not None:
             made[:] = [new]
 
@@ -76,10 +74,6 @@ def _copy_row(row: CopiedRow) -> CopiedRow:
     new._state = copy(row._state)
     new._state.adding = True
     return new
-
-
-def load_supports(fact_id: UUID) -> list[TurnEvidence]:
-    return load_fact_supports([fact_id]).get(fact_id, [])
 
 
 def check_not_retired(fact: Fact) -> None:
@@ -258,7 +252,7 @@ def _plan_merge_facts(gone_id: UUID, kept_id: UUID) -> Edit:
             mention_count=kept.mention_count + gone.mention_count,
             asserted_at=max(kept.asserted_at, gone.asserted_at),
         )
-        changes.record_support(kept, load_supports(gone_id))
+        changes.record_support(kept, load_supports("fact", [gone_id]).get(gone_id, []))
         bench.retire_row(changes, gone)
 
     return work
@@ -274,7 +268,7 @@ def _plan_merge_notes(gone_id: UUID, kept_id: UUID) -> Edit:
             keywords=_join_words(kept.keywords, gone.keywords),
             tags=_join_words(kept.tags, gone.tags),
         )
-        changes.record_support(kept, load_note_sources([gone_id]).get(gone_id, ()))
+        changes.record_support(kept, load_supports("note", [gone_id]).get(gone_id, []))
         _hand_over_links(bench, changes, gone, kept)
         bench.retire_row(changes, gone)
 

@@ -24,11 +24,10 @@ from notes.corrections.edits import (
     Edit,
     build_next_version,
     check_not_retired,
-    load_supports,
     plan_forget_facts,
 )
 from notes.facts import fact_shelf
-from notes.history.change_set import ChangeSet
+from notes.history.change_set import ChangeSet, load_supports
 from notes.history.undo import run_plan
 from notes.history.unit_of_work import ChangePlan
 from notes.models import EvolutionEvent, Fact
@@ -288,7 +287,7 @@ def _amend_fact(bench: ChangePlan, changes: ChangeSet, fact: Fact, wanted: Amend
     bench.edit_row(
         changes, fact, retired_at=bench.now, shelf=fact.shelf, shelved_at=fact.shelved_at
     )
-    bench.add_row(changes, new, load_supports(fact.id))
+    bench.add_row(changes, new, load_supports("fact", [fact.id]).get(fact.id, []))
 
 
 def _compute_values(fact: Fact, wanted: Amendment) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,7 +24,7 @@ from notes.facts.decide import (
 )
 from notes.facts.judge import ContradictionPolicy, apply_contradiction_policy
 from notes.facts.words import extract_stems
-from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import Derivation, Fact
 
@@ -339,7 +339,7 @@ class Resolver:
         """Give a new version all that supported the one before."""
         if not self._reworded:
             return
-        known = load_fact_supports([old.id for old, _ in self._reworded])
+        known = load_supports("fact", [old.id for old, _ in self._reworded])
         for old, new in self._reworded:
             fresh = [s for fact, found in self._supports if fact is old for s in found]
             own = [s for s in fresh if s.role == Derivation.Role.SUPPORT]
@@ -351,17 +351,3 @@ def _hand_over_lineage(old: Fact, new: Fact) -> None:
     fact_shelf.hand_over_shelf_slot(old, new)
     if new.predicate_key and (new.owner, new.predicate_key) == (old.owner, old.predicate_key):
         new.lineage, new.lineage_version = old.lineage, old.lineage_version + 1
-
-
-def load_fact_supports(fact_ids: Iterable[UUID]) -> dict[UUID, list[TurnEvidence]]:
-    """What supports each fact, in one statement."""
-    found: dict[UUID, list[TurnEvidence]] = {}
-    rows = Derivation.objects.filter(
-        child_type="fact", child_id__in=list(fact_ids), role=Derivation.Role.SUPPORT
-    )
-    for row in rows:
-        source = TurnEvidence(
-            row.turn_id, row.span_start, row.span_end, row.role, row.via_type, row.via_id
-        )
-        found.setdefault(row.child_id, []).append(source)
-    return found

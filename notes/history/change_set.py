@@ -33,6 +33,23 @@ class TurnEvidence:
     via_id: UUID | None = None
 
 
+def load_supports(row_type: str, row_ids: Iterable[UUID]) -> dict[UUID, list[TurnEvidence]]:
+    """What supports each row, in the order in which it was said. One statement, none for no
+    rows. Call inside the tenant's scope."""
+    found: dict[UUID, list[TurnEvidence]] = {}
+    if ids := list(row_ids):
+        rows = Derivation.objects.filter(
+            child_type=row_type, child_id__in=ids, role=Derivation.Role.SUPPORT
+        )
+        for row in rows.order_by("turn__seq", "id"):
+            found.setdefault(row.child_id, []).append(
+                TurnEvidence(
+                    row.turn_id, row.span_start, row.span_end, row.role, row.via_type, row.via_id
+                )
+            )
+    return found
+
+
 def serialize_row(row: Model) -> dict[str, Any]:
     """The row's own columns as JSON values, without those that reading changes."""
     held = ((name, getattr(row, name)) for name in _list_columns(type(row)))

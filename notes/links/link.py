@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from django.db.models import Q, QuerySet
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.history.unit_of_work import UnitOfWork
-from notes.models import Derivation, Link
+from notes.models import Link
 
 MAX_REASON_LENGTH = 500
 
@@ -99,18 +98,6 @@ def _collect_sources(
     row: Link, sources: Mapping[UUID, Sequence[TurnEvidence]]
 ) -> list[TurnEvidence]:
     return [source for note in (row.a_id, row.b_id) for source in sources.get(note, ())]
-
-
-def load_note_sources(notes: Iterable[UUID]) -> dict[UUID, Sequence[TurnEvidence]]:
-    """The turns that notes were made from, by note. One statement, none for no notes."""
-    ids = list(notes)
-    rows = Derivation.objects.filter(
-        child_type="note", child_id__in=ids, role=Derivation.Role.SUPPORT
-    )
-    found: dict[UUID, list[TurnEvidence]] = defaultdict(list)
-    for row in rows.order_by("turn__seq", "id") if ids else ():
-        found[row.child_id].append(TurnEvidence(row.turn_id, row.span_start, row.span_end))
-    return dict(found)
 
 
 def filter_links_of_notes(notes: Iterable[UUID]) -> QuerySet[Link]:

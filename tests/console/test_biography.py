@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
-from notes.facts.resolve import load_fact_supports
+from notes.history.change_set import load_supports
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Relation
 from personas.models import ProfileAttribute
 from personas.traits import get_owner_name
@@ -155,7 +155,7 @@ def test_a_merge_undone_gives_back_what_was_handed_over(
         assert last is not None
         browser.post(reverse("space-event", args=[world.space.id, last.id]))
         with tenant_scope(world.tenant.id):
-            supports = load_fact_supports([kept.id, world.fact.id])
+            supports = load_supports("fact", [kept.id, world.fact.id])
         assert {source.turn_id for source in supports[kept.id]} == expected
         assert {source.turn_id for source in supports[world.fact.id]} == {world.turn.id}
 

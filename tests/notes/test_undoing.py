@@ -10,8 +10,7 @@ import pytest
 from django.utils.translation import override
 
 from memoryhub.errors import Conflict, EngineError
-from notes.corrections.edits import load_supports
-from notes.history.change_set import TurnEvidence, serialize_row
+from notes.history.change_set import TurnEvidence, load_supports, serialize_row
 from notes.history.standing import EventStanding, sort_newest_first
 from notes.history.undo import undo_event
 from notes.index import indexer
@@ -144,11 +143,11 @@ def test_X8_support_brought_by_an_event_counts_while_that_event_stands(
     undo_event(gone, "eva", hub.now)  # of the claim alone: that it was said again stays undone
     fact.refresh_from_db()
     assert (fact.retired_at, fact.mention_count) == (None, 1)
-    assert again.id not in {source.turn_id for source in load_supports(fact.id)}
+    assert again.id not in {source.turn_id for source in load_supports("fact", [fact.id])[fact.id]}
     undo_event(EvolutionEvent.objects.get(undo_of=changes.event), "eva", hub.now)
     fact.refresh_from_db()
     assert fact.mention_count == 2
-    assert again.id in {source.turn_id for source in load_supports(fact.id)}
+    assert again.id in {source.turn_id for source in load_supports("fact", [fact.id])[fact.id]}
 
 
 def test_X8_what_was_undone_in_between_does_not_stand_in_the_way(

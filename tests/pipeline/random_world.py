@@ -17,7 +17,6 @@ from memoryhub.inference.selection import get_current_embedder, select_engine
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.episodes.windows import compose_window
@@ -225,7 +224,7 @@ class RandomWorld:
     def run_due_jobs(self) -> None:
         """What was planned for at once by the last operation is done."""
         with tenant_scope(self.hub.tenant.id):
-            due = Job.objects.filter(space=self.space, state__in=queue.UNFINISHED_STATES)
+            due = Job.objects.filter(space=self.space, state__in=Job.UNFINISHED_STATES)
             waiting = due.filter(run_after__lte=self.hub.now).exists()
         if waiting:
             self.hub.run_due_jobs(seconds=1)

@@ -101,7 +101,7 @@ def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
         with tenant_scope(tenant_id):
             tenant = Tenant.objects.get(id=tenant_id)
             run: LabRun | None = LabRun.objects.filter(id=run_id).first()
-        if run is None or not run.file or run.state not in (State.QUEUED, State.RUNNING):
+        if run is None or not run.file or run.state not in LabRun.ACTIVE_STATES:
             return False
         _execute_run(tenant, run)
         return True

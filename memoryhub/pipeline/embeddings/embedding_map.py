@@ -53,7 +53,7 @@ def find_map_job(row: SpaceMap) -> Job | None:
 
 def is_under_way(row: SpaceMap) -> bool:
     job = find_map_job(row)
-    return job is not None and job.state in queue.UNFINISHED_STATES
+    return job is not None and job.state in Job.UNFINISHED_STATES
 
 
 def run(job: Job, now: datetime) -> None:

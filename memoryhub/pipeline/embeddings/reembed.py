@@ -32,7 +32,6 @@ from notes.index import indexer
 
 log = structlog.get_logger()
 State = EmbeddingMigration.State
-OPEN_STATES = (State.FILLING, State.PAUSED, State.FILLED)
 MEMORIES_PER_JOB = 200  # memories a job
 # How long something may be under way that was read before the space changed over.
 LATE_ENTRIES_DELAY = timedelta(minutes=1)
@@ -48,7 +47,7 @@ def start_due_migration(space: Space, now: datetime) -> EmbeddingMigration | Non
     """
     model = get_current_embedder().name
     last = EmbeddingMigration.objects.filter(space=space).first()
-    if last is not None and last.state in OPEN_STATES:
+    if last is not None and last.state in EmbeddingMigration.OPEN_STATES:
         if last.state != State.PAUSED and not is_under_way(last):
             plan_migration_job(last, now)
         return None
@@ -96,7 +95,7 @@ def query_migration_jobs(migration: EmbeddingMigration) -> Any:
 
 
 def is_under_way(migration: EmbeddingMigration) -> bool:
-    return bool(query_migration_jobs(migration).filter(state__in=queue.UNFINISHED_STATES).exists())
+    return bool(query_migration_jobs(migration).filter(state__in=Job.UNFINISHED_STATES).exists())
 
 
 def plan_migration_job(migration: EmbeddingMigration, due: datetime, **payload: Any) -> None:

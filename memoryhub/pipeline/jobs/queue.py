@@ -21,13 +21,11 @@ from memoryhub.news import News, notify_listeners
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 
-UNFINISHED_STATES = (Job.State.QUEUED, Job.State.RETRY, Job.State.RUNNING)
 # Steps that may be left undone. Without the others an erasure would be incomplete, memories would
 # be found by their words alone, or a run that counts on its job would wait for ever.
 CANCELLABLE_STEPS = frozenset(
     {Job.Step.DERIVE, Job.Step.ASSOCIATE, Job.Step.EPISODE, Job.Step.PROMOTE}
 )
-RETRYABLE_STATES = (Job.State.DEAD, Job.State.RETRY, Job.State.CANCELLED)
 LONGEST_BACKOFF = timedelta(hours=1)
 
 
@@ -157,7 +155,7 @@ def _find_next_job(space_id: UUID, now: datetime, at: datetime) -> Job | None:
     """A job that runs comes before all: it ends, or its lease does. Then dialogue, in order:
     what is to be read later waits behind what is to be read again. Then what is due, by lane.
     """
-    unfinished = Job.objects.filter(space_id=space_id, state__in=UNFINISHED_STATES)
+    unfinished = Job.objects.filter(space_id=space_id, state__in=Job.UNFINISHED_STATES)
     running: Job | None = unfinished.filter(state=Job.State.RUNNING).first()
     if running is not None:
         return running if running.lease_until and running.lease_until < now else None
@@ -224,7 +222,7 @@ def query_gathering_jobs(job: Job, now: datetime) -> QuerySet[Job]:
 
 def list_jobs_behind(job: Job, most: int) -> list[Job]:
     """Derivations that wait right behind this one, in order; the first other job ends the row."""
-    rows = Job.objects.filter(space_id=job.space_id, lane="A", state__in=UNFINISHED_STATES)
+    rows = Job.objects.filter(space_id=job.space_id, lane="A", state__in=Job.UNFINISHED_STATES)
     found: list[Job] = []
     for after in rows.filter(first_seq__gt=job.last_seq).order_by("first_seq")[:most]:
         if after.step != Job.Step.DERIVE or after.state != Job.State.QUEUED:
@@ -306,7 +304,7 @@ def _mark_turns(job: Job, old: Turn.State, new: Turn.State) -> None:
 def revive_job(job_id: UUID, now: datetime) -> Job:
     """Give a job that failed or was cancelled another round of attempts. Raises Conflict for any
     other."""
-    revived = Job.objects.filter(id=job_id, state__in=RETRYABLE_STATES).update(
+    revived = Job.objects.filter(id=job_id, state__in=Job.RETRYABLE_STATES).update(
         state=Job.State.QUEUED, tries=0, run_after=now, error="", finished_at=None
     )
     if revived != 1:
@@ -328,7 +326,7 @@ def cancel_job(job: Job, why: str, now: datetime) -> None:
             % {"step": job.get_step_display().lower()},
             code="job_needed",
         )
-    if job.state not in (*UNFINISHED_STATES, Job.State.DEAD):
+    if job.state not in (*Job.UNFINISHED_STATES, Job.State.DEAD):
         raise Conflict(gettext("this job has ended"), code="job_ended")
     if not _end_job(job, Job.State.CANCELLED, now, error=why):
         raise Conflict(gettext("the job went on meanwhile: try again"), code="job_changed")
@@ -342,9 +340,6 @@ def list_due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:
 
 
 # Planning steps that gather: one waiting job a topic, whatever is said until it runs.
-
-
-WAITING_STATES = (Job.State.QUEUED, Job.State.RETRY)
 
 
 def plan_topic_step(
@@ -363,7 +358,10 @@ def plan_topic_step(
     A job that was given up stays as it is and does not stand in the way of the next.
     """
     waiting = Job.objects.filter(
-        space=space, step=step, state__in=WAITING_STATES, dedupe_key__startswith=f"{step}:{topic}:"
+        space=space,
+        step=step,
+        state__in=Job.WAITING_STATES,
+        dedupe_key__startswith=f"{step}:{topic}:",
     )
     moved = waiting.update(run_after=due) if put_off else waiting.count()
     if not moved:

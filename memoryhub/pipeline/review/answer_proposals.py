@@ -29,9 +29,9 @@ from memoryhub.pipeline.review.answers import (
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.edits import build_next_version, load_supports, plan_correct_text
+from notes.corrections.edits import build_next_version, plan_correct_text
 from notes.corrections.manual import run_manual_edit
-from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
 from notes.history.unit_of_work import ChangePlan, load_event_standing, restore_columns
 from notes.models import Entity, EvolutionEvent, Fact, Proposal
 from notes.review.proposals import build_proposal_news
@@ -323,7 +323,10 @@ def _apply_claim_overwrite(
     if op == "augment":
         new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
         new.mention_count = old.mention_count + 1
-        sources = [*load_supports(old.id), *sources]  # united, as where nobody has to be asked
+        sources = [
+            *load_supports("fact", [old.id]).get(old.id, []),
+            *sources,
+        ]  # united, as where nobody has to be asked
     else:
         new.supersedes = old
     same = (old.owner, old.predicate_key) == (new.owner, new.predicate_key)

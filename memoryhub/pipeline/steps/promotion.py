@@ -316,9 +316,7 @@ def _build_result(
 
 def plan_promotion(space: Space, key: str, now: datetime) -> None:
     """Plan a promotion, once a `key`, and none while one waits: it takes what is warm by then."""
-    waiting = Job.objects.filter(
-        space=space, step=Job.Step.PROMOTE, state__in=(Job.State.QUEUED, Job.State.RETRY)
-    )
+    waiting = Job.objects.filter(space=space, step=Job.Step.PROMOTE, state__in=Job.WAITING_STATES)
     if not waiting.exists():
         queue.enqueue_step(space, Job.Step.PROMOTE, "C", key, now)
 

@@ -13,8 +13,6 @@ from memoryhub.console.frame.lists import FilterChoice, Filters, ListPage, load_
 from memoryhub.console.pages.spaces.queries import find_spaces
 from memoryhub.errors import EngineError
 from memoryhub.inference.selection import get_current_embedder, list_known_embedders
-from memoryhub.pipeline.embeddings import reembed
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import EmbeddingMigration, Job
 from memoryhub.tenants.models import Space
 
@@ -67,7 +65,7 @@ def _build_migration_condition(state: str, used: str) -> Q:
     if state == "all":
         return Q()
     if state == "open":
-        return Q(way__in=reembed.OPEN_STATES)
+        return Q(way__in=EmbeddingMigration.OPEN_STATES)
     return ~Q(embedding_model=used) if state == "other" else Q(way=state)
 
 
@@ -92,7 +90,7 @@ def load_migrations(space: Space, most: int = 10) -> list[EmbeddingMigration]:
 def is_comparing(migration: EmbeddingMigration) -> bool:
     """Whether a worker is to compare the two, or does so now."""
     rows = Job.objects.filter(space_id=migration.space_id, step=Job.Step.REPLAY)
-    waits = rows.filter(payload__compare=str(migration.id), state__in=queue.UNFINISHED_STATES)
+    waits = rows.filter(payload__compare=str(migration.id), state__in=Job.UNFINISHED_STATES)
     return bool(waits.exists())
 
 

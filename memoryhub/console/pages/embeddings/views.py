@@ -105,7 +105,7 @@ def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         else 0,
         "comparing": comparing,
         "polls": comparing or bool(last and last.state == State.FILLING),
-        "open": bool(last and last.state in reembed.OPEN_STATES),
+        "open": bool(last and last.state in EmbeddingMigration.OPEN_STATES),
         "golden": len(golden_queries.list_question_ids(space)),
         "now": timezone.now(),
     }

@@ -27,7 +27,6 @@ IMPORT_STATE_CHOICE = FilterChoice(
 IMPORT_MODE_CHOICE = FilterChoice(
     "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Taken in")))
 )
-ACTIVE_IMPORT_STATES = (ImportRun.State.QUEUED, ImportRun.State.RUNNING)
 
 
 def load_imports(filters: Filters) -> ListPage[ImportRun]:

@@ -45,7 +45,7 @@ def import_list_page(request: ConsoleRequest) -> HttpResponse:
         (queries.IMPORT_SOURCE_CHOICE, queries.IMPORT_STATE_CHOICE, queries.IMPORT_MODE_CHOICE),
     )
     page = queries.load_imports(filters)
-    going = any(run.state in queries.ACTIVE_IMPORT_STATES for run in page)
+    going = any(run.state in ImportRun.ACTIVE_STATES for run in page)
     shown = page.map(lambda run: (run, SOURCES[run.source].title))
     context = {"filters": filters, "page": shown, "going": going, "sources": SOURCES.values()}
     context["kinds"] = IMPORT_KIND_LABELS.items()
@@ -81,7 +81,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
 def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
     run = queries.get_import_or_404(import_id)
-    going = run.state in queries.ACTIVE_IMPORT_STATES
+    going = run.state in ImportRun.ACTIVE_STATES
     context = {
         "run": run,
         "going": going,

@@ -20,7 +20,6 @@ from memoryhub.console.frame.lists import (
 from memoryhub.console.frame.text import wording
 from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall
-from memoryhub.pipeline.counts import OPEN_STATES
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 JOB_STATES: dict[str, tuple[StrOrPromise, tuple[str, ...]]] = {
     "all": (_("All"), tuple(Job.State.values)),
-    "open": (_("Unfinished"), OPEN_STATES),
+    "open": (_("Unfinished"), Job.UNFINISHED_STATES),
     "running": (_("Running"), (Job.State.RUNNING,)),
     "retry": (_("Failed, will be tried again"), (Job.State.RETRY,)),
     "dead": (_("Given up"), (Job.State.DEAD,)),

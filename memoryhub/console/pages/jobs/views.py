@@ -19,7 +19,7 @@ from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.jobs import queries
 from memoryhub.pipeline.ingest.services import cancel_job, retry_job
-from memoryhub.pipeline.jobs.queue import CANCELLABLE_STEPS, RETRYABLE_STATES, UNFINISHED_STATES
+from memoryhub.pipeline.jobs.queue import CANCELLABLE_STEPS
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Membership
 
@@ -56,7 +56,7 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
         "states": [(name, label, counts[name]) for name, (label, _) in queries.JOB_STATES.items()],
         "open": counts["open"],
         "progress": queries.load_reading_progress(),
-        "retryable": RETRYABLE_STATES,
+        "retryable": Job.RETRYABLE_STATES,
         "now": now,
     }
     if (op := filters["decided"]) != "all":
@@ -68,10 +68,10 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
 def job_page(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     found = queries.get_job_or_404(job_id)
     stoppable = found.step in CANCELLABLE_STEPS and found.state in (
-        *UNFINISHED_STATES,
+        *Job.UNFINISHED_STATES,
         Job.State.DEAD,
     )
-    context = {"job": found, "stoppable": stoppable, "retryable": RETRYABLE_STATES}
+    context = {"job": found, "stoppable": stoppable, "retryable": Job.RETRYABLE_STATES}
     context |= {"now": timezone.now(), **queries.load_job_results(found)}
     return render(request, "jobs/job.html", context)
 

@@ -46,7 +46,6 @@ LAB_ORIGIN_CHOICE = FilterChoice(
         ("imported", _("A report file")),
     ),
 )
-ACTIVE_LAB_STATES = (LabRun.State.QUEUED, LabRun.State.RUNNING)
 _DEFERRED_RUN_COLUMNS = ("report", "environment")
 _ORIGIN_CONDITIONS = {
     "here": Q(imported=False) & ~Q(file=""),

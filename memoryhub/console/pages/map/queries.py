@@ -15,7 +15,6 @@ from memoryhub.console.frame.text.wording import NODE_KINDS
 from memoryhub.console.pages.graph.link_graph import GraphNode, compute_warmth, shorten_text
 from memoryhub.console.pages.graph.queries import load_nodes
 from memoryhub.pipeline.embeddings import embedding_map
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job, SpaceMap
 from memoryhub.policies.schema import HeatPolicy
 from memoryhub.tenants.models import Space
@@ -34,7 +33,7 @@ class MapStatus:
 
     @property
     def going(self) -> bool:
-        return self.job is not None and self.job.state in queue.UNFINISHED_STATES
+        return self.job is not None and self.job.state in Job.UNFINISHED_STATES
 
     @property
     def failed(self) -> bool:

@@ -14,7 +14,6 @@ from memoryhub.console.frame.day_ranges import HOURS_A_DAY, compute_range_start
 from memoryhub.console.frame.lists import FilterChoice, ListPage, build_text_condition, load_page
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.counts import (
-    OPEN_STATES,
     annotate_counts,
     build_count_subquery,
     build_planned_filter,
@@ -78,8 +77,8 @@ def load_queue_state(now: datetime) -> QueueState:
         dead=jobs(Job.State.DEAD),
         over_budget=jobs(Job.State.RETRY, error__startswith="budget_spent:"),
         left_alone=jobs(Job.State.RETRY, error__startswith="breaker_open:"),
-        unheard=jobs(Job.State.QUEUED, Job.State.RETRY, run_after__lt=late),
-        oldest=Min("created_at", filter=Q(state__in=OPEN_STATES) & ~later),
+        unheard=jobs(*Job.WAITING_STATES, run_after__lt=late),
+        oldest=Min("created_at", filter=Q(state__in=Job.UNFINISHED_STATES) & ~later),
     )
     # While one job of a space runs, those behind it wait in order: somebody is listening.
     return QueueState(**{**found, "unheard": 0 if found["running"] else found["unheard"]})

@@ -5,7 +5,6 @@ It follows from a derivation only, never from its own evolution: nothing cascade
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -24,8 +23,7 @@ from memoryhub.pipeline.steps.derive.resolve import StaleRead
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.history.change_set import TurnEvidence
-from notes.links.link import load_note_sources
+from notes.history.change_set import TurnEvidence, load_supports
 from notes.models import Note
 
 MAX_READS = 3  # of notes that change while they are being compared (E10)
@@ -60,7 +58,7 @@ def _prepare_pending(job: Job) -> PreparedNotes:
     return prepared
 
 
-def _load_pending(job: Job) -> tuple[NoteContext, list[Note], dict[UUID, Sequence[TurnEvidence]]]:
+def _load_pending(job: Job) -> tuple[NoteContext, list[Note], dict[UUID, list[TurnEvidence]]]:
     with tenant_scope(job.tenant_id):
         space = Space.objects.get(id=job.space_id)
         tenant = Tenant.objects.get(id=job.tenant_id)
@@ -68,7 +66,7 @@ def _load_pending(job: Job) -> tuple[NoteContext, list[Note], dict[UUID, Sequenc
         wanted = job.payload.get("notes", []) if effective.policy.notes.enabled else []
         rows = Note.objects.filter(space=space, id__in=wanted, retired_at=None)
         notes = list(rows.order_by("occurred_at", "id"))
-        sources = load_note_sources(note.id for note in notes)
+        sources = load_supports("note", [note.id for note in notes])
     engine = select_engine(tenant, effective.policy)
     model = select_embedder(space)
     setting = NoteContext(space, effective.policy, effective.version, job, engine, model)

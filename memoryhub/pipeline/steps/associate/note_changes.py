@@ -29,10 +29,10 @@ from memoryhub.pipeline.steps.derive.read import DialogueBatch
 from memoryhub.pipeline.steps.derive.resolve import StaleRead
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
 from notes.index import indexer
 from notes.links.evolve import DescriptorChange, build_descriptors, evolve_notes
-from notes.links.link import NotePair, link_notes, load_note_sources
+from notes.links.link import NotePair, link_notes
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Proposal
 from notes.review.proposals import propose_change
 
@@ -274,8 +274,8 @@ def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note], now: da
     pairs = [*prepared.associations.pairs, *_find_contradictions(prepared)]
     grown = prepared.associations.changes
     sources = dict(prepared.sources)
-    sources |= load_note_sources(
-        {teacher for change in grown for teacher in change.by} - set(sources)
+    sources |= load_supports(
+        "note", {teacher for change in grown for teacher in change.by} - set(sources)
     )
     link_notes(prepared.setting.space, pairs, sources, changes, now)
     lessons = {change.note.id: _collect_lesson_sources(change, sources) for change in grown}

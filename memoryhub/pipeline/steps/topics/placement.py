@@ -100,7 +100,7 @@ def schedule(due: DerivedDialogue) -> None:
     known = {page: goes_on for page, goes_on in known.items() if goes_on is not None}
     when = due.now if _can_run_at_once(due) else max(t.received_at for t in due.turns) + TALK_PAUSE
     planned = Job.objects.filter(
-        space=due.space, step=Job.Step.PLACE, state__in=(Job.State.QUEUED, Job.State.RETRY)
+        space=due.space, step=Job.Step.PLACE, state__in=Job.WAITING_STATES
     ).first()
     if planned is None:
         queue.enqueue_step(
