@@ -51,9 +51,6 @@ class QueueState:
     def open(self) -> int:
         return self.waiting + self.running + self.retrying
 
-    def lag(self, now: datetime) -> timedelta:
-        return now - self.oldest if self.oldest else timedelta()
-
 
 @dataclass(frozen=True, slots=True)
 class ActivitySlot:
