@@ -225,7 +225,8 @@ class QuestionView(HubView):
 
     def read_question(self, request: Request, kind: type[RecallSerializer]) -> SpaceQuestion:
         """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
-        from memoryhub.recall.question.prepare import SearchCaller, load_space_state
+        from memoryhub.recall.question.caller import SearchCaller
+        from memoryhub.recall.question.prepare import load_space_state
 
         wanted = validate_body(kind, self.read_body(request))
         query = check_text(wanted.pop("query"), field="query")

@@ -18,7 +18,7 @@ from memoryhub.recall.answers import answer_question
 from memoryhub.recall.context import build_context
 from memoryhub.recall.log import reinforcement, retention
 from memoryhub.recall.models import RecallLog, RecallLogItem
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact

@@ -25,7 +25,7 @@ class AnswerView(HubView):
     @extend_schema(request=AnswerRequestSerializer, responses={200: dict[str, Any]})
     def post(self, request: Request) -> Response:
         from memoryhub.recall.answers import answer_question  # loads the engines
-        from memoryhub.recall.question.prepare import SearchCaller
+        from memoryhub.recall.question.caller import SearchCaller
 
         wanted = validate_body(AnswerRequestSerializer, self.read_body(request))
         question = check_text(wanted.pop("question"), field="question")

@@ -21,7 +21,8 @@ from memoryhub.lab.datasets.read import read_dataset
 from memoryhub.lab.locks import LOCKS
 from memoryhub.lab.models import LabRun
 from memoryhub.lab.runs import services
-from memoryhub.lab.runs.execute import RunOptions, create_planned_run, plan_run, resume_run
+from memoryhub.lab.runs.execute import create_planned_run, resume_run
+from memoryhub.lab.runs.plan import RunOptions, plan_run
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 

@@ -55,7 +55,7 @@ from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_layers
 from memoryhub.recall.answers import compose_answer
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.citations import Citation, build_citations
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.recall.services import search_memories

@@ -187,7 +187,7 @@ def _render_chat_result(
     request: ConsoleRequest, space: Space, told: dict[str, Any]
 ) -> HttpResponse:
     if request.htmx:
-        return render(request, "chat/_done.html", {"space": space} | told)
+        return render(request, "chat/parts/done.html", {"space": space} | told)
     if error := told.get("error"):
         messages.error(request, _("Nothing was changed: %(why)s.") % {"why": error.message})
     else:
@@ -203,7 +203,7 @@ def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -
         raise Http404
     ended = job.state == job.State.DONE
     told = load_job_effects(job) if ended else {}
-    return render(request, "chat/_decisions.html", {"space": job.space, "job": job} | told)
+    return render(request, "chat/parts/decisions.html", {"space": job.space, "job": job} | told)
 
 
 @tenant_page()
@@ -212,7 +212,7 @@ def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
     return render(
         request,
-        "chat/_reading.html",
+        "chat/parts/reading.html",
         {"space": space, "pending": count_pending_turns(space)},
     )
 

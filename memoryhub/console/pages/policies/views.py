@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,20 +16,53 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import tenant_page
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.lists import ListPage, load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import build_tab_frame, get_space_or_404
 from memoryhub.console.pages.history.views import build_undo_tags
-from memoryhub.console.pages.policies import queries, switch_form
-from memoryhub.console.pages.policies.queries import list_prompt_choices
+from memoryhub.console.pages.policies import switch_form
 from memoryhub.console.pages.replays.views import start_replay
+from memoryhub.engines.llm import own_prompts
+from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import CandidateSetting
 from memoryhub.policies.compose import select_house_rules
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
+from memoryhub.policies.switches import PROMPT
 from memoryhub.tenants.models import Membership, Space
+
+# Versions of a policy.
+
+
+VERSIONS_A_PAGE = 10
+
+
+def load_policy_versions(space: Space | None, number: int) -> ListPage[PolicyVersion]:
+    """The tenant's versions, or the space's, newest first."""
+    return load_page(PolicyVersion.objects.filter(space=space), number, VERSIONS_A_PAGE)
+
+
+def get_version_or_404(version_id: UUID) -> PolicyVersion:
+    return get_object_or_404(PolicyVersion.objects.select_related("space").filter(id=version_id))
+
+
+# The operator's own prompts, as the policy pages offer them.
+
+
+def list_prompt_choices() -> dict[str, dict[str, str]]:
+    """By switch, by name: the difference to the packaged prompt, as lines of a diff."""
+    there = own_prompts.list_own_prompts(settings.PROMPTS)
+    return {
+        f"{PROMPT}.{purpose}": {
+            name: own_prompts.diff_prompt(settings.PROMPTS, purpose, name)
+            for name in there[purpose]
+        }
+        for purpose in PURPOSES
+        if purpose in there
+    }
+
 
 _CONFLICT_MESSAGE = gettext_lazy(
     "Somebody changed the policy meanwhile. This is the newer one; make your change again."
@@ -61,7 +95,7 @@ def change_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse
 @tenant_page(role=Membership.Role.ADMIN)
 def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
     """An earlier version, as a new one."""
-    old = queries.get_version_or_404(version_id)
+    old = get_version_or_404(version_id)
     before = _find_version_in_force(load_layers(request.tenant.id, old.space), old.space)
     try:
         made = set_policy(
@@ -156,7 +190,7 @@ def _render_policy(
         "options": switch_form.list_preset_options(layers, of_space=bool(space)),
         "groups": switch_form.build_switch_groups(layers, given, faults, list_prompt_choices()),
         "trouble": wrong.message if wrong else "",
-        "page": queries.load_policy_versions(space, number).map(
+        "page": load_policy_versions(space, number).map(
             lambda v: (v, switch_form.format_overrides(v.overrides))
         ),
         **(build_tab_frame(request, space, "policy") if space else {"now": timezone.now()}),

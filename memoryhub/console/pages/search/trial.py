@@ -21,7 +21,7 @@ from memoryhub.errors import InvalidInput
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall.context import MemoryContext, build_context
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import Explanation, SearchResult
 from memoryhub.recall.services import ALL_KINDS, search_memories
 from memoryhub.tenants.models import Space

@@ -20,7 +20,7 @@ from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.services import ALL_KINDS
 from memoryhub.tenants.scope import tenant_scope
 
