@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from memoryhub.errors import NotFound
 from notes.episodes import store
+from notes.facts.slots import ClaimSlots
 from notes.graph import build
 from notes.index import indexer
 from notes.models import (
@@ -132,7 +133,7 @@ def _build_episode_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.
 def register_note_kinds() -> None:
     """The rows of this package."""
     register_row_kind(
-        Fact, entries=_build_fact_entries, texts=("text", "s", "v", "o", "o2", "c", "event_text")
+        Fact, entries=_build_fact_entries, texts=("text", *ClaimSlots._fields, "event_text")
     )
     register_row_kind(
         Note,

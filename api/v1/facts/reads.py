@@ -41,7 +41,7 @@ FACTS = Resource(
         "owner": TEXT,
         "speaker": TEXT,
         "predicate": Column("text", "predicate_key"),
-        "value": Column("text", "o"),
+        "value": Column("text", "object"),
         "cardinality": TEXT,
         "kind": TEXT,
         "polarity": TEXT,

@@ -30,7 +30,7 @@ SILENT_COLUMNS = frozenset(
 _COLUMN_LABELS = {
     "a_id": _("one note"), "active": _("linked"), "added_at": _("added at"), "agent": _("agent"),
     "aliases": _("aliases"), "analysed_at": _("read for the persona"), "asserted_at": _("said on"),
-    "author": _("author"), "b_id": _("other note"), "c": _("complement"),
+    "author": _("author"), "b_id": _("other note"),
     "category": _("category"), "chain_id": _("conversation"),
     "chain_pos": _("place in the conversation"), "changed_at": _("changed at"),
     "char_limit": _("limit in characters"), "confidence": _("confidence"), "content": _("text"),
@@ -39,23 +39,25 @@ _COLUMN_LABELS = {
     "enrichment": _("description"), "event_from": _("happened from"),
     "event_granularity": _("exact to"), "event_text": _("time as said"),
     "event_to": _("happened until"), "expected": _("expected"), "fact_id": _("says the fact"),
+    "complement": _("complement"), "indirect_object": _("second object"),
     "forget_at": _("forget at"), "from_at": _("from"), "generated": _("generated"),
     "key": _("key"), "keywords": _("keywords"), "kind": _("kind"), "label": _("label"),
     "last_recall_at": _("last recall at"), "level": _("level"),
     "mention_count": _("times mentioned"), "merged_into_id": _("merged into"), "name": _("name"),
-    "names": _("names"), "o": _("object"), "o2": _("second object"),
+    "names": _("names"), "object": _("object"),
     "occurred_at": _("occurred at"), "open": _("goes on"), "owner": _("owner"),
     "page_count": _("exchanges"), "page_id": _("exchange"), "pages_total": _("exchanges"),
     "parent_id": _("part of"), "pinned": _("pinned"), "polarity": _("polarity"),
     "predicate_key": _("says of its owner"), "rationale": _("rationale"),
     "read_only": _("read-only"), "reason": _("reason"), "recall_count": _("recall count"),
-    "retired_at": _("taken out"), "s": _("subject"), "score": _("score"),
+    "retired_at": _("taken out"), "score": _("score"),
     "segment_id": _("segment"), "session_id": _("session"), "shelf": _("on the shelf of"),
     "shelved_at": _("on the shelf since"), "speaker": _("speaker"), "src_id": _("from"),
     "stale": _("to be written anew"), "status": _("status"), "strength": _("strength"),
     "summary": _("text"), "supersedes_id": _("replaces"), "tags": _("tags"), "text": _("text"),
     "theme": _("theme"), "tier": _("kept in"), "title": _("title"), "to_at": _("until"),
-    "type": _("type"), "v": _("verb"), "valid_from": _("held from"), "valid_to": _("held until"),
+    "subject": _("subject"), "type": _("type"), "verb": _("verb"),
+    "valid_from": _("held from"), "valid_to": _("held until"),
     "value": _("value"), "visibility": _("visibility"), "visits_total": _("visits"),
     "weight": _("weight"),
 }  # fmt: skip
@@ -80,7 +82,18 @@ _LINK_SENTENCES = {
 }
 # Columns of words written by people and models, told word by word.
 _PROSE_COLUMNS = frozenset(
-    ("text", "content", "summary", "context", "title", "value", "reason", "rationale", "c", "o")
+    (
+        "text",
+        "content",
+        "summary",
+        "context",
+        "title",
+        "value",
+        "reason",
+        "rationale",
+        "complement",
+        "object",
+    )
 )
 _UNNAMED_WORDS = _("something erased since")
 
