@@ -39,7 +39,9 @@ def test_every_column_is_classified(model: type[Model]) -> None:
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_names_of_the_api_are_given_once(model: type[Model]) -> None:
-    shown = [field.api or name for name, field in get_fields(model).items() if field.api is not None]
+    shown = [
+        field.api or name for name, field in get_fields(model).items() if field.api is not None
+    ]
     assert len(set(shown)) == len(shown)
     assert list(build_columns(model)) == shown
 
