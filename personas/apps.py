@@ -13,8 +13,6 @@ class PersonasConfig(AppConfig):
         from personas.blocks import follow_revisions
         from personas.models import CoreBlock, ProfileAttribute, Trait
 
-        register_row_kind(Trait, texts=("rationale",))
-        register_row_kind(ProfileAttribute, texts=("value",))
-        register_row_kind(
-            CoreBlock, texts=("value", "label"), follow=follow_revisions, scrubbed=True
-        )
+        register_row_kind(Trait)
+        register_row_kind(ProfileAttribute)
+        register_row_kind(CoreBlock, follow=follow_revisions, scrubbed=True)

@@ -45,7 +45,7 @@ SENSITIVE_ATTRIBUTES = frozenset({"gender"})
 
 def read_fact_value(fact: Fact) -> str:
     """What the fact's predicate says of its owner: the object, else all of it."""
-    return (fact.o or fact.c or fact.text)[:500]
+    return (fact.object or fact.complement or fact.text)[:500]
 
 
 def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:

@@ -29,6 +29,7 @@ from memoryhub.exchange.rows import (
     NumberedRow,
     RowBuilder,
     check_self_references,
+    update_line,
     write_rows,
 )
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
@@ -157,7 +158,9 @@ class _FileImport:
     pending_rows: list[NumberedRow] = field(default_factory=list)
     pending_vectors: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def import_line(self, number: int, told: Mapping[str, Any]) -> None:
+    def import_line(self, number: int, told: dict[str, Any]) -> None:
+        if self.header.major == 1:
+            told = update_line(told)
         name = told.get("row")
         if not isinstance(name, str):
             raise build_line_error(number, 'has no "row"')

@@ -17,6 +17,6 @@ class GoldenConfig(AppConfig):
         from memoryhub.pipeline.models import Job
         from notes.history.row_kinds import register_row_kind
 
-        register_row_kind(GoldenQuestion, texts=("text", "tags"))
+        register_row_kind(GoldenQuestion)
         register_trace_extension(trace_erased_questions)
         STEP_RUNNERS[Job.Step.REPLAY] = step.run_golden_job

@@ -60,9 +60,12 @@ def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
     new = _copy_row(old)
     new.lineage_version = old.lineage_version + 1
     new.text, new.text_key = text, hash_text(f"{old.owner} {text}")
-    slots = carry_slots_over(old.text, text, ClaimSlots(old.s, old.v, old.o, old.o2, old.c))
+    slots = carry_slots_over(
+        old.text, text, ClaimSlots(*(getattr(old, column) for column in ClaimSlots._fields))
+    )
     new.pattern = old.pattern if slots else ""
-    new.s, new.v, new.o, new.o2, new.c = slots or ClaimSlots()
+    for column, value in (slots or ClaimSlots())._asdict().items():
+        setattr(new, column, value)
     new.engine, new.recorded_at, new.confidence = "", now, 1.0
     return new
 

@@ -54,7 +54,7 @@ def load_held_claims(
             owner__in={owner for owner, _ in keys}, predicate_key__in={key for _, key in keys}
         )
     for fact in corrections:
-        wanted |= Q(owner=fact.owner, v=fact.v)
+        wanted |= Q(owner=fact.owner, verb=fact.verb)
     for fact in candidates:
         wanted |= _match_ending_words(fact)
     rows = Fact.objects.filter(wanted, space=space, retired_at=None)

@@ -6,7 +6,7 @@ models when its app is ready.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -29,6 +29,7 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
+from notes.models.fields import MemoryFields
 from notes.topics.pages import load_page_turns
 
 # The rows' index entries; None: the kind is not searched.
@@ -38,19 +39,28 @@ FollowRevisions = Callable[[Sequence[Revision]], None]
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """`texts`: the columns that hold words made from what was said. `follow`: what is kept
-    beside the rows follows revisions that undoing wrote. `scrubbed`: an erasure puts the words
-    back to what they were, and never deletes the row."""
+    """`follow`: what is kept beside the rows follows revisions that undoing wrote. `scrubbed`: an
+    erasure puts the words back to what they were, and never deletes the row."""
 
     model: type[Model]
     entries: BuildEntries | None
-    texts: tuple[str, ...]
     follow: FollowRevisions | None = None
     is_scrubbed: bool = False
 
     @property
     def name(self) -> str:
         return str(self.model._meta.model_name)
+
+    @property
+    def fields(self) -> MemoryFields:
+        """What each of its columns is."""
+        declared: MemoryFields = self.model.memory_fields  # type: ignore[attr-defined]  # of every kind: a test
+        return declared
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that hold words made from what was said."""
+        return tuple(name for name, field in self.fields.items() if field.is_words)
 
     @property
     def is_derived(self) -> bool:
@@ -70,11 +80,10 @@ def register_row_kind(
     model: type[Model],
     *,
     entries: BuildEntries | None = None,
-    texts: Iterable[str] = (),
     follow: FollowRevisions | None = None,
     scrubbed: bool = False,
 ) -> None:
-    kind = RowKind(model, entries, tuple(texts), follow, scrubbed)
+    kind = RowKind(model, entries, follow, scrubbed)
     _ROW_KINDS[kind.name] = kind
 
 
@@ -129,19 +138,13 @@ def _build_episode_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.
 
 def register_note_kinds() -> None:
     """The rows of this package."""
-    register_row_kind(
-        Fact, entries=_build_fact_entries, texts=("text", "s", "v", "o", "o2", "c", "event_text")
-    )
-    register_row_kind(
-        Note,
-        entries=_build_note_entries,
-        texts=("content", "context", "keywords", "tags", "category"),
-    )
-    register_row_kind(Entity, entries=_build_entity_entries, texts=("name", "aliases", "summary"))
-    register_row_kind(Relation, entries=_build_relation_entries, texts=("label",))
-    register_row_kind(Segment, entries=_build_segment_entries, texts=("summary", "keywords"))
-    register_row_kind(SegmentPage, texts=("theme",))
-    register_row_kind(Episode, entries=_build_episode_entries, texts=("title", "text", "details"))
-    register_row_kind(Chain, texts=("summary",))
-    register_row_kind(Link, texts=("reason",))
+    register_row_kind(Fact, entries=_build_fact_entries)
+    register_row_kind(Note, entries=_build_note_entries)
+    register_row_kind(Entity, entries=_build_entity_entries)
+    register_row_kind(Relation, entries=_build_relation_entries)
+    register_row_kind(Segment, entries=_build_segment_entries)
+    register_row_kind(SegmentPage)
+    register_row_kind(Episode, entries=_build_episode_entries)
+    register_row_kind(Chain)
+    register_row_kind(Link)
     register_row_kind(Page, entries=_build_page_entries)

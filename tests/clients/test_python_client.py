@@ -176,6 +176,9 @@ def _call_adds(hub: MemoryHub) -> Iterator[Row]:
     yield from (rehearsed, added, *hub.add_batch(batch))
     found = hub.search("ana", "where does she live", kinds=["fact"], explain=True)
     assert "Lisbon" in found.items[0].text
+    assert found.items[0].metadata == {"k": 1}
+    (fact,) = hub.space("ana").facts.list(filter={"text": found.items[0].text})
+    assert fact.metadata == {"k": 1}
     block = hub.context("ana", "where does she live", budget_tokens=500)
     assert "Lisbon" in block.text
     told = hub.answer("ana", "Where does Ana live?", limit=None)

@@ -330,7 +330,7 @@ def test_what_is_read_later_only_proposes_against_their_word(
             owner=name,
             predicate_key="lives_in",
             cardinality="single",
-            o="Ghent",
+            object="Ghent",
         )
     words = f"{name} lives in Bruges"
     me.post(reverse("me-memory", args=[home.id]), {"action": "wrong", "words": words})

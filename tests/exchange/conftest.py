@@ -74,7 +74,7 @@ def full(spoken: ScriptedHub) -> ScriptedHub:
 def _edit_by_hand(hub: ScriptedHub) -> None:
     space = hub.space
     with tenant_scope(hub.tenant.id):
-        fact = Fact.objects.get(o="kayaking")
+        fact = Fact.objects.get(object="kayaking")
     correct_text(space, fact.id, "Ana loves kayaking.", "ida", hub.now, reason="as she says")
     with tenant_scope(hub.tenant.id):
         fact = Fact.objects.get(text="Ana loves kayaking.")

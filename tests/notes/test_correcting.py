@@ -39,10 +39,10 @@ def test_edited_words_are_a_new_version_with_the_same_supports(
 def test_E19_what_was_never_true_gives_its_time_back(hub: ScriptedHub, hand: HandWriter) -> None:
     hand.add_claim("Ana lives in Porto", "Porto")
     hand.add_claim("Ana lives in Rome", "Rome", day=3)
-    rome = Fact.objects.get(o="Rome")
+    rome = Fact.objects.get(object="Rome")
     event = manual.retract_fact(hand.space, rome.id, "eva", hub.now, reason="a joke")
     rome.refresh_from_db()
-    porto = Fact.objects.get(o="Porto")
+    porto = Fact.objects.get(object="Porto")
     assert (rome.status, rome.corrected_by) == ("retracted", "eva")
     assert (porto.status, porto.valid_to) == ("active", None)
     undo_event(event, "eva", hub.now)
@@ -64,7 +64,7 @@ def test_what_is_no_longer_true_held_until_then(hub: ScriptedHub, hand: HandWrit
 def test_restoring_is_refused_where_another_holds(hub: ScriptedHub, hand: HandWriter) -> None:
     hand.add_claim("Ana lives in Porto", "Porto")
     hand.add_claim("Ana lives in Rome", "Rome", day=3)
-    porto, rome = Fact.objects.get(o="Porto"), Fact.objects.get(o="Rome")
+    porto, rome = Fact.objects.get(object="Porto"), Fact.objects.get(object="Rome")
     with pytest.raises(Conflict) as refused:
         manual.restore_fact(hand.space, porto.id, "eva", hub.now)
     assert refused.value.extra["rivals"] == [str(rome.id)]

@@ -47,7 +47,7 @@ def build_claim(space: Space, said: Said) -> Fact:
         predicate_key=predicate,
         cardinality="single" if single else "multi",
         polarity=polarity,
-        o=value,
+        object=value,
         valid_from=START + timedelta(days=day),
         asserted_at=START,
         recorded_at=START,

@@ -88,7 +88,7 @@ def test_undoing_a_supersession_reopens_the_old_claim_and_redo_closes_it(
     hand.add_claim("Ana lives in Porto", "Porto")
     moved = hand.add_claim("Ana lives in Rome", "Rome", day=3)
     undone = undo_event(moved, "eva", hub.now)
-    porto, rome = Fact.objects.get(o="Porto"), Fact.objects.get(o="Rome")
+    porto, rome = Fact.objects.get(object="Porto"), Fact.objects.get(object="Rome")
     assert (porto.status, porto.valid_to, porto.version) == ("active", None, 3)
     assert rome.retired_at == hub.now
     assert not IndexEntry.objects.filter(owner_id=rome.id).exists()
@@ -159,7 +159,7 @@ def test_X8_what_was_undone_in_between_does_not_stand_in_the_way(
     gone = undo_event(first, "eva", hub.now)
     assert not Fact.objects.filter(retired_at=None).exists()
     undo_event(gone, "eva", hub.now)
-    assert Fact.objects.get(retired_at=None).o == "Porto"
+    assert Fact.objects.get(retired_at=None).object == "Porto"
     with pytest.raises(Conflict) as refused:
         undo_event(second, "eva", hub.now)
     assert refused.value.code == "already_undone"
@@ -182,7 +182,7 @@ def test_reopening_where_another_claim_took_the_place_is_refused(
         undo_event(changes.event, "eva", hub.now)
     assert refused.value.extra["later"] == [str(later.id)]
     undo_event(changes.event, "eva", hub.now, cascade=True)
-    assert Fact.objects.get(retired_at=None).o == "Porto"
+    assert Fact.objects.get(retired_at=None).object == "Porto"
 
 
 def test_undoing_a_note_lets_go_of_its_links(hub: ScriptedHub, hand: HandWriter) -> None:

@@ -368,9 +368,9 @@ def test_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
         policy = load_effective_policy(space).policy
         since: Any = {"valid_from": hub.now - timedelta(days=1)}
         fact = make_fact(
-            space, "Ana lives in Lisbon.", predicate_key="lives_in", o="Lisbon", **since
+            space, "Ana lives in Lisbon.", predicate_key="lives_in", object="Lisbon", **since
         )
-        make_fact(space, "Ana is a woman.", predicate_key="gender", o="woman", **since)
+        make_fact(space, "Ana is a woman.", predicate_key="gender", object="woman", **since)
         refresh_profile(space, policy, hub.now)
         refresh_profile(space, policy, hub.now)
         (home,) = profile.load_profile(space, hub.now)
@@ -383,7 +383,7 @@ def test_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
         fact.valid_to, fact.status = hub.now, Fact.Status.SUPERSEDED
         fact.save()
         assert profile.load_profile(space, hub.now) == []
-        make_fact(space, "Ana lives in Porto.", predicate_key="lives_in", o="Porto", **since)
+        make_fact(space, "Ana lives in Porto.", predicate_key="lives_in", object="Porto", **since)
         refresh_profile(space, policy, hub.now)
         (home,) = profile.load_profile(space, hub.now)
         assert (home.value, home.version) == ("Porto", 2)

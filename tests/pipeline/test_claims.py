@@ -277,7 +277,7 @@ def test_X4_E8_late_news_is_a_closed_interval_of_the_past(hub: ScriptedHub) -> N
 def get_resolving_event(hub: ScriptedHub, city: str) -> EvolutionEvent:
     with tenant_scope(hub.tenant.id):
         made = Revision.objects.select_related("event").get(
-            row_id__in=Fact.objects.filter(o=city).values("id"), version_after=1
+            row_id__in=Fact.objects.filter(object=city).values("id"), version_after=1
         )
         return made.event
 
@@ -358,7 +358,7 @@ def test_E19_a_corrected_day_takes_the_place_of_the_wrong_one(hub: ScriptedHub) 
     say_and_derive(hub, "I met Tom on Monday.", make_fact_reply("Ana met Tom on Monday.", **met))
     tuesday = make_fact_reply("Ana met Tom on Tuesday.", correction=True, **met)
     say_and_derive(hub, "It was Tuesday, not Monday.", tuesday)
-    wrong, right = list_facts(hub, o="Tom")
+    wrong, right = list_facts(hub, object="Tom")
     assert (wrong.status, right.supersedes_id) == ("retracted", wrong.id)
     assert list_current_texts(hub) == ["Ana met Tom on Tuesday."]
 

@@ -170,7 +170,7 @@ def test_E26_what_is_no_assertion_makes_no_fact_whatever_a_model_reads(
         make_home_reply("Paris", quote=quote),
         parts={"speech_acts": [{"handle": "t1", "act": act}]},
     )
-    assert [(f.o, f.version, f.mention_count) for f in list_facts(hub)] == [("Porto", 1, 1)]
+    assert [(f.object, f.version, f.mention_count) for f in list_facts(hub)] == [("Porto", 1, 1)]
     with tenant_scope(hub.tenant.id):
         assert Turn.objects.order_by("-seq")[0].speech_act == act
 

@@ -108,7 +108,7 @@ def test_X6_E21_nothing_of_an_erased_turn_is_left_in_any_column(reader: Scripted
     hub.say_exchange("And the weather is fine today.", "Good to hear.")
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
-        kayaking = Fact.objects.get(o="kayaking")
+        kayaking = Fact.objects.get(object="kayaking")
         assert kayaking.mention_count == 2
         ModelCall.objects.create(
             tenant=hub.tenant,
@@ -183,13 +183,13 @@ def test_X7_GR9_what_an_erased_fact_had_closed_is_open_again(reader: ScriptedHub
     reader.say_exchange("I moved to Zanzibar.", "Wow.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        assert Fact.objects.get(o="Lisbon").valid_to is not None
+        assert Fact.objects.get(object="Lisbon").valid_to is not None
         assert Entity.objects.filter(canonical_key="zanzibar").exists()
     receipt = erase_turns(reader, "Zanzibar")
     assert receipt.counts["reopened"] == 1
     with tenant_scope(reader.tenant.id):
         lisbon = Fact.objects.get()
-        assert (lisbon.o, lisbon.status, lisbon.valid_to) == ("Lisbon", "active", None)
+        assert (lisbon.object, lisbon.status, lisbon.valid_to) == ("Lisbon", "active", None)
         assert Relation.objects.get().dst.name == "Lisbon"
         assert not Entity.objects.filter(canonical_key="zanzibar").exists()
         last = Revision.objects.filter(row_id=lisbon.id).order_by("-version_after")[0]
@@ -257,7 +257,7 @@ def test_erasing_a_fact_with_or_without_the_turns_that_say_it(
     reader.say_exchange("I like kayaking.", "Nice.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        fact = Fact.objects.get(o="marmalade")
+        fact = Fact.objects.get(object="marmalade")
     erase_targets.execute_erasure(
         reader.space, ErasureTarget("facts", (fact.id,), sources), "eva", reader.now
     )
@@ -276,7 +276,7 @@ def test_an_erased_fact_does_not_come_back_when_its_words_are_read_again(
     reader.say_exchange("It is about kayaking, I say.", "Nice.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        fact = Fact.objects.get(o="marmalade")
+        fact = Fact.objects.get(object="marmalade")
     erase_targets.execute_erasure(
         reader.space, ErasureTarget("facts", (fact.id,)), "eva", reader.now
     )
@@ -366,6 +366,6 @@ def test_AA8_a_conflicting_fact_that_outlived_the_limit_is_erased(
     reader.say_exchange("I moved to Zanzibar.", "Wow.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        assert set(Fact.objects.values_list("o", flat=True)) == left
+        assert set(Fact.objects.values_list("object", flat=True)) == left
         assert Receipt.objects.exists() is (limit is not None)
-        assert not Fact.objects.filter(o="Lisbon", valid_to=None).exists()
+        assert not Fact.objects.filter(object="Lisbon", valid_to=None).exists()

@@ -41,7 +41,7 @@ def get_home(hub: ScriptedHub) -> str:
 
 def get_move_event(hub: ScriptedHub) -> EvolutionEvent:
     with tenant_scope(hub.tenant.id):
-        porto = Fact.objects.get(o="Porto")
+        porto = Fact.objects.get(object="Porto")
         return Revision.objects.select_related("event").get(row_id=porto.id, version_after=1).event
 
 
@@ -64,12 +64,12 @@ def test_what_only_mirrors_a_fact_is_not_undone_but_its_fact_is(moved: ScriptedH
 
 def test_a_corrected_fact_leaves_its_object_in_the_profile(moved: ScriptedHub) -> None:
     with tenant_scope(moved.tenant.id):
-        fact = Fact.objects.get(o="Porto")
+        fact = Fact.objects.get(object="Porto")
     text = fact.text.replace("Porto", "Braga")
     new = manual.correct_text(moved.space, fact.id, text, "eva", moved.now)
     corrections.refresh_after_change(moved.space.id, moved.tenant.id, "edit", moved.now)
     assert get_home(moved) == "Braga"
-    assert (new.v, new.engine, new.corrected_by) == (fact.v, "", "eva")
+    assert (new.verb, new.engine, new.corrected_by) == (fact.verb, "", "eva")
 
 
 def test_the_profile_follows_a_roll_back(moved: ScriptedHub) -> None:

@@ -37,7 +37,7 @@ def make_second_claim(hand: HandWriter, text: str, value: str, days: int) -> Fac
         text_key=text,
         predicate_key="lives_in",
         cardinality="multi",
-        o=value,
+        object=value,
         valid_from=at,
         asserted_at=at,
         recorded_at=hand.hub.now,

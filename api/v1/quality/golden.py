@@ -8,16 +8,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from api.core.fields import NOT_BLANK, StrictIdField, TextField
-from api.rows.columns import (
-    DERIVED_COLUMNS,
-    ID,
-    LIST,
-    OBJECT,
-    TEXT,
-    TIME,
-    Resource,
-    build_unretired_condition,
-)
+from api.rows.columns import Resource, build_columns, build_unretired_condition
 from api.rows.write_views import (
     ReasonSerializer,
     RowWriteView,
@@ -41,16 +32,7 @@ GOLDEN_QUESTIONS = Resource(
     "golden question",
     "A question, and the memories that a search for it should find.",
     GoldenQuestion,
-    {
-        "id": ID,
-        "text": TEXT,
-        "tags": LIST,
-        "expected": OBJECT,
-        "created_by": TEXT,
-        "created_at": TIME,
-        "changed_at": TIME,
-        **DERIVED_COLUMNS,
-    },
+    build_columns(GoldenQuestion),
     order=("-changed_at", "-id"),
     current_condition=build_unretired_condition,
     version="version",

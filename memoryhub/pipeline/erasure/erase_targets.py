@@ -244,7 +244,7 @@ def _load_repeating_turns(
         ):
             near |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
     texts = [*(turn.text for turn in said), *(fact.text for fact in facts)]
-    values = [(fact.o or fact.text, fact.owner) for fact in facts]
+    values = [(fact.object or fact.text, fact.owner) for fact in facts]
     return [turn for turn in held.filter(near) if is_repetition(turn.text, texts, values)]
 
 

@@ -41,7 +41,7 @@ def only_fact(text: str) -> FactCandidate:
 )
 def test_single_valued_predicates_have_the_english_keys(text: str, key: str, value: str) -> None:
     fact = only_fact(text)
-    assert (fact.predicate_key, fact.o or fact.c) == (key, value)
+    assert (fact.predicate_key, fact.object or fact.complement) == (key, value)
     assert (fact.cardinality, fact.owner) == ("single", "陈静")
 
 
@@ -156,7 +156,7 @@ def test_speech_acts(text: str, act: str) -> None:
 
 def test_a_correction_is_marked() -> None:
     fact = only_fact("我说错了，我其实住在杭州。")
-    assert (fact.correction, fact.predicate_key, fact.o) == (True, "lives_in", "杭州")
+    assert (fact.correction, fact.predicate_key, fact.object) == (True, "lives_in", "杭州")
     assert not only_fact("我住在杭州。").correction
 
 

@@ -117,6 +117,7 @@ class Fact(Retained):
     supersedes: str | None
     confidence: float
     mention_count: int
+    metadata: dict[str, Any]
     shelf: str
 
 

@@ -67,6 +67,7 @@ class FoundMemory(Memory):
     """A memory that was found."""
 
     matter: str
+    metadata: dict[str, Any]
     linked: bool
     summary: str
     reason: str
