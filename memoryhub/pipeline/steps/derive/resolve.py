@@ -18,7 +18,8 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.errors import Conflict, EngineError
+from memoryhub.errors import EngineError
+from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -44,12 +45,6 @@ log = structlog.get_logger()
 
 
 REFUTED_REASON = "a person has said that this was never so"
-
-
-class StaleRead(Conflict):
-    """What was decided rests on rows that have changed since: prepare again."""
-
-    code = "stale_read"
 
 
 @dataclass
