@@ -72,4 +72,4 @@ def plan_missing_embeddings(space: Space, key: str, now: datetime) -> None:
     model = select_embedder(space).name
     waiting = IndexEntry.objects.filter(space=space, model=model, embedding=None)
     if waiting.exists():
-        queue.enqueue_step(space, Job.Step.EMBED, "D", key, now)
+        queue.enqueue_step(space, Job.Step.EMBED, key, now)

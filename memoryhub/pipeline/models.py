@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -9,10 +11,18 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.tenants.models import SpaceModel
 
 
+class Lane(StrEnum):
+    """Classes of priority, the first first (spec §12.1). Reading keeps the order of the turns."""
+
+    READING = "A"
+    PLACING = "B"
+    PROMOTING = "C"
+    TIDYING = "D"
+
+
 class Job(SpaceModel):
     """A step for a space: of the turns `first_seq` to `last_seq`, where it is about turns.
 
-    Lanes are classes of priority: A reads, B places, C promotes, D tidies (spec §12.1).
     `payload` is what else the step needs, ids only: never what was said.
 
     `attempts` counts claims and fences them: a worker that lost its lease can't finish. It only
@@ -48,7 +58,7 @@ class Job(SpaceModel):
         MAP = "map", _("Draw the map of memories")
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
-    lane = models.CharField(max_length=1, default="A")
+    lane = models.CharField(max_length=1, default=Lane.READING.value)
     dedupe_key = models.CharField(max_length=120)
     first_seq = models.BigIntegerField(default=0)
     last_seq = models.BigIntegerField(default=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import UUID
@@ -10,11 +10,10 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from memoryhub.declarations import load_declarations
 from memoryhub.doorbell import ring_task
 from memoryhub.pipeline.jobs import queue, runner
 
-# What else a sweep rings for: a layer above adds its own when its app is ready.
-EXTRA_SWEEPS: list[Callable[[], None]] = []
 _is_silenced: ContextVar[bool] = ContextVar("unheard", default=False)
 
 
@@ -33,8 +32,9 @@ def ring_due_spaces() -> None:
     for tenant_id, space_id in queue.list_due_spaces(timezone.now()):
         if not ring_worker(tenant_id, space_id):
             runner.run_space(tenant_id, space_id)
-    for other in EXTRA_SWEEPS:
-        other()
+    for app in load_declarations().values():
+        for sweep in app.hub_sweeps:
+            sweep()
 
 
 @contextmanager

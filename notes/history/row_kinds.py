@@ -1,19 +1,22 @@
 """The kinds of rows with a history, by the name their revisions carry.
 
-Undo, as-of reads and erasure work on these alone: a layer above joins in by registering its
-models when its app is ready.
+Undo, as-of reads and erasure work on these alone. Each app declares its own, those of this one
+are at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from memoryhub.declarations import load_declarations
 from memoryhub.errors import NotFound
 from notes.index import indexer
 from notes.models import (
@@ -43,7 +46,7 @@ class RowKind:
     erasure puts the words back to what they were, and never deletes the row."""
 
     model: type[Model]
-    entries: BuildEntries | None
+    entries: BuildEntries | None = None
     follow: FollowRevisions | None = None
     is_scrubbed: bool = False
 
@@ -73,29 +76,22 @@ class RowKind:
         return bool(self.model._meta.get_field("space").null)
 
 
-_ROW_KINDS: dict[str, RowKind] = {}
-
-
-def register_row_kind(
-    model: type[Model],
-    *,
-    entries: BuildEntries | None = None,
-    follow: FollowRevisions | None = None,
-    scrubbed: bool = False,
-) -> None:
-    kind = RowKind(model, entries, follow, scrubbed)
-    _ROW_KINDS[kind.name] = kind
+@cache
+def _load_row_kinds() -> Mapping[str, RowKind]:
+    declared = load_declarations().values()
+    return MappingProxyType({kind.name: kind for app in declared for kind in app.memory_kinds})
 
 
 def get_row_kind(row_type: str) -> RowKind:
     """Raises NotFound."""
-    if row_type not in _ROW_KINDS:
+    kinds = _load_row_kinds()
+    if row_type not in kinds:
         raise NotFound(_("no kind of memory is called %(kind)s") % {"kind": repr(row_type)})
-    return _ROW_KINDS[row_type]
+    return kinds[row_type]
 
 
 def list_row_kinds() -> list[RowKind]:
-    return list(_ROW_KINDS.values())
+    return list(_load_row_kinds().values())
 
 
 def build_entries(row_type: str, rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
@@ -136,15 +132,16 @@ def _build_episode_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.
     return indexer.build_episode_entries(rows, zone=zone)
 
 
-def register_note_kinds() -> None:
-    """The rows of this package."""
-    register_row_kind(Fact, entries=_build_fact_entries)
-    register_row_kind(Note, entries=_build_note_entries)
-    register_row_kind(Entity, entries=_build_entity_entries)
-    register_row_kind(Relation, entries=_build_relation_entries)
-    register_row_kind(Segment, entries=_build_segment_entries)
-    register_row_kind(SegmentPage)
-    register_row_kind(Episode, entries=_build_episode_entries)
-    register_row_kind(Chain)
-    register_row_kind(Link)
-    register_row_kind(Page, entries=_build_page_entries)
+# The rows of this package.
+NOTE_KINDS = (
+    RowKind(Fact, _build_fact_entries),
+    RowKind(Note, _build_note_entries),
+    RowKind(Entity, _build_entity_entries),
+    RowKind(Relation, _build_relation_entries),
+    RowKind(Segment, _build_segment_entries),
+    RowKind(SegmentPage),
+    RowKind(Episode, _build_episode_entries),
+    RowKind(Chain),
+    RowKind(Link),
+    RowKind(Page, _build_page_entries),
+)

@@ -11,10 +11,10 @@ from django.db import connection
 from django.utils.translation import override
 from pytest_django import Settings
 
+from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import Conflict, InvalidInput, NotFound, VersionOutdated
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
-from memoryhub.pipeline.tasks import EXTRA_SWEEPS
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -409,7 +409,7 @@ def test_the_sweep_finds_what_nobody_heard(
 ) -> None:
     hook = hook_to("turns.added")
     ingest_text(tenant)
-    assert dispatch.sweep_due_webhooks in EXTRA_SWEEPS
+    assert dispatch.sweep_due_webhooks in load_declarations()["webhooks"].hub_sweeps
     assert queue.find_due_webhooks(get_later_time()) == [(tenant.id, hook.id)]
     monkeypatch.setattr("memoryhub.webhooks.outbox.ring_worker", lambda *ids: False)
     dispatch.sweep_due_webhooks()  # there is no broker: it sends by itself

@@ -18,7 +18,8 @@ from django.utils.translation import gettext
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
 from memoryhub.news import News, notify_listeners
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.registry import load_steps
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.tenants.models import Space
 
 # Steps that may be left undone. Without the others an erasure would be incomplete, memories would
@@ -42,7 +43,6 @@ def enqueue_derivation(
     return enqueue_step(
         space,
         Job.Step.DERIVE,
-        "A",
         f"{first_seq}-{last_seq}",
         now + timedelta(seconds=wait),
         first_seq=first_seq,
@@ -54,7 +54,6 @@ def enqueue_derivation(
 def enqueue_step(
     space: Space,
     step: Job.Step,
-    lane: str,
     key: str,
     due: datetime,
     *,
@@ -63,14 +62,14 @@ def enqueue_step(
     last_seq: int = 0,
     created: datetime | None = None,
 ) -> Job:
-    """Plan a step once: a job of the same `key` that exists already is left as it is."""
+    """Plan a step once, in its lane: a job of the same `key` that exists is left as it is."""
     job, _ = Job.objects.get_or_create(
         space=space,
         dedupe_key=f"{step}:{key}"[:120],
         defaults={
             "tenant_id": space.tenant_id,
             "step": step,
-            "lane": lane,
+            "lane": load_steps()[step].lane,
             "first_seq": first_seq,
             "last_seq": last_seq,
             "payload": payload or {},
@@ -84,7 +83,6 @@ def enqueue_step(
 def plan_step(
     space: Space,
     step: Job.Step,
-    lane: str,
     key: str,
     due: datetime,
     *,
@@ -97,7 +95,7 @@ def plan_step(
         tenant_id=space.tenant_id,
         space=space,
         step=step,
-        lane=lane,
+        lane=load_steps()[step].lane,
         dedupe_key=f"{step}:{key}"[:120],
         first_seq=first_seq,
         last_seq=last_seq,
@@ -113,7 +111,6 @@ def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
     return enqueue_step(
         space,
         Job.Step.EMBED,
-        "D",
         f"{after.first_seq}-{after.last_seq}",
         now + compute_backoff(1),
         first_seq=after.first_seq,
@@ -161,10 +158,10 @@ def _find_next_job(space_id: UUID, now: datetime, at: datetime) -> Job | None:
         return running if running.lease_until and running.lease_until < now else None
     # One that another worker has claimed since the last line is not waiting any more.
     waiting = unfinished.exclude(state=Job.State.RUNNING)
-    first: Job | None = waiting.filter(lane="A").order_by("first_seq").first()
+    first: Job | None = waiting.filter(lane=Lane.READING).order_by("first_seq").first()
     if first is not None and first.run_after <= at:
         return first
-    due = waiting.exclude(lane="A").filter(run_after__lte=at)
+    due = waiting.exclude(lane=Lane.READING).filter(run_after__lte=at)
     found: Job | None = due.order_by("lane", "run_after", "first_seq").first()
     return found
 
@@ -202,7 +199,10 @@ def finish_job(job: Job, result: dict[str, object], now: datetime) -> None:
 def hasten_derivations(job: Job, now: datetime) -> None:
     """Somebody waits for this derivation: it and those before it need not gather more."""
     waiting = Job.objects.filter(
-        space_id=job.space_id, lane="A", state=Job.State.QUEUED, first_seq__lte=job.first_seq
+        space_id=job.space_id,
+        lane=Lane.READING,
+        state=Job.State.QUEUED,
+        first_seq__lte=job.first_seq,
     )
     waiting.filter(run_after__gt=now).update(run_after=now)
 
@@ -211,7 +211,7 @@ def query_gathering_jobs(job: Job, now: datetime) -> QuerySet[Job]:
     """Derivations before this one that still wait for more to be said."""
     rows: QuerySet[Job] = Job.objects.filter(
         space_id=job.space_id,
-        lane="A",
+        lane=Lane.READING,
         step=Job.Step.DERIVE,
         state=Job.State.QUEUED,
         run_after__gt=now,
@@ -222,7 +222,9 @@ def query_gathering_jobs(job: Job, now: datetime) -> QuerySet[Job]:
 
 def list_jobs_behind(job: Job, most: int) -> list[Job]:
     """Derivations that wait right behind this one, in order; the first other job ends the row."""
-    rows = Job.objects.filter(space_id=job.space_id, lane="A", state__in=Job.UNFINISHED_STATES)
+    rows = Job.objects.filter(
+        space_id=job.space_id, lane=Lane.READING, state__in=Job.UNFINISHED_STATES
+    )
     found: list[Job] = []
     for after in rows.filter(first_seq__gt=job.last_seq).order_by("first_seq")[:most]:
         if after.step != Job.Step.DERIVE or after.state != Job.State.QUEUED:
@@ -345,7 +347,6 @@ def list_due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:
 def plan_topic_step(
     space: Space,
     step: Job.Step,
-    lane: str,
     topic: str,
     due: datetime,
     *,
@@ -366,4 +367,4 @@ def plan_topic_step(
     moved = waiting.update(run_after=due) if put_off else waiting.count()
     if not moved:
         key = f"{topic}:{last_seq}"
-        plan_step(space, step, lane, key, due, payload=payload, last_seq=last_seq)
+        plan_step(space, step, key, due, payload=payload, last_seq=last_seq)

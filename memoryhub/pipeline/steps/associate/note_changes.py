@@ -17,6 +17,7 @@ import structlog
 from memoryhub.engines.types import Embedder, Engine, Passage
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps.associate.neighbourhood import (
     NoteAssociations,
@@ -26,7 +27,6 @@ from memoryhub.pipeline.steps.associate.neighbourhood import (
 from memoryhub.pipeline.steps.associate.note_drafts import DraftedNote, draft_notes
 from memoryhub.pipeline.steps.derive.extract import PageDraft
 from memoryhub.pipeline.steps.derive.read import DialogueBatch
-from memoryhub.pipeline.steps.derive.resolve import StaleRead
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
@@ -328,7 +328,6 @@ def _plan_associate_job(prepared: PreparedNotes, now: datetime, attempt: int) ->
     queue.enqueue_step(
         prepared.setting.space,
         Job.Step.ASSOCIATE,
-        "B",
         str(job.id),
         now + queue.compute_backoff(1) if prepared.failure else now,
         payload={"notes": [str(note) for note in prepared.unfinished], "attempt": attempt},

@@ -16,7 +16,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.errors import Conflict
+from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -39,12 +39,6 @@ from notes.models import Derivation, Fact
 from notes.review.candidates import propose_candidate
 
 REFUTED_REASON = "a person has said that this was never so"
-
-
-class StaleRead(Conflict):
-    """What was decided rests on rows that have changed since: prepare again."""
-
-    code = "stale_read"
 
 
 @dataclass
