@@ -20,15 +20,14 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.importers.records import BlockRecord, MemoryRecord, PassageRecord
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import ChangePlan
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.manual import run_manual_edit
 from notes.facts.terms import apply_terms
 from notes.graph import build as graphs
 from notes.graph.build import FactTriples
 from notes.graph.identity import normalise_name as entity_key
 from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.unit_of_work import ChangePlan
 from notes.models import Fact, Note
 from personas import blocks
 from personas.blocks import MAX_CHAR_LIMIT, BlockWriter
@@ -134,8 +133,7 @@ def write_facts(space: Space, places: Sequence[LineageMatch], origin: ImportOrig
         ]
         _add_relations(bench, changes, space, told, _collect_entity_types(places), origin.engine)
 
-    event = run_manual_edit(space, origin.actor, origin.now, origin.reason, write_all)
-    corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), origin.now)
+    corrections.edit_rows(space, write_all, origin.actor, origin.now, reason=origin.reason)
 
 
 def _load_sources(space: Space, places: Sequence[LineageMatch]) -> dict[str, TurnEvidence]:
@@ -248,8 +246,7 @@ def write_notes(space: Space, passages: Sequence[PassageRecord], origin: ImportO
         for passage in passages:
             bench.add_row(changes, _build_note(space, passage, origin), [])
 
-    event = run_manual_edit(space, origin.actor, origin.now, origin.reason, write_all)
-    corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), origin.now)
+    corrections.edit_rows(space, write_all, origin.actor, origin.now, reason=origin.reason)
 
 
 def _build_note(space: Space, passage: PassageRecord, origin: ImportOrigin) -> Note:

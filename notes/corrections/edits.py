@@ -1,7 +1,7 @@
 """What a correction by hand does to rows in memory: one function a correction.
 
-`notes.corrections.manual` carries them out, and the pages show beforehand what they would do. Each
-returns a `Work` for a Workbench, which knows who does it and when. A work raises NotFound,
+`memoryhub.pipeline.corrections` carries them out, or shows beforehand what they would do. Each
+returns an `Edit` of a ChangePlan, which knows who does it and when. An edit raises NotFound,
 InvalidInput and Conflict.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -23,6 +24,7 @@ from notes.facts import fact_shelf
 from notes.facts.intervals import are_rivals, repair_interval
 from notes.facts.resolve import load_fact_supports
 from notes.facts.slots import ClaimSlots, carry_slots_over
+from notes.graph.build import merge_entity
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.history.unit_of_work import ChangePlan
 from notes.links.link import load_note_sources
@@ -34,26 +36,89 @@ CopiedRow = TypeVar("CopiedRow", Fact, Link)
 MAX_NOTE_WORDS = 50  # keywords and tags that a merged note keeps
 
 
-def plan_correct_text(fact_id: UUID, text: str, made: list[Fact] | None = None) -> Edit:
-    """The same claim in better words. The new version is put into `made`. Raises InvalidInput."""
-    words = check_text(text, field="text").strip()
+class Unset:
+    """Stands for "as it is", where None says something."""
+
+
+UNSET = Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class FactCorrection:
+    """What becomes of a fact; what is None or UNSET stays as it is. `until` None: no end.
+
+    `said_at`: when it was said, and since when it holds.
+    """
+
+    text: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    said_at: datetime | None = None
+    until: datetime | Unset | None = UNSET
+
+
+def plan_correct_facts(wanted: Mapping[UUID, FactCorrection], *, protects: bool) -> Edit:
+    """The same claims in better words, or with other values. A new text is a new version.
+
+    `protects`: it is a person's word, against which the pipeline only proposes from then on.
+    Without it, what a person protects is refused, and what is asked for already is no error.
+    """
 
     def work(bench: ChangePlan, changes: ChangeSet) -> None:
-        old: Fact = bench.get_row("fact", fact_id)
-        check_not_retired(old)
-        if words == old.text:
-            raise InvalidInput(_("that is what it says already"), field="text")
-        new = build_next_version(old, words, bench.now)
-        new.corrected_by = bench.actor
-        fact_shelf.hand_over_shelf_slot(old, new)
-        bench.edit_row(
-            changes, old, retired_at=bench.now, shelf=old.shelf, shelved_at=old.shelved_at
-        )
-        bench.add_row(changes, new, load_supports(old.id))
-        if made is not None:
-            made[:] = [new]
+        bench.load_rows({("fact", fact_id) for fact_id in wanted})
+        for fact_id, values in wanted.items():
+            correct_fact(bench, changes, bench.get_row("fact", fact_id), values, protects=protects)
 
     return work
+
+
+def correct_fact(
+    bench: ChangePlan,
+    changes: ChangeSet,
+    fact: Fact,
+    wanted: FactCorrection,
+    *,
+    protects: bool = True,
+) -> Fact:
+    """See `plan_correct_facts`. Returns the version that stands for it now."""
+    check_not_retired(fact)
+    if fact.is_protected and not protects:
+        raise Conflict(_("this memory is pinned, or a person has corrected it"), code="protected")
+    values = _compute_changed_values(fact, wanted)
+    words = None if wanted.text is None else check_text(wanted.text, field="text").strip()
+    if protects and not values and words in (None, fact.text):
+        raise InvalidInput(_("that is what it says already"), field="text")
+    if protects:
+        values["corrected_by"] = bench.actor
+    if words is None or words == fact.text:
+        if values:
+            bench.edit_row(changes, fact, **values)
+        return fact
+    new = build_next_version(fact, words, bench.now)
+    for name, value in values.items():
+        setattr(new, name, value)
+    fact_shelf.hand_over_shelf_slot(fact, new)
+    bench.edit_row(
+        changes, fact, retired_at=bench.now, shelf=fact.shelf, shelved_at=fact.shelved_at
+    )
+    bench.add_row(changes, new, load_supports(fact.id))
+    return new
+
+
+def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any]:
+    """The columns that a correction changes, without its words."""
+    values: dict[str, Any] = {}
+    if wanted.metadata is not None:
+        values["metadata"] = dict(wanted.metadata)
+    if wanted.said_at is not None:
+        values |= {"asserted_at": wanted.said_at, "valid_from": wanted.said_at}
+    if not isinstance(wanted.until, Unset):
+        open_ended = wanted.until is None
+        values["valid_to"] = wanted.until
+        values["status"] = FactStatus.ACTIVE if open_ended else FactStatus.SUPERSEDED
+    start, end = values.get("valid_from", fact.valid_from), values.get("valid_to", fact.valid_to)
+    if end is not None and end < start:
+        raise InvalidInput(_("that is before it began"), field="until")
+    return {name: value for name, value in values.items() if value != getattr(fact, name)}
 
 
 def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
@@ -231,6 +296,19 @@ def _get_held_note(bench: ChangePlan, note_id: UUID) -> Note:
 
 
 # Merging: two memories that say the same become one
+
+
+def plan_merge_entities(entity_id: UUID, into_id: UUID) -> Edit:
+    """One name stands for the other from now on; undoing it splits them again."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.load_rows({("entity", entity_id), ("entity", into_id)})
+        entity, into = bench.get_row("entity", entity_id), bench.get_row("entity", into_id)
+        if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
+            raise Conflict(_("one of the two is merged already"), code="already_merged")
+        merge_entity(entity, into, changes)
+
+    return work
 
 
 def plan_merge(kind: str, gone_id: UUID, kept_id: UUID) -> Edit:

@@ -274,16 +274,17 @@ def _count_mentions(graph: GraphDraft, changes: ChangeSet) -> dict[UUID, Any]:
 
 
 def merge_entity(
-    entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[TurnEvidence]
+    entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[TurnEvidence] = ()
 ) -> None:
-    """Let one entity stand for another, in memory; the rows are the caller's to save."""
+    """Let one entity stand for another, in memory; the rows are the caller's to save. The one way
+    to merge entities: while a graph is drawn, by the sweep, and by a person's answer."""
     before = serialize_row(entity)
     entity.merged_into = into
     entity.version += 1
     merging.record_change(entity, before)
     merging.record_support(entity, sources)
     before = serialize_row(into)
-    into.aliases = [*into.aliases, entity.name]
+    into.aliases = list(dict.fromkeys([*into.aliases, entity.name]))
     into.version += 1
     merging.record_change(into, before)
 

@@ -30,10 +30,8 @@ from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 from notes.history import row_kinds
 from notes.history.row_kinds import get_row_kind
-from notes.history.undo import MAX_TRIES, save_plan, undo_in_memory
 from notes.history.unit_of_work import ChangePlan, load_event_standing, restore_columns
 from notes.models import COUNTER_COLUMNS, EvolutionEvent, Revision
 
@@ -159,39 +157,6 @@ def list_shared_events(space: Space, to: datetime) -> list[EvolutionEvent]:
     changed = Revision.objects.filter(_build_shared_q(), space=space, event__created_at__gt=to)
     rows = EvolutionEvent.objects.filter(id__in=changed.values("event_id"))
     return list(rows.order_by("-created_at", "-id"))
-
-
-def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> ChangePlan:
-    """What rolling back would do, changing nothing. Call inside the scope. Raises Conflict."""
-    return _plan_undo(space, {event.id for event in list_later_events(space, to)}, actor, now)
-
-
-def _plan_undo(space: Space, events: Collection[UUID], actor: str, now: datetime) -> ChangePlan:
-    bench = undo_in_memory(space, events, actor, now)
-    if rivals := bench.find_rivals():
-        raise Conflict(
-            gettext("a memory has taken the place of one that would come back"),
-            code="undo_conflict",
-            rivals=[str(fact.id) for fact in rivals],
-        )
-    return bench
-
-
-def roll_back_space(
-    space: Space, to: datetime, actor: str, now: datetime, *, reason: str = ""
-) -> list[EvolutionEvent]:
-    """Undo every later event that stands, newest first, all or none. Opens its own scopes.
-
-    Returns the events made, one for each undone. Raises Conflict.
-    """
-    for _ in range(MAX_TRIES):
-        with tenant_scope(space.tenant_id):
-            bench = plan_roll_back(space, to, actor, now)
-        bench.set_reason(reason)
-        made = save_plan(bench)
-        if made is not None:
-            return made
-    raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
 def preview_changes(bench: ChangePlan) -> list[RowChange]:

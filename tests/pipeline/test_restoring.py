@@ -13,7 +13,6 @@ from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
 from notes.models import EvolutionEvent, Fact, Revision
 from personas import profile
 from personas.models import ProfileAttribute
@@ -46,7 +45,7 @@ def get_move_event(hub: ScriptedHub) -> EvolutionEvent:
 
 
 def test_the_profile_follows_an_undo_and_its_redo(moved: ScriptedHub) -> None:
-    undone = corrections.undo_event(get_move_event(moved), "eva", moved.now, cascade=True)
+    undone = corrections.undo_event(get_move_event(moved), "eva", moved.now, cascade=True).event
     assert get_home(moved) == "Lisbon"
     corrections.undo_event(undone, "eva", moved.now + timedelta(minutes=1), cascade=True)
     assert get_home(moved) == "Porto"
@@ -66,8 +65,7 @@ def test_a_corrected_fact_leaves_its_object_in_the_profile(moved: ScriptedHub) -
     with tenant_scope(moved.tenant.id):
         fact = Fact.objects.get(o="Porto")
     text = fact.text.replace("Porto", "Braga")
-    new = manual.correct_text(moved.space, fact.id, text, "eva", moved.now)
-    corrections.refresh_after_change(moved.space.id, moved.tenant.id, "edit", moved.now)
+    new = corrections.correct_fact(moved.space, fact.id, text, "eva", moved.now).row
     assert get_home(moved) == "Braga"
     assert (new.v, new.engine, new.corrected_by) == (fact.v, "", "eva")
 
@@ -97,5 +95,5 @@ def test_following_twice_changes_nothing(moved: ScriptedHub) -> None:
             return EvolutionEvent.objects.count()
 
     before = events()
-    corrections.refresh_after_change(moved.space.id, moved.tenant.id, "again", moved.now)
+    corrections.refresh_after_change(moved.space, "again", moved.now)
     assert events() == before

@@ -29,11 +29,16 @@ from memoryhub.pipeline.review.answers import (
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.edits import build_next_version, load_supports, plan_correct_text
-from notes.corrections.manual import run_manual_edit
+from notes.corrections.edits import (
+    FactCorrection,
+    build_next_version,
+    correct_fact,
+    load_supports,
+    plan_merge_entities,
+)
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.history.unit_of_work import ChangePlan, load_event_standing, restore_columns
-from notes.models import Entity, EvolutionEvent, Fact, Proposal
+from notes.models import EvolutionEvent, Fact, Proposal
 from notes.review.proposals import build_proposal_news
 
 Kind = Proposal.Kind
@@ -188,10 +193,10 @@ def _carry_out_answer(
         "merge": _merge_entities,
     }[said]
     why = proposal.decided_because or f"{_REASON_BY_ANSWER[said]}: {proposal.reason}"[:500]
-    proposal.event = run_manual_edit(space, actor, now, why, _bind_work(work, proposal, words))
+    edit = _bind_work(work, proposal, words)
+    proposal.event = corrections.edit_rows(space, edit, actor, now, reason=why).event
     with tenant_scope(space.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(event=proposal.event)
-    corrections.refresh_after_change(space.id, space.tenant_id, str(proposal.event.id), now)
 
 
 _REASON_BY_ANSWER = {
@@ -227,9 +232,7 @@ def _replace_fact(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, wor
     old: Fact = bench.get_row("fact", proposal.row_id or UUID(int=0))
     new: Fact = bench.get_row("fact", UUID(str(proposal.payload["fact_id"])))
     if words:
-        made: list[Fact] = []
-        plan_correct_text(new.id, words, made)(bench, changes)
-        new = made[0]
+        new = correct_fact(bench, changes, new, FactCorrection(words))
     if new.valid_from < old.valid_from:
         bench.edit_row(
             changes,
@@ -335,13 +338,8 @@ def _apply_claim_overwrite(
 
 
 def _merge_entities(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
-    entity: Entity = bench.get_row("entity", UUID(str(proposal.payload["entity"])))
-    into: Entity = bench.get_row("entity", UUID(str(proposal.payload["into"])))
-    if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
-        raise Conflict(_("one of the two is merged already"), code="already_merged")
-    bench.edit_row(changes, entity, merged_into_id=into.id)
-    aliases = [*dict.fromkeys([*into.aliases, entity.name])]
-    bench.edit_row(changes, into, aliases=aliases)
+    entity, into = (UUID(str(proposal.payload[name])) for name in ("entity", "into"))
+    plan_merge_entities(entity, into)(bench, changes)
 
 
 def grant_forget_requests(space: Space, now: datetime) -> int:

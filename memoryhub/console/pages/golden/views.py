@@ -16,7 +16,7 @@ from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.golden import queries
-from memoryhub.console.pages.history.views import find_undo_tags
+from memoryhub.console.pages.history.views import build_correction_undo_tags
 from memoryhub.console.pages.spaces.queries import get_space_or_404
 from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.errors import MemoryHubError
@@ -46,7 +46,9 @@ def space_golden_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     filters = read_filters(request.GET, (queries.load_golden_tag_choice(space),))
     page = queries.load_golden_questions(filters, space)
     latest = queries.load_replays(read_filters({}, (queries.REPLAY_STATE_CHOICE,)), space)
-    return render_tab(request, space, "golden", "golden/space.html", filters=filters, page=page, runs=latest)
+    return render_tab(
+        request, space, "golden", "golden/space.html", filters=filters, page=page, runs=latest
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +123,21 @@ def _save_golden_question(
     actor = request.user.get_username()
     try:
         if question and request.POST.get("action") == "remove":
-            services.remove_question(space, question.id, actor, now)
+            made = services.remove_question(space, question.id, actor, now)
             said = _("It is asked no more.")
         elif question:
-            services.update_question(
+            made = services.update_question(
                 space, question.id, form.text, form.expected_pairs, actor, now, tags=form.tag_list
             )
             said = _("Changed.")
         else:
-            services.save_question(
+            made = services.save_question(
                 space, form.text, form.expected_pairs, actor, now, tags=form.tag_list
             )
             said = _("Saved: the next replay asks it.")
     except MemoryHubError as error:
         return _render_golden_question(request, space, question, form, trouble=error.message)
-    with tenant_scope(request.tenant.id):
-        messages.success(request, said, extra_tags=find_undo_tags(space, actor, now))
+    messages.success(request, said, extra_tags=build_correction_undo_tags(made))
     return redirect("space-golden", space_id=space.id)
 
 
@@ -156,7 +157,8 @@ def _render_golden_question(
         shown = render_tab(
             request,
             space,
-            "golden_question", "golden/question.html",
+            "golden_question",
+            "golden/question.html",
             question=question,
             form=form,
             chosen=chosen,
