@@ -38,7 +38,7 @@ from notes.history.timeline import RowChange
 from notes.history.undo import plan_roll_back, plan_undo, write_plan
 from notes.history.unit_of_work import ChangePlan, RowKey, load_event_standing
 from notes.models import EvolutionEvent, Fact, IndexEntry, Note, Revision
-from personas import profile, traits
+from personas import portrait, profile, traits
 from personas.models import ProfileAttribute, Trait
 
 __all__ = ["UNSET", "ChangePlan", "Edit", "FactCorrection", "Unset"]
@@ -374,11 +374,10 @@ def undo_trait_correction(
 
 
 def _conclude(changes: ChangeSet, row: RowT | None) -> Correction[RowT]:
-    """What follows a change-set that was written. Call inside the tenant's scope."""
-    made = Correction((changes.event,), () if row is None else (row,))
-    if made.is_stored:
-        refresh_after_change(changes.space, str(changes.event.id), changes.at)
-    return made
+    """Renew the portrait, which is made of both. Call inside the tenant's scope."""
+    held = load_effective_policy(changes.space)
+    portrait.renew_portrait(changes.space, held.policy, held.version, changes.at)
+    return Correction((changes.event,), () if row is None else (row,))
 
 
 # Undo
