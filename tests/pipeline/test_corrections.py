@@ -293,8 +293,8 @@ def test_every_way_in_forgets_alike(moved: ScriptedHub, client: Client) -> None:
             fact.refresh_from_db()
             (revision,) = Revision.objects.filter(row_id=fact.id).select_related("event")
         assert fact.retired_at is not None
-        event = revision.event
-        columns = {name for name, value in revision.before.items() if value != revision.after[name]}
+        event, before, after = revision.event, revision.before or {}, revision.after or {}
+        columns = {name for name, value in before.items() if value != after[name]}
         results.append((fact.status, fact.corrected_by, event.kind, event.reason, columns))
     assert results[0] == results[1] == results[2]
     assert results[0][2:4] == ("manual", "forgotten")
