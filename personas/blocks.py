@@ -10,7 +10,7 @@ version that says who wrote what. Call inside the tenant's scope.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -69,7 +69,7 @@ DEFAULT_BLOCKS = {
 class BlockWriter:
     """Who writes. Agents may not touch read-only and generated blocks (C9). `space` and
     `turn_id` say where from: the edit is in that space's history, and an erasure finds it.
-    `sources` are what a generated block rests on."""
+    `sources` are what a generated block rests on; `events` are those of what was written."""
 
     actor: str
     kind: Literal["agent", "person", "pipeline"]
@@ -79,6 +79,7 @@ class BlockWriter:
     reason: str = ""
     sources: Sequence[TurnEvidence] = ()
     policy_version: str = ""
+    events: list[EvolutionEvent] = field(default_factory=list)
 
 
 def load_visible_blocks(
@@ -394,6 +395,7 @@ def _build_change_set(writer: BlockWriter) -> ChangeSet:
 def _save_changes(changes: ChangeSet, writer: BlockWriter) -> None:
     """The event, and the version that is part of it."""
     changes.save()
+    writer.events.append(changes.event)
     _create_versions(changes.revisions, writer.turn_id)
 
 

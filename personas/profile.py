@@ -109,7 +109,7 @@ def _mirror_attribute(
 
 def _create_attribute(
     changes: ChangeSet, key: str, value: str, *, fact: Fact | None = None, actor: str = ""
-) -> None:
+) -> ProfileAttribute:
     made = ProfileAttribute.objects.create(
         tenant_id=changes.space.tenant_id,
         space=changes.space,
@@ -121,6 +121,7 @@ def _create_attribute(
         corrected_by=actor[:120],
     )
     changes.record_creation(made, _load_fact_sources(fact) if fact else [])
+    return made
 
 
 def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
@@ -137,10 +138,11 @@ def write_attribute(
     now: datetime,
     *,
     reason: str = "",
-) -> None:
+) -> tuple[ChangeSet, ProfileAttribute | None]:
     """A person's own word on the profile; "" takes the attribute away, if no fact says it.
 
-    Call inside the tenant's scope. Raises InvalidInput.
+    Returns the change-set and the attribute that stands now. Call inside the tenant's scope.
+    Raises InvalidInput.
     """
     key, value = key.strip().lower().replace(" ", "_"), value.strip()
     if not key or len(key) > 120 or not key.replace("_", "").isalnum():
@@ -152,13 +154,15 @@ def write_attribute(
     rows = ProfileAttribute.objects.select_for_update().filter(
         space=space, owner=get_owner_name(space), key=key, retired_at=None
     )
-    old = rows.first()
+    row = old = rows.first()
     if old is None and value:
-        _create_attribute(changes, key, value, actor=actor)
+        row = _create_attribute(changes, key, value, actor=actor)
     elif old is not None and not value:
         if old.fact_id is not None:
             raise InvalidInput(_("it says what a fact says: correct the fact"), field="value")
         changes.update_row(old, retired_at=changes.at)
+        row = None
     elif old is not None:
         changes.update_row(old, value=value, fact=None, corrected_by=actor[:120])
     changes.save()
+    return changes, row

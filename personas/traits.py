@@ -159,10 +159,11 @@ def correct_trait(
     now: datetime,
     *,
     reason: str = "",
-) -> None:
+) -> tuple[ChangeSet, Trait | None]:
     """A person's own word on a trait: "" withdraws it. The pipeline only proposes against it.
 
-    Call inside the tenant's scope. Raises InvalidInput.
+    Returns the change-set, empty where it says so already, and the trait that stands now. Call
+    inside the tenant's scope. Raises InvalidInput.
     """
     if key not in DIMENSIONS:
         raise InvalidInput(_("no such trait is registered"), field="key")
@@ -176,15 +177,15 @@ def correct_trait(
     )
     old = rows.filter(valid_to=None, retired_at=None).first()
     if old is not None and (old.level, old.corrected_by) == (level, actor):
-        return
+        return changes, old
     if old is not None:
         _close_trait(changes, old, max(now, old.valid_from), actor)
-    if level:
-        _create_manual_trait(changes, key, level, actor)
+    made = _create_manual_trait(changes, key, level, actor) if level else None
     changes.save()
+    return changes, made
 
 
-def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -> None:
+def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -> Trait:
     made = Trait.objects.create(
         tenant_id=changes.space.tenant_id,
         space=changes.space,
@@ -197,3 +198,4 @@ def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -
         corrected_by=actor[:120],
     )
     changes.record_creation(made, [])
+    return made

@@ -263,10 +263,11 @@ def merge_entity(
     into: Entity,
     sources: Sequence[TurnEvidence],
 ) -> None:
-    """Let one entity stand for another."""
+    """Let one entity stand for another. The one way to merge entities: while a graph is drawn, by
+    the sweep, and by a person's answer."""
     unit.edit_row(merging, entity, merged_into=into)
     merging.record_support(entity, sources)
-    unit.edit_row(merging, into, aliases=[*into.aliases, entity.name])
+    unit.edit_row(merging, into, aliases=list(dict.fromkeys([*into.aliases, entity.name])))
 
 
 def _propose_merges(graph: GraphDraft, changes: ChangeSet) -> None:

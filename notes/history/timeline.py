@@ -32,7 +32,6 @@ from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
 from notes.history import row_kinds
 from notes.history.row_kinds import get_row_kind
-from notes.history.undo import run_plan, undo_in_memory
 from notes.history.unit_of_work import RowKey, UnitOfWork, load_event_standing, restore_columns
 from notes.models import COUNTER_COLUMNS, EvolutionEvent, Revision
 
@@ -157,38 +156,6 @@ def list_shared_events(space: Space, to: datetime) -> list[EvolutionEvent]:
     changed = Revision.objects.filter(_build_shared_q(), space=space, event__created_at__gt=to)
     rows = EvolutionEvent.objects.filter(id__in=changed.values("event_id"))
     return list(rows.order_by("-created_at", "-id"))
-
-
-def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> UnitOfWork:
-    """What rolling back would do, changing nothing. Call inside the scope. Raises Conflict."""
-    return _plan_undo(space, {event.id for event in list_later_events(space, to)}, actor, now)
-
-
-def _plan_undo(space: Space, events: Collection[UUID], actor: str, now: datetime) -> UnitOfWork:
-    bench = undo_in_memory(space, events, actor, now)
-    if rivals := bench.find_rivals():
-        raise Conflict(
-            gettext("a memory has taken the place of one that would come back"),
-            code="undo_conflict",
-            rivals=[str(fact.id) for fact in rivals],
-        )
-    return bench
-
-
-def roll_back_space(
-    space: Space, to: datetime, actor: str, now: datetime, *, reason: str = ""
-) -> list[EvolutionEvent]:
-    """Undo every later event that stands, newest first, all or none. Opens its own scopes.
-
-    Returns the events made, one for each undone. Raises Conflict.
-    """
-
-    def plan() -> UnitOfWork:
-        work = plan_roll_back(space, to, actor, now)
-        work.set_reason(reason)
-        return work
-
-    return run_plan(space.tenant_id, plan)
 
 
 def preview_changes(bench: UnitOfWork) -> list[RowChange]:

@@ -20,6 +20,7 @@ from memoryhub.inference.selection import select_embedder
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.standing import EventStanding, sort_newest_first
+from notes.history.timeline import list_later_events
 from notes.history.unit_of_work import RowKey, RowsChanged, UnitOfWork, load_event_standing
 from notes.index import indexer
 from notes.models import EvolutionEvent, Revision
@@ -27,43 +28,26 @@ from notes.models import EvolutionEvent, Revision
 MAX_TRIES = 3
 
 
-def undo_event(
-    event: EvolutionEvent,
-    actor: str,
-    now: datetime,
-    *,
-    cascade: bool = False,
-    reason: str = "",
-) -> EvolutionEvent:
-    """Take back what an event did, as an event of its own; of an undo, that is redo.
+def write_plan(tenant_id: UUID, build: Callable[[], UnitOfWork]) -> UnitOfWork:
+    """Plan, embed and write; planned anew when the rows have changed meanwhile. Returns the plan
+    that was written.
 
-    Opens its own scopes, and embeds with nothing open: rows whose text changes back are found
-    under it at once, or by their words until the embedder is up again. Raises Conflict, with
-    the ids of `later` events that changed the same rows unless `cascade` undoes those first.
+    Opens its own scopes, and embeds with nothing open: rows whose text changes are found under it
+    at once, or by their words until the embedder is up again. Raises Conflict.
     """
-
-    def plan() -> UnitOfWork:
-        work = plan_undo(event, actor, now, cascade=cascade)
-        work.set_reason(reason)
-        return work
-
-    return run_plan(event.tenant_id, plan)[-1]
-
-
-def run_plan(tenant_id: UUID, plan: Callable[[], UnitOfWork]) -> list[EvolutionEvent]:
-    """Work out on the rows as they are what is to change, embed and write it; anew while somebody
-    else changes the same rows. Returns the events made. Raises Conflict."""
     for _ in range(MAX_TRIES):
         with tenant_scope(tenant_id):
-            work = plan()
+            plan = build()
         try:
-            return _save_plan(work)
+            save_plan(plan)
         except RowsChanged:
             continue
+        return plan
     raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
-def _save_plan(bench: UnitOfWork) -> list[EvolutionEvent]:
+def save_plan(bench: UnitOfWork) -> None:
+    """Embed and write a plan. Raises RowsChanged when somebody has changed its rows meanwhile."""
     model = select_embedder(bench.space)
     with tenant_scope(bench.space.tenant_id):
         entries = bench.build_entries(model.name)
@@ -78,13 +62,14 @@ def _save_plan(bench: UnitOfWork) -> list[EvolutionEvent]:
                 gettext("another memory has taken its place since"), code="undo_conflict"
             ) from error
         indexer.write_entries(bench.space, model.name, entries, vectors)
-    return [changes.event for changes in bench.change_sets]
 
 
 def plan_undo(
     event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False
 ) -> UnitOfWork:
-    """What undoing would do, changing nothing. Call inside the tenant's scope. Raises Conflict."""
+    """What undoing would do, changing nothing; of an undo, that is redo. Call inside the tenant's
+    scope. Raises Conflict, with the ids of `later` events that changed the same rows unless
+    `cascade` undoes those first."""
     space = Space.objects.get(id=event.space_id)
     standing = load_event_standing(space)
     if not standing.is_standing(event.id):
@@ -211,3 +196,17 @@ def _find_clashing_events(
             rivals=[str(fact.id) for fact in rivals],
         )
     return found
+
+
+def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> UnitOfWork:
+    """What undoing every event after `to` that stands would do, newest first, changing nothing.
+    Call inside the scope. Raises Conflict."""
+    later = {event.id for event in list_later_events(space, to)}
+    bench = undo_in_memory(space, later, actor, now)
+    if rivals := bench.find_rivals():
+        raise Conflict(
+            gettext("a memory has taken the place of one that would come back"),
+            code="undo_conflict",
+            rivals=[str(fact.id) for fact in rivals],
+        )
+    return bench

@@ -490,7 +490,3 @@ def restore_columns(row: Model, values: Values) -> None:
             continue
         kind = column.target_field if column.is_relation else column
         setattr(row, name, kind.to_python(value))
-
-
-# The name that corrections know it by.
-ChangePlan = UnitOfWork

@@ -93,7 +93,7 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.facts.forget(newest).row
     yield ana.notes.describe(note, tags=["game"], context="").row
     yield ana.notes.pin(note, pinned=True).row
-    yield ana.notes.delete(note).row
+    yield ana.notes.forget(note).row
     assert ana.traits.set("openness", "low") == "openness"
     assert ana.profile.set("home_town", "Braga") == "home_town"
     yield from _call_blocks(hub)

@@ -14,6 +14,7 @@ from memoryhub.errors import Conflict
 from memoryhub.exchange.after_import import IMPORT_TRIGGER
 from memoryhub.exchange.tables import SPACE_TABLES, TENANT_TABLES
 from memoryhub.inference.selection import get_current_embedder
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
@@ -25,7 +26,6 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import serialize_row
 from notes.history.timeline import list_later_events
-from notes.history.undo import undo_event
 from notes.models import EvolutionEvent, Fact, IndexEntry, Link, Note
 from personas.blocks import attach_block
 from personas.models import CoreBlock

@@ -10,6 +10,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.corrections import forget_note, undo_event
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps.associate.neighbourhood import NoteNeighbourhood
@@ -17,9 +18,7 @@ from memoryhub.recall.context import build_context
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes import archive
-from notes.corrections.manual import forget_note
 from notes.history.change_set import ChangeSet
-from notes.history.undo import undo_event
 from notes.index import indexer
 from notes.links.evolve import DescriptorChange, evolve_notes
 from notes.links.link import NotePair, filter_links_of_notes
@@ -555,7 +554,7 @@ def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: ScriptedHub) -> None:
     old, new = make_two_near_notes(hub, reply_links_and_growth)
     (event,) = list_events(hub, "linked with what it belongs to")
     evolved = get_note(hub, "every day")
-    undone = undo_event(event, "nora", hub.now)
+    undone = undo_event(event, "nora", hub.now).event
     back = get_note(hub, "every day")
     assert (back.keywords, back.tags, back.context) == (old.keywords, old.tags, old.context)
     assert back.version == evolved.version + 1

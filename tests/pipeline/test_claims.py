@@ -294,14 +294,14 @@ def test_X8_an_event_that_a_later_one_rests_on_is_undone_with_it_or_not_at_all(
         corrections.undo_event(first, "eva", hub.now)
     assert refused.value.extra["later"] == [str(second.id)]
     assert take_snapshot(hub.tenant) == before
-    undone = corrections.undo_event(first, "eva", hub.now, cascade=True)
+    undone = corrections.undo_event(first, "eva", hub.now, cascade=True).event
     assert list_current_texts(hub) == []
     assert search_facts(hub, "Where does Ana live?", include_past=True) == []
     with tenant_scope(hub.tenant.id):
         undos = EvolutionEvent.objects.filter(kind="undo").order_by("created_at", "id")
         assert [event.undo_of_id for event in undos] == [second.id, first.id]
     # And redo, of the older one and then of what rested on it.
-    again = corrections.undo_event(undone, "eva", hub.now)
+    again = corrections.undo_event(undone, "eva", hub.now).event
     assert (again.undo_of_id, list_current_texts(hub)) == (undone.id, ["Ana lives in Rome."])
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.recall.context import build_context
 from memoryhub.tenants.scope import tenant_scope
-from notes.history.undo import undo_event
 from notes.models import Derivation, Entity, EvolutionEvent, IndexEntry, Relation, Revision
 from tests.support.claims import (
     decide_on_claim,

@@ -27,6 +27,7 @@ from memoryhub.golden.services import (
     save_question,
     update_question,
 )
+from memoryhub.pipeline.corrections import Correction
 
 GOLDEN_QUESTIONS = Resource(
     "golden question",
@@ -75,7 +76,7 @@ class NewGoldenQuestionView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         given = deed.given
-        made = save_question(
+        saved = save_question(
             deed.space,
             given["text"],
             _list_expected(deed),
@@ -84,7 +85,7 @@ class NewGoldenQuestionView(SpaceWriteView):
             tags=given["tags"],
             reason=deed.reason,
         )
-        return render_written_row(deed.space, GOLDEN_QUESTIONS, made.id)
+        return render_written_row(deed.space, GOLDEN_QUESTIONS, saved.row.id, saved.event.id)
 
     def build_response_schema(self) -> dict[str, Any]:
         return build_written_row_schema(GOLDEN_QUESTIONS)
@@ -94,12 +95,11 @@ class ChangeGoldenQuestionView(RowWriteView):
     """Other words, memories and tags for a golden question."""
 
     resource = GOLDEN_QUESTIONS
-    changes_claims = False
     serializer_class = GoldenQuestionSerializer
     example: ClassVar = _EXAMPLE_QUESTION
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        update_question(
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return update_question(
             deed.space,
             row_id,
             deed.given["text"],
@@ -107,8 +107,7 @@ class ChangeGoldenQuestionView(RowWriteView):
             deed.actor,
             deed.now,
             tags=deed.given["tags"],
-            reason=deed.reason,
-            version=deed.version,
+            **deed.options,
         )
 
 
@@ -116,14 +115,6 @@ class RemoveGoldenQuestionView(RowWriteView):
     """Ask it no more; undo brings it back."""
 
     resource = GOLDEN_QUESTIONS
-    changes_claims = False
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        remove_question(
-            deed.space,
-            row_id,
-            deed.actor,
-            deed.now,
-            reason=deed.reason,
-            version=deed.version,
-        )
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return remove_question(deed.space, row_id, deed.actor, deed.now, **deed.options)

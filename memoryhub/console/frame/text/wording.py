@@ -238,8 +238,8 @@ def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: t
 def _describe_retraction(fact: Fact, on: Callable[[datetime], str]) -> str:
     at = fact.retired_at or fact.valid_to
     if at is None:
-        return gettext("Withdrawn: it was never true")
-    return gettext("Withdrawn on %(day)s: it was never true") % {"day": on(at)}
+        return gettext("Retracted: it was never true")
+    return gettext("Retracted on %(day)s: it was never true") % {"day": on(at)}
 
 
 def _describe_ended(until: str, successor: Fact | None) -> str:

@@ -18,7 +18,7 @@ from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.golden import queries
-from memoryhub.console.pages.history.views import find_undo_tags
+from memoryhub.console.pages.history.views import build_correction_undo_tags
 from memoryhub.console.pages.replays.queries import REPLAY_STATE_CHOICE, load_replays
 from memoryhub.errors import MemoryHubError
 from memoryhub.golden import services
@@ -124,22 +124,21 @@ def _save_golden_question(
     actor = request.user.get_username()
     try:
         if question and request.POST.get("action") == "remove":
-            services.remove_question(space, question.id, actor, now)
+            made = services.remove_question(space, question.id, actor, now)
             said = _("It is asked no more.")
         elif question:
-            services.update_question(
+            made = services.update_question(
                 space, question.id, form.text, form.expected_pairs, actor, now, tags=form.tag_list
             )
             said = _("Changed.")
         else:
-            services.save_question(
+            made = services.save_question(
                 space, form.text, form.expected_pairs, actor, now, tags=form.tag_list
             )
             said = _("Saved: the next replay asks it.")
     except MemoryHubError as error:
         return _render_golden_question(request, space, question, form, trouble=error.message)
-    with tenant_scope(request.tenant.id):
-        messages.success(request, said, extra_tags=find_undo_tags(space, actor, now))
+    messages.success(request, said, extra_tags=build_correction_undo_tags(made))
     return redirect("space-golden", space_id=space.id)
 
 

@@ -12,11 +12,10 @@ from django.utils.translation import gettext_noop as _
 from memoryhub.console.frame.text.wording import format_kind_count, join_list, join_phrases
 from memoryhub.console.pages.history.row_changes import RowDifference, build_row_differences
 from memoryhub.errors import MemoryHubError
-from memoryhub.pipeline.corrections import check_not_mirrored
+from memoryhub.pipeline import corrections
 from memoryhub.tenants.models import Space
 from notes.history import timeline
 from notes.history.timeline import RowChange
-from notes.history.undo import plan_undo
 from notes.models import EvolutionEvent
 
 
@@ -32,22 +31,14 @@ class UndoOutlook:
     shared: list[EvolutionEvent] = field(default_factory=list)
 
 
-def find_manual_event(space: Space, actor: str, at: datetime) -> EvolutionEvent | None:
-    """The change-set that a person made at this moment; None where nothing was changed."""
-    rows = EvolutionEvent.objects.filter(space=space, created_at=at, actor=actor[:120])
-    made: EvolutionEvent | None = rows.filter(kind=EvolutionEvent.Kind.MANUAL).first()
-    return made
-
-
 def preview_undo(event: EvolutionEvent, actor: str, now: datetime) -> UndoOutlook:
     """Of undoing it together with whatever was built on it."""
     try:
-        check_not_mirrored(event)
-        bench = plan_undo(event, actor, now, cascade=True)
+        undone = corrections.undo_event(event, actor, now, cascade=True, dry_run=True)
     except MemoryHubError as error:
         return UndoOutlook(refused=error.message)
-    later = [each for each in bench.undone_events if each.id != event.id]
-    changes = timeline.preview_changes(bench)
+    later = [each for each in undone.undone_events if each.id != event.id]
+    changes = undone.changes
     return UndoOutlook(
         build_row_differences(event.space_id, changes), describe_row_changes(changes), later
     )
@@ -55,15 +46,15 @@ def preview_undo(event: EvolutionEvent, actor: str, now: datetime) -> UndoOutloo
 
 def preview_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> UndoOutlook:
     try:
-        bench = timeline.plan_roll_back(space, to, actor, now)
+        undone = corrections.roll_back_space(space, to, actor, now, dry_run=True)
     except MemoryHubError as error:
         return UndoOutlook(refused=error.message)
-    changes = timeline.preview_changes(bench)
+    changes = undone.changes
     shared = timeline.list_shared_events(space, to)
     return UndoOutlook(
         build_row_differences(space.id, changes),
         describe_row_changes(changes),
-        bench.undone_events,
+        undone.undone_events,
         shared=shared,
     )
 

@@ -21,7 +21,6 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.history import queries
 from memoryhub.console.pages.history.outlook import (
-    find_manual_event,
     preview_roll_back,
     preview_undo,
 )
@@ -32,10 +31,12 @@ from memoryhub.console.pages.history.queries import (
 )
 from memoryhub.console.pages.history.row_changes import build_row_differences, describe_changes
 from memoryhub.errors import MemoryHubError
-from memoryhub.pipeline.corrections import roll_back_space, undo_event
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
+from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.history import timeline
+from notes.models import EvolutionEvent
 
 
 def build_undo_tags(address: str, label: str = "") -> str:
@@ -43,11 +44,13 @@ def build_undo_tags(address: str, label: str = "") -> str:
     return f"{label or gettext('Undo')}:{address}"
 
 
-def find_undo_tags(space: Space, actor: str, at: datetime) -> str:
-    """The same for what a person changed in the space at this moment; "" where nothing was, or
-    nothing that the history keeps. Call inside the tenant's scope."""
-    made = find_manual_event(space, actor, at)
-    return build_undo_tags(reverse("space-event", args=[space.id, made.id])) if made else ""
+def build_correction_undo_tags(made: Correction[Any]) -> str:
+    """The same for what an operation did; "" where it changed nothing."""
+    return build_event_undo_tags(made.event) if made.is_stored else ""
+
+
+def build_event_undo_tags(event: EvolutionEvent, label: str = "") -> str:
+    return build_undo_tags(reverse("space-event", args=[event.space_id, event.id]), label)
 
 
 @tenant_view()
@@ -72,13 +75,14 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
             )
     check_role(request, Membership.Role.EDITOR)
     try:
-        made = undo_event(found, actor, now, cascade=request.POST.get("cascade") == "yes")
+        cascade = request.POST.get("cascade") == "yes"
+        made = corrections.undo_event(found, actor, now, cascade=cascade).event
     except MemoryHubError as error:
         messages.error(request, gettext("Not undone: %(why)s.") % {"why": error.message})
         return redirect("space-event", space_id=space_id, event_id=event_id)
     again = reverse("space-event", args=[space_id, made.id])
     done = gettext("Undone. This can be undone in turn.")
-    messages.success(request, done, extra_tags=build_undo_tags(again, gettext("Redo")))
+    messages.success(request, done, extra_tags=build_event_undo_tags(made, gettext("Redo")))
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
@@ -100,7 +104,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
     try:
-        undone = roll_back_space(space, to, request.user.username, now)
+        undone = corrections.roll_back_space(space, to, request.user.username, now).events
     except MemoryHubError as error:
         messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
         return redirect("space-roll-back", space_id=space_id)
