@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.review import answer_proposals
 from notes.history import timeline
 from notes.history.change_set import serialize_row
-from notes.history.undo import undo_event
 from notes.models import EvolutionEvent, Fact, Proposal, Revision
 from notes.review.proposals import propose_change
 from tests.support.hand_writer import HandWriter
@@ -81,7 +81,7 @@ def migrated(hub: ScriptedHub, hand: HandWriter) -> EvolutionEvent:
 def test_undo_brings_back_the_parts(
     hub: ScriptedHub, hand: HandWriter, migrated: EvolutionEvent
 ) -> None:
-    undone = undo_event(migrated, "eva", hub.now)
+    undone = undo_event(migrated, "eva", hub.now).event
     porto = Fact.objects.get(object="Porto", retired_at=None)
     assert (porto.subject, porto.verb, porto.complement) == ("Ana", "lives in", "by the sea")
     undo_event(undone, "eva", hub.now)

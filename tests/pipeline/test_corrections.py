@@ -76,7 +76,7 @@ def test_a_corrected_fact_leaves_its_object_in_the_profile(moved: ScriptedHub) -
     text = fact.text.replace("Porto", "Braga")
     new = corrections.correct_fact(moved.space, fact.id, text, "eva", moved.now).row
     assert get_home(moved) == "Braga"
-    assert (new.v, new.engine, new.corrected_by) == (fact.v, "", "eva")
+    assert (new.verb, new.engine, new.corrected_by) == (fact.verb, "", "eva")
 
 
 def test_the_profile_follows_a_roll_back(moved: ScriptedHub) -> None:

@@ -5,7 +5,6 @@ It follows from a derivation only, never from its own evolution: nothing cascade
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -34,7 +33,7 @@ class PendingNotes:
     tenant: Tenant
     effective: EffectivePolicy
     notes: list[Note]
-    sources: dict[UUID, Sequence[TurnEvidence]]
+    sources: dict[UUID, list[TurnEvidence]]
 
 
 class AssociateStep(Step[PendingNotes, PreparedNotes]):
