@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,41 +13,29 @@ from django.db.models import Model, Q, QuerySet
 from api.rows.filters import FieldKind
 from memoryhub.tenants.models import Space
 
-_SCHEMA_BY_KIND: dict[str, dict[str, Any]] = {
-    "id": {"type": "string", "format": "uuid"},
-    "text": {"type": "string"},
-    "number": {"type": "number"},
-    "time": {"type": "string", "format": "date-time"},
-    "day": {"type": "string", "format": "date"},
-    "flag": {"type": "boolean"},
-    "list": {"type": "array", "items": {}},
-    "object": {},
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`path`: the lookup in the database, where it is not the name. `empty`: shown for NULL."""
+    """`path`: the lookup in the database, where it is not the name. `null_value`: shown for NULL.
+
+    `type`: of what it shows, where the field of the database does not tell.
+    """
 
     kind: FieldKind
     path: str = ""
     null_value: Any = None
-
-    def build_schema(self, *, nullable: bool) -> dict[str, Any]:
-        """As JSON Schema."""
-        given = _SCHEMA_BY_KIND[self.kind]
-        if not nullable or "type" not in given:
-            return given
-        return given | {"type": [given["type"], "null"]}
+    type: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
     """A kind of row. `order`: names of columns that are never NULL, the last of them unique.
 
-    `held`: which rows a list shows unless `?status=all`. `version`: the column an ETag and
-    `If-Match` go by, if rows are written. `more`: what a single row shows besides its columns;
-    called inside the tenant's scope with the space, the id and what is shown already.
+    `current_condition`: which rows a list shows unless `?status=all`. `version`: the column an
+    ETag and `If-Match` go by, if rows are written. `load_details`: what a single row shows besides
+    its columns; called inside the tenant's scope with the space, the id and what is shown already.
+    What it returns by its annotation is described with the row. `component`: what OpenAPI calls a
+    row, where it is not the name.
     """
 
     name: str
@@ -57,9 +45,9 @@ class Resource:
     order: tuple[str, ...]
     current_condition: Callable[[datetime], Q] | None = None
     version: str = ""
-    load_details: Callable[[Space, UUID, dict[str, Any]], dict[str, Any]] | None = None
+    load_details: Callable[[Space, UUID, dict[str, Any]], Mapping[str, Any]] | None = None
     build_annotations: Callable[[], dict[str, Any]] | None = None
-    example: Mapping[str, Any] = field(default_factory=dict)
+    component: str = ""
 
     def select_space_rows(self, space: Space) -> QuerySet[Any]:
         """The rows of a space."""
@@ -71,11 +59,6 @@ class Resource:
 
     def get_lookup_path(self, name: str) -> str:
         return self.columns[name].path or name
-
-    def build_schema(self) -> dict[str, Any]:
-        """The row as JSON Schema. No column is required: `?fields=` leaves some out."""
-        shown = {name: each.build_schema(nullable=True) for name, each in self.columns.items()}
-        return {"type": "object", "properties": shown}
 
 
 def add_id_column(**columns: Column) -> dict[str, Column]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from api.core.fields import StrictBooleanField, TimestampField
 from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
-from api.v1.history.reads import render_row_change
+from api.v1.history.reads import Difference, render_row_change
 from memoryhub.dialogues.messages import to_utc
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.corrections import roll_back_space, undo_event
@@ -31,21 +34,20 @@ class RollBackSerializer(ReasonSerializer):
     dry_run = StrictBooleanField(required=False, default=False)
 
 
-_UNDO_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "dry_run": {"type": "boolean"},
-        "event_ids": {"type": "array", "items": {"type": "string", "format": "uuid"}},
-        "undone": {"type": "array", "items": {"type": "string", "format": "uuid"}},
-        "changes": {"type": "array", "items": {"type": "object"}},
-    },
-}
+class UndoResult(TypedDict):
+    """What was taken back, or would be: events, what became different, and the events made."""
+
+    dry_run: bool
+    undone: list[UUID]
+    changes: list[Difference]
+    event_ids: list[UUID]
 
 
 class UndoEventView(SpaceWriteView):
     """Take back what an event did; of an undo, that is redo. `dry_run` shows it only."""
 
     serializer_class = UndoSerializer
+    answer: ClassVar = UndoResult
     example: ClassVar = {"cascade": True, "reason": "read wrongly"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -62,15 +64,13 @@ class UndoEventView(SpaceWriteView):
         made = undo_event(event, deed.actor, deed.now, cascade=cascade, reason=deed.reason)
         return shown | {"dry_run": False, "event_ids": [made.id]}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return _UNDO_SCHEMA
-
 
 class RollBackView(SpaceWriteView):
     """Undo every event after `to`, all or none. `dry_run` shows it only."""
 
     scopes: ClassVar = {"POST": "admin"}
     serializer_class = RollBackSerializer
+    answer: ClassVar = UndoResult
     example: ClassVar = {"to": "2026-05-12T09:00:00Z", "dry_run": True}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -82,9 +82,6 @@ class RollBackView(SpaceWriteView):
             return shown | {"dry_run": True, "event_ids": []}
         made = roll_back_space(deed.space, to, deed.actor, deed.now, reason=deed.reason)
         return shown | {"dry_run": False, "event_ids": [each.id for each in made]}
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return _UNDO_SCHEMA
 
 
 def _render_undo_plan(bench: ChangePlan) -> dict[str, Any]:

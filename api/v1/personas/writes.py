@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rest_framework import serializers
+from typing_extensions import TypedDict
 
 from api.core.fields import NameField, PatternField
 from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
@@ -12,7 +13,15 @@ from memoryhub.tenants.scope import tenant_scope
 from personas import portrait, profile, traits
 from personas.dimensions import DIMENSIONS, LEVELS
 
-_WRITTEN_KEY_SCHEMA = {"type": "object", "properties": {"key": {"type": "string"}}}
+
+class WrittenTrait(TypedDict):
+    key: str
+    level: str
+
+
+class WrittenAttribute(TypedDict):
+    key: str
+    value: str
 
 
 class SetTraitSerializer(ReasonSerializer):
@@ -33,6 +42,7 @@ class SetTraitView(SpaceWriteView):
     """Set or withdraw an assessment of the subject."""
 
     serializer_class = SetTraitSerializer
+    answer: ClassVar = WrittenTrait
     example: ClassVar = {"key": "openness", "level": "high"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -42,14 +52,12 @@ class SetTraitView(SpaceWriteView):
             portrait.renew_portrait_after_edit(deed.space, deed.now)
         return {"key": key, "level": level}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return _WRITTEN_KEY_SCHEMA
-
 
 class SetAttributeView(SpaceWriteView):
     """Set or take away an attribute of the profile."""
 
     serializer_class = SetAttributeSerializer
+    answer: ClassVar = WrittenAttribute
     example: ClassVar = {"key": "home_town", "value": "Porto"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -60,6 +68,3 @@ class SetAttributeView(SpaceWriteView):
             )
             portrait.renew_portrait_after_edit(deed.space, deed.now)
         return {"key": key, "value": value}
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return _WRITTEN_KEY_SCHEMA

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 from rest_framework import serializers
+from typing_extensions import TypedDict
 
 from api.core.fields import NOT_BLANK, StrictIdField, TextField
+from api.rows.answers import build_written_type
 from api.rows.columns import (
     DERIVED_COLUMNS,
     ID,
     LIST,
-    OBJECT,
     TEXT,
     TIME,
+    Column,
     Resource,
     build_unretired_condition,
 )
@@ -23,7 +25,6 @@ from api.rows.write_views import (
     RowWriteView,
     SpaceWriteRequest,
     SpaceWriteView,
-    build_written_row_schema,
     render_written_row,
 )
 from memoryhub.golden.models import GoldenQuestion
@@ -37,6 +38,12 @@ from memoryhub.golden.services import (
     update_question,
 )
 
+
+class ExpectedMemory(TypedDict):
+    kind: Literal["fact", "note", "turn"]
+    id: UUID
+
+
 GOLDEN_QUESTIONS = Resource(
     "golden question",
     "A question, and the memories that a search for it should find.",
@@ -45,7 +52,7 @@ GOLDEN_QUESTIONS = Resource(
         "id": ID,
         "text": TEXT,
         "tags": LIST,
-        "expected": OBJECT,
+        "expected": Column("object", type=list[ExpectedMemory]),
         "created_by": TEXT,
         "created_at": TIME,
         "changed_at": TIME,
@@ -104,8 +111,8 @@ class NewGoldenQuestionView(SpaceWriteView):
         )
         return render_written_row(deed.space, GOLDEN_QUESTIONS, made.id)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_written_row_schema(GOLDEN_QUESTIONS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_written_type(GOLDEN_QUESTIONS)
 
 
 class ChangeGoldenQuestionView(RowWriteView):

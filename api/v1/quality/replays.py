@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired
 from uuid import UUID
 
 from django.conf import settings
@@ -12,9 +12,11 @@ from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import NameField
+from api.rows.answers import build_named_type, build_page_type, extend_answer
 from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Column, Resource
 from api.rows.lists import get_row, list_rows, render_row
 from api.rows.read_views import (
@@ -25,12 +27,12 @@ from api.rows.read_views import (
     select_visible_rows,
 )
 from api.rows.write_views import BaseWriteView, EmptySerializer, get_whole_tenant_id
-from api.schema.openapi import LOG_PARAMETERS, ROW_PARAMETERS, build_page_schema
+from api.schema.openapi import LOG_PARAMETERS, ROW_PARAMETERS
 from api.v1.policies.fields import OverridesField
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.golden import decisions, replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
-from memoryhub.golden.expectations import compare_outcomes, summarise_outcomes
+from memoryhub.golden.expectations import OutcomeSummary, compare_outcomes, summarise_outcomes
 from memoryhub.golden.models import ReplayAnswer, ReplayRun
 from memoryhub.golden.services import TAG_LENGTH
 from memoryhub.policies.presets import PRESETS
@@ -82,6 +84,7 @@ REPLAY_RESULTS = Resource(
         "handed": NUMBER,
     },
     order=("question_id", "side", "id"),
+    component="ReplayResult",
 )
 
 
@@ -110,11 +113,26 @@ class ReplaysView(TenantListView):
     resource = REPLAYS
 
 
+class ReplaySums(TypedDict):
+    current: OutcomeSummary
+    candidate: OutcomeSummary
+
+
 class ReplayView(ResourceView):
     """A replay as far as it has come, both sides in sums, and how many questions got better."""
 
     resource = REPLAYS
     parameters: ClassVar = ROW_PARAMETERS
+    answer: ClassVar = extend_answer(
+        REPLAYS,
+        "ReplayDetails",
+        "A replay with what it has come to so far.",
+        answered=NotRequired[int],
+        wanted=NotRequired[int],
+        unseen=NotRequired[list[str]],
+        verdicts=NotRequired[dict[str, int]],
+        sums=NotRequired[ReplaySums],
+    )
 
     def get(self, request: Request, row_id: UUID) -> Response:
         with tenant_scope(get_request_tenant_id(request)):
@@ -122,18 +140,6 @@ class ReplayView(ResourceView):
             if "fields" not in request.query_params:
                 shown |= _summarise_replay(ReplayRun.objects.get(id=row_id))
         return build_row_response(request, REPLAYS, shown)
-
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = REPLAYS.build_schema()
-        count, sums = {"type": "integer"}, {"type": "object"}
-        schema["properties"] |= {
-            "answered": count,
-            "wanted": count,
-            "unseen": {"type": "array", "items": {"type": "string"}},
-            "verdicts": {"type": "object", "additionalProperties": count},
-            "sums": {"type": "object", "properties": {"current": sums, "candidate": sums}},
-        }
-        return schema
 
 
 def _summarise_replay(run: ReplayRun) -> dict[str, Any]:
@@ -166,15 +172,15 @@ class ReplayResultsView(ResourceView):
                 list_rows(request, REPLAY_RESULTS, REPLAY_RESULTS.select_rows().filter(run=row_id))
             )
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_page_schema(REPLAY_RESULTS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(REPLAY_RESULTS)
 
 
 class _ReplayWriteView(BaseWriteView):
     answer_outlives_erasure = True
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"replay": REPLAYS.build_schema()}}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_named_type(REPLAYS)
 
 
 class NewReplayView(_ReplayWriteView):
