@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NotRequired
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -38,10 +38,11 @@ class AddedTurn(TypedDict):
 
 
 class AddedMessages(TypedDict):
-    """What was stored, and the job that reads it."""
+    """What was stored, and the job that reads it. A repetition of what was erased since tells
+    neither space nor session."""
 
-    space: AddedSpace
-    session: AddedSession
+    space: NotRequired[AddedSpace]
+    session: NotRequired[AddedSession]
     turns: list[AddedTurn]
     job_id: UUID | None
 

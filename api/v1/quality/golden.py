@@ -40,8 +40,12 @@ from memoryhub.golden.services import (
 
 
 class ExpectedMemory(TypedDict):
+    """`lineage`: of a fact. `turns`: those that it rests on."""
+
     kind: Literal["fact", "note", "turn"]
     id: UUID
+    lineage: str
+    turns: list[UUID]
 
 
 GOLDEN_QUESTIONS = Resource(
