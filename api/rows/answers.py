@@ -47,8 +47,8 @@ def build_row_type(resource: Resource) -> Any:
     name = resource.component or resource.name.title().replace(" ", "")
     if name not in _ROW_TYPES:
         columns = {key: _build_column_type(resource, key) for key in resource.columns}
-        details = get_type_hints(resource.load_details)["return"] if resource.load_details else None
-        more = get_type_hints(details) if details else {}
+        loaded = resource.load_details and get_type_hints(resource.load_details)["return"]
+        more = get_type_hints(resource.details or loaded or object)
         _ROW_TYPES[name] = _make_typed_dict(name, columns | more, total=False)
         _ROW_TYPES[name].__doc__ = resource.about
     return _ROW_TYPES[name]
@@ -64,9 +64,10 @@ def extend_answer(base: Any, name: str, about: str = "", /, **members: Any) -> A
 
 
 def build_page_type(resource: Resource) -> Any:
-    row = build_row_type(resource)
+    row: Any = build_row_type(resource)
     about = f"One page of a list. {resource.about}"
-    return define_answer(f"{row.__name__}Page", about, items=list[row], total=int, next=str | None)
+    members = {"items": list[row], "total": int, "next": str | None}
+    return define_answer(f"{row.__name__}Page", about, **members)
 
 
 def build_written_type(resource: Resource) -> Any:

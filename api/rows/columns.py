@@ -34,8 +34,8 @@ class Resource:
     `current_condition`: which rows a list shows unless `?status=all`. `version`: the column an
     ETag and `If-Match` go by, if rows are written. `load_details`: what a single row shows besides
     its columns; called inside the tenant's scope with the space, the id and what is shown already.
-    What it returns by its annotation is described with the row. `component`: what OpenAPI calls a
-    row, where it is not the name.
+    What it returns by its annotation is described with the row; `details` where another does it.
+    `component`: what OpenAPI calls a row, where it is not the name.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Resource:
     version: str = ""
     load_details: Callable[[Space, UUID, dict[str, Any]], Mapping[str, Any]] | None = None
     build_annotations: Callable[[], dict[str, Any]] | None = None
+    details: Any = None
     component: str = ""
 
     def select_space_rows(self, space: Space) -> QuerySet[Any]:

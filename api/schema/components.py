@@ -54,7 +54,8 @@ def _register(name: str, schema: Schema, registry: ComponentRegistry) -> Schema:
     schema.pop("title", None)
     for key, member in schema.get("properties", {}).items():
         _name_choices(f"{name}{key.title().replace('_', '')}", member, registry)
-    made = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, schema=schema, object=name)
+    component: Any = ResolvedComponent  # it has no types
+    made = component(name=name, type=component.SCHEMA, schema=schema, object=name)
     if made in registry and registry[made].schema != schema:
         raise ValueError(f"two shapes of answers are called {name}")
     registry.register_on_missing(made)

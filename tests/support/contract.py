@@ -41,8 +41,9 @@ def find_faults(answer: Any) -> list[str]:
 @cache
 def build_description() -> dict[str, Any]:
     """The OpenAPI description as JSON has it."""
-    made: Any = SchemaGenerator()  # it has no types
-    return dict(json.loads(json.dumps(made.get_schema(public=True), cls=JSONEncoder)))
+    generator: Any = SchemaGenerator  # it has no types
+    described = generator().get_schema(public=True)
+    return dict(json.loads(json.dumps(described, cls=JSONEncoder)))
 
 
 @cache

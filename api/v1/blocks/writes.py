@@ -31,6 +31,7 @@ from api.rows.write_views import (
     render_written_row,
 )
 from api.v1.blocks.reads import BLOCKS, select_visible_blocks
+from memoryhub.engines.types import AgentTool
 from memoryhub.errors import NotFound
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
@@ -167,7 +168,7 @@ class ToolCallSerializer(serializers.Serializer[Any]):
 
 
 class OfferedTools(TypedDict):
-    tools: list[tools.AgentTool]
+    tools: list[AgentTool]
 
 
 class AgentToolsView(SpaceWriteView):

@@ -132,7 +132,7 @@ class ReadItemsSerializer(serializers.Serializer[Any]):
     )
 
 
-StoredItem = extend_answer(
+StoredItem: Any = extend_answer(
     ITEMS,
     "StoredItem",
     "A value with its subject; `score` where it was searched for.",

@@ -28,10 +28,10 @@ from api.rows.write_views import (
 from api.schema.openapi import VERSIONED_PARAMETERS
 from api.v1.policies.fields import OverridesField
 from memoryhub.errors import Conflict, VersionOutdated
+from memoryhub.policies.compose import PolicyDifference
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS, Preset
 from memoryhub.policies.services import (
-    PolicyDifference,
     PolicyLayers,
     PolicyPreview,
     load_layers,

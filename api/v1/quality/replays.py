@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, ClassVar, NotRequired
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import NameField
-from api.rows.answers import build_named_type, build_page_type, extend_answer
+from api.rows.answers import build_named_type, build_page_type, build_row_type
 from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Column, Resource
 from api.rows.lists import get_row, list_rows, render_row
 from api.rows.read_views import (
@@ -41,6 +41,22 @@ from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
+
+class ReplaySums(TypedDict):
+    current: OutcomeSummary
+    candidate: OutcomeSummary
+
+
+class ReplaySummary(TypedDict):
+    """What a replay has come to so far. `unseen`: switches that change nothing about a search."""
+
+    answered: int
+    wanted: int
+    unseen: list[str]
+    verdicts: dict[str, int]
+    sums: ReplaySums
+
+
 REPLAYS = Resource(
     "replay",
     "A candidate setting beside the one in force, on golden questions.",
@@ -64,6 +80,7 @@ REPLAYS = Resource(
         "finished_at": TIME,
     },
     order=("-created_at", "-id"),
+    details=ReplaySummary,
 )
 REPLAY_RESULTS = Resource(
     "result",
@@ -113,26 +130,14 @@ class ReplaysView(TenantListView):
     resource = REPLAYS
 
 
-class ReplaySums(TypedDict):
-    current: OutcomeSummary
-    candidate: OutcomeSummary
-
-
 class ReplayView(ResourceView):
     """A replay as far as it has come, both sides in sums, and how many questions got better."""
 
     resource = REPLAYS
     parameters: ClassVar = ROW_PARAMETERS
-    answer: ClassVar = extend_answer(
-        REPLAYS,
-        "ReplayDetails",
-        "A replay with what it has come to so far.",
-        answered=NotRequired[int],
-        wanted=NotRequired[int],
-        unseen=NotRequired[list[str]],
-        verdicts=NotRequired[dict[str, int]],
-        sums=NotRequired[ReplaySums],
-    )
+
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(REPLAYS)
 
     def get(self, request: Request, row_id: UUID) -> Response:
         with tenant_scope(get_request_tenant_id(request)):

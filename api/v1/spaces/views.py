@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NotRequired
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.fields import StrictBooleanField
-from api.rows.answers import define_answer, extend_answer
+from api.rows.answers import build_row_type, define_answer
 from api.rows.columns import ID, LIST, TEXT, TIME, Resource
 from api.rows.lists import read_fields_parameter, render_row
 from api.rows.read_views import ResourceView, TenantListView, build_row_response, get_space_at_path
@@ -37,6 +37,14 @@ SPACES = Resource(
         "paused_at": TIME,
     },
     order=("subject", "id"),
+    details=define_answer(
+        "SpaceDetails",
+        counts=define_answer(
+            "SpaceCounts",
+            "How many memories of each kind there are.",
+            **dict.fromkeys((*COUNTED_KINDS, "waiting", "failed"), int),
+        ),
+    ),
     component="Space",
 )
 
@@ -62,9 +70,7 @@ class SpaceView(ResourceView):
         return build_row_response(request, SPACES, shown)
 
     def get_answer_type(self, method: str, status: int) -> Any:
-        counts = dict.fromkeys((*COUNTED_KINDS, "waiting", "failed"), int)
-        shown = define_answer("SpaceCounts", "How many memories of each kind there are.", **counts)
-        return extend_answer(SPACES, "SpaceDetails", counts=NotRequired[shown])
+        return build_row_type(SPACES)
 
 
 class PauseSpaceSerializer(serializers.Serializer[Any]):

@@ -26,7 +26,9 @@ def episode_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, queries.load_episode_choices(space), dated=pgettext("on days", "Until")
     )
     page = queries.load_episodes(space, filters, moment)
-    return render_tab(request, space, "episodes", "episodes/list.html", filters=filters, page=page, moment=moment)
+    return render_tab(
+        request, space, "episodes", "episodes/list.html", filters=filters, page=page, moment=moment
+    )
 
 
 @tenant_page()
@@ -37,7 +39,8 @@ def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> H
     return render_tab(
         request,
         space,
-        "episode", "episodes/episode.html",
+        "episode",
+        "episodes/episode.html",
         episode=found,
         page=queries.load_episode_turns(found, read_filters(request.GET).page),
         parts=queries.list_episode_parts(found)[:50],

@@ -38,7 +38,9 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         target, words = _read_erase_target(request, space)
         if request.method != "POST":
             plan = erase_targets.plan_erasure(space, target)
-            return render_tab(request, space, "erase", "erasure/erase.html", target=target, words=words, plan=plan)
+            return render_tab(
+                request, space, "erase", "erasure/erase.html", target=target, words=words, plan=plan
+            )
         row = Space.objects.get(id=space_id)
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
     if target.kind == "subject" and request.POST.get("subject") != space.subject:

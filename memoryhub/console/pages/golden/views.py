@@ -46,7 +46,9 @@ def space_golden_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     filters = read_filters(request.GET, (queries.load_golden_tag_choice(space),))
     page = queries.load_golden_questions(filters, space)
     latest = queries.load_replays(read_filters({}, (queries.REPLAY_STATE_CHOICE,)), space)
-    return render_tab(request, space, "golden", "golden/space.html", filters=filters, page=page, runs=latest)
+    return render_tab(
+        request, space, "golden", "golden/space.html", filters=filters, page=page, runs=latest
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,8 @@ def _render_golden_question(
         shown = render_tab(
             request,
             space,
-            "golden_question", "golden/question.html",
+            "golden_question",
+            "golden/question.html",
             question=question,
             form=form,
             chosen=chosen,

@@ -52,7 +52,8 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
             return render_tab(
                 request,
                 space,
-                "event", "history/event.html",
+                "event",
+                "history/event.html",
                 event=found,
                 changes=memories_queries.describe_changes(rows),
                 count=count,
@@ -110,7 +111,8 @@ def _render_roll_back(
     return render_tab(
         request,
         space,
-        "roll_back", "history/roll_back.html",
+        "roll_back",
+        "history/roll_back.html",
         given=given,
         to=to,
         wrong=bool(given) and to is None,

@@ -53,7 +53,8 @@ def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> Http
     return render_tab(
         request,
         space,
-        "fact", "memories/fact.html",
+        "fact",
+        "memories/fact.html",
         life=life,
         row=row,
         lineage=charts.build_lineage_chart(life.versions, now),
@@ -118,7 +119,8 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
     return render_tab(
         request,
         space,
-        "note", "memories/note.html",
+        "note",
+        "memories/note.html",
         note=found,
         sources=sources,
         neighbours=note_queries.load_linked_notes(found),
@@ -139,7 +141,8 @@ def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> H
     return render_tab(
         request,
         space,
-        "segment", "memories/segment.html",
+        "segment",
+        "memories/segment.html",
         segment=found,
         parts=charts.build_heat_parts(found, found.heat, weights),
         tau=weights.tau,

@@ -38,7 +38,15 @@ def person_link_list_page(request: ConsoleRequest, space_id: UUID) -> HttpRespon
     address = _create_person_link(request, space) if request.method == "POST" else ""
     rows = PersonLink.objects.filter(space=space).order_by("-created_at", "-id")
     page = load_page(rows, read_filters(request.GET).page)
-    return render_tab(request, space, "person", "person_links/list.html", address=address, page=page, days=LINK_DAYS)
+    return render_tab(
+        request,
+        space,
+        "person",
+        "person_links/list.html",
+        address=address,
+        page=page,
+        days=LINK_DAYS,
+    )
 
 
 def _create_person_link(request: ConsoleRequest, space: Any) -> str:

@@ -37,7 +37,8 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request,
         space,
-        "persona", "persona/persona.html",
+        "persona",
+        "persona/persona.html",
         persona=shown,
         policy=policy,
         filters=filters,
@@ -82,7 +83,8 @@ def block_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request,
         space,
-        "blocks", "persona/blocks.html",
+        "blocks",
+        "persona/blocks.html",
         page=slice_page(found, filters.page),
         filters=filters,
         moment=moment,
@@ -98,7 +100,8 @@ def block_page(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
     return render_tab(
         request,
         space,
-        "block", "persona/block.html",
+        "block",
+        "persona/block.html",
         core=found,
         versions=queries.load_block_versions(found),
         draft=request.session.pop(_build_draft_key(found), None),

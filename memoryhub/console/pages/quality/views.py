@@ -58,7 +58,9 @@ def space_quality_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     reading = next((row for row in readings if row.signal == name), None)
     evidence = queries.load_evidence(space, reading, now) if reading else []
     context: dict[str, Any] = {"lines": lines, "reading": reading, "evidence": evidence}
-    return render_tab(request, space, "quality", "quality/space.html", signal=find_signal(name), **context)
+    return render_tab(
+        request, space, "quality", "quality/space.html", signal=find_signal(name), **context
+    )
 
 
 @require_POST

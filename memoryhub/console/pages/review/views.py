@@ -50,7 +50,9 @@ def review_page(request: ConsoleRequest) -> HttpResponse:
 @tenant_page()
 def space_review_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
-    return render_tab(request, space, "review", "review/space.html", **_build_review_context(request, space))
+    return render_tab(
+        request, space, "review", "review/space.html", **_build_review_context(request, space)
+    )
 
 
 def _build_review_context(request: ConsoleRequest, space: Any) -> dict[str, Any]:

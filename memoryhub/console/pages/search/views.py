@@ -38,7 +38,8 @@ def space_search_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         shown = render_tab(
             request,
             space,
-            "search", "search/trial.html",
+            "search",
+            "search/trial.html",
             wish=wish,
             columns=columns,
             difference=trial.compare_columns(columns),

@@ -82,7 +82,15 @@ def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, turns.load_turn_choices(space), dated=pgettext("on days", "Said")
     )
     page = turns.load_timeline(space, filters, moment)
-    return render_tab(request, space, "timeline", "timeline/timeline.html", filters=filters, page=page, moment=moment)
+    return render_tab(
+        request,
+        space,
+        "timeline",
+        "timeline/timeline.html",
+        filters=filters,
+        page=page,
+        moment=moment,
+    )
 
 
 @tenant_page()
@@ -102,7 +110,9 @@ def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, memories_queries.load_fact_choices(space), dated=pgettext("on days", "Said")
     )
     page = memories_queries.load_facts(space, filters, moment)
-    return render_tab(request, space, "facts", "memories/facts.html", filters=filters, page=page, moment=moment)
+    return render_tab(
+        request, space, "facts", "memories/facts.html", filters=filters, page=page, moment=moment
+    )
 
 
 @tenant_page()
@@ -112,7 +122,9 @@ def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, note_rows.load_note_choices(space), dated=pgettext("on days", "Said")
     )
     page = note_rows.load_notes(space, filters, moment)
-    return render_tab(request, space, "notes", "memories/notes.html", filters=filters, page=page, moment=moment)
+    return render_tab(
+        request, space, "notes", "memories/notes.html", filters=filters, page=page, moment=moment
+    )
 
 
 @tenant_page()
@@ -133,7 +145,14 @@ def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     else:
         page = page.map(lambda segment: (segment, None))
     return render_tab(
-        request, space, "segments", "memories/segments.html", filters=filters, page=page, tau=weights.tau, moment=moment
+        request,
+        space,
+        "segments",
+        "memories/segments.html",
+        filters=filters,
+        page=page,
+        tau=weights.tau,
+        moment=moment,
     )
 
 
@@ -144,7 +163,15 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     page = (
         memories_queries.load_entities(space, filters, moment) if moment.is_dated(Entity) else None
     )
-    return render_tab(request, space, "entities", "memories/entities.html", filters=filters, page=page, moment=moment)
+    return render_tab(
+        request,
+        space,
+        "entities",
+        "memories/entities.html",
+        filters=filters,
+        page=page,
+        moment=moment,
+    )
 
 
 @tenant_page()
@@ -154,4 +181,6 @@ def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         request.GET, history_queries.load_event_choices(space), dated=pgettext("on days", "Changed")
     )
     page = history_queries.load_stream(space, filters, moment)
-    return render_tab(request, space, "history", "history/list.html", filters=filters, page=page, moment=moment)
+    return render_tab(
+        request, space, "history", "history/list.html", filters=filters, page=page, moment=moment
+    )
