@@ -26,6 +26,7 @@ from api.v1.items import views as items_views
 from api.v1.items.views import ITEMS
 from api.v1.jobs import views as jobs_views
 from api.v1.jobs.progress import JobProgressView
+from api.v1.memories import add
 from api.v1.memories.dialogues import SESSIONS, TURNS
 from api.v1.notes import writes as notes_writes
 from api.v1.notes.reads import ENTITIES, LINKS, NOTES, RELATIONS
@@ -38,7 +39,7 @@ from api.v1.quality.readings import QUALITY_READINGS
 from api.v1.review import conflicts
 from api.v1.review.conflicts import CONFLICTS
 from api.v1.search import feedback
-from api.v1.search.answer import AnswerView
+from api.v1.search import views as search_views
 from api.v1.spaces import erasure
 from api.v1.spaces import views as spaces_views
 from api.v1.topics.reads import EPISODES, SEGMENTS
@@ -74,11 +75,11 @@ def _build_action_routes(plural: str, name: str, **views: Any) -> list[URLPatter
 
 
 urlpatterns = [
-    path("memories", views.AddMemoriesView.as_view(), name="memories"),
-    path("memories/batch", views.AddBatchView.as_view(), name="memories-batch"),
-    path("search", views.SearchView.as_view(), name="search"),
-    path("context", views.ContextView.as_view(), name="context"),
-    path("answer", AnswerView.as_view(), name="answer"),
+    path("memories", add.AddMemoriesView.as_view(), name="memories"),
+    path("memories/batch", add.AddBatchView.as_view(), name="memories-batch"),
+    path("search", search_views.SearchView.as_view(), name="search"),
+    path("context", search_views.ContextView.as_view(), name="context"),
+    path("answer", search_views.AnswerView.as_view(), name="answer"),
     path("imports", imports.ImportsView.as_view(), name="imports"),
     path("imports/<uuid:row_id>", TenantRowView.as_view(resource=imports.IMPORTS), name="import"),
     path("imports/<uuid:row_id>/take", imports.TakeImportView.as_view(), name="import-take"),

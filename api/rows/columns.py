@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,45 +16,31 @@ from api.rows.filters import FieldKind
 from memoryhub.tenants.models import Space
 from notes.models.fields import MemoryFields
 
-_SCHEMA_BY_KIND: dict[str, dict[str, Any]] = {
-    "id": {"type": "string", "format": "uuid"},
-    "text": {"type": "string"},
-    "number": {"type": "number"},
-    "time": {"type": "string", "format": "date-time"},
-    "day": {"type": "string", "format": "date"},
-    "flag": {"type": "boolean"},
-    "list": {"type": "array", "items": {}},
-    "object": {},
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`path`: the lookup in the database, where it is not the name. `null_value`: shown for
-    NULL.
+    """`path`: the lookup in the database, where it is not the name. `null_value`: shown for NULL.
 
-    `help`: what the API's description says of it."""
+    `help`: what the API's description says of it. `type`: of what it shows, where the field of
+    the database does not tell.
+    """
 
     kind: FieldKind
     path: str = ""
     null_value: Any = None
     help: str = ""
-
-    def build_schema(self, *, nullable: bool) -> dict[str, Any]:
-        """As JSON Schema."""
-        given = _SCHEMA_BY_KIND[self.kind]
-        if nullable and "type" in given:
-            given = given | {"type": [given["type"], "null"]}
-        return given | {"description": self.help} if self.help else given
+    type: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
     """A kind of row. `order`: names of columns that are never NULL, the last of them unique.
 
-    `held`: which rows a list shows unless `?status=all`. `version`: the column an ETag and
-    `If-Match` go by, if rows are written. `load_details`: what a single row shows besides its
-    columns; called inside the tenant's scope with the space, the id and what is shown already.
+    `current_condition`: which rows a list shows unless `?status=all`. `version`: the column an
+    ETag and `If-Match` go by, if rows are written. `load_details`: what a single row shows besides
+    its columns; called inside the tenant's scope with the space, the id and what is shown already.
+    What it returns by its annotation is described with the row; `details` where another does it.
+    `component`: what OpenAPI calls a row, where it is not the name.
     """
 
     name: str
@@ -64,9 +50,10 @@ class Resource:
     order: tuple[str, ...]
     current_condition: Callable[[datetime], Q] | None = None
     version: str = ""
-    load_details: Callable[[Space, UUID, dict[str, Any]], dict[str, Any]] | None = None
+    load_details: Callable[[Space, UUID, dict[str, Any]], Mapping[str, Any]] | None = None
     build_annotations: Callable[[], dict[str, Any]] | None = None
-    example: Mapping[str, Any] = field(default_factory=dict)
+    details: Any = None
+    component: str = ""
 
     def select_space_rows(self, space: Space) -> QuerySet[Any]:
         """The rows of a space."""
@@ -78,11 +65,6 @@ class Resource:
 
     def get_lookup_path(self, name: str) -> str:
         return self.columns[name].path or name
-
-    def build_schema(self) -> dict[str, Any]:
-        """The row as JSON Schema. No column is required: `?fields=` leaves some out."""
-        shown = {name: each.build_schema(nullable=True) for name, each in self.columns.items()}
-        return {"type": "object", "properties": shown}
 
 
 def add_id_column(**columns: Column) -> dict[str, Column]:

@@ -11,9 +11,10 @@ from rest_framework.response import Response
 
 from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.views import HubView
+from api.rows.answers import build_page_type, build_row_type
 from api.rows.columns import Resource
 from api.rows.lists import build_etag, build_status_condition, get_row, list_rows
-from api.schema.openapi import PAGE_PARAMETERS, ROW_PARAMETERS, build_page_schema
+from api.schema.openapi import PAGE_PARAMETERS, ROW_PARAMETERS
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -75,8 +76,8 @@ class SpaceListView(ResourceView):
     def build_status_condition(self, request: Request, space: Space) -> Q:
         return build_status_condition(request, self.resource)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_page_schema(self.resource)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(self.resource)
 
 
 class SpaceRowView(ResourceView):
@@ -95,8 +96,8 @@ class SpaceRowView(ResourceView):
     def select_rows(self, space: Space) -> QuerySet[Any]:
         return self.resource.select_space_rows(space)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return self.resource.build_schema()
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(self.resource)
 
 
 class TenantListView(ResourceView):
@@ -112,8 +113,8 @@ class TenantListView(ResourceView):
     def select_rows(self, request: Request) -> QuerySet[Any]:
         return select_visible_rows(request, self.resource)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_page_schema(self.resource)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(self.resource)
 
 
 class TenantRowView(ResourceView):
@@ -129,8 +130,8 @@ class TenantRowView(ResourceView):
     def select_rows(self, request: Request) -> QuerySet[Any]:
         return select_visible_rows(request, self.resource)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return self.resource.build_schema()
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(self.resource)
 
 
 def select_visible_rows(request: Request, resource: Resource) -> QuerySet[Any]:

@@ -18,6 +18,7 @@ from api.core.authentication import get_request_key
 from api.core.fields import REASON_FIELD, NameField
 from api.core.idempotency import run_once_in_own_transactions
 from api.core.views import HubView
+from api.rows.answers import build_written_type, get_answer_key
 from api.rows.columns import Resource
 from api.rows.lists import build_etag, render_row
 from api.rows.read_views import get_space_at_path
@@ -186,8 +187,8 @@ class RowWriteView(SpaceWriteView):
         """Carry it out. Returns what was done; None for a row whose history tells it."""
         raise NotImplementedError
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_written_row_schema(self.resource)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_written_type(self.resource)
 
 
 def render_written_row(
@@ -201,13 +202,7 @@ def render_written_row(
             rows = Revision.objects.filter(row_type=kind, row_id=row_id)
             newest = rows.order_by("-version_after", "-id")
             event_id = newest.values_list("event_id", flat=True).first()
-    return {"event_id": event_id, resource.name.replace(" ", "_"): row}
-
-
-def build_written_row_schema(resource: Resource) -> dict[str, Any]:
-    event = {"type": ["string", "null"], "format": "uuid"}
-    shown = {"event_id": event, resource.name.replace(" ", "_"): resource.build_schema()}
-    return {"type": "object", "properties": shown}
+    return {"event_id": event_id, get_answer_key(resource): row}
 
 
 def build_write_response(answer: dict[str, Any], *, replayed: bool = False) -> Response:

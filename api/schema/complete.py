@@ -41,22 +41,18 @@ _EXAMPLE_PROBLEM = {
     "detail": "There is no such subject.",
 }
 _NO_NUL_PATTERN = "^[^\\u0000]*$"
+_PROBLEM_REFERENCE = {"$ref": "#/components/schemas/Problem"}
 _JSON_VALUE_REFERENCE = {"$ref": "#/components/schemas/JsonValue"}
-_JSON_OBJECT_SCHEMA = {
-    "type": "object",
+_JSON_MEMBERS = {
     "propertyNames": {"pattern": _NO_NUL_PATTERN},
     "additionalProperties": _JSON_VALUE_REFERENCE,
 }
-_JSON_SCHEMAS: Schema = {
-    "JsonObject": _JSON_OBJECT_SCHEMA,
-    "JsonValue": {
-        "anyOf": [
-            {"type": ["null", "boolean", "number"]},
-            {"type": "string", "pattern": _NO_NUL_PATTERN},
-            {"type": "array", "items": _JSON_VALUE_REFERENCE},
-            _JSON_OBJECT_SCHEMA,
-        ]
-    },
+_SHARED_SCHEMAS: Schema = {
+    "JsonObject": {"type": "object", **_JSON_MEMBERS},
+    # Of any type: each rule is for one of them. Named by type, a generator of clients could not
+    # make one of it, as it holds itself.
+    "JsonValue": {"pattern": _NO_NUL_PATTERN, "items": _JSON_VALUE_REFERENCE, **_JSON_MEMBERS},
+    "Problem": PROBLEM_SCHEMA,
 }
 _METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -64,7 +60,7 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 def complete_description(result: Schema, generator: Any, request: Any, public: Any) -> Schema:
     """drf-spectacular's hook after it is done."""
     shapes = result.setdefault("components", {}).setdefault("schemas", {})
-    shapes |= _JSON_SCHEMAS
+    shapes |= _SHARED_SCHEMAS
     for path in result["paths"].values():
         for method in _METHODS:
             if method in path:
@@ -74,7 +70,7 @@ def complete_description(result: Schema, generator: Any, request: Any, public: A
 
 def _complete_operation(operation: Schema, shapes: Schema) -> None:
     answers = operation["responses"]
-    described = {"schema": PROBLEM_SCHEMA, "example": _EXAMPLE_PROBLEM}
+    described = {"schema": _PROBLEM_REFERENCE, "example": _EXAMPLE_PROBLEM}
     answers["default"] = {"description": "A problem.", "content": {PROBLEM_MEDIA_TYPE: described}}
     if any(each["name"] == "If-None-Match" for each in operation.get("parameters", ())):
         answers["304"] = {"description": "It is as the caller has it."}
@@ -120,6 +116,8 @@ def _build_typed_example(schema: Schema, shapes: Schema, name: str, *, whole: bo
     kind = next((each for each in kind if each != "null"), "null") if _is_list(kind) else kind
     if kind == "object":
         return _build_object_example(schema, shapes, whole=whole)
+    if kind == "array" and "prefixItems" in schema:
+        return [build_example(each, shapes, name, whole=whole) for each in schema["prefixItems"]]
     if kind == "array":
         return [build_example(schema.get("items", {}), shapes, name, whole=whole)]
     if kind == "string":

@@ -23,6 +23,7 @@ from api.core.fields import (
 )
 from api.core.idempotency import IDEMPOTENCY_HEADER
 from api.rows.columns import Resource
+from api.schema.components import describe_answer
 
 FIELDS_PARAMETER = OpenApiParameter(
     "fields", str, description="Names of the columns to show, with commas."
@@ -77,6 +78,7 @@ _PARAMETERS_OF_READS = [*PAGE_PARAMETERS, *ROW_PARAMETERS]
 _PARAMETERS_OF_WRITES = VERSIONED_PARAMETERS
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 PROBLEM_SCHEMA: dict[str, Any] = {
+    "description": "What is wrong with a request: `code` for programs, `detail` for people.",
     "type": "object",
     "properties": {
         "type": {"type": "string"},
@@ -153,22 +155,10 @@ def list_parameters(view: Any, method: str) -> list[OpenApiParameter]:
     return [each for each in getattr(view, "parameters", []) if each not in of_others]
 
 
-def build_page_schema(resource: Resource) -> dict[str, Any]:
-    """A page of a list, as JSON Schema."""
-    return {
-        "type": "object",
-        "properties": {
-            "items": {"type": "array", "items": resource.build_schema()},
-            "total": {"type": "integer"},
-            "next": {"type": ["string", "null"]},
-        },
-        "required": ["items", "total", "next"],
-    }
-
-
 class HubSchema(AutoSchema):
-    """Reads `parameters`, `build_response_schema()`, `about`, `serializer_class` and `example` of
-    a view; of one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
+    """Reads `parameters`, `get_answer_type()` (by method and status), `answer_statuses`, `about`,
+    `serializer_class` and `example` of a view; of one whose bodies are no JSON, `request_body` (by
+    media type) and `answer_media_type`."""
 
     def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
         """A shape says by itself whether the empty text is taken, which would fit twice beside it;
@@ -214,11 +204,13 @@ class HubSchema(AutoSchema):
         return taken if self.method != "GET" else None
 
     def get_response_serializers(self) -> Any:
-        build_schema = getattr(self.view, "build_response_schema", None)
-        schema = build_schema() if build_schema else {"type": "object"}
-        status = getattr(self.view, "answer_status", 200)
-        kind = getattr(self.view, "answer_type", "application/json")
-        return {(status, kind): OpenApiResponse(schema)}
+        view: Any = self.view
+        return {
+            (status, view.answer_media_type): OpenApiResponse(
+                describe_answer(view.get_answer_type(self.method, status), self.registry)
+            )
+            for status in view.answer_statuses
+        }
 
     def get_examples(self) -> list[Any]:
         example = getattr(self.view, "example", None)

@@ -17,6 +17,7 @@ from uuid import UUID
 import structlog
 from django.db import transaction
 from django.utils.translation import gettext as _
+from typing_extensions import TypedDict
 
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput
@@ -51,6 +52,14 @@ class SpaceImportOptions:
     restore_erased: bool = False
 
 
+class ImportedSpace(TypedDict):
+    """`existed`: as an empty one."""
+
+    id: str
+    subject: str
+    existed: bool
+
+
 @dataclass
 class SpaceImportReport:
     """What came in, or would. `ids`: kept, or new. `ignored`: fields and kinds of lines that this
@@ -61,7 +70,7 @@ class SpaceImportReport:
     version: str
     scope: str
     ids: str = "kept"
-    spaces: list[dict[str, Any]] = field(default_factory=list)
+    spaces: list[ImportedSpace] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     ignored: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.services import create_key, create_tenant
+from tests.support.contract import ContractClient
 
 Client = Callable[..., APIClient]
 
@@ -19,11 +20,12 @@ def tenant(db: None) -> Tenant:
 
 @pytest.fixture
 def client_of() -> Client:
-    """A client with a fresh key: `client_of(tenant, "read", space=…)`."""
+    """A client with a fresh key: `client_of(tenant, "read", space=…)`. It holds every answer to
+    the OpenAPI description."""
 
     def make(tenant: Tenant, *scopes: str, space: Space | None = None, **more: Any) -> APIClient:
         _, key = create_key(tenant, "test", scopes or ("read", "write"), space=space, **more)
-        return APIClient(headers={"Authorization": f"Bearer {key}"})
+        return ContractClient(headers={"Authorization": f"Bearer {key}"})
 
     return make
 

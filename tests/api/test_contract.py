@@ -67,12 +67,16 @@ def test_what_is_read_takes_a_page_and_what_is_written_a_key(described: dict[str
 
 def test_lists_that_must_have_items_say_so(described: dict[str, Any]) -> None:
     shapes = described["components"]["schemas"]
-    for shape, name in (("Search", "kinds"), ("Context", "channels"), ("Add", "messages")):
+    for shape, name in (
+        ("SearchRequest", "kinds"),
+        ("ContextRequest", "channels"),
+        ("AddRequest", "messages"),
+    ):
         assert shapes[shape]["properties"][name]["minItems"] == 1
 
 
 def test_a_shape_that_takes_the_empty_text_takes_it_once(described: dict[str, Any]) -> None:
-    email = described["components"]["schemas"]["NewMember"]["properties"]["email"]
+    email = described["components"]["schemas"]["NewMemberRequest"]["properties"]["email"]
     assert Draft202012Validator(email).is_valid("")
     assert Draft202012Validator(email).is_valid("ana@example.org")
     assert not Draft202012Validator(email).is_valid("ana")

@@ -9,10 +9,11 @@ from typing import Any
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 from rest_framework.test import APIClient
 
-from api.v1.jobs.progress import ALIVE, EVENT_SCHEMA, LONGEST, load_progress, stream_progress
+from api.v1.jobs.progress import ALIVE, LONGEST, load_progress, stream_progress
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
+from tests.support.contract import build_description
 from tests.support.factories import make_job, make_space, make_turns
 
 
@@ -78,13 +79,17 @@ def test_an_ended_job_is_streamed_with_its_decisions(api: APIClient, tenant: Ten
 
 
 def test_the_description_has_the_shape_of_an_event() -> None:
+    described = build_description()
+    path = described["paths"]["/api/v1/jobs/{row_id}/progress"]["get"]
+    event = path["responses"]["200"]["content"]["text/event-stream"]["schema"]
+    shapes = {"components": described["components"]}
     lines = list(stream_progress(lambda: {"state": "done", "unread": 0}, Clock(), Clock().pause))
     ((name, data),) = parse_events(iter(lines))
     sent = {"event": name, "data": json.dumps(data)}
-    validator = Draft202012Validator(EVENT_SCHEMA)
+    validator = Draft202012Validator(event | shapes)
     assert list(validator.iter_errors(sent)) == []
     assert list(validator.iter_errors({**sent, "event": "gone"}))
-    inner = Draft202012Validator(EVENT_SCHEMA["properties"]["data"]["contentSchema"])
+    inner = Draft202012Validator(event["properties"]["data"]["contentSchema"] | shapes)
     assert list(inner.iter_errors(data)) == []
     assert list(inner.iter_errors({"state": 7}))
 

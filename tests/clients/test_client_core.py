@@ -13,7 +13,7 @@ import memoryhub_client as client
 from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries
 from memoryhub_client.events import EventReader
 from memoryhub_client.flows import Request
-from memoryhub_client.rows.memories import Fact
+from memoryhub_client.rows.models import Fact
 from memoryhub_client.transport import KEY as KEY_NAME
 from tests.clients.scripted_transport import (
     ScriptedTransport,

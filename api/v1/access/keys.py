@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import NOT_BLANK, IntegerField, NameField, TextField, TimestampField
+from api.rows.answers import build_row_type, extend_answer
 from api.rows.columns import ID, LIST, TEXT, TIME, Column, Resource
 from api.rows.lists import render_row
 from api.rows.read_views import TenantListView, get_space_at_path, select_visible_rows
@@ -95,10 +96,9 @@ class _KeyWriteView(BaseWriteView):
         response["Cache-Control"] = "no-store"
         return response
 
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = KEYS.build_schema()
-        schema["properties"]["key"] = {"type": ["string", "null"]}
-        return schema
+    answer: ClassVar = extend_answer(
+        KEYS, "KeyWithSecret", "`key`: in the answer that made it, and in no other.", key=str | None
+    )
 
 
 class NewKeyView(_KeyWriteView):
@@ -178,8 +178,8 @@ class RevokeKeyView(BaseWriteView):
             request, lambda: _revoke_and_render(key, asked["now"], asked["key"].actor)
         )
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return KEYS.build_schema()
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(KEYS)
 
 
 def _revoke_and_render(key: ApiKey, now: datetime, actor: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from api.core.fields import PatternField
+from api.rows.answers import build_named_type, define_answer
 from api.rows.columns import ID, TEXT, Column, Resource
 from api.rows.lists import render_row
 from api.rows.read_views import TenantListView
@@ -66,8 +67,8 @@ class _MemberWriteView(TenantWriteView):
         with tenant_scope(deed.tenant_id):
             return {"member": render_row(MEMBERS, MEMBERS.select_rows(), row_id)}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"member": MEMBERS.build_schema()}}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_named_type(MEMBERS)
 
 
 class NewMemberView(_MemberWriteView):
@@ -88,10 +89,9 @@ class NewMemberView(_MemberWriteView):
         )
         return self.render_member(deed, made.id) | {"password": password}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = super().build_response_schema()
-        schema["properties"]["password"] = {"type": ["string", "null"]}
-        return schema
+    def get_answer_type(self, method: str, status: int) -> Any:
+        about = "`password`: in the answer that made it, and in no other."
+        return define_answer("NewMember", about, member=MEMBERS, password=str | None)
 
 
 class SetMemberRoleView(_MemberWriteView):

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.fields import NameField, TimestampField
+from api.rows.answers import build_row_type, extend_answer
 from api.rows.columns import ID, TEXT, TIME, Resource
 from api.rows.lists import render_row
 from api.rows.read_views import SpaceListView
@@ -72,10 +73,9 @@ class NewPersonLinkView(SpaceWriteView):
         )
         return {**_render_person_link(row), "url": f"{self.page}#{token}"}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = PERSON_LINKS.build_schema()
-        schema["properties"]["url"] = {"type": ["string", "null"]}
-        return schema
+    def get_answer_type(self, method: str, status: int) -> Any:
+        about = "`url`: in the answer that made it, and in no other."
+        return extend_answer(PERSON_LINKS, "PersonLinkWithAddress", about, url=str | None)
 
 
 def _read_expiry(deed: SpaceWriteRequest, at: datetime | None) -> datetime:
@@ -100,8 +100,8 @@ class RevokePersonLinkView(SpaceWriteView):
         person_links.revoke_person_link(row, deed.now)
         return _render_person_link(row)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return PERSON_LINKS.build_schema()
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(PERSON_LINKS)
 
 
 def _render_person_link(row: PersonLink) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import timedelta
-from typing import Any, ClassVar
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, NotRequired
 
 from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_tenant_id
 from api.core.views import HubView
@@ -46,6 +47,7 @@ MODEL_CALLS = Resource(
         "created_at": TIME,
     },
     order=("-created_at", "-id"),
+    component="ModelCall",
 )
 
 
@@ -53,10 +55,32 @@ class ModelCallsView(TenantListView):
     resource = MODEL_CALLS
 
 
+class UsageFigures(TypedDict):
+    """What models took; of a day, a purpose or a model, its name with it."""
+
+    calls: int
+    tokens: int
+    money: float
+    failed: int
+    rejected: int
+    day: NotRequired[str]
+    purpose: NotRequired[str]
+    model: NotRequired[str]
+
+
+class Usage(TypedDict):
+    since: datetime
+    total: UsageFigures
+    days: list[UsageFigures]
+    purposes: list[UsageFigures]
+    models: list[UsageFigures]
+
+
 class UsageView(HubView):
     """What models took in the last days: in all, by day, by purpose, by model."""
 
     scopes: ClassVar = {"GET": "read"}
+    answer: ClassVar = Usage
     parameters: ClassVar = [
         OpenApiParameter(
             "days",
@@ -85,22 +109,6 @@ class UsageView(HubView):
                     ],
                 }
             )
-
-    def build_response_schema(self) -> dict[str, Any]:
-        sums = {"type": "array", "items": _SUMS_SCHEMA}
-        shown = {"since": {"type": "string"}, "total": _SUMS_SCHEMA}
-        return {
-            "type": "object",
-            "properties": shown | {"days": sums, "purposes": sums, "models": sums},
-        }
-
-
-_SUMS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        name: {"type": "number"} for name in ("calls", "tokens", "money", "failed", "rejected")
-    },
-}
 
 
 def _render_figures(figures: UsageSums, name: str = "") -> dict[str, Any]:

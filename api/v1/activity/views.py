@@ -43,6 +43,7 @@ LOGGED_REQUESTS = Resource(
     },
     order=("-at", "-id"),
     build_annotations=_build_key_name,
+    component="LoggedRequest",
 )
 AUDIT_CHANGES = Resource(
     "change",
@@ -59,6 +60,7 @@ AUDIT_CHANGES = Resource(
         "subject": TEXT,
     },
     order=("-at", "-id"),
+    component="AuditEntry",
 )
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.fields import (
     NOT_BLANK,
@@ -20,16 +21,17 @@ from api.core.fields import (
     NameField,
     StrictBooleanField,
 )
+from api.rows.answers import build_written_type, extend_answer
 from api.rows.read_views import get_space_at_path
 from api.rows.write_views import (
     ReasonSerializer,
     RowWriteView,
     SpaceWriteRequest,
     SpaceWriteView,
-    build_written_row_schema,
     render_written_row,
 )
 from api.v1.blocks.reads import BLOCKS, select_visible_blocks
+from memoryhub.engines.types import AgentTool
 from memoryhub.errors import NotFound
 from memoryhub.tenants.scope import tenant_scope
 from personas import blocks
@@ -71,8 +73,8 @@ class NewBlockView(SpaceWriteView):
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         return _create_block(deed)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_written_row_schema(BLOCKS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_written_type(BLOCKS)
 
 
 def _create_block(deed: SpaceWriteRequest) -> dict[str, Any]:
@@ -137,8 +139,8 @@ class AttachBlockView(SpaceWriteView):
             blocks.attach_block(block, deed.space)
             return render_written_row(deed.space, BLOCKS, block.id)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_written_row_schema(BLOCKS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_written_type(BLOCKS)
 
 
 class DetachBlockView(SpaceWriteView):
@@ -152,8 +154,8 @@ class DetachBlockView(SpaceWriteView):
             blocks.detach_block(block, deed.space)
             return render_written_row(deed.space, BLOCKS, block.id)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_written_row_schema(BLOCKS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_written_type(BLOCKS)
 
 
 class ToolCallSerializer(serializers.Serializer[Any]):
@@ -164,17 +166,8 @@ class ToolCallSerializer(serializers.Serializer[Any]):
     agent = NameField(required=False, default="", max_length=120)
 
 
-_TOOL_STEP_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "tool": {"type": "string"},
-        "arguments": {"type": ["object", "string"]},
-        "thought": {"type": "string"},
-        "ok": {"type": "boolean"},
-        "result": {"type": "string"},
-        "paused_minutes": {"type": "integer"},
-    },
-}
+class OfferedTools(TypedDict):
+    tools: list[AgentTool]
 
 
 class AgentToolsView(SpaceWriteView):
@@ -200,7 +193,7 @@ class AgentToolsView(SpaceWriteView):
         step, turned = executor.run_tool_call(box, deed.given["tool"], arguments)
         return asdict(step) | {"paused_minutes": turned.paused_minutes}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        if self.request is not None and self.request.method == "GET":
-            return {"type": "object", "properties": {"tools": {"type": "array", "items": {}}}}
-        return _TOOL_STEP_SCHEMA
+    def get_answer_type(self, method: str, status: int) -> Any:
+        if method == "GET":
+            return OfferedTools
+        return extend_answer(executor.StepOutcome, "ToolStep", paused_minutes=int)

@@ -43,10 +43,8 @@ _EMBEDDINGS_PARAMETER = OpenApiParameter(
 class _ExportFileView(HubView):
     parameters: ClassVar = [_EMBEDDINGS_PARAMETER]
     content_negotiation_class = AnyAcceptNegotiation
-    answer_type = MEDIA_TYPE
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "string", "description": "One JSON object a line."}
+    answer_media_type = MEDIA_TYPE
+    answer: ClassVar = {"type": "string", "description": "One JSON object a line."}
 
 
 class ExportSpaceView(_ExportFileView):
@@ -141,6 +139,7 @@ class ImportFileView(HubView):
 
     scopes: ClassVar = {"POST": "admin"}
     parser_classes = (JSONLinesParser,)
+    answer: ClassVar = importer.SpaceImportReport
     request_body: ClassVar = {MEDIA_TYPE: OpenApiTypes.BINARY}
     parameters: ClassVar = [
         OpenApiParameter("dry_run", bool, description="Only says what would come in."),
@@ -169,28 +168,3 @@ class ImportFileView(HubView):
                 lambda: asdict(importer.import_file(tenant_id, file, actor, now, wanted)),
             )
         return build_write_response(answer, replayed=replayed)
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return REPORT_SCHEMA
-
-
-_COUNTS_SCHEMA = {"type": "object", "additionalProperties": {"type": "integer"}}
-_SPACE_PROPERTIES = {
-    "id": {"type": "string", "format": "uuid"},
-    "subject": {"type": "string"},
-    "existed": {"type": "boolean"},
-}
-REPORT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "dry_run": {"type": "boolean"},
-        "version": {"type": "string"},
-        "scope": {"type": "string", "enum": ["space", "tenant"]},
-        "ids": {"type": "string", "enum": ["kept", "new"]},
-        "spaces": {"type": "array", "items": {"type": "object", "properties": _SPACE_PROPERTIES}},
-        "counts": _COUNTS_SCHEMA,
-        "ignored": _COUNTS_SCHEMA,
-        "left_out": _COUNTS_SCHEMA,
-        "vectors": _COUNTS_SCHEMA,
-    },
-}

@@ -17,10 +17,11 @@ from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import NameField, TextField
 from api.core.idempotency import run_once_in_own_transactions
 from api.core.parsers import StrictJSONParser
+from api.rows.answers import build_page_type, build_row_type
 from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Resource
 from api.rows.lists import render_row
 from api.rows.read_views import ResourceView, TenantListView, select_visible_rows
-from api.schema.openapi import PAGE_PARAMETERS, WRITE_PARAMETERS, build_page_schema
+from api.schema.openapi import PAGE_PARAMETERS, WRITE_PARAMETERS
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
@@ -101,8 +102,8 @@ class _ImportRunView(ResourceView):
         headers = {"Idempotent-Replayed": "true"} if replayed else {}
         return Response(shown, status=202 if waits else 200, headers=headers)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return IMPORTS.build_schema()
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(IMPORTS)
 
 
 class ImportsView(_ImportRunView, TenantListView):
@@ -138,10 +139,8 @@ class ImportsView(_ImportRunView, TenantListView):
             request, lambda: runs.start_import(get_request_tenant_id(request), sent, timezone.now())
         )
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return (
-            build_page_schema(IMPORTS) if self.request.method == "GET" else IMPORTS.build_schema()
-        )
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(IMPORTS) if method == "GET" else build_row_type(IMPORTS)
 
 
 def _read_file(given: dict[str, Any]) -> tuple[str, Iterable[bytes]]:

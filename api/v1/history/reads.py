@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.views import HubView
 from api.rows.columns import FLAG, ID, NUMBER, OBJECT, TEXT, TIME, Column, Resource
@@ -25,7 +26,23 @@ from notes.history import row_kinds, timeline
 from notes.models import EvolutionEvent, Revision
 
 
-def _load_event_changes(space: Space, row_id: UUID, shown: dict[str, Any]) -> dict[str, Any]:
+class EventChange(TypedDict):
+    """What an event did to one row. `before` is null where it made the row."""
+
+    row_type: str
+    row_id: UUID
+    version_before: int | None
+    version_after: int | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class EventDetails(TypedDict):
+    changes: list[EventChange]
+    undone_by: UUID | None
+
+
+def _load_event_changes(space: Space, row_id: UUID, shown: dict[str, Any]) -> EventDetails:
     """What it changed, and whether that was undone. Two queries."""
     rows = Revision.objects.filter(event=row_id).order_by("row_type", "id")
     names = ("row_type", "row_id", "version_before", "version_after", "before", "after")
@@ -84,6 +101,41 @@ _KIND_PARAMETER = OpenApiParameter(
 )
 
 
+class HeldRow(TypedDict):
+    """A row as it was held at some moment."""
+
+    kind: str
+    id: UUID
+    values: dict[str, Any]
+
+
+class ChangedValue(TypedDict):
+    before: Any
+    after: Any
+
+
+class Difference(TypedDict):
+    """What is different from some moment."""
+
+    kind: str
+    id: UUID
+    how: Literal["added", "changed", "removed"]
+    values: dict[str, Any]
+    fields: dict[str, ChangedValue]
+
+
+class HeldRowPage(TypedDict):
+    items: list[HeldRow]
+    total: int
+    next: str | None
+
+
+class DifferencePage(TypedDict):
+    items: list[Difference]
+    total: int
+    next: str | None
+
+
 class _TimelineView(HubView):
     """A list made in memory: by kind and id, the cursor being the last one's."""
 
@@ -108,6 +160,7 @@ class AsOfView(_TimelineView):
     """The rows held at a moment of the past, with the values they had."""
 
     time = "at"
+    answer: ClassVar = HeldRowPage
     parameters: ClassVar = [
         build_time_parameter("at", "The moment.", required=True),
         _KIND_PARAMETER,
@@ -123,6 +176,7 @@ class ChangesView(_TimelineView):
     """What is different now from what was held at a moment of the past."""
 
     time = "since"
+    answer: ClassVar = DifferencePage
     parameters: ClassVar = [
         build_time_parameter("since", "The moment.", required=True),
         _KIND_PARAMETER,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from api.core.fields import StrictBooleanField, TimestampField
 from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
-from api.v1.history.reads import render_row_change
+from api.v1.history.reads import Difference, render_row_change
 from memoryhub.dialogues.messages import to_utc
 from memoryhub.errors import NotFound
 from memoryhub.pipeline import corrections
@@ -30,21 +33,20 @@ class RollBackSerializer(ReasonSerializer):
     dry_run = StrictBooleanField(required=False, default=False)
 
 
-_UNDO_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "dry_run": {"type": "boolean"},
-        "event_ids": {"type": "array", "items": {"type": "string", "format": "uuid"}},
-        "undone": {"type": "array", "items": {"type": "string", "format": "uuid"}},
-        "changes": {"type": "array", "items": {"type": "object"}},
-    },
-}
+class UndoResult(TypedDict):
+    """What was taken back, or would be: events, what became different, and the events made."""
+
+    dry_run: bool
+    undone: list[UUID]
+    changes: list[Difference]
+    event_ids: list[UUID]
 
 
 class UndoEventView(SpaceWriteView):
     """Take back what an event did; of an undo, that is redo. `dry_run` shows it only."""
 
     serializer_class = UndoSerializer
+    answer: ClassVar = UndoResult
     example: ClassVar = {"cascade": True, "reason": "read wrongly"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -57,15 +59,13 @@ class UndoEventView(SpaceWriteView):
         )
         return _render_undo(undone, undone.events[-1:], dry_run=deed.given["dry_run"])
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return _UNDO_SCHEMA
-
 
 class RollBackView(SpaceWriteView):
     """Undo every event after `to`, all or none. `dry_run` shows it only."""
 
     scopes: ClassVar = {"POST": "admin"}
     serializer_class = RollBackSerializer
+    answer: ClassVar = UndoResult
     example: ClassVar = {"to": "2026-05-12T09:00:00Z", "dry_run": True}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -75,9 +75,6 @@ class RollBackView(SpaceWriteView):
             deed.space, to, deed.actor, deed.now, reason=deed.reason, dry_run=dry_run
         )
         return _render_undo(undone, undone.events, dry_run=dry_run)
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return _UNDO_SCHEMA
 
 
 def _render_undo(

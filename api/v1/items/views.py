@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired
 from uuid import UUID
 
 from django.db.models import Q
@@ -11,6 +11,7 @@ from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
 from api.core.fields import (
@@ -26,6 +27,7 @@ from api.core.fields import (
 )
 from api.core.idempotency import run_once_in_own_transactions
 from api.core.views import HubView
+from api.rows.answers import define_answer, extend_answer
 from api.rows.columns import LIST, NUMBER, OBJECT, TEXT, TIME, Resource, add_id_column
 from api.rows.write_views import build_write_response
 from api.schema.openapi import WRITE_PARAMETERS
@@ -130,11 +132,32 @@ class ReadItemsSerializer(serializers.Serializer[Any]):
     )
 
 
+StoredItem: Any = extend_answer(
+    ITEMS,
+    "StoredItem",
+    "A value with its subject; `score` where it was searched for.",
+    subject=str,
+    score=NotRequired[float | None],
+)
+ItemResults = define_answer(
+    "ItemResults",
+    "By operation: an item or null, the items found, or namespaces.",
+    results=list[StoredItem | list[StoredItem] | list[list[str]] | None],
+)
+
+
+class ItemChanges(TypedDict):
+    """`changed`: how many items are other than before."""
+
+    changed: int
+
+
 class ReadItemsView(HubView):
     """Read items: by key, by what is in them and what they are about, and where there are any."""
 
     scopes: ClassVar = {"POST": "read"}
     serializer_class = ReadItemsSerializer
+    answer: ClassVar = ItemResults
     example: ClassVar = {
         "ops": [
             {"get": {"subject": "ana", "namespace": ["memories", "ana"], "key": "diet"}},
@@ -148,9 +171,6 @@ class ReadItemsView(HubView):
         return Response(
             {"results": _ItemReader(request).run_operations(body.validated_data["ops"])}
         )
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"results": {"type": "array", "items": {}}}}
 
 
 class _ItemReader:
@@ -254,6 +274,7 @@ class WriteItemsView(HubView):
 
     scopes: ClassVar = {"POST": "write"}
     serializer_class = WriteItemsSerializer
+    answer: ClassVar = ItemChanges
     parameters: ClassVar = WRITE_PARAMETERS
     example: ClassVar = {
         "items": [
@@ -280,9 +301,6 @@ class WriteItemsView(HubView):
             keeps=True,
         )
         return build_write_response(answer, replayed=replayed)
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"changed": {"type": "integer"}}}
 
 
 def _build_put(given: dict[str, Any]) -> ItemWrite:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, get_type_hints
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from api.core.authentication import get_request_tenant_id
 from api.core.server_events import format_event
 from api.core.views import HubView
+from api.rows.answers import build_row_type, define_answer
 from api.rows.lists import render_row
 from api.rows.read_views import select_visible_rows
 from api.v1.jobs.views import JOBS
@@ -37,23 +38,23 @@ _PROGRESS_COLUMNS = (
     "last_seq",
     "decisions",
 )
-_PROGRESS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        **{name: JOBS.columns[name].build_schema(nullable=True) for name in _PROGRESS_COLUMNS},
-        "unread": {"type": "integer"},
-    },
-    "required": ["state"],
-}
+_COLUMN_TYPES = get_type_hints(build_row_type(JOBS))
+JobProgress = define_answer(
+    "JobProgress",
+    "A job as it is now; `unread` of its turns are still to be read. Once erased it is `gone`.",
+    **{name: NotRequired[_COLUMN_TYPES[name]] for name in _PROGRESS_COLUMNS if name != "state"},
+    state=str,
+    unread=NotRequired[int],
+)
 EVENT_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "description": "One of the events that follow each other.",
+    "description": "One of the events that follow each other. `data` is JSON.",
     "properties": {
         "event": {"type": "string", "enum": ["progress", "end", "timeout"]},
         "data": {
             "type": "string",
             "contentMediaType": "application/json",
-            "contentSchema": _PROGRESS_SCHEMA,
+            "contentSchema": JobProgress,
             "examples": ['{"state": "running", "unread": 2}'],
         },
     },
@@ -78,11 +79,8 @@ class JobProgressView(HubView):
 
     scopes: ClassVar = {"GET": "read"}
     content_negotiation_class = AnyAcceptNegotiation
-    answer_type = "text/event-stream"
-
-    def build_response_schema(self) -> dict[str, Any]:
-        """Of one event: there are several in an answer."""
-        return EVENT_SCHEMA
+    answer: ClassVar = EVENT_SCHEMA  # of one event: there are several in an answer
+    answer_media_type = "text/event-stream"
 
     def get(self, request: Request, row_id: UUID) -> StreamingHttpResponse:
         tenant_id = get_request_tenant_id(request)

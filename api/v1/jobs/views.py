@@ -9,8 +9,10 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_tenant_id
+from api.rows.answers import build_row_type
 from api.rows.columns import ID, NUMBER, TEXT, TIME, Column, Resource
 from api.rows.lists import render_row
 from api.rows.read_views import TenantListView, select_visible_rows
@@ -20,6 +22,23 @@ from memoryhub.errors import InvalidInput
 from memoryhub.pipeline.ingest.services import cancel_job, retry_job
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
+
+
+class DecisionTarget(TypedDict):
+    id: UUID
+    text: str
+
+
+class Decision(TypedDict):
+    """What became of a claim. `fact_id` is empty where there is no fact of it."""
+
+    text: str
+    op: str
+    reason: str
+    fact_id: str
+    target: DecisionTarget | None
+    turns: list[UUID]
+
 
 JOBS = Resource(
     "job",
@@ -39,7 +58,7 @@ JOBS = Resource(
         "run_after": TIME,
         "started_at": TIME,
         "finished_at": TIME,
-        "decisions": Column("object", "result__decisions", null_value=[]),
+        "decisions": Column("object", "result__decisions", null_value=[], type=list[Decision]),
     },
     order=("-created_at", "-first_seq", "-id"),
 )
@@ -70,7 +89,6 @@ class _JobWriteView(BaseWriteView):
     """A write on a job of what the key sees, answered with the job."""
 
     resource = JOBS
-    answer_status = 200
 
     def post(self, request: Request, row_id: UUID) -> Response:
         asked, tenant_id = self.read_write_fields(request), get_request_tenant_id(request)
@@ -82,22 +100,22 @@ class _JobWriteView(BaseWriteView):
                 return render_row(JOBS, JOBS.select_rows(), row_id)
 
         response = self.run_once(request, write)
-        response.status_code = self.answer_status
+        response.status_code = self.answer_statuses[0]
         return response
 
     def run_write(self, row_id: UUID, actor: str, given: dict[str, Any]) -> None:
         """Inside the tenant's scope."""
         raise NotImplementedError
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return JOBS.build_schema()
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(JOBS)
 
 
 class RetryJobView(_JobWriteView):
     """Try a failed or cancelled job again."""
 
     serializer_class = EmptySerializer
-    answer_status = 202
+    answer_statuses = (202,)
 
     def run_write(self, row_id: UUID, actor: str, given: dict[str, Any]) -> None:
         retry_job(row_id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from typing_extensions import TypedDict
+
 from api.rows.columns import ID, NUMBER, OBJECT, TEXT, TIME, Column, Resource
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
@@ -27,7 +29,19 @@ SESSIONS = Resource(
 )
 
 
-def _load_derived_rows(space: Space, row_id: UUID, shown: dict[str, Any]) -> dict[str, Any]:
+class DerivedRow(TypedDict):
+    """What was derived from a turn."""
+
+    kind: str
+    id: UUID
+    role: str
+
+
+class TurnDetails(TypedDict):
+    made: list[DerivedRow]
+
+
+def _load_derived_rows(space: Space, row_id: UUID, shown: dict[str, Any]) -> TurnDetails:
     """What was derived from the turn. One query."""
     links = Derivation.objects.filter(turn=row_id).order_by("child_type", "child_id")
     rows = links.values_list("child_type", "child_id", "role").distinct()[:200]

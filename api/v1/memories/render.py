@@ -1,54 +1,81 @@
-"""Rows in the words of the API."""
+"""What adding answers with."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import datetime
-from functools import cache
-from typing import Any
+from typing import Any, NotRequired
 from uuid import UUID
 
+from typing_extensions import TypedDict
+
+from api.rows.answers import build_row_type, extend_answer
+from api.v1.jobs.views import JOBS, DecisionTarget
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.ingest.services import IngestResult
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 
-# Dataclasses as JSON has them.
+
+class AddedSpace(TypedDict):
+    id: UUID
+    subject: str
 
 
-# Most of what an answer holds is none of what is looked for below: told by its type, at once.
-_LEAF_TYPES = frozenset({str, int, float, bool, type(None), UUID, datetime})
+class AddedSession(TypedDict):
+    id: UUID
+    name: str
 
 
-def to_plain_values(value: Any, left_out: Collection[str] = ()) -> Any:
-    """As `dataclasses.asdict`, but without a copy of what holds no dataclass, which takes longer
-    than a search; and without the fields `left_out`, at any depth."""
-    if type(value) in _LEAF_TYPES:
-        return value
-    if isinstance(value, Mapping):
-        return {name: to_plain_values(each, left_out) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain_values(each, left_out) for each in value]
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    names = _list_field_names(type(value))
-    return {
-        name: to_plain_values(getattr(value, name), left_out)
-        for name in names
-        if name not in left_out
-    }
+class AddedTurn(TypedDict):
+    """`duplicate`: delivered before, and not stored again."""
+
+    id: UUID
+    seq: int
+    external_id: str
+    occurred_at: datetime
+    time_flag: str
+    duplicate: bool
 
 
-@cache
-def _list_field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+class AddedMessages(TypedDict):
+    """What was stored, and the job that reads it. A repetition of what was erased since tells
+    neither space nor session."""
+
+    space: NotRequired[AddedSpace]
+    session: NotRequired[AddedSession]
+    turns: list[AddedTurn]
+    job_id: UUID | None
 
 
-def render_recall(answer: Any) -> dict[str, Any]:
-    """A search's or a context's answer. By what a memory was found is told with the explanation."""
-    shown: dict[str, Any] = to_plain_values(answer, ("found",) if answer.explain is None else ())
-    return shown
+class DryRunDecision(TypedDict):
+    """What would become of a claim. `turns`: places among the messages."""
+
+    text: str
+    op: str
+    reason: str
+    target: DecisionTarget | None
+    turns: list[int]
+
+
+class DryRunResult(TypedDict):
+    """What would become of messages. Nothing is stored."""
+
+    dry_run: bool
+    new_subject: bool
+    new_turns: int
+    decisions: list[DryRunDecision]
+
+
+class AddBatchResult(TypedDict):
+    items: list[AddedMessages]
+
+
+AddResult = extend_answer(
+    AddedMessages,
+    "AddResult",
+    "What was stored; `job` has the decisions once it has ended.",
+    job=build_row_type(JOBS) | None,
+)
 
 
 def render_job(job: Job) -> dict[str, Any]:

@@ -6,18 +6,33 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from typing_extensions import TypedDict
 
 from api.rows.columns import Column, Resource, build_columns, build_unretired_condition
-from api.rows.sources import load_sources
+from api.rows.sources import Source, load_sources
 from memoryhub.tenants.models import Space
 from notes.models import Entity, Link, Note, Relation
 
 
-def _load_note_details(space: Space, row_id: UUID, shown: dict[str, Any]) -> dict[str, Any]:
+class NoteLink(TypedDict):
+    """A link as one of its notes shows it; `note_id` is the other one."""
+
+    id: UUID
+    note_id: UUID
+    kind: str
+    reason: str
+
+
+class NoteDetails(TypedDict):
+    sources: list[Source]
+    links: list[NoteLink]
+
+
+def _load_note_details(space: Space, row_id: UUID, shown: dict[str, Any]) -> NoteDetails:
     """Sources, and the notes it is linked to. Two queries."""
     links = Link.objects.filter(Q(a=row_id) | Q(b=row_id), active=True, retired_at=None)
     rows = links.order_by("-weight", "id").values("id", "a_id", "b_id", "kind", "reason")[:100]
-    told = [
+    told: list[NoteLink] = [
         {
             "id": row["id"],
             "note_id": row["b_id"] if row["a_id"] == row_id else row["a_id"],

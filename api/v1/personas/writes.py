@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rest_framework import serializers
+from typing_extensions import TypedDict
 
 from api.core.fields import NameField, PatternField
 from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
 from memoryhub.pipeline import corrections
 from personas.dimensions import DIMENSIONS, LEVELS
 
-_WRITTEN_KEY_SCHEMA = {"type": "object", "properties": {"key": {"type": "string"}}}
+
+class WrittenTrait(TypedDict):
+    key: str
+    level: str
+
+
+class WrittenAttribute(TypedDict):
+    key: str
+    value: str
 
 
 class SetTraitSerializer(ReasonSerializer):
@@ -32,6 +41,7 @@ class SetTraitView(SpaceWriteView):
     """Set or withdraw an assessment of the subject."""
 
     serializer_class = SetTraitSerializer
+    answer: ClassVar = WrittenTrait
     example: ClassVar = {"key": "openness", "level": "high"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -39,14 +49,12 @@ class SetTraitView(SpaceWriteView):
         corrections.correct_trait(deed.space, key, level, deed.actor, deed.now, reason=deed.reason)
         return {"key": key, "level": level}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return _WRITTEN_KEY_SCHEMA
-
 
 class SetAttributeView(SpaceWriteView):
     """Set or take away an attribute of the profile."""
 
     serializer_class = SetAttributeSerializer
+    answer: ClassVar = WrittenAttribute
     example: ClassVar = {"key": "home_town", "value": "Porto"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -55,6 +63,3 @@ class SetAttributeView(SpaceWriteView):
             deed.space, key, value, deed.actor, deed.now, reason=deed.reason
         )
         return {"key": key, "value": value}
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return _WRITTEN_KEY_SCHEMA

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired
 from uuid import UUID
 
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_tenant_id
 from api.core.fields import StrictBooleanField
@@ -28,8 +28,9 @@ from api.rows.write_views import (
 from api.schema.openapi import VERSIONED_PARAMETERS
 from api.v1.policies.fields import OverridesField
 from memoryhub.errors import Conflict, VersionOutdated
+from memoryhub.policies.compose import PolicyDifference
 from memoryhub.policies.models import PolicyVersion
-from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.presets import PRESETS, Preset
 from memoryhub.policies.services import (
     PolicyLayers,
     PolicyPreview,
@@ -71,27 +72,21 @@ class SetPolicySerializer(ReasonSerializer):
     dry_run = StrictBooleanField(required=False, default=False)
 
 
-_CHANGES_SCHEMA = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "before": {}, "after": {}},
-    },
-}
-_POLICY_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "version": {"type": "integer"},
-        "in_force": {"type": "string"},
-        "preset": {"type": "string"},
-        "overrides": {"type": "object"},
-        "actor": {"type": "string"},
-        "reason": {"type": "string"},
-        "policy": {"type": "object"},
-        "dry_run": {"type": "boolean"},
-        "changes": _CHANGES_SCHEMA,
-    },
-}
+class EffectivePolicy(TypedDict):
+    """`version`, `preset` and `overrides` are the layer's own; `policy` is what is in force. After
+    a dry run only `policy` and `changes`: what would be another."""
+
+    version: NotRequired[int]
+    in_force: NotRequired[str]
+    preset: NotRequired[str]
+    overrides: NotRequired[dict[str, Any]]
+    actor: NotRequired[str]
+    reason: NotRequired[str]
+    policy: dict[str, Any]
+    dry_run: NotRequired[bool]
+    changes: NotRequired[list[PolicyDifference]]
+
+
 _EXAMPLE_POLICY = {"overrides": {"recall.k_min": 6}, "reason": "more to choose from"}
 
 
@@ -113,6 +108,7 @@ class TenantPolicyView(TenantWriteView):
 
     scopes: ClassVar = {"GET": "read", "POST": "admin"}
     serializer_class = SetPolicySerializer
+    answer: ClassVar = EffectivePolicy
     parameters: ClassVar = VERSIONED_PARAMETERS
     example: ClassVar = _EXAMPLE_POLICY
 
@@ -122,15 +118,13 @@ class TenantPolicyView(TenantWriteView):
     def run_write(self, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
         return change_policy(deed, None)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return _POLICY_SCHEMA
-
 
 class SpacePolicyView(SpaceWriteView):
     """The policy of a subject's space: what it changes of the tenant's."""
 
     scopes: ClassVar = {"GET": "read", "POST": "admin"}
     serializer_class = SetPolicySerializer
+    answer: ClassVar = EffectivePolicy
     parameters: ClassVar = VERSIONED_PARAMETERS
     answer_outlives_erasure = True
     example: ClassVar = _EXAMPLE_POLICY
@@ -141,9 +135,6 @@ class SpacePolicyView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         return change_policy(deed, deed.space)
-
-    def build_response_schema(self) -> dict[str, Any]:
-        return _POLICY_SCHEMA
 
 
 def change_policy(deed: TenantWriteRequest, space: Space | None) -> dict[str, Any]:
@@ -196,44 +187,49 @@ def _build_list_response(items: list[dict[str, Any]]) -> Response:
     return Response({"items": items, "total": len(items), "next": None})
 
 
-def _build_list_schema(shown: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
-            "items": {"type": "array", "items": {"type": "object", "properties": dict(shown)}},
-            "total": {"type": "integer"},
-            "next": {"type": "null"},
-        },
-    }
+class PresetPage(TypedDict):
+    items: list[Preset]
+    total: int
+    next: None
+
+
+class PolicySwitch(TypedDict):
+    """One setting of a policy, by its dotted name."""
+
+    name: str
+    kind: str
+    default: Any
+    help: str
+    bounds: str
+
+
+class PolicySwitchPage(TypedDict):
+    items: list[PolicySwitch]
+    total: int
+    next: None
 
 
 class PresetsView(HubView):
     """The presets there are, with what each changes of the defaults."""
 
     scopes: ClassVar = {"GET": "read"}
+    answer: ClassVar = PresetPage
 
     def get(self, request: Request) -> Response:
         get_request_tenant_id(request)
         return _build_list_response([asdict(preset) for preset in PRESETS.values()])
-
-    def build_response_schema(self) -> dict[str, Any]:
-        words = {name: {"type": "string"} for name in ("name", "title", "summary", "paper")}
-        return _build_list_schema(words | {"overrides": {"type": "object"}})
 
 
 class SwitchesView(HubView):
     """The switches that a policy is made of, with their bounds and what they do."""
 
     scopes: ClassVar = {"GET": "read"}
+    answer: ClassVar = PolicySwitchPage
 
     def get(self, request: Request) -> Response:
         get_request_tenant_id(request)
         found = (find_switch(name) for name in (*SWITCHES, *PURPOSE_SWITCHES))
         return _build_list_response([_render_switch(asdict(each)) for each in found if each])
-
-    def build_response_schema(self) -> dict[str, Any]:
-        words = {name: {"type": "string"} for name in ("name", "kind", "help", "bounds")}
-        return _build_list_schema(words | {"default": {}})
 
 
 def _render_switch(told: dict[str, Any]) -> dict[str, Any]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 from rest_framework import serializers
+from typing_extensions import TypedDict
 
 from api.core.fields import NOT_BLANK, StrictIdField, TextField
-from api.rows.columns import Resource, build_columns, build_unretired_condition
+from api.rows.answers import build_written_type
+from api.rows.columns import Column, Resource, build_columns, build_unretired_condition
 from api.rows.write_views import (
     ReasonSerializer,
     RowWriteView,
     SpaceWriteRequest,
     SpaceWriteView,
-    build_written_row_schema,
     render_written_row,
 )
 from memoryhub.golden.models import GoldenQuestion
@@ -29,11 +30,21 @@ from memoryhub.golden.services import (
 )
 from memoryhub.pipeline.corrections import Correction
 
+
+class ExpectedMemory(TypedDict):
+    """`lineage`: of a fact. `turns`: those that it rests on."""
+
+    kind: Literal["fact", "note", "turn"]
+    id: UUID
+    lineage: str
+    turns: list[UUID]
+
+
 GOLDEN_QUESTIONS = Resource(
     "golden question",
     "A question, and the memories that a search for it should find.",
     GoldenQuestion,
-    build_columns(GoldenQuestion),
+    build_columns(GoldenQuestion) | {"expected": Column("object", type=list[ExpectedMemory])},
     order=("-changed_at", "-id"),
     current_condition=build_unretired_condition,
     version="version",
@@ -87,8 +98,8 @@ class NewGoldenQuestionView(SpaceWriteView):
         )
         return render_written_row(deed.space, GOLDEN_QUESTIONS, saved.row.id, saved.event.id)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_written_row_schema(GOLDEN_QUESTIONS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_written_type(GOLDEN_QUESTIONS)
 
 
 class ChangeGoldenQuestionView(RowWriteView):

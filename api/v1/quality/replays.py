@@ -12,9 +12,11 @@ from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import NameField
+from api.rows.answers import build_named_type, build_page_type, build_row_type
 from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Column, Resource
 from api.rows.lists import get_row, list_rows, render_row
 from api.rows.read_views import (
@@ -25,12 +27,12 @@ from api.rows.read_views import (
     select_visible_rows,
 )
 from api.rows.write_views import BaseWriteView, EmptySerializer, get_whole_tenant_id
-from api.schema.openapi import LOG_PARAMETERS, ROW_PARAMETERS, build_page_schema
+from api.schema.openapi import LOG_PARAMETERS, ROW_PARAMETERS
 from api.v1.policies.fields import OverridesField
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.golden import decisions, replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
-from memoryhub.golden.expectations import compare_outcomes, summarise_outcomes
+from memoryhub.golden.expectations import OutcomeSummary, compare_outcomes, summarise_outcomes
 from memoryhub.golden.models import ReplayAnswer, ReplayRun
 from memoryhub.golden.services import TAG_LENGTH
 from memoryhub.policies.presets import PRESETS
@@ -38,6 +40,22 @@ from memoryhub.policies.services import load_layers
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+
+
+class ReplaySums(TypedDict):
+    current: OutcomeSummary
+    candidate: OutcomeSummary
+
+
+class ReplaySummary(TypedDict):
+    """What a replay has come to so far. `unseen`: switches that change nothing about a search."""
+
+    answered: int
+    wanted: int
+    unseen: list[str]
+    verdicts: dict[str, int]
+    sums: ReplaySums
+
 
 REPLAYS = Resource(
     "replay",
@@ -62,6 +80,7 @@ REPLAYS = Resource(
         "finished_at": TIME,
     },
     order=("-created_at", "-id"),
+    details=ReplaySummary,
 )
 REPLAY_RESULTS = Resource(
     "result",
@@ -82,6 +101,7 @@ REPLAY_RESULTS = Resource(
         "handed": NUMBER,
     },
     order=("question_id", "side", "id"),
+    component="ReplayResult",
 )
 
 
@@ -116,24 +136,15 @@ class ReplayView(ResourceView):
     resource = REPLAYS
     parameters: ClassVar = ROW_PARAMETERS
 
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(REPLAYS)
+
     def get(self, request: Request, row_id: UUID) -> Response:
         with tenant_scope(get_request_tenant_id(request)):
             shown = get_row(request, REPLAYS, select_visible_rows(request, REPLAYS), row_id)
             if "fields" not in request.query_params:
                 shown |= _summarise_replay(ReplayRun.objects.get(id=row_id))
         return build_row_response(request, REPLAYS, shown)
-
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = REPLAYS.build_schema()
-        count, sums = {"type": "integer"}, {"type": "object"}
-        schema["properties"] |= {
-            "answered": count,
-            "wanted": count,
-            "unseen": {"type": "array", "items": {"type": "string"}},
-            "verdicts": {"type": "object", "additionalProperties": count},
-            "sums": {"type": "object", "properties": {"current": sums, "candidate": sums}},
-        }
-        return schema
 
 
 def _summarise_replay(run: ReplayRun) -> dict[str, Any]:
@@ -166,15 +177,15 @@ class ReplayResultsView(ResourceView):
                 list_rows(request, REPLAY_RESULTS, REPLAY_RESULTS.select_rows().filter(run=row_id))
             )
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_page_schema(REPLAY_RESULTS)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(REPLAY_RESULTS)
 
 
 class _ReplayWriteView(BaseWriteView):
     answer_outlives_erasure = True
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"replay": REPLAYS.build_schema()}}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_named_type(REPLAYS)
 
 
 class NewReplayView(_ReplayWriteView):

@@ -10,9 +10,11 @@ from django.db.models import Q, QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
+from typing_extensions import TypedDict
 
 from api.core.fields import NameField, PatternField, StrictIdField
 from api.core.permissions import HasScope
+from api.rows.answers import build_named_type
 from api.rows.columns import ID, LIST, OBJECT, TEXT, TIME, Column, Resource
 from api.rows.lists import render_row
 from api.rows.read_views import TenantListView
@@ -39,7 +41,13 @@ from memoryhub.tenants.scope import tenant_scope
 from notes.models import Proposal, ReviewRule
 
 
-def _load_answers(space: Space, row_id: UUID, shown: dict[str, Any]) -> dict[str, Any]:
+class ConflictDetails(TypedDict):
+    """What it can be answered with, while it is open."""
+
+    answers: list[str]
+
+
+def _load_answers(space: Space, row_id: UUID, shown: dict[str, Any]) -> ConflictDetails:
     open_ = shown["state"] == Proposal.State.OPEN
     return {"answers": list_answers(Proposal.objects.get(id=row_id)) if open_ else []}
 
@@ -68,6 +76,7 @@ CONFLICTS = Resource(
     order=("-created_at", "-id"),
     current_condition=lambda now: Q(state=Proposal.State.OPEN),
     load_details=_load_answers,
+    component="OpenConflict",
 )
 
 
@@ -103,8 +112,8 @@ class _ConflictWriteView(SpaceWriteView):
     def change_conflict(self, deed: SpaceWriteRequest, proposal: Proposal) -> None:
         raise NotImplementedError
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"conflict": CONFLICTS.build_schema()}}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_named_type(CONFLICTS)
 
 
 class DecideConflictView(_ConflictWriteView):
@@ -128,11 +137,25 @@ class ReopenConflictView(_ConflictWriteView):
         answer_proposals.take_back_answer(proposal, deed.actor, deed.now, reason=deed.reason)
 
 
+class ConflictDecision(TypedDict):
+    """What came of one of many: `refused` says why it was not done, "" that it was."""
+
+    id: UUID
+    state: str
+    event_id: UUID | None
+    refused: str
+
+
+class ConflictDecisions(TypedDict):
+    results: list[ConflictDecision]
+
+
 class DecideConflictsView(SpaceWriteView):
     """One answer to many conflicts, each for itself: one that can't be done leaves the others
     alone, and says why."""
 
     serializer_class = DecideConflictsSerializer
+    answer: ClassVar = ConflictDecisions
     example: ClassVar = {"ids": ["0192f0c1-2a3b-7c4d-8e5f-6a7b8c9d0e1f"], "answer": "reject"}
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
@@ -152,14 +175,8 @@ class DecideConflictsView(SpaceWriteView):
             ]
         }
 
-    def build_response_schema(self) -> dict[str, Any]:
-        text, row = {"type": "string"}, {"type": ["string", "null"], "format": "uuid"}
-        shown = {"id": row, "state": text, "event_id": row, "refused": text}
-        result = {"type": "object", "properties": shown}
-        return {"type": "object", "properties": {"results": {"type": "array", "items": result}}}
 
-
-def _render_outcome(outcome: AnswerOutcome) -> dict[str, Any]:
+def _render_outcome(outcome: AnswerOutcome) -> ConflictDecision:
     proposal = outcome.proposal
     return {
         "id": proposal.id,
@@ -236,8 +253,8 @@ class _RuleWriteView(TenantWriteView):
         with tenant_scope(deed.tenant_id):
             return {"review_rule": render_row(REVIEW_RULES, REVIEW_RULES.select_rows(), row_id)}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"review_rule": REVIEW_RULES.build_schema()}}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_named_type(REVIEW_RULES)
 
 
 class NewReviewRuleView(_RuleWriteView):

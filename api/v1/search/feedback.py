@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.core.fields import NameField, StrictIdField
+from api.rows.answers import build_row_type, define_answer
 from api.rows.columns import ID, TEXT, TIME, Column, Resource
 from api.rows.lists import render_row
 from api.rows.write_views import SpaceWriteRequest, SpaceWriteView
@@ -30,6 +31,7 @@ FEEDBACK = Resource(
         "created_at": TIME,
     },
     order=("-created_at", "-id"),
+    component="Verdict",
 )
 
 
@@ -47,6 +49,11 @@ class SetFeedbackView(SpaceWriteView):
     """The key's word on a memory, in place of an earlier one. It changes no memory by itself."""
 
     serializer_class = SetFeedbackSerializer
+    answer: ClassVar = define_answer(
+        "SavedVerdict",
+        "The word as it is kept; null where it was taken back.",
+        feedback=build_row_type(FEEDBACK) | None,
+    )
     example: ClassVar = {
         "kind": "fact",
         "memory_id": "0197a0de-0000-7000-8000-000000000000",
@@ -69,7 +76,3 @@ class SetFeedbackView(SpaceWriteView):
             )
             shown = render_row(FEEDBACK, FEEDBACK.select_rows(), kept.id) if kept else None
         return {"feedback": shown}
-
-    def build_response_schema(self) -> dict[str, Any]:
-        shown = FEEDBACK.build_schema() | {"type": ["object", "null"]}
-        return {"type": "object", "properties": {"feedback": shown}}

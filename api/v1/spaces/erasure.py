@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, get_type_hints
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from api.core.authentication import get_request_key
 from api.core.fields import StrictBooleanField, StrictIdField, TextField
+from api.rows.answers import build_row_type, define_answer
 from api.rows.columns import ID, OBJECT, TEXT, TIME, Resource
 from api.rows.read_views import TenantListView, TenantRowView
 from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
@@ -83,9 +84,15 @@ class EraseView(SpaceWriteView):
         shown = {name: getattr(made, name) for name in RECEIPTS.columns}
         return {"dry_run": False, "receipt": shown}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        shown = {"dry_run": {"type": "boolean"}, "receipt": RECEIPTS.build_schema()}
-        return {"type": "object", "properties": shown}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        plan = get_type_hints(erase_targets.ErasurePlan)
+        return define_answer(
+            "Erasure",
+            "What was erased, by its receipt; after a dry run, what would go.",
+            dry_run=bool,
+            receipt=NotRequired[build_row_type(RECEIPTS)],
+            **{name: NotRequired[kind] for name, kind in plan.items()},
+        )
 
 
 def _build_target(deed: SpaceWriteRequest) -> ErasureTarget:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.fields import StrictBooleanField
+from api.rows.answers import build_row_type, define_answer
 from api.rows.columns import ID, LIST, TEXT, TIME, Resource
 from api.rows.lists import read_fields_parameter, render_row
 from api.rows.read_views import ResourceView, TenantListView, build_row_response, get_space_at_path
@@ -36,6 +37,15 @@ SPACES = Resource(
         "paused_at": TIME,
     },
     order=("subject", "id"),
+    details=define_answer(
+        "SpaceDetails",
+        counts=define_answer(
+            "SpaceCounts",
+            "How many memories of each kind there are.",
+            **dict.fromkeys((*COUNTED_KINDS, "waiting", "failed"), int),
+        ),
+    ),
+    component="Space",
 )
 
 
@@ -59,11 +69,8 @@ class SpaceView(ResourceView):
                 shown["counts"] = _count_memories(space)
         return build_row_response(request, SPACES, shown)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = SPACES.build_schema()
-        counts = {name: {"type": "integer"} for name in (*COUNTED_KINDS, "waiting", "failed")}
-        schema["properties"]["counts"] = {"type": "object", "properties": counts}
-        return schema
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_row_type(SPACES)
 
 
 class PauseSpaceSerializer(serializers.Serializer[Any]):
@@ -87,8 +94,9 @@ class PauseSpaceView(SpaceWriteView):
         with tenant_scope(deed.space.tenant_id):
             return {"space": render_row(SPACES, SPACES.select_rows(), deed.space.id)}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"space": SPACES.build_schema()}}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        about = "The subject as it is now."
+        return define_answer("PausedSpace", about, space=SPACES)
 
 
 def _count_memories(space: Space) -> dict[str, int]:

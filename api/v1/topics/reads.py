@@ -5,19 +5,45 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from typing_extensions import TypedDict
+
 from api.rows.columns import Resource, build_columns, build_unretired_condition
 from api.rows.sources import build_source_loader
 from memoryhub.tenants.models import Space
 from notes.models import Episode, Segment, SegmentPage
 
 
-def _load_segment_pages(space: Space, row_id: UUID, shown: dict[str, Any]) -> dict[str, Any]:
+class SegmentPageRow(TypedDict):
+    """An exchange of a segment; `score`: how well it fits."""
+
+    page_id: UUID
+    session_id: UUID
+    first_seq: int
+    last_seq: int
+    theme: str
+    score: float | None
+
+
+class SegmentDetails(TypedDict):
+    pages: list[SegmentPageRow]
+
+
+def _load_segment_pages(space: Space, row_id: UUID, shown: dict[str, Any]) -> SegmentDetails:
     """The exchanges of a segment, in order. One query."""
     rows = SegmentPage.objects.filter(segment=row_id).order_by("page__first_seq")[:200]
-    names = ("page_id", "page__session_id", "page__first_seq", "page__last_seq", "theme", "score")
-    shorter = [name.removeprefix("page__") for name in names]
-    found = rows.values_list(*names)
-    return {"pages": [dict(zip(shorter, row, strict=True)) for row in found]}
+    return {
+        "pages": [
+            {
+                "page_id": row.page_id,
+                "session_id": row.page.session_id,
+                "first_seq": row.page.first_seq,
+                "last_seq": row.page.last_seq,
+                "theme": row.theme,
+                "score": row.score,
+            }
+            for row in rows.select_related("page")
+        ]
+    }
 
 
 SEGMENTS = Resource(

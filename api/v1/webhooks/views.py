@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -12,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import (
@@ -24,6 +25,7 @@ from api.core.fields import (
 )
 from api.core.idempotency import run_once_in_own_transactions
 from api.core.views import HubView
+from api.rows.answers import build_named_type, build_page_type, define_answer
 from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Column, Resource
 from api.rows.lists import build_status_condition, list_rows, render_row
 from api.rows.read_views import (
@@ -38,7 +40,6 @@ from api.schema.openapi import (
     PAGE_PARAMETERS,
     VERSIONED_PARAMETERS,
     WRITE_PARAMETERS,
-    build_page_schema,
 )
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.models import Space
@@ -98,7 +99,17 @@ DELIVERIES = Resource(
     order=("-created_at", "-id"),
 )
 _EXAMPLE_EVENTS = ["fact.added", "fact.superseded", "conflict.opened"]
-_SECRET_SCHEMA = {"type": "string", "description": "Shown in this answer and never again."}
+WebhookWithSecret = define_answer(
+    "WebhookWithSecret",
+    "`secret`: in the answer that made it, and in no other.",
+    webhook=WEBHOOKS,
+    secret=NotRequired[str],
+)
+
+
+class DeletedWebhook(TypedDict):
+    id: UUID
+    deleted: bool
 
 
 @extend_schema_field(
@@ -197,11 +208,8 @@ class _WebhookWriteView(HubView):
         """The answer. What belongs into it but is not to be kept goes to `told`."""
         raise NotImplementedError
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "properties": {self.response_resource.name: self.response_resource.build_schema()},
-        }
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_named_type(self.response_resource)
 
 
 class NewWebhookView(_WebhookWriteView):
@@ -225,10 +233,8 @@ class NewWebhookView(_WebhookWriteView):
         )
         return _render_webhook(request, hook.id)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = super().build_response_schema()
-        schema["properties"]["secret"] = _SECRET_SCHEMA
-        return schema
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return WebhookWithSecret
 
 
 class ChangeWebhookView(_WebhookWriteView):
@@ -270,10 +276,8 @@ class RotateWebhookView(_WebhookWriteView):
         )
         return _render_webhook(request, hook)
 
-    def build_response_schema(self) -> dict[str, Any]:
-        schema = super().build_response_schema()
-        schema["properties"]["secret"] = _SECRET_SCHEMA
-        return schema
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return WebhookWithSecret
 
 
 class DeleteWebhookView(_WebhookWriteView):
@@ -288,9 +292,8 @@ class DeleteWebhookView(_WebhookWriteView):
         )
         return {"id": str(hook), "deleted": True}
 
-    def build_response_schema(self) -> dict[str, Any]:
-        shown = {"id": {"type": "string", "format": "uuid"}, "deleted": {"type": "boolean"}}
-        return {"type": "object", "properties": shown}
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return DeletedWebhook
 
 
 class PingWebhookView(_WebhookWriteView):
@@ -326,8 +329,8 @@ class DeliveriesView(ResourceView):
                 rows = rows.filter(state=_check_state(state))
             return Response(list_rows(request, DELIVERIES, rows))
 
-    def build_response_schema(self) -> dict[str, Any]:
-        return build_page_schema(DELIVERIES)
+    def get_answer_type(self, method: str, status: int) -> Any:
+        return build_page_type(DELIVERIES)
 
 
 class DeliveryView(TenantRowView):

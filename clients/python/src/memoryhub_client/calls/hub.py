@@ -33,15 +33,21 @@ from memoryhub_client.calls.tenant import (
 from memoryhub_client.errors import JobFailed, StillRunning
 from memoryhub_client.events import EventReader
 from memoryhub_client.flows import Flow, Request, Sleep, build_idempotency_key
-from memoryhub_client.rows.memories import Item, Space
-from memoryhub_client.rows.results import AddResult, Answer, Context, DryRunResult, SearchResult
-from memoryhub_client.rows.tenancy import (
-    ImportResult,
+from memoryhub_client.rows.models import (
+    AddResult,
+    Answer,
+    Context,
+    DryRunResult,
     Job,
+    JobProgress,
     ModelCall,
+    PolicySwitch,
     Preset,
     Receipt,
-    Switch,
+    SearchResult,
+    Space,
+    SpaceImportReport,
+    StoredItem,
     Usage,
 )
 
@@ -93,11 +99,11 @@ class Jobs(RowCalls[M, Job]):
             yield Sleep(every)
 
     @stream
-    def progress(self, id: str) -> Stream[Job]:
+    def progress(self, id: str) -> Stream[JobProgress]:
         """The job whenever it changes, until it has ended; its `state` is "gone" if erased."""
 
-        def parse_job(name: str, data: str) -> Job:
-            return Job.read(json.loads(data))
+        def parse_job(name: str, data: str) -> JobProgress:
+            return JobProgress.read(json.loads(data))
 
         path = f"{self._path}/{id}/progress"
         request = Request("GET", path, patience=_HUB_WAIT_SECONDS)
@@ -108,11 +114,11 @@ class Items(CallGroup[M]):
     """Values of your own by subject, namespace and key."""
 
     @call
-    def get(self, subject: str, namespace: Sequence[str], key: str) -> Flow[Item | None]:
+    def get(self, subject: str, namespace: Sequence[str], key: str) -> Flow[StoredItem | None]:
         """The item, or None."""
         op = {"get": {"subject": subject, "namespace": namespace, "key": key}}
         (told,) = yield from self._read_items([op])
-        return Item.read(told) if told else None
+        return StoredItem.read(told) if told else None
 
     @call
     def search(
@@ -124,7 +130,7 @@ class Items(CallGroup[M]):
         filter: Filter | None = None,
         limit: int = 10,
         offset: int = 0,
-    ) -> Flow[list[Item]]:
+    ) -> Flow[list[StoredItem]]:
         """Items of the namespaces that begin so, nearest to the query first.
 
         `filter`: members of values, equal or by $eq, $ne, $gt, $gte, $lt, $lte.
@@ -133,7 +139,7 @@ class Items(CallGroup[M]):
         (told,) = yield from self._read_items(
             [{"search": {**asked, "limit": limit, "offset": offset}}]
         )
-        return [Item.read(each) for each in told]
+        return [StoredItem.read(each) for each in told]
 
     @call
     def put(
@@ -352,9 +358,9 @@ class HubCalls(SharedCalls[M]):
         return self._build_listing(Preset, "policy/presets")
 
     @pages
-    def switches(self) -> Listing[Switch]:
+    def switches(self) -> Listing[PolicySwitch]:
         """All that a policy can set."""
-        return self._build_listing(Switch, "policy/switches")
+        return self._build_listing(PolicySwitch, "policy/switches")
 
     @call
     def import_spaces(
@@ -365,7 +371,7 @@ class HubCalls(SharedCalls[M]):
         dry_run: bool = False,
         restore_erased: bool = False,
         key: str | None = None,
-    ) -> Flow[ImportResult]:
+    ) -> Flow[SpaceImportReport]:
         """Bring a file of `export` in: all of it or nothing. Takes a key with the scope admin.
 
         `subject`: another name than the file's. `restore_erased`: also what was erased here.
@@ -379,7 +385,7 @@ class HubCalls(SharedCalls[M]):
         request = Request(
             "POST", "import", query, content=file, headers=headers, patience=FILE_SECONDS
         )
-        return self._read_row(ImportResult, self._send_for_json(request))
+        return self._read_row(SpaceImportReport, self._send_for_json(request))
 
     @call
     def request(

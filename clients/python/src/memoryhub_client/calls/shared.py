@@ -9,7 +9,7 @@ from memoryhub_client.calls.base import CallGroup, build_query
 from memoryhub_client.calls.methods import Listing, M, Stream, call, pages, stream
 from memoryhub_client.events import FileReader
 from memoryhub_client.flows import Flow, Request
-from memoryhub_client.rows.tenancy import Policy, PolicyVersion
+from memoryhub_client.rows.models import EffectivePolicy, PolicyVersion
 
 # A file is made, and taken in, while the request waits.
 FILE_SECONDS = 600.0
@@ -17,9 +17,9 @@ FILE_SECONDS = 600.0
 
 class SharedCalls(CallGroup[M]):
     @call
-    def policy(self) -> Flow[Policy]:
+    def policy(self) -> Flow[EffectivePolicy]:
         """What is changed here, and all that is in force."""
-        return self._fetch_row(Policy, self._build_path("policy"))
+        return self._fetch_row(EffectivePolicy, self._build_path("policy"))
 
     @call
     def set_policy(
@@ -31,11 +31,12 @@ class SharedCalls(CallGroup[M]):
         reason: str = "",
         version: int | None = None,
         key: str | None = None,
-    ) -> Flow[Policy]:
+    ) -> Flow[EffectivePolicy]:
         """A new version: all that is to differ, by dotted names. Takes the scope admin."""
         body = {"overrides": overrides, "preset": preset, "reason": reason, "dry_run": dry_run}
         return self._read_row(
-            Policy, self._write_for_json(self._build_path("policy"), body, key=key, version=version)
+            EffectivePolicy,
+            self._write_for_json(self._build_path("policy"), body, key=key, version=version),
         )
 
     @pages

@@ -12,9 +12,15 @@ from memoryhub_client.calls.methods import Listing, M, Runner, call, pages
 from memoryhub_client.calls.shared import SharedCalls
 from memoryhub_client.calls.tenant import PersonLinks
 from memoryhub_client.flows import Flow, quote_path
-from memoryhub_client.rows import memories
-from memoryhub_client.rows.memories import Difference, HeldRow, Tool, ToolStep, UndoResult
-from memoryhub_client.rows.tenancy import Erasure
+from memoryhub_client.rows import models
+from memoryhub_client.rows.models import (
+    AgentTool,
+    Difference,
+    Erasure,
+    HeldRow,
+    ToolStep,
+    UndoResult,
+)
 
 Target = Literal["turns", "session", "facts", "subject"]
 
@@ -61,14 +67,14 @@ class SpaceCalls(SharedCalls[M]):
         )
 
     @call
-    def get(self) -> Flow[memories.Space]:
+    def get(self) -> Flow[models.Space]:
         """The subject, with how many memories of each kind there are."""
-        return self._fetch_row(memories.Space, self._path)
+        return self._fetch_row(models.Space, self._path)
 
     @call
-    def pause(self, *, paused: bool = True, key: str | None = None) -> Flow[memories.Space]:
+    def pause(self, *, paused: bool = True, key: str | None = None) -> Flow[models.Space]:
         """Keep nothing of what is said, from now on or no longer. What is remembered stays."""
-        return self._write_row(memories.Space, f"{self._path}/pause", {"paused": paused}, key)
+        return self._write_row(models.Space, f"{self._path}/pause", {"paused": paused}, key)
 
     @pages
     def as_of(self, at: Time, *, kind: str | None = None) -> Listing[HeldRow]:
@@ -118,10 +124,10 @@ class SpaceCalls(SharedCalls[M]):
         return self._read_row(Erasure, self._write_for_json(f"{self._path}/erase", body, key=key))
 
     @call
-    def tools(self) -> Flow[builtins.list[Tool]]:
+    def tools(self) -> Flow[builtins.list[AgentTool]]:
         """The tools by which an agent looks after its own memory, as functions for a model."""
         told = yield from self._fetch_json(f"{self._path}/tools")
-        return [Tool.read(each) for each in told["tools"]]
+        return [AgentTool.read(each) for each in told["tools"]]
 
     @call
     def use_tool(

@@ -13,11 +13,11 @@ from memoryhub_client.calls.base import SEND_NULL, Filter, ListCalls, RowCalls, 
 from memoryhub_client.calls.methods import Listing, M, call, pages
 from memoryhub_client.flows import Flow
 from memoryhub_client.rows.base import Written
-from memoryhub_client.rows.memories import (
+from memoryhub_client.rows.models import (
     Block,
     BlockVersion,
     Change,
-    DecisionResults,
+    ConflictDecisions,
     Entity,
     Episode,
     Event,
@@ -328,11 +328,11 @@ class Conflicts(RowCalls[M, OpenConflict]):
     @call
     def decide_many(
         self, ids: Sequence[str], answer: str, *, reason: str = "", key: str | None = None
-    ) -> Flow[DecisionResults]:
+    ) -> Flow[ConflictDecisions]:
         """Accept, keep_both or reject each of them; one that can't be leaves the others alone."""
         body = {"ids": list(ids), "answer": answer, "reason": reason}
         told = yield from self._write_for_json(f"{self._path}/decide-many", body, key=key)
-        return DecisionResults.read(told)
+        return ConflictDecisions.read(told)
 
     @call
     def take_back(

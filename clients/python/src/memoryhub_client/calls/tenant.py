@@ -13,15 +13,17 @@ from memoryhub_client.calls.base import CallGroup, ListCalls, RowCalls, Time
 from memoryhub_client.calls.methods import Listing, M, call, pages
 from memoryhub_client.calls.shared import FILE_SECONDS
 from memoryhub_client.flows import Flow
-from memoryhub_client.rows.tenancy import (
+from memoryhub_client.rows.models import (
     AuditEntry,
     Delivery,
     Import,
     Key,
+    KeyWithSecret,
     LoggedRequest,
     Member,
     NewMember,
     PersonLink,
+    PersonLinkWithAddress,
     Replay,
     ReplayResult,
     ReviewRule,
@@ -46,16 +48,18 @@ class Keys(ListCalls[M, Key]):
         *,
         subject: str = "",
         expires_at: Time | None = None,
-    ) -> Flow[Key]:
+    ) -> Flow[KeyWithSecret]:
         """A key, with its secret in `key`. `subject`: the only one it reaches."""
         body = {"name": name, "scopes": scopes, "subject": subject, "expires_at": expires_at}
-        return self._read_row(Key, self._write_unrepeatable(f"{self._path}/new", body))
+        return self._read_row(KeyWithSecret, self._write_unrepeatable(f"{self._path}/new", body))
 
     @call
-    def rotate(self, id: str, *, overlap_hours: int = 24) -> Flow[Key]:
+    def rotate(self, id: str, *, overlap_hours: int = 24) -> Flow[KeyWithSecret]:
         """Another secret with the same rights, in `key`."""
         body = {"overlap_hours": overlap_hours}
-        return self._read_row(Key, self._write_unrepeatable(f"{self._path}/{id}/rotate", body))
+        return self._read_row(
+            KeyWithSecret, self._write_unrepeatable(f"{self._path}/{id}/rotate", body)
+        )
 
     @call
     def revoke(self, id: str, *, key: str | None = None) -> Flow[Key]:
@@ -67,11 +71,13 @@ class PersonLinks(ListCalls[M, PersonLink]):
     _row = PersonLink
 
     @call
-    def new(self, *, expires_at: Time | None = None, note: str = "") -> Flow[PersonLink]:
+    def new(self, *, expires_at: Time | None = None, note: str = "") -> Flow[PersonLinkWithAddress]:
         """A link to send to the person, in `url`: with it they see, correct, export and may erase
         what is remembered of them. For a week unless given, ninety days at most."""
         body = {"expires_at": expires_at, "note": note}
-        return self._read_row(PersonLink, self._write_unrepeatable(f"{self._path}/new", body))
+        return self._read_row(
+            PersonLinkWithAddress, self._write_unrepeatable(f"{self._path}/new", body)
+        )
 
     @call
     def revoke(self, id: str, *, key: str | None = None) -> Flow[PersonLink]:

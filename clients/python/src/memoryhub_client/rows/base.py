@@ -36,6 +36,16 @@ class Row:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
 
+class JobRow(Row):
+    """What jobs have besides."""
+
+    state: Any
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ("done", "dead", "cancelled", "gone")
+
+
 R = TypeVar("R", bound=Row)
 
 

