@@ -9,13 +9,13 @@ class APIConfig(AppConfig):
     verbose_name = "API"
 
     def ready(self) -> None:
-        from api import request_log
-        from api.idempotency import forget_answers
-        from memoryhub.pipeline.erasing import also_purge
-        from memoryhub.pipeline.sweeping import TASKS
-        from memoryhub.recall import keeping
+        from api.core import request_log
+        from api.core.idempotency import erase_answers
+        from memoryhub.pipeline.erasure.erase_targets import register_purge
+        from memoryhub.pipeline.steps.maintenance.sweep import SWEEP_TASKS
+        from memoryhub.recall.log import retention
 
-        also_purge(forget_answers)
-        also_purge(keeping.forget)
-        if keeping.sweep not in TASKS:
-            TASKS.extend((keeping.sweep, request_log.sweep))
+        register_purge(erase_answers)
+        register_purge(retention.delete_entries_since)
+        if retention.sweep_recall_log not in SWEEP_TASKS:
+            SWEEP_TASKS.extend((retention.sweep_recall_log, request_log.sweep_request_log))

@@ -7,203 +7,206 @@ from typing import Any
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from api import views
-from api.answering import AnswerView
-from api.columns import Resource
-from api.pages import RedocView, SwaggerView
-from api.progress import JobProgressView
-from api.resources import (
-    activity,
-    block_writes,
-    blocks,
-    erasing,
-    exchange,
-    fact_writes,
-    facts,
-    feedback,
-    golden,
-    history,
-    history_writes,
-    imports,
-    items,
-    jobs,
-    keys,
-    members,
-    note_writes,
-    person_links,
-    persona_writes,
-    personas,
-    policies,
-    replays,
-    review,
-    spaces,
-    usage,
-    webhooks,
-)
-from api.resources.abstractions import EPISODES, SEGMENTS
-from api.resources.associations import ENTITIES, LINKS, NOTES, RELATIONS
-from api.resources.base import ListView, RowView, TenantRowView
-from api.resources.dialogue import SESSIONS, TURNS
-from api.resources.facts import FACTS
-from api.resources.history import EVENTS, HISTORY
-from api.resources.items import ITEMS
-from api.resources.personas import PROFILE
-from api.resources.quality import QUALITY
-from api.resources.review import CONFLICTS
+from api.core import views
+from api.rows.columns import Resource
+from api.rows.read_views import SpaceListView, SpaceRowView, TenantRowView
+from api.schema.pages import RedocView, SwaggerView
+from api.v1.access import keys, members, person_links
+from api.v1.activity import usage
+from api.v1.activity import views as activity_views
+from api.v1.blocks import reads, writes
+from api.v1.exchange import files, imports
+from api.v1.facts import reads as facts_reads
+from api.v1.facts import writes as facts_writes
+from api.v1.facts.reads import FACTS
+from api.v1.history import reads as history_reads
+from api.v1.history import writes as history_writes
+from api.v1.history.reads import EVENTS, ROW_CHANGES
+from api.v1.items import views as items_views
+from api.v1.items.views import ITEMS
+from api.v1.jobs import views as jobs_views
+from api.v1.jobs.progress import JobProgressView
+from api.v1.memories.dialogues import SESSIONS, TURNS
+from api.v1.notes import writes as notes_writes
+from api.v1.notes.reads import ENTITIES, LINKS, NOTES, RELATIONS
+from api.v1.personas import reads as personas_reads
+from api.v1.personas import writes as personas_writes
+from api.v1.personas.reads import PROFILE_ATTRIBUTES
+from api.v1.policies import views as policies_views
+from api.v1.quality import golden, replays
+from api.v1.quality.readings import QUALITY_READINGS
+from api.v1.review import conflicts
+from api.v1.review.conflicts import CONFLICTS
+from api.v1.search import feedback
+from api.v1.search.answer import AnswerView
+from api.v1.spaces import erasure
+from api.v1.spaces import views as spaces_views
+from api.v1.topics.reads import EPISODES, SEGMENTS
+from api.v1.webhooks import views as webhooks_views
 
 app_name = "api"
-_open: dict[str, Any] = {
+_OPEN_OPTIONS: dict[str, Any] = {
     "authentication_classes": [],
     "permission_classes": [],
     "http_method_names": ["get", "head"],
 }
 
 
-def _space(route: str, view: Any, name: str, **options: Any) -> URLPattern:
+def _build_space_route(route: str, view: Any, name: str, **options: Any) -> URLPattern:
     made: URLPattern = path(f"spaces/<path:subject>/{route}", view.as_view(**options), name=name)
     return made
 
 
-def _of(resource: Resource, plural: str, name: str) -> list[URLPattern]:
+def _build_row_routes(resource: Resource, plural: str, name: str) -> list[URLPattern]:
     """A list and its rows."""
     return [
-        _space(plural, ListView, plural, resource=resource),
-        _space(f"{plural}/<uuid:row_id>", RowView, name, resource=resource),
+        _build_space_route(plural, SpaceListView, plural, resource=resource),
+        _build_space_route(f"{plural}/<uuid:row_id>", SpaceRowView, name, resource=resource),
     ]
 
 
-def _deeds(plural: str, name: str, **views: Any) -> list[URLPattern]:
+def _build_action_routes(plural: str, name: str, **views: Any) -> list[URLPattern]:
     """What can be done to a row, by its verb."""
     return [
-        _space(f"{plural}/<uuid:row_id>/{verb}", view, f"{name}-{verb}")
+        _build_space_route(f"{plural}/<uuid:row_id>/{verb}", view, f"{name}-{verb}")
         for verb, view in views.items()
     ]
 
 
 urlpatterns = [
-    path("memories", views.MemoriesView.as_view(), name="memories"),
-    path("memories/batch", views.BatchView.as_view(), name="memories-batch"),
+    path("memories", views.AddMemoriesView.as_view(), name="memories"),
+    path("memories/batch", views.AddBatchView.as_view(), name="memories-batch"),
     path("search", views.SearchView.as_view(), name="search"),
     path("context", views.ContextView.as_view(), name="context"),
     path("answer", AnswerView.as_view(), name="answer"),
     path("imports", imports.ImportsView.as_view(), name="imports"),
     path("imports/<uuid:row_id>", TenantRowView.as_view(resource=imports.IMPORTS), name="import"),
     path("imports/<uuid:row_id>/take", imports.TakeImportView.as_view(), name="import-take"),
-    path("jobs", jobs.JobsView.as_view(), name="jobs"),
-    path("jobs/<uuid:row_id>", TenantRowView.as_view(resource=jobs.JOBS), name="job"),
-    path("jobs/<uuid:row_id>/retry", jobs.JobRetryView.as_view(), name="job-retry"),
-    path("jobs/<uuid:row_id>/cancel", jobs.JobCancelView.as_view(), name="job-cancel"),
+    path("jobs", jobs_views.JobsView.as_view(), name="jobs"),
+    path("jobs/<uuid:row_id>", TenantRowView.as_view(resource=jobs_views.JOBS), name="job"),
+    path("jobs/<uuid:row_id>/retry", jobs_views.RetryJobView.as_view(), name="job-retry"),
+    path("jobs/<uuid:row_id>/cancel", jobs_views.CancelJobView.as_view(), name="job-cancel"),
     path("jobs/<uuid:row_id>/progress", JobProgressView.as_view(), name="job-progress"),
-    path("schema", SpectacularAPIView.as_view(**_open), name="schema"),
-    path("docs", SwaggerView.as_view(url_name="api:schema", **_open), name="docs"),
-    path("redoc", RedocView.as_view(url_name="api:schema", **_open), name="redoc"),
-    *_of(SESSIONS, "sessions", "session"),
-    *_of(TURNS, "turns", "turn"),
-    _space("facts", facts.FactsView, "facts"),
-    _space("facts/<uuid:row_id>", RowView, "fact", resource=FACTS),
-    _space("facts/<uuid:row_id>/versions", facts.FactVersionsView, "fact-versions"),
-    *_deeds(
+    path("schema", SpectacularAPIView.as_view(**_OPEN_OPTIONS), name="schema"),
+    path("docs", SwaggerView.as_view(url_name="api:schema", **_OPEN_OPTIONS), name="docs"),
+    path("redoc", RedocView.as_view(url_name="api:schema", **_OPEN_OPTIONS), name="redoc"),
+    *_build_row_routes(SESSIONS, "sessions", "session"),
+    *_build_row_routes(TURNS, "turns", "turn"),
+    _build_space_route("facts", facts_reads.FactsView, "facts"),
+    _build_space_route("facts/<uuid:row_id>", SpaceRowView, "fact", resource=FACTS),
+    _build_space_route(
+        "facts/<uuid:row_id>/versions", facts_reads.FactVersionsView, "fact-versions"
+    ),
+    *_build_action_routes(
         "facts",
         "fact",
-        correct=fact_writes.CorrectFactView,
-        end=fact_writes.EndFactView,
-        retract=fact_writes.RetractFactView,
-        forget=fact_writes.ForgetFactView,
-        restore=fact_writes.RestoreFactView,
-        pin=fact_writes.PinFactView,
+        correct=facts_writes.CorrectFactView,
+        end=facts_writes.EndFactView,
+        retract=facts_writes.RetractFactView,
+        forget=facts_writes.ForgetFactView,
+        restore=facts_writes.RestoreFactView,
+        pin=facts_writes.PinFactView,
     ),
-    *_of(NOTES, "notes", "note"),
-    *_deeds(
+    *_build_row_routes(NOTES, "notes", "note"),
+    *_build_action_routes(
         "notes",
         "note",
-        describe=note_writes.DescribeNoteView,
-        pin=note_writes.PinNoteView,
-        delete=note_writes.DeleteNoteView,
+        describe=notes_writes.DescribeNoteView,
+        pin=notes_writes.PinNoteView,
+        delete=notes_writes.DeleteNoteView,
     ),
-    *_of(LINKS, "links", "link"),
-    *_of(ENTITIES, "entities", "entity"),
-    *_of(RELATIONS, "relations", "relation"),
-    *_of(SEGMENTS, "segments", "segment"),
-    *_of(EPISODES, "episodes", "episode"),
-    _space("traits", personas.TraitsView, "traits"),
-    _space("traits/<uuid:row_id>", personas.TraitView, "trait"),
-    _space("traits/set", persona_writes.SetTraitView, "trait-set"),
-    _space("profile", ListView, "profile", resource=PROFILE),
-    _space("profile/set", persona_writes.SetAttributeView, "profile-set"),
-    _space("blocks", blocks.BlocksView, "blocks"),
-    _space("blocks/new", block_writes.NewBlockView, "block-new"),
-    _space("blocks/<uuid:row_id>", blocks.BlockView, "block"),
-    _space("blocks/<uuid:row_id>/versions", blocks.BlockVersionsView, "block-versions"),
-    *_deeds(
+    *_build_row_routes(LINKS, "links", "link"),
+    *_build_row_routes(ENTITIES, "entities", "entity"),
+    *_build_row_routes(RELATIONS, "relations", "relation"),
+    *_build_row_routes(SEGMENTS, "segments", "segment"),
+    *_build_row_routes(EPISODES, "episodes", "episode"),
+    _build_space_route("traits", personas_reads.TraitsView, "traits"),
+    _build_space_route("traits/<uuid:row_id>", personas_reads.TraitView, "trait"),
+    _build_space_route("traits/set", personas_writes.SetTraitView, "trait-set"),
+    _build_space_route("profile", SpaceListView, "profile", resource=PROFILE_ATTRIBUTES),
+    _build_space_route("profile/set", personas_writes.SetAttributeView, "profile-set"),
+    _build_space_route("blocks", reads.BlocksView, "blocks"),
+    _build_space_route("blocks/new", writes.NewBlockView, "block-new"),
+    _build_space_route("blocks/<uuid:row_id>", reads.BlockView, "block"),
+    _build_space_route("blocks/<uuid:row_id>/versions", reads.BlockVersionsView, "block-versions"),
+    *_build_action_routes(
         "blocks",
         "block",
-        revise=block_writes.ReviseBlockView,
-        delete=block_writes.DeleteBlockView,
-        attach=block_writes.AttachBlockView,
-        detach=block_writes.DetachBlockView,
+        revise=writes.ReviseBlockView,
+        delete=writes.DeleteBlockView,
+        attach=writes.AttachBlockView,
+        detach=writes.DetachBlockView,
     ),
-    _space("tools", block_writes.ToolsView, "tools"),
-    *_of(EVENTS, "events", "event"),
-    *_deeds("events", "event", undo=history_writes.UndoView),
-    _space("roll-back", history_writes.RollBackView, "roll-back"),
-    _space("history", ListView, "history", resource=HISTORY),
-    _space("as-of", history.AsOfView, "as-of"),
-    _space("changes", history.ChangesView, "changes"),
-    *_of(CONFLICTS, "conflicts", "conflict"),
-    _space("conflicts/decide-many", review.DecideManyView, "conflicts-decide-many"),
-    *_deeds("conflicts", "conflict", decide=review.DecideView),
-    _space("conflicts/<uuid:row_id>/take-back", review.TakeBackView, "conflict-take-back"),
-    path("review-rules", review.RulesView.as_view(), name="review-rules"),
-    path("review-rules/new", review.NewRuleView.as_view(), name="review-rule-new"),
+    _build_space_route("tools", writes.AgentToolsView, "tools"),
+    *_build_row_routes(EVENTS, "events", "event"),
+    *_build_action_routes("events", "event", undo=history_writes.UndoEventView),
+    _build_space_route("roll-back", history_writes.RollBackView, "roll-back"),
+    _build_space_route("history", SpaceListView, "history", resource=ROW_CHANGES),
+    _build_space_route("as-of", history_reads.AsOfView, "as-of"),
+    _build_space_route("changes", history_reads.ChangesView, "changes"),
+    *_build_row_routes(CONFLICTS, "conflicts", "conflict"),
+    _build_space_route(
+        "conflicts/decide-many", conflicts.DecideConflictsView, "conflicts-decide-many"
+    ),
+    *_build_action_routes("conflicts", "conflict", decide=conflicts.DecideConflictView),
+    _build_space_route(
+        "conflicts/<uuid:row_id>/take-back", conflicts.ReopenConflictView, "conflict-take-back"
+    ),
+    path("review-rules", conflicts.ReviewRulesView.as_view(), name="review-rules"),
+    path("review-rules/new", conflicts.NewReviewRuleView.as_view(), name="review-rule-new"),
     path(
         "review-rules/<uuid:row_id>/remove",
-        review.RemoveRuleView.as_view(),
+        conflicts.RemoveReviewRuleView.as_view(),
         name="review-rule-remove",
     ),
-    _space("quality", ListView, "quality", resource=QUALITY),
-    _space("erase", erasing.EraseView, "erase"),
-    _space("export", exchange.ExportView, "export"),
-    _space("pause", spaces.PauseView, "pause"),
-    _space("person-links", person_links.PersonLinksView, "person-links"),
-    _space("person-links/new", person_links.NewPersonLinkView, "person-link-new"),
-    *_deeds("person-links", "person-link", revoke=person_links.RevokePersonLinkView),
-    path("export", exchange.TenantExportView.as_view(), name="tenant-export"),
-    path("import", exchange.ImportView.as_view(), name="import-export"),
-    path("requests", activity.RequestsView.as_view(), name="requests"),
-    path("audit", activity.AuditView.as_view(), name="audit"),
+    _build_space_route("quality", SpaceListView, "quality", resource=QUALITY_READINGS),
+    _build_space_route("erase", erasure.EraseView, "erase"),
+    _build_space_route("export", files.ExportSpaceView, "export"),
+    _build_space_route("pause", spaces_views.PauseSpaceView, "pause"),
+    _build_space_route("person-links", person_links.PersonLinksView, "person-links"),
+    _build_space_route("person-links/new", person_links.NewPersonLinkView, "person-link-new"),
+    *_build_action_routes("person-links", "person-link", revoke=person_links.RevokePersonLinkView),
+    path("export", files.ExportTenantView.as_view(), name="tenant-export"),
+    path("import", files.ImportFileView.as_view(), name="import-export"),
+    path("requests", activity_views.RequestsView.as_view(), name="requests"),
+    path("audit", activity_views.AuditView.as_view(), name="audit"),
     path("usage", usage.UsageView.as_view(), name="usage"),
-    path("usage/calls", usage.CallsView.as_view(), name="usage-calls"),
+    path("usage/calls", usage.ModelCallsView.as_view(), name="usage-calls"),
     path("keys", keys.KeysView.as_view(), name="keys"),
     path("keys/new", keys.NewKeyView.as_view(), name="key-new"),
     path("keys/<uuid:row_id>/rotate", keys.RotateKeyView.as_view(), name="key-rotate"),
     path("keys/<uuid:row_id>/revoke", keys.RevokeKeyView.as_view(), name="key-revoke"),
-    path("webhooks", webhooks.WebhooksView.as_view(), name="webhooks"),
-    path("webhooks/new", webhooks.NewWebhookView.as_view(), name="webhook-new"),
-    path("webhooks/<uuid:row_id>", webhooks.WebhookView.as_view(), name="webhook"),
+    path("webhooks", webhooks_views.WebhooksView.as_view(), name="webhooks"),
+    path("webhooks/new", webhooks_views.NewWebhookView.as_view(), name="webhook-new"),
+    path("webhooks/<uuid:row_id>", webhooks_views.WebhookView.as_view(), name="webhook"),
     *(
         path(f"webhooks/<uuid:row_id>/{verb}", view.as_view(), name=f"webhook-{verb}")
         for verb, view in (
-            ("change", webhooks.ChangeWebhookView),
-            ("rotate", webhooks.RotateWebhookView),
-            ("delete", webhooks.DeleteWebhookView),
-            ("ping", webhooks.PingWebhookView),
-            ("deliveries", webhooks.DeliveriesView),
+            ("change", webhooks_views.ChangeWebhookView),
+            ("rotate", webhooks_views.RotateWebhookView),
+            ("delete", webhooks_views.DeleteWebhookView),
+            ("ping", webhooks_views.PingWebhookView),
+            ("deliveries", webhooks_views.DeliveriesView),
         )
     ),
-    path("deliveries/<uuid:row_id>", webhooks.DeliveryView.as_view(), name="delivery"),
+    path("deliveries/<uuid:row_id>", webhooks_views.DeliveryView.as_view(), name="delivery"),
     path(
         "deliveries/<uuid:row_id>/replay",
-        webhooks.ReplayDeliveryView.as_view(),
+        webhooks_views.ReplayDeliveryView.as_view(),
         name="delivery-replay",
     ),
     path("members", members.MembersView.as_view(), name="members"),
     path("members/new", members.NewMemberView.as_view(), name="member-new"),
-    path("members/<uuid:row_id>/role", members.RoleView.as_view(), name="member-role"),
+    path("members/<uuid:row_id>/role", members.SetMemberRoleView.as_view(), name="member-role"),
     path("members/<uuid:row_id>/remove", members.RemoveMemberView.as_view(), name="member-remove"),
-    path("policy", policies.TenantPolicyView.as_view(), name="tenant-policy"),
-    path("policy/versions", policies.PolicyVersionsView.as_view(), name="tenant-policy-versions"),
-    path("policy/presets", policies.PresetsView.as_view(), name="presets"),
-    path("policy/switches", policies.SwitchesView.as_view(), name="switches"),
+    path("policy", policies_views.TenantPolicyView.as_view(), name="tenant-policy"),
+    path(
+        "policy/versions",
+        policies_views.PolicyVersionsView.as_view(),
+        name="tenant-policy-versions",
+    ),
+    path("policy/presets", policies_views.PresetsView.as_view(), name="presets"),
+    path("policy/switches", policies_views.SwitchesView.as_view(), name="switches"),
     path("replays", replays.ReplaysView.as_view(), name="replays"),
     path("replays/new", replays.NewReplayView.as_view(), name="replay-new"),
     path("replays/<uuid:row_id>", replays.ReplayView.as_view(), name="replay"),
@@ -212,25 +215,27 @@ urlpatterns = [
     ),
     path("replays/<uuid:row_id>/cancel", replays.CancelReplayView.as_view(), name="replay-cancel"),
     path("replays/<uuid:row_id>/decide", replays.DecideReplayView.as_view(), name="replay-decide"),
-    path("receipts", erasing.ReceiptsView.as_view(), name="receipts"),
-    path("receipts/<uuid:row_id>", erasing.ReceiptView.as_view(), name="receipt"),
-    *_of(golden.QUESTIONS, "golden", "golden-question"),
-    _space("golden/new", golden.NewQuestionView, "golden-new"),
-    *_deeds(
+    path("receipts", erasure.ReceiptsView.as_view(), name="receipts"),
+    path("receipts/<uuid:row_id>", erasure.ReceiptView.as_view(), name="receipt"),
+    *_build_row_routes(golden.GOLDEN_QUESTIONS, "golden", "golden-question"),
+    _build_space_route("golden/new", golden.NewGoldenQuestionView, "golden-new"),
+    *_build_action_routes(
         "golden",
         "golden",
-        change=golden.ChangeQuestionView,
-        remove=golden.RemoveQuestionView,
+        change=golden.ChangeGoldenQuestionView,
+        remove=golden.RemoveGoldenQuestionView,
     ),
-    _space("feedback", ListView, "feedback", resource=feedback.FEEDBACK),
-    _space("feedback/set", feedback.SetFeedbackView, "feedback-set"),
-    _space("policy", policies.SpacePolicyView, "policy"),
-    _space("policy/versions", policies.SpacePolicyVersionsView, "policy-versions"),
-    *_of(ITEMS, "items", "item"),
-    path("items/read", items.ReadItemsView.as_view(), name="items-read"),
-    path("items/write", items.WriteItemsView.as_view(), name="items-write"),
-    path("spaces", spaces.SpacesView.as_view(), name="spaces"),
+    _build_space_route("feedback", SpaceListView, "feedback", resource=feedback.FEEDBACK),
+    _build_space_route("feedback/set", feedback.SetFeedbackView, "feedback-set"),
+    _build_space_route("policy", policies_views.SpacePolicyView, "policy"),
+    _build_space_route(
+        "policy/versions", policies_views.SpacePolicyVersionsView, "policy-versions"
+    ),
+    *_build_row_routes(ITEMS, "items", "item"),
+    path("items/read", items_views.ReadItemsView.as_view(), name="items-read"),
+    path("items/write", items_views.WriteItemsView.as_view(), name="items-write"),
+    path("spaces", spaces_views.SpacesView.as_view(), name="spaces"),
     # Last of them: a subject may have slashes in its name.
-    path("spaces/<path:subject>", spaces.SpaceView.as_view(), name="space"),
+    path("spaces/<path:subject>", spaces_views.SpaceView.as_view(), name="space"),
     re_path(r"^[\s\S]*$", views.NotFoundView.as_view(), name="not-found"),
 ]

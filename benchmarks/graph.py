@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-NAME = "graph-benchmark"
-SETTLED = 60_000  # milliseconds
-TIMES = """() => {
+CHROMIUM_FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+BENCHMARK_NAME = "graph-benchmark"
+SETTLE_TIMEOUT = 60_000  # milliseconds
+TIMES_SCRIPT = """() => {
   const [page] = performance.getEntriesByType("navigation");
   const data = performance.getEntriesByType("resource").find((e) => e.name.includes("data.json"));
   const at = (name) => performance.getEntriesByName(name)[0]?.startTime;
@@ -38,7 +38,7 @@ TIMES = """() => {
 
 
 def main() -> None:
-    given = _arguments()
+    given = _parse_arguments()
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
         "MEMORYHUB_DATA_DIR": str(given.data.absolute()),
@@ -50,18 +50,20 @@ def main() -> None:
     django.setup()
     from django.conf import settings
 
-    from benchmarks.scale.serving import hub
+    from benchmarks.scale.server import run_hub
     from memoryhub.embedded import EmbeddedPostgres
 
     EmbeddedPostgres(settings.DATA_DIR).start()
     call_command("migrate", database="owner", interactive=False, verbosity=0)
-    space_id, cookie = _made(given.memories, given.links)
-    print(f"{_processor(space_id, cookie):8.0f} ms of processor time for the data, in the hub")
-    with hub() as served:
-        _measure(f"http://127.0.0.1:{served.port}", space_id, cookie, given)
+    space_id, cookie = _create_graph_space(given.memories, given.links)
+    print(
+        f"{_measure_processor_time(space_id, cookie):8.0f} ms of processor time for the data, in the hub"
+    )
+    with run_hub() as served:
+        _measure_visits(f"http://127.0.0.1:{served.port}", space_id, cookie, given)
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--memories", type=int, default=5000)
     arguments.add_argument("--links", type=int, default=10_000)
@@ -72,24 +74,24 @@ def _arguments() -> argparse.Namespace:
     return arguments.parse_args()
 
 
-def _made(memories: int, links: int) -> tuple[str, str]:
+def _create_graph_space(memories: int, links: int) -> tuple[str, str]:
     """The id of a space of that size, and the session of an operator."""
     from memoryhub.tenants.models import Space, Tenant
     from memoryhub.tenants.scope import tenant_scope
     from memoryhub.tenants.services import create_tenant, ensure_space
 
-    tenant = Tenant.objects.using("owner").filter(slug=NAME).first() or create_tenant(
-        "Benchmark", NAME
+    tenant = Tenant.objects.using("owner").filter(slug=BENCHMARK_NAME).first() or create_tenant(
+        "Benchmark", BENCHMARK_NAME
     )
     with tenant_scope(tenant.id):
         held = Space.objects.filter(subject=f"{memories}").first()
         space = held or ensure_space(tenant.id, f"{memories}")
         if held is None:
-            fill(space, memories, links)
-    return str(space.id), _session(tenant)
+            fill_graph_space(space, memories, links)
+    return str(space.id), _create_operator_session(tenant)
 
 
-def fill(space: Any, memories: int, links: int) -> None:
+def fill_graph_space(space: Any, memories: int, links: int) -> None:
     """Topics with notes and facts of their own, and people who are named in many of them."""
     from django.utils import timezone
 
@@ -100,7 +102,12 @@ def fill(space: Any, memories: int, links: int) -> None:
     at = {"occurred_at": now, "created_at": now}
     topics = max(1, memories // 60)
     notes = [
-        Note(content=f"Topic {n % topics}: note {n}", recall_count=_few(dice), **keys, **at)
+        Note(
+            content=f"Topic {n % topics}: note {n}",
+            recall_count=_draw_small_count(dice),
+            **keys,
+            **at,
+        )
         for n in range(memories * 5 // 10)
     ]
     spoken = {"owner": "ana", "speaker": "ana", "valid_from": now, "asserted_at": now}
@@ -109,7 +116,7 @@ def fill(space: Any, memories: int, links: int) -> None:
             text=f"Topic {n % topics}: fact {n}",
             text_key=f"{n}",
             recorded_at=now,
-            mention_count=1 + _few(dice),
+            mention_count=1 + _draw_small_count(dice),
             **spoken,
             **keys,
         )
@@ -117,7 +124,12 @@ def fill(space: Any, memories: int, links: int) -> None:
     ]
     rest = memories - len(notes) - len(facts)
     entities = [
-        Entity(name=f"Person {n}", canonical_key=f"{n}", mention_count=1 + _few(dice), **keys)
+        Entity(
+            name=f"Person {n}",
+            canonical_key=f"{n}",
+            mention_count=1 + _draw_small_count(dice),
+            **keys,
+        )
         for n in range(rest)
     ]
     Note.objects.bulk_create(notes, batch_size=1000)
@@ -143,12 +155,12 @@ def fill(space: Any, memories: int, links: int) -> None:
     Relation.objects.bulk_create(told, batch_size=1000)
 
 
-def _few(dice: random.Random) -> int:
+def _draw_small_count(dice: random.Random) -> int:
     """Mostly none, sometimes many."""
     return int(dice.paretovariate(1.2)) - 1
 
 
-def _session(tenant: Any) -> str:
+def _create_operator_session(tenant: Any) -> str:
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
 
@@ -156,7 +168,7 @@ def _session(tenant: Any) -> str:
     from memoryhub.tenants.scope import tenant_scope
     from memoryhub.tenants.services import add_member
 
-    user, made = User.objects.get_or_create(username=NAME)
+    user, made = User.objects.get_or_create(username=BENCHMARK_NAME)
     if made:
         with tenant_scope(tenant.id):
             add_member(tenant, user, Membership.Role.ADMIN)
@@ -168,7 +180,7 @@ def _session(tenant: Any) -> str:
     return str(session.session_key)
 
 
-def _processor(space_id: str, cookie: str) -> float:
+def _measure_processor_time(space_id: str, cookie: str) -> float:
     """Milliseconds of this process for an answer, without what only the first one takes."""
     from django.conf import settings
     from django.test import Client
@@ -187,15 +199,17 @@ def _processor(space_id: str, cookie: str) -> float:
     return min(spent[1:])
 
 
-def _measure(base: str, space_id: str, cookie: str, given: argparse.Namespace) -> None:
+def _measure_visits(base: str, space_id: str, cookie: str, given: argparse.Namespace) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=given.chromium, args=list(FLAGS))
-        _opened(browser.new_context(), base, space_id, cookie).context.close()  # warms the hub
-        visits = [_visits(browser, base, space_id, cookie) for _ in range(given.rounds)]
+        browser = playwright.chromium.launch(
+            executable_path=given.chromium, args=list(CHROMIUM_FLAGS)
+        )
+        _open_graph(browser.new_context(), base, space_id, cookie).context.close()  # warms the hub
+        visits = [_visit_twice(browser, base, space_id, cookie) for _ in range(given.rounds)]
         if given.shots:
-            _shoot(browser, base, space_id, cookie, given.shots)
+            _take_screenshots(browser, base, space_id, cookie, given.shots)
         browser.close()
     for title, rounds in zip(("First visit", "Again"), zip(*visits, strict=True), strict=True):
         print(f"\n{title}, ms since the click: best, middle")
@@ -204,37 +218,39 @@ def _measure(base: str, space_id: str, cookie: str, given: argparse.Namespace) -
             print(f"{min(values):8.0f} {statistics.median(values):8.0f}  {name}")
 
 
-def _visits(browser: Any, base: str, space_id: str, cookie: str) -> tuple[dict[str, float], ...]:
+def _visit_twice(
+    browser: Any, base: str, space_id: str, cookie: str
+) -> tuple[dict[str, float], ...]:
     """One with nothing in the cache and no place known, and one after it."""
     context = browser.new_context()
-    first = _opened(context, base, space_id, cookie)
-    first.wait_for_selector("#graph[data-settled=yes]", timeout=SETTLED)
-    times = first.evaluate(TIMES)
+    first = _open_graph(context, base, space_id, cookie)
+    first.wait_for_selector("#graph[data-settled=yes]", timeout=SETTLE_TIMEOUT)
+    times = first.evaluate(TIMES_SCRIPT)
     first.close()
-    again = _opened(context, base, space_id, cookie)
-    found = times, again.evaluate(TIMES)
+    again = _open_graph(context, base, space_id, cookie)
+    found = times, again.evaluate(TIMES_SCRIPT)
     context.close()
     return found
 
 
-def _opened(context: Any, base: str, space_id: str, cookie: str) -> Any:
+def _open_graph(context: Any, base: str, space_id: str, cookie: str) -> Any:
     context.add_cookies([{"name": "sessionid", "value": cookie, "url": base}])
     page = context.new_page()
     page.on("console", lambda said: print(said.text))
     page.on("pageerror", lambda error: print(error))
     page.goto(f"{base}/spaces/{space_id}/graph/")
-    page.wait_for_selector("#graph[data-drawn=yes]", timeout=SETTLED)
+    page.wait_for_selector("#graph[data-drawn=yes]", timeout=SETTLE_TIMEOUT)
     return page
 
 
-def _shoot(browser: Any, base: str, space_id: str, cookie: str, folder: Path) -> None:
+def _take_screenshots(browser: Any, base: str, space_id: str, cookie: str, folder: Path) -> None:
     for width in (1280, 390):
         for theme in ("light", "dark"):
             size = {"width": width, "height": 844}
             context = browser.new_context(viewport=size, color_scheme=theme)
-            page = _opened(context, base, space_id, cookie)
+            page = _open_graph(context, base, space_id, cookie)
             page.screenshot(path=folder / f"graph-{width}-{theme}-first.png", full_page=True)
-            page.wait_for_selector("#graph[data-settled=yes]", timeout=SETTLED)
+            page.wait_for_selector("#graph[data-settled=yes]", timeout=SETTLE_TIMEOUT)
             page.screenshot(path=folder / f"graph-{width}-{theme}.png", full_page=True)
             context.close()
 

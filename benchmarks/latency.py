@@ -16,7 +16,7 @@ from uuid import uuid4
 QUESTIONS = ("where does she live", "what does Ana drink", "when was the marathon")
 
 
-class Hub:
+class HubConnection:
     """One connection, as a client that keeps its connections has it."""
 
     def __init__(self, url: str, key: str) -> None:
@@ -35,7 +35,7 @@ class Hub:
         return (time.perf_counter() - start) * 1000
 
 
-def show(name: str, took: list[float]) -> None:
+def print_latencies(name: str, took: list[float]) -> None:
     took.sort()
     middle, late = took[len(took) // 2], took[int(len(took) * 0.95)]
     print(f"{name:<28} p50 {middle:6.1f} ms   p95 {late:6.1f} ms   of {len(took)}")
@@ -47,21 +47,23 @@ def main() -> None:
     arguments.add_argument("--url", default="http://127.0.0.1:8000")
     arguments.add_argument("--subject", default="ana", help="somebody with memories")
     given = arguments.parse_args()
-    hub = Hub(given.url, given.key)
+    hub = HubConnection(given.url, given.key)
     ask = [{"subject": given.subject, "query": QUESTIONS[n % 3]} for n in range(100)]
     hub.post("search", ask[0])
-    show("search", [hub.post("search", body) for body in ask])
+    print_latencies("search", [hub.post("search", body) for body in ask])
     new = uuid4().hex[:8]
     said = [
         {"subject": f"bench-{new}", "messages": [{"content": f"I had soup number {n} today."}]}
         for n in range(60)
     ]
-    show("add, worker busy with them", [hub.post("memories", body) for body in said[:40]])
+    print_latencies(
+        "add, worker busy with them", [hub.post("memories", body) for body in said[:40]]
+    )
     time.sleep(15)
-    show("add, one a second", [_paced(hub, body) for body in said[40:]])
+    print_latencies("add, one a second", [_post_after_a_second(hub, body) for body in said[40:]])
 
 
-def _paced(hub: Hub, body: dict[str, Any]) -> float:
+def _post_after_a_second(hub: HubConnection, body: dict[str, Any]) -> float:
     time.sleep(1)
     return hub.post("memories", body)
 

@@ -24,32 +24,32 @@ from dateutil import parser as dateparser
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from memoryhub.engines.local import LocalEngine
-from memoryhub.engines.local.calendar import unit_of
-from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.local.dates.calendar import resolve_unit
+from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.types import Exchange, FactCandidate, Utterance
 
-WHEN = 2  # LoCoMo's category of temporal questions
-BATCH = 32  # exchanges read together
+TEMPORAL_CATEGORY = 2  # LoCoMo's category of temporal questions
+BATCH_SIZE = 32  # exchanges read together
 _DURATION = re.compile(r"(?:\d+|a|one|two|three|four|five|six|seven) (?:day|week|month|year)s?")
 
 
-class Interval(NamedTuple):
+class TimeInterval(NamedTuple):
     start: datetime
     end: datetime
 
 
-class Dialogue(NamedTuple):
+class LocomoDialogue(NamedTuple):
     name: str
     speakers: tuple[str, str]
     turns: dict[str, Utterance]
     questions: list[dict[str, Any]]
 
 
-def load(path: Path) -> list[Dialogue]:
-    return [_dialogue(sample) for sample in json.loads(path.read_text())]
+def read_dialogues(path: Path) -> list[LocomoDialogue]:
+    return [_build_dialogue(sample) for sample in json.loads(path.read_text())]
 
 
-def _dialogue(sample: dict[str, Any]) -> Dialogue:
+def _build_dialogue(sample: dict[str, Any]) -> LocomoDialogue:
     talk = sample["conversation"]
     turns: dict[str, Utterance] = {}
     for key in (k for k in talk if re.fullmatch(r"session_\d+", k)):
@@ -58,10 +58,10 @@ def _dialogue(sample: dict[str, Any]) -> Dialogue:
             handle = turn["dia_id"]
             turns[handle] = Utterance(handle, turn["speaker"], "user", turn["text"], at)
     speakers = (talk["speaker_a"], talk["speaker_b"])
-    return Dialogue(sample.get("sample_id", ""), speakers, turns, sample["qa"])
+    return LocomoDialogue(sample.get("sample_id", ""), speakers, turns, sample["qa"])
 
 
-def exchanges(dialogue: Dialogue) -> Iterator[Exchange]:
+def build_exchanges(dialogue: LocomoDialogue) -> Iterator[Exchange]:
     """Two turns at a time with the ten before as history, as the hub does it."""
     turns = list(dialogue.turns.values())
     for i in range(0, len(turns), 2):
@@ -69,59 +69,65 @@ def exchanges(dialogue: Dialogue) -> Iterator[Exchange]:
         yield Exchange(turns[i : i + 2], history, dialogue.speakers, dialogue.speakers[0])
 
 
-def expected(answer: object, said: datetime) -> list[Interval]:
+def parse_gold_intervals(answer: object, said: datetime) -> list[TimeInterval]:
     """The intervals a gold answer names; none for an answer that is not a time."""
     text = re.sub(r"(?<=\d)(?=[A-Z])|(?<=[a-z])[.](?=\d)", " ", str(answer))
     text = text.replace("Janury", "January").strip()
     if _DURATION.fullmatch(text):
         text = f"{text} ago"
-    return [Interval(span.start, span.end) for span in find_times(text, said)]
+    return [TimeInterval(span.start, span.end) for span in find_times(text, said)]
 
 
-def compatible(found: Interval, gold: Interval) -> bool:
+def is_compatible(found: TimeInterval, gold: TimeInterval) -> bool:
     """They overlap, with a day of slack on either side of the gold answer."""
     slack = timedelta(days=1)
     return found.start < gold.end + slack and gold.start - slack < found.end
 
 
-def agrees(turn: Utterance, gold: Sequence[Interval]) -> bool:
+def has_agreeing_time(turn: Utterance, gold: Sequence[TimeInterval]) -> bool:
     """A resolved expression of the turn fits, or the session's day when it has none."""
-    found = [Interval(t.start, t.end) for t in find_times(turn.text, turn.at)]
-    day = unit_of("day", turn.at)
-    return any(compatible(f, g) for f in found or [Interval(day.start, day.end)] for g in gold)
+    found = [TimeInterval(t.start, t.end) for t in find_times(turn.text, turn.at)]
+    day = resolve_unit("day", turn.at)
+    return any(
+        is_compatible(f, g) for f in found or [TimeInterval(day.start, day.end)] for g in gold
+    )
 
 
-def judged(dialogue: Dialogue) -> list[bool]:
+def judge_time_questions(dialogue: LocomoDialogue) -> list[bool]:
     """For each when-question with an answer that is a time: whether its evidence agrees."""
     verdicts = []
-    for question in (q for q in dialogue.questions if q["category"] == WHEN):
+    for question in (q for q in dialogue.questions if q["category"] == TEMPORAL_CATEGORY):
         turns = [dialogue.turns[e] for e in question["evidence"] if e in dialogue.turns]
-        gold = expected(question["answer"], turns[0].at) if turns else []
+        gold = parse_gold_intervals(question["answer"], turns[0].at) if turns else []
         if gold:
-            verdicts.append(any(agrees(turn, gold) for turn in turns))
+            verdicts.append(any(has_agreeing_time(turn, gold) for turn in turns))
     return verdicts
 
 
-def measure_dates(dialogues: Sequence[Dialogue]) -> None:
-    verdicts = {dialogue.name: judged(dialogue) for dialogue in dialogues}
+def measure_dates(dialogues: Sequence[LocomoDialogue]) -> None:
+    verdicts = {dialogue.name: judge_time_questions(dialogue) for dialogue in dialogues}
     verdicts["all"] = [verdict for found in list(verdicts.values()) for verdict in found]
     for name, found in verdicts.items():
         print(f"{name}: {sum(found)} of {len(found)} = {sum(found) / max(1, len(found)):.3f}")
 
 
-def read(engine: LocalEngine, dialogue: Dialogue) -> list[tuple[FactCandidate, Utterance]]:
+def read_facts(
+    engine: LocalEngine, dialogue: LocomoDialogue
+) -> list[tuple[FactCandidate, Utterance]]:
     """The facts of a dialogue, each with the turn it was read from."""
-    todo = list(exchanges(dialogue))
-    made = [engine.construct(todo[i : i + BATCH]) for i in range(0, len(todo), BATCH)]
+    todo = list(build_exchanges(dialogue))
+    made = [
+        engine.extract_memories(todo[i : i + BATCH_SIZE]) for i in range(0, len(todo), BATCH_SIZE)
+    ]
     facts = [fact for batch in made for construction in batch for fact in construction.facts]
     return [(fact, dialogue.turns[fact.sources[0].handle]) for fact in facts]
 
 
-def measure_facts(dialogues: Sequence[Dialogue], sample: int, seed: int) -> None:
+def measure_facts(dialogues: Sequence[LocomoDialogue], sample: int, seed: int) -> None:
     engine = LocalEngine()
-    engine.construct(list(exchanges(dialogues[0]))[:2])  # loads the model
+    engine.extract_memories(list(build_exchanges(dialogues[0]))[:2])  # loads the model
     start = time.perf_counter()
-    facts = [pair for dialogue in dialogues for pair in read(engine, dialogue)]
+    facts = [pair for dialogue in dialogues for pair in read_facts(engine, dialogue)]
     seconds = time.perf_counter() - start
     turns = sum(len(dialogue.turns) for dialogue in dialogues)
     print(f"{len(facts)} facts of {turns} turns = {len(facts) / turns:.3f} a turn")
@@ -144,7 +150,7 @@ def main() -> None:
     arguments.add_argument("--sample", type=int, default=0)
     arguments.add_argument("--seed", type=int, default=7)
     given = arguments.parse_args()
-    dialogues = load(given.path)
+    dialogues = read_dialogues(given.path)
     if given.only:
         dialogues = [dialogues[int(number) - 1] for number in given.only.split(",")]
     if given.what == "dates":

@@ -32,32 +32,32 @@ def main() -> None:
     given = arguments.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
     django.setup()
-    _count(given)
+    _count_calls(given)
 
 
-def _count(given: argparse.Namespace) -> None:
+def _count_calls(given: argparse.Namespace) -> None:
     """Imports what needs Django to be set up."""
     from django.conf import settings
     from django.core.management import call_command
 
-    from benchmarks.calls import lines, measured
+    from benchmarks.count_model_calls import format_tally, measure_model_calls
     from memoryhub.embedded import ensure_running
-    from memoryhub.lab.datasets import load
+    from memoryhub.lab.datasets.read import read_dataset_dialogues
 
     if settings.EMBEDDED:
         ensure_running(settings.DATA_DIR)
         call_command("migrate", database="owner", verbosity=0)
-    talk = load(given.path)[given.only].conversation
+    talk = read_dataset_dialogues(given.path)[given.only].conversation
     talk = replace(talk, sessions=list(talk.sessions)[: given.sessions])
     for way in ("session", "turn") if given.way == "both" else (given.way,):
-        tally = measured(
+        tally = measure_model_calls(
             talk,
             preset=given.preset,
             overrides=dict(each.split("=", 1) for each in given.set),
             by_turn=way == "turn",
             pace=given.pace,
         )
-        print("\n".join(lines(f"{way} by {way}", tally)), flush=True)
+        print("\n".join(format_tally(f"{way} by {way}", tally)), flush=True)
 
 
 if __name__ == "__main__":

@@ -133,16 +133,16 @@ def _demo() -> tuple[str, str, str]:
     from django.utils import timezone
 
     from memoryhub import bootstrap
-    from memoryhub.pipeline.services import run_space
+    from memoryhub.pipeline.ingest.services import run_space
     from memoryhub.tenants import person_links
     from memoryhub.tenants.models import Space, User
     from memoryhub.tenants.scope import tenant_scope
     from memoryhub.tenants.services import add_member, find_tenant
     from notes.models import Fact
 
-    bootstrap.bootstrap(sys.stderr)
+    bootstrap.bootstrap_hub(sys.stderr)
     bootstrap.seed_demo(lambda done, total: print(f"{done} of {total}", end="\r", file=sys.stderr))
-    tenant = find_tenant(bootstrap.DEMO)
+    tenant = find_tenant(bootstrap.DEMO_SLUG)
     assert tenant is not None, "bootstrap has made it"
     with tenant_scope(tenant.id):
         spaces = list(Space.objects.all())
@@ -157,7 +157,7 @@ def _demo() -> tuple[str, str, str]:
         home = Fact.objects.filter(space=space, predicate_key="lives_in", retired_at=None)
         fact = home.exclude(supersedes=None).latest("valid_from")
     now = timezone.now()
-    _, token = person_links.create(space, NAME, now, now + timedelta(hours=1))
+    _, token = person_links.create_person_link(space, NAME, now, now + timedelta(hours=1))
     return str(space.id), str(fact.id), token
 
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from memoryhub import env
 from memoryhub.dialogues.formats import Conversation, read_dialogues
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import runner
-from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.jobs import runner
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import (
@@ -26,10 +26,10 @@ from memoryhub.tenants.services import (
     find_tenant,
 )
 
-DEMO = "demo"
-DIALOGUES = Path(__file__).parent / "demo" / "dialogues"
+DEMO_SLUG = "demo"
+DEMO_DIALOGUES = Path(__file__).parent / "demo" / "dialogues"
 # Nobody waits this long for one session; a job that takes longer goes on in the worker.
-SESSION_SECONDS = 600.0
+MAX_SESSION_SECONDS = 600.0
 
 
 class Output(Protocol):
@@ -38,30 +38,30 @@ class Output(Protocol):
     def write(self, text: str, /) -> object: ...
 
 
-Progress = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 
 
-def bootstrap(stdout: Output) -> None:
+def bootstrap_hub(stdout: Output) -> None:
     """Make what a hub needs to be used, if it is not there. Prints new secrets, once."""
-    operator = _operator(stdout)
-    tenant = find_tenant(DEMO) or create_tenant("Demo", DEMO)
+    operator = _ensure_operator(stdout)
+    tenant = find_tenant(DEMO_SLUG) or create_tenant("Demo", DEMO_SLUG)
     add_member(tenant, operator, Membership.Role.ADMIN)
-    _key(tenant, stdout)
+    _ensure_demo_key(tenant, stdout)
 
 
-def _operator(stdout: Output) -> User:
+def _ensure_operator(stdout: Output) -> User:
     operator = User.objects.filter(is_superuser=True).order_by("id").first()
     if operator is not None:
         return operator
-    return operator_named(env.text("MEMORYHUB_OPERATOR", "operator"), stdout)
+    return ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
 
 
-def operator_named(name: str, stdout: Output) -> User:
+def ensure_operator_named(name: str, stdout: Output) -> User:
     """The account of this name, made as a superuser if there is none; prints a new password."""
     found = User.objects.filter(username=name).first()
     if found is not None:
         return found
-    given = env.text("MEMORYHUB_OPERATOR_PASSWORD")
+    given = env.read_text("MEMORYHUB_OPERATOR_PASSWORD")
     password = given or secrets.token_urlsafe(12)
     operator = User.objects.create_superuser(name, password=password)
     shown = "(from MEMORYHUB_OPERATOR_PASSWORD)" if given else password
@@ -69,18 +69,18 @@ def operator_named(name: str, stdout: Output) -> User:
     return operator
 
 
-def _key(tenant: Tenant, stdout: Output) -> None:
+def _ensure_demo_key(tenant: Tenant, stdout: Output) -> None:
     with tenant_scope(tenant.id):
         if ApiKey.objects.exists():
             return
-    given = env.text("MEMORYHUB_DEMO_KEY")
+    given = env.read_text("MEMORYHUB_DEMO_KEY")
     _, key = create_key(tenant, "demo", ["read", "write"], secret=given or None)
     shown = "(from MEMORYHUB_DEMO_KEY)" if given else key
     stdout.write(f"API key   {shown}\nThese are shown only now: keep them.\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class IngestSummary:
     """What a load did. `failed` counts sessions whose job did not get done."""
 
     turns: int
@@ -88,34 +88,42 @@ class Loaded:
     failed: int
 
 
-def seed_demo(progress: Progress) -> Loaded | None:
+def seed_demo(progress: ReportProgress) -> IngestSummary | None:
     """Load the demo's dialogues through the pipeline, unless it was done. Goes on after a crash."""
-    tenant = find_tenant(DEMO)
+    tenant = find_tenant(DEMO_SLUG)
     if tenant is None or tenant.seeded_at is not None:
         return None
-    files = sorted(DIALOGUES.glob("*.jsonl"))
-    loaded = load(tenant, [c for file in files for c in read_dialogues(file, "jsonl")], progress)
+    files = sorted(DEMO_DIALOGUES.glob("*.jsonl"))
+    loaded = ingest_conversations(
+        tenant, [c for file in files for c in read_dialogues(file, "jsonl")], progress
+    )
     with tenant_scope(tenant.id):
         Tenant.objects.filter(id=tenant.id).update(seeded_at=timezone.now())
     return loaded
 
 
-def load(tenant: Tenant, conversations: Iterable[Conversation], progress: Progress) -> Loaded:
+def ingest_conversations(
+    tenant: Tenant, conversations: Iterable[Conversation], progress: ReportProgress
+) -> IngestSummary:
     """Ingest and derive conversations session by session; what is there already is skipped."""
-    work = list(_sessions(conversations))
+    work = list(_build_session_requests(conversations))
     total, turns, new, failed = sum(len(r.messages) for r, _ in work), 0, 0, 0
     for request, name in work:
         with tenant_scope(tenant.id):
             ensure_space(tenant.id, request.subject, name=name)
-        done = ingest(tenant.id, request)
+        done = ingest_messages(tenant.id, request)
         turns, new = turns + len(request.messages), new + len(done.new)
         if done.job is not None and any(t.state == Turn.State.PENDING for t in done.turns):
-            failed += runner.run_until(tenant.id, done.job, SESSION_SECONDS).state != "done"
+            failed += (
+                runner.run_until_done(tenant.id, done.job, MAX_SESSION_SECONDS).state != "done"
+            )
         progress(turns, total)
-    return Loaded(turns, new, failed)
+    return IngestSummary(turns, new, failed)
 
 
-def _sessions(conversations: Iterable[Conversation]) -> Iterator[tuple[IngestRequest, str]]:
+def _build_session_requests(
+    conversations: Iterable[Conversation],
+) -> Iterator[tuple[IngestRequest, str]]:
     for conversation in conversations:
         for session in conversation.sessions:
             for at in range(0, len(session.messages), settings.MAX_MESSAGES):

@@ -11,12 +11,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 
-_PGMQ_KEEPS = ("host", "port", "dbname", "user", "password")
+_PGMQ_KEPT_PARAMETERS = ("host", "port", "dbname", "user", "password")
 # Redelivery of a message whose worker died. Short, because a job's own lease decides who works.
 VISIBILITY_SECONDS = 60
 
 
-def transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
+def build_transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
     """Options of the broker: kombu's queue in our own Postgres needs tuning to be quick."""
     if not broker_url.startswith("pgmq:"):
         return {
@@ -25,7 +25,7 @@ def transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
             "socket_connect_timeout": 1,
         }
     return {
-        "conn_string": queue_address(dsn),
+        "conn_string": build_pgmq_dsn(dsn),
         "init_extension": False,  # installed as plain SQL by a migration
         "use_notify": True,
         "notify_throttle_interval_ms": 0,
@@ -36,23 +36,25 @@ def transport_options(broker_url: str, dsn: str) -> dict[str, Any]:
     }
 
 
-def queue_address(dsn: str) -> str:
+def build_pgmq_dsn(dsn: str) -> str:
     """`dsn` for pgmq, which takes a host, a port, names and a password out of it, and puts them
     together again unquoted and without the rest. So each value carries its quotes, and the
     last one the parameters that would be lost (TLS, for one).
     """
     parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
-    main = {name: _quoted(parts.pop(name)) for name in _PGMQ_KEEPS if name in parts}
-    main["password"] = f"{main.get('password', _quoted(''))} {make_conninfo('', **parts)}".strip()
+    main = {name: _quote_value(parts.pop(name)) for name in _PGMQ_KEPT_PARAMETERS if name in parts}
+    main["password"] = (
+        f"{main.get('password', _quote_value(''))} {make_conninfo('', **parts)}".strip()
+    )
     return make_conninfo("", **main)
 
 
-def _quoted(value: str) -> str:
+def _quote_value(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
-def outlive_the_broker() -> None:
+def patch_redis_channel() -> None:
     """Keep two defects of kombu 5.7's Redis channel from ending the worker when Redis goes away.
 
     It hands unread messages back over the broken connection: they come back by themselves after
@@ -76,11 +78,13 @@ def outlive_the_broker() -> None:
 def create_app() -> Celery:
     from django.conf import settings
 
-    outlive_the_broker()
+    patch_redis_channel()
     hub = Celery("memoryhub")
     hub.conf.update(
         broker_url=settings.CELERY_BROKER_URL,
-        broker_transport_options=transport_options(settings.CELERY_BROKER_URL, settings.BROKER_DSN),
+        broker_transport_options=build_transport_options(
+            settings.CELERY_BROKER_URL, settings.BROKER_DSN
+        ),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         task_serializer="json",
@@ -96,7 +100,7 @@ def create_app() -> Celery:
         worker_hijack_root_logger=False,
         beat_schedule={
             "sweep": {
-                "task": "memoryhub.pipeline.tasks.sweep",
+                "task": "memoryhub.pipeline.tasks.ring_due_spaces",
                 "schedule": settings.SWEEP_SECONDS,
             },
         },
@@ -121,7 +125,7 @@ def start_sweeper(sender: Any, **kwargs: Any) -> None:
     """Each worker sweeps for itself, so that none depends on beat being alive."""
     from django.conf import settings
 
-    from memoryhub.pipeline.sweeper import Sweeper
-    from memoryhub.pipeline.tasks import sweep
+    from memoryhub.pipeline.jobs.sweeper import Sweeper
+    from memoryhub.pipeline.tasks import ring_due_spaces
 
-    Sweeper(sweep, settings.SWEEP_SECONDS).start()
+    Sweeper(ring_due_spaces, settings.SWEEP_SECONDS).start()

@@ -10,18 +10,18 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
 
-from memoryhub.engines.llm.own_prompts import faults
+from memoryhub.engines.llm.own_prompts import find_prompt_faults
 
-_ROLE = """
+_ROLE_SQL = """
 SELECT current_user, rolsuper, rolbypassrls,
        EXISTS (SELECT 1 FROM pg_class WHERE relname = 'tenants_space' AND relowner = r.oid)
 FROM pg_roles r WHERE rolname = current_user
 """
-_EXTENSIONS = {"vector", "btree_gin"}
+_REQUIRED_EXTENSIONS = {"vector", "btree_gin"}
 
 
 @register
-def model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     found: list[CheckMessage] = []
     if settings.EMBEDDER == "openai" and not settings.OPENAI_BASE_URL:
         found.append(
@@ -51,19 +51,19 @@ def model_settings(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register
-def prompts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_prompts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     return [
         Error(
             f"The prompt {name} can't be used: {fault}.",
             hint=f"Mend it or take it out of {settings.PROMPTS}.",
             id="memoryhub.E006",
         )
-        for name, fault in faults(settings.PROMPTS).items()
+        for name, fault in find_prompt_faults(settings.PROMPTS).items()
     ]
 
 
 @register(Tags.security, deploy=True)
-def deployment(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_deployment(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if settings.HTTPS:
         return []
     return [
@@ -76,13 +76,13 @@ def deployment(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.database)
-def database(
+def check_database(
     app_configs: Any, databases: Sequence[str] | None, **kwargs: Any
 ) -> list[CheckMessage]:
     if not databases or "default" not in databases:
         return []
     try:
-        return [*_role(), *_extensions()]
+        return [*_check_role(), *_check_extensions()]
     except DatabaseError as error:
         return [
             Error(
@@ -93,10 +93,10 @@ def database(
         ]
 
 
-def _role() -> list[CheckMessage]:
+def _check_role() -> list[CheckMessage]:
     """Row-level security does not hold for superusers, BYPASSRLS roles and table owners."""
     with connection.cursor() as cursor:
-        cursor.execute(_ROLE)
+        cursor.execute(_ROLE_SQL)
         name, is_super, bypasses, owns = cursor.fetchone()
     why = [
         word
@@ -120,10 +120,10 @@ def _role() -> list[CheckMessage]:
     ]
 
 
-def _extensions() -> list[CheckMessage]:
+def _check_extensions() -> list[CheckMessage]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT extname FROM pg_extension")
-        missing = _EXTENSIONS - {name for (name,) in cursor.fetchall()}
+        missing = _REQUIRED_EXTENSIONS - {name for (name,) in cursor.fetchall()}
     return [
         Error(
             f"The PostgreSQL extension {name} is missing.",

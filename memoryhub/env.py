@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from psycopg.conninfo import conninfo_to_dict
 
 T = TypeVar("T")
 
@@ -14,7 +16,7 @@ class BadSetting(ValueError):
     """An environment variable holds a value that cannot be used."""
 
 
-def _read(name: str, default: T, parse: Callable[[str], T]) -> T:
+def _read_variable(name: str, default: T, parse: Callable[[str], T]) -> T:
     raw = os.environ.get(name, "").strip()
     if not raw:
         return default
@@ -24,25 +26,25 @@ def _read(name: str, default: T, parse: Callable[[str], T]) -> T:
         raise BadSetting(f"{name}={raw!r}: {error}") from error
 
 
-def text(name: str, default: str = "") -> str:
-    return _read(name, default, str)
+def read_text(name: str, default: str = "") -> str:
+    return _read_variable(name, default, str)
 
 
-def integer(name: str, default: int, *, least: int = 0) -> int:
+def read_integer(name: str, default: int, *, least: int = 0) -> int:
     def parse(raw: str) -> int:
         value = int(raw)
         if value < least:
             raise ValueError(f"must be at least {least}")
         return value
 
-    return _read(name, default, parse)
+    return _read_variable(name, default, parse)
 
 
-def number(name: str, default: float) -> float:
-    return _read(name, default, float)
+def read_number(name: str, default: float) -> float:
+    return _read_variable(name, default, float)
 
 
-def flag(name: str, default: bool) -> bool:
+def read_flag(name: str, default: bool) -> bool:
     def parse(raw: str) -> bool:
         if raw.lower() in {"1", "true", "yes", "on"}:
             return True
@@ -50,26 +52,46 @@ def flag(name: str, default: bool) -> bool:
             return False
         raise ValueError("use true or false")
 
-    return _read(name, default, parse)
+    return _read_variable(name, default, parse)
 
 
-def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+def read_choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     def parse(raw: str) -> str:
         if raw not in allowed:
             raise ValueError(f"use one of {', '.join(allowed)}")
         return raw
 
-    return _read(name, default, parse)
+    return _read_variable(name, default, parse)
 
 
-def names(name: str, default: tuple[str, ...] = ()) -> list[str]:
-    return _read(name, list(default), lambda raw: [part.strip() for part in raw.split(",")])
+def read_names(name: str, default: tuple[str, ...] = ()) -> list[str]:
+    return _read_variable(
+        name, list(default), lambda raw: [part.strip() for part in raw.split(",")]
+    )
 
 
-def path(name: str, default: Path) -> Path:
-    return _read(name, default, lambda raw: Path(raw).expanduser().resolve())
+def read_path(name: str, default: Path) -> Path:
+    return _read_variable(name, default, lambda raw: Path(raw).expanduser().resolve())
 
 
-def parsed(name: str, parse: Callable[[str], T]) -> T:
+def read_parsed(name: str, parse: Callable[[str], T]) -> T:
     """What `parse` makes of the text, also of none."""
-    return _read(name, parse(""), parse)
+    return _read_variable(name, parse(""), parse)
+
+
+# From a postgresql:// address to Django's DATABASES entry.
+
+
+def parse_database_url(url: str, **options: Any) -> dict[str, Any]:
+    """Parse with libpq's own rules, so that sockets, ports and options work as in psql."""
+    parts = {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.pop("dbname", ""),
+        "USER": parts.pop("user", ""),
+        "PASSWORD": parts.pop("password", ""),
+        "HOST": parts.pop("host", ""),
+        "PORT": parts.pop("port", ""),
+        "OPTIONS": {**parts, **options.pop("OPTIONS", {})},
+        **options,
+    }

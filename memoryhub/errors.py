@@ -56,7 +56,7 @@ class Conflict(MemoryHubError):
     code = "conflict"
 
 
-class Outdated(MemoryHubError):
+class VersionOutdated(MemoryHubError):
     """What is to be written was changed since its writer read it; `version` is what it is now."""
 
     status = 412
@@ -74,7 +74,7 @@ class EngineError(MemoryHubError):
         self.permanent = permanent
 
 
-class Refused(EngineError):
+class EndpointRefusal(EngineError):
     """The endpoint answered a request that was handed on to it with another status than 2xx.
 
     `answered` is that status, `told` its error object, `waiting` its headers about when to come
@@ -90,7 +90,7 @@ class Refused(EngineError):
         self.answered, self.told, self.waiting = answered, told, waiting
 
 
-class Paused(EngineError):
+class ModelsPaused(EngineError):
     """Models may not be asked before `until`: a spent budget, or one failure after the other.
 
     Work waits and loses none of its attempts; readers do without models.

@@ -11,7 +11,7 @@ from uuid import uuid4
 import structlog
 from django.http import HttpRequest, HttpResponse
 
-_SHARED: list[Any] = [
+_SHARED_PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -19,18 +19,18 @@ _SHARED: list[Any] = [
 ]
 
 
-def configure(config: dict[str, Any]) -> None:
+def configure_logging(config: dict[str, Any]) -> None:
     """Called by Django with settings.LOGGING: {"level", "json"}."""
-    render = structlog.processors.JSONRenderer() if config["json"] else _console()
+    render = structlog.processors.JSONRenderer() if config["json"] else _build_console_renderer()
     structlog.configure(
-        processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*_SHARED_PROCESSORS, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
         "processor": render,
-        "foreign_pre_chain": _SHARED,
+        "foreign_pre_chain": _SHARED_PROCESSORS,
     }
     logging.config.dictConfig(
         {
@@ -43,7 +43,7 @@ def configure(config: dict[str, Any]) -> None:
     )
 
 
-def _console() -> Any:
+def _build_console_renderer() -> Any:
     return structlog.dev.ConsoleRenderer(colors=False)
 
 

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext_noop as _
 
-KINDS: dict[str, str] = {
+NEWS_KINDS: dict[str, str] = {
     "turns.added": _("Something was said"),
     "job.done": _("A step of the work ended"),
     "job.failed": _("A step of the work was given up"),
@@ -59,18 +59,18 @@ class News:
     once: str = ""
 
 
-Make = Callable[[], Iterable[News]]
-Listener = Callable[[UUID, Make], None]
+NewsFactory = Callable[[], Iterable[News]]
+Listener = Callable[[UUID, NewsFactory], None]
 _LISTENERS: list[Listener] = []
 
 
-def listen(listener: Listener) -> None:
+def add_listener(listener: Listener) -> None:
     """Join in from a layer above, when its app is ready."""
     if listener not in _LISTENERS:
         _LISTENERS.append(listener)
 
 
-def tell(tenant_id: UUID, make: Make) -> None:
+def notify_listeners(tenant_id: UUID, make: NewsFactory) -> None:
     """Call inside the tenant's scope, in the transaction of the change. `make` is asked only by
     listeners who want to know."""
     for listener in _LISTENERS:

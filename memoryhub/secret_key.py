@@ -9,16 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def secret_key(data_dir: Path) -> str:
+def ensure_secret_key(data_dir: Path) -> str:
     """Return the key kept under `data_dir`, making it on first use."""
     file = data_dir / "secret_key"
     if not file.exists():
         data_dir.mkdir(parents=True, exist_ok=True)
-        _make(file)
+        _create_key_file(file)
     return file.read_text()
 
 
-def _make(file: Path) -> None:
+def _create_key_file(file: Path) -> None:
     # A hard link appears whole or not at all, and the first of several makers wins.
     descriptor, name = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "w") as target:

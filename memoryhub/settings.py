@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from memoryhub import env
-from memoryhub.databases import database
 from memoryhub.embedded import EmbeddedPostgres
+from memoryhub.env import parse_database_url
 from memoryhub.inference.prices import parse_prices
-from memoryhub.secret_key import secret_key
-from memoryhub.webhooks.targets import networks
+from memoryhub.secret_key import ensure_secret_key
+from memoryhub.webhooks.targets import parse_networks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = env.path("MEMORYHUB_DATA_DIR", BASE_DIR / "var")
+DATA_DIR = env.read_path("MEMORYHUB_DATA_DIR", BASE_DIR / "var")
 
-DEBUG = env.flag("MEMORYHUB_DEBUG", False)
-HOST = env.text("MEMORYHUB_HOST", "127.0.0.1")
-PORT = env.integer("MEMORYHUB_PORT", 8000, least=1)
-ALLOWED_HOSTS = env.names("MEMORYHUB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]", HOST))
-CSRF_TRUSTED_ORIGINS = env.names("MEMORYHUB_TRUSTED_ORIGINS")
-HTTPS = env.flag("MEMORYHUB_HTTPS", False)
-SECRET_KEY = env.text("MEMORYHUB_SECRET_KEY") or secret_key(DATA_DIR)
+DEBUG = env.read_flag("MEMORYHUB_DEBUG", False)
+HOST = env.read_text("MEMORYHUB_HOST", "127.0.0.1")
+PORT = env.read_integer("MEMORYHUB_PORT", 8000, least=1)
+ALLOWED_HOSTS = env.read_names("MEMORYHUB_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]", HOST))
+CSRF_TRUSTED_ORIGINS = env.read_names("MEMORYHUB_TRUSTED_ORIGINS")
+HTTPS = env.read_flag("MEMORYHUB_HTTPS", False)
+SECRET_KEY = env.read_text("MEMORYHUB_SECRET_KEY") or ensure_secret_key(DATA_DIR)
 
 # --- database: the app's role sees only its tenant, the owner migrates ---
-DATABASE_URL = env.text("DATABASE_URL")
-DATABASE_OWNER_URL = env.text("DATABASE_OWNER_URL", DATABASE_URL)
+DATABASE_URL = env.read_text("DATABASE_URL")
+DATABASE_OWNER_URL = env.read_text("DATABASE_OWNER_URL", DATABASE_URL)
 EMBEDDED = not DATABASE_URL
 _embedded = EmbeddedPostgres(DATA_DIR) if EMBEDDED else None
 _app_url = _embedded.dsn("app") if _embedded else DATABASE_URL
@@ -37,7 +37,7 @@ _owner_url = _embedded.dsn("owner") if _embedded else DATABASE_OWNER_URL
 
 # A pool per web process. Celery's Django fix-up closes pools after every task, so workers
 # and commands keep one connection a thread instead.
-IS_WEB = env.choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
+IS_WEB = env.read_choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "command")) == "web"
 # Statements of tenants/statements.py are prepared when they first run; no others are.
 _options: dict[str, Any] = (
     {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": 16}}}
@@ -48,62 +48,69 @@ _options: dict[str, Any] = (
         "CONN_HEALTH_CHECKS": True,
     }
 )
-DATABASES = {"default": database(_app_url, **_options), "owner": database(_owner_url)}
+DATABASES = {
+    "default": parse_database_url(_app_url, **_options),
+    "owner": parse_database_url(_owner_url),
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "tenants.User"
 
 # --- broker: kombu's queue in the same Postgres unless another is named ---
-CELERY_BROKER_URL = env.text("CELERY_BROKER_URL") or "pgmq://localhost"
+CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL") or "pgmq://localhost"
 BROKER_DSN = _app_url
-JOB_LEASE_SECONDS = env.integer("MEMORYHUB_JOB_LEASE_SECONDS", 60, least=1)
-JOB_MAX_ATTEMPTS = env.integer("MEMORYHUB_JOB_MAX_ATTEMPTS", 8, least=1)
-JOB_BACKOFF_SECONDS = env.number("MEMORYHUB_JOB_BACKOFF_SECONDS", 2.0)
-SWEEP_SECONDS = env.integer("MEMORYHUB_SWEEP_SECONDS", 10, least=1)
+JOB_LEASE_SECONDS = env.read_integer("MEMORYHUB_JOB_LEASE_SECONDS", 60, least=1)
+JOB_MAX_ATTEMPTS = env.read_integer("MEMORYHUB_JOB_MAX_ATTEMPTS", 8, least=1)
+JOB_BACKOFF_SECONDS = env.read_number("MEMORYHUB_JOB_BACKOFF_SECONDS", 2.0)
+SWEEP_SECONDS = env.read_integer("MEMORYHUB_SWEEP_SECONDS", 10, least=1)
 
 # --- models ---
-EMBEDDER = env.choice("MEMORYHUB_EMBEDDER", "onnx", ("onnx", "sentence-transformers", "openai"))
-EMBEDDING_MODEL = env.text("MEMORYHUB_EMBEDDING_MODEL")
-EMBEDDING_DIMENSION = env.integer("MEMORYHUB_EMBEDDING_DIMENSION", 0)
-OPENAI_BASE_URL = env.text("OPENAI_BASE_URL")
-OPENAI_API_KEY = env.text("OPENAI_API_KEY")
-LLM_MODEL = env.text("MEMORYHUB_LLM_MODEL")
+EMBEDDER = env.read_choice(
+    "MEMORYHUB_EMBEDDER", "onnx", ("onnx", "sentence-transformers", "openai")
+)
+EMBEDDING_MODEL = env.read_text("MEMORYHUB_EMBEDDING_MODEL")
+EMBEDDING_DIMENSION = env.read_integer("MEMORYHUB_EMBEDDING_DIMENSION", 0)
+OPENAI_BASE_URL = env.read_text("OPENAI_BASE_URL")
+OPENAI_API_KEY = env.read_text("OPENAI_API_KEY")
+LLM_MODEL = env.read_text("MEMORYHUB_LLM_MODEL")
 # An operator's own prompts, which policies choose by name.
-PROMPTS = env.path("MEMORYHUB_PROMPTS", DATA_DIR / "prompts")
-MODEL_THREADS = env.integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
-MODEL_TIMEOUT_SECONDS = env.number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
+PROMPTS = env.read_path("MEMORYHUB_PROMPTS", DATA_DIR / "prompts")
+MODEL_THREADS = env.read_integer("MEMORYHUB_MODEL_THREADS", 1, least=1)
+MODEL_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_MODEL_TIMEOUT_SECONDS", 60.0)
 # What was recalled and asked is written down by a thread every so often; 0: never.
-FLUSH_SECONDS = env.number("MEMORYHUB_FLUSH_SECONDS", 5.0)
+FLUSH_SECONDS = env.read_number("MEMORYHUB_FLUSH_SECONDS", 5.0)
 # Days that the recall log is kept; 0: there is none.
-RECALL_LOG_DAYS = env.integer("MEMORYHUB_RECALL_LOG_DAYS", 30, least=0)
+RECALL_LOG_DAYS = env.read_integer("MEMORYHUB_RECALL_LOG_DAYS", 30, least=0)
 # Days that the log of requests is kept; 0: there is none.
-REQUEST_LOG_DAYS = env.integer("MEMORYHUB_REQUEST_LOG_DAYS", 7, least=0)
+REQUEST_LOG_DAYS = env.read_integer("MEMORYHUB_REQUEST_LOG_DAYS", 7, least=0)
 # What clients ask through the hub: further models they may name, and how long one may think.
-PROXY_MODELS = env.names("MEMORYHUB_PROXY_MODELS")
-PROXY_TIMEOUT_SECONDS = env.number("MEMORYHUB_PROXY_TIMEOUT_SECONDS", 300.0)
-MODEL_PRICES = env.parsed("MEMORYHUB_MODEL_PRICES", parse_prices)
-MODEL_CALLS_KEEP_TEXT = env.flag("MEMORYHUB_MODEL_CALLS_KEEP_TEXT", True)
-MODEL_BREAKER_FAILURES = env.integer("MEMORYHUB_MODEL_BREAKER_FAILURES", 5, least=1)
+PROXY_MODELS = env.read_names("MEMORYHUB_PROXY_MODELS")
+PROXY_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_PROXY_TIMEOUT_SECONDS", 300.0)
+MODEL_PRICES = env.read_parsed("MEMORYHUB_MODEL_PRICES", parse_prices)
+MODEL_CALLS_KEEP_TEXT = env.read_flag("MEMORYHUB_MODEL_CALLS_KEEP_TEXT", True)
+MODEL_BREAKER_FAILURES = env.read_integer("MEMORYHUB_MODEL_BREAKER_FAILURES", 5, least=1)
 
 # Dialogue sets that the console's lab may read: an operator puts them there.
-LAB_DATA = env.path("MEMORYHUB_LAB_DATA", DATA_DIR / "lab")
+LAB_DATA = env.read_path("MEMORYHUB_LAB_DATA", DATA_DIR / "lab")
 
 # --- limits (spec E4) ---
 MAX_TEXT_BYTES = 1024 * 1024
-MAX_MESSAGES = env.integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
+MAX_MESSAGES = env.read_integer("MEMORYHUB_MAX_MESSAGES", 500, least=1)
 # Requests of one API key in a minute; 0: as many as it likes.
-RATE_LIMIT_PER_MINUTE = env.integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 0, least=0)
+RATE_LIMIT_PER_MINUTE = env.read_integer("MEMORYHUB_RATE_LIMIT_PER_MINUTE", 0, least=0)
 # A file of an export, which is written to disk as it comes.
-MAX_IMPORT_BYTES = env.integer("MEMORYHUB_MAX_IMPORT_BYTES", 1024 * 1024 * 1024, least=1024)
-DATA_UPLOAD_MAX_MEMORY_SIZE = env.integer("MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024)
+MAX_IMPORT_BYTES = env.read_integer("MEMORYHUB_MAX_IMPORT_BYTES", 1024 * 1024 * 1024, least=1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.read_integer(
+    "MEMORYHUB_MAX_BODY_BYTES", 16 * 1024 * 1024, least=1024
+)
 
 # --- webhooks ---
-WEBHOOK_ALLOW_HTTP = env.flag("MEMORYHUB_WEBHOOK_ALLOW_HTTP", False)
+WEBHOOK_ALLOW_HTTP = env.read_flag("MEMORYHUB_WEBHOOK_ALLOW_HTTP", False)
 # Networks of one's own that webhooks may be sent to; no others that are not public.
-WEBHOOK_PRIVATE_NETWORKS = env.parsed("MEMORYHUB_WEBHOOK_PRIVATE_NETWORKS", networks)
-WEBHOOK_TIMEOUT_SECONDS = env.number("MEMORYHUB_WEBHOOK_TIMEOUT_SECONDS", 10.0)
-WEBHOOK_MAX_ATTEMPTS = env.integer("MEMORYHUB_WEBHOOK_MAX_ATTEMPTS", 8, least=1)
-WEBHOOK_BACKOFF_SECONDS = env.number("MEMORYHUB_WEBHOOK_BACKOFF_SECONDS", 10.0)
-WEBHOOK_LOG_DAYS = env.integer("MEMORYHUB_WEBHOOK_LOG_DAYS", 30, least=1)
+WEBHOOK_PRIVATE_NETWORKS = env.read_parsed("MEMORYHUB_WEBHOOK_PRIVATE_NETWORKS", parse_networks)
+WEBHOOK_TIMEOUT_SECONDS = env.read_number("MEMORYHUB_WEBHOOK_TIMEOUT_SECONDS", 10.0)
+WEBHOOK_MAX_ATTEMPTS = env.read_integer("MEMORYHUB_WEBHOOK_MAX_ATTEMPTS", 8, least=1)
+WEBHOOK_BACKOFF_SECONDS = env.read_number("MEMORYHUB_WEBHOOK_BACKOFF_SECONDS", 10.0)
+WEBHOOK_LOG_DAYS = env.read_integer("MEMORYHUB_WEBHOOK_LOG_DAYS", 30, least=1)
 
 INSTALLED_APPS = [
     "memoryhub",
@@ -138,7 +145,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "memoryhub.logs.RequestIdMiddleware",
-    "api.request_log.RequestLogMiddleware",
+    "api.core.request_log.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -149,8 +156,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "memoryhub.console.middleware.PageLanguageMiddleware",
-    "memoryhub.console.middleware.ConsoleTenantMiddleware",
+    "memoryhub.console.frame.middleware.PageLanguageMiddleware",
+    "memoryhub.console.frame.middleware.ConsoleTenantMiddleware",
 ]
 ROOT_URLCONF = "memoryhub.urls"
 WSGI_APPLICATION = "memoryhub.wsgi.application"
@@ -165,7 +172,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "memoryhub.console.context.console",
+                "memoryhub.console.frame.context.build_frame_context",
             ],
         },
     }
@@ -184,7 +191,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "memoryhub.console.packaged.PlotlyFinder",
+    "memoryhub.console.pages.lab.plotly_finder.PlotlyFinder",
 ]
 WHITENOISE_USE_FINDERS = True
 LOGIN_URL = "sign-in"
@@ -215,13 +222,13 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["api.core.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["api.core.permissions.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "api.schema.HubSchema",
-    "DEFAULT_THROTTLE_CLASSES": ["api.rates.KeyThrottle"],
-    "EXCEPTION_HANDLER": "api.problems.exception_handler",
+    "DEFAULT_PARSER_CLASSES": ["api.core.parsers.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "api.schema.openapi.HubSchema",
+    "DEFAULT_THROTTLE_CLASSES": ["api.core.rate_limit.KeyThrottle"],
+    "EXCEPTION_HANDLER": "api.core.problems.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -235,12 +242,12 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "api.completing.completed",
+        "api.schema.complete.complete_description",
     ],
 }
 
-LOG_LEVEL = env.choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
-LOGGING_CONFIG = "memoryhub.logs.configure"
-LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.flag("MEMORYHUB_LOG_JSON", False)}
+LOG_LEVEL = env.read_choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+LOGGING_CONFIG = "memoryhub.logs.configure_logging"
+LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.read_flag("MEMORYHUB_LOG_JSON", False)}
 
 TESTING = "pytest" in sys.modules

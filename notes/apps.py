@@ -9,6 +9,6 @@ class NotesConfig(AppConfig):
     verbose_name = "Memories"
 
     def ready(self) -> None:
-        from notes.registry import register_all
+        from notes.history.row_kinds import register_note_kinds
 
-        register_all()
+        register_note_kinds()

@@ -20,26 +20,26 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
-from memoryhub.dialogues.messages import checked_text
-from memoryhub.engines.local.language import language_of, reads
+from memoryhub.dialogues.messages import check_text
+from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import EngineError
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes import indexing
-from notes.evolving import words
-from notes.lexemes import lexical_text
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.index import indexer
+from notes.index.lexemes import build_lexical_text
+from notes.links.evolve import clean_words
 from notes.models import EvolutionEvent, Note
-from notes.recording import ChangeSet, Source
 
 log = structlog.get_logger()
 
 PAGE_SIZE = 5
-FLOOR = 0.25  # cosine below which a passage is no match (spec §16)
-_RANK = 60  # constant of rank fusion
+COSINE_FLOOR = 0.25  # cosine below which a passage is no match (spec §16)
+_FUSION_CONSTANT = 60  # constant of rank fusion
 
 # Both arms of every passage asked about; ids are bound, so nothing is scanned.
-_SCORES = r"""
+_SCORES_SQL = r"""
 SELECT e.owner_id, max(1 - (e.embedding <=> %(vector)s::halfvec)),
        max(ts_rank(e.words, q.query)) FILTER (WHERE e.words @@ q.query)
 FROM notes_indexentry e, (
@@ -55,7 +55,7 @@ GROUP BY e.owner_id
 
 
 @dataclass(frozen=True, slots=True)
-class Passages:
+class PassagePage:
     """A page of matches, best first. `page` counts from 1; past the end it is empty."""
 
     notes: list[Note]
@@ -68,7 +68,7 @@ class Passages:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PassageQuery:
     """What to look for. Without a query all passages match, the newest first.
 
     `tags`: any or all of them. `start` and `end` bound when it was kept, half-open.
@@ -80,10 +80,10 @@ class Wanted:
     start: datetime | None = None
     end: datetime | None = None
     author: str = ""
-    floor: float = FLOOR
+    floor: float = COSINE_FLOOR
 
 
-def insert(
+def add_passage(
     space: Space,
     content: str,
     embedder: Embedder,
@@ -98,59 +98,63 @@ def insert(
     Embeds before it opens its own scope; without an embedder the passage is found by its words.
     Raises InvalidInput for an empty text, TooLarge.
     """
-    content = checked_text(content, field="content").strip()
+    content = check_text(content, field="content").strip()
     note = Note(
         tenant_id=space.tenant_id,
         space=space,
         author=author[:120],
         content=content,
-        tags=words(list(tags)),
+        tags=clean_words(list(tags)),
         occurred_at=now,
         created_at=now,
     )
-    entries = indexing.note_entries([note], zone=ZoneInfo(space.timezone))
-    vectors = _embedded(entries, embedder)
+    entries = indexer.build_note_entries([note], zone=ZoneInfo(space.timezone))
+    vectors = _embed_passage(entries, embedder)
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, author[:120], now, "kept in the archive")
     with tenant_scope(space.tenant_id):
         note.save(force_insert=True)
-        changes.created(note, [Source(turn) for turn in turn_ids])
+        changes.record_creation(note, [TurnEvidence(turn) for turn in turn_ids])
         changes.save()
-        indexing.write_entries(space, embedder.name, entries, vectors)
+        indexer.write_entries(space, embedder.name, entries, vectors)
     return note
 
 
-def _embedded(entries: Sequence[indexing.Entry], embedder: Embedder) -> indexing.Vectors | None:
+def _embed_passage(
+    entries: Sequence[indexer.EntryDraft], embedder: Embedder
+) -> indexer.Vectors | None:
     try:
-        return indexing.embed_entries(entries, embedder)
+        return indexer.embed_entries(entries, embedder)
     except EngineError as error:
         log.warning("embedder.failed", error=str(error))
         return None
 
 
-def search(
-    space: Space, wanted: Wanted, embedder: Embedder, *, page: int = 1, size: int = PAGE_SIZE
-) -> Passages:
+def search_passages(
+    space: Space, wanted: PassageQuery, embedder: Embedder, *, page: int = 1, size: int = PAGE_SIZE
+) -> PassagePage:
     """Free notes by meaning and by words. Embeds the query before it opens its own scope.
 
     A passage matches whose cosine reaches the floor, or that has a word of the query. Without an
     embedder that reads the query's language, words alone decide.
     """
     query = wanted.query.strip()
-    vector = _query_vector(query, embedder) if query else None
+    vector = _embed_query(query, embedder) if query else None
     with tenant_scope(space.tenant_id):
-        ids = list(_kept(space, wanted).values_list("id", flat=True))
+        ids = list(_filter_passages(space, wanted).values_list("id", flat=True))
         if query:
-            ids = _ranked(_scores(space, ids, query, vector, embedder.name), wanted.floor)
+            ids = _rank_passages(
+                _load_scores(space, ids, query, vector, embedder.name), wanted.floor
+            )
         first = (page - 1) * size
         shown = ids[first : first + size] if page > 0 else []
         notes = Note.objects.in_bulk(shown)
     pages = max(1, ceil(len(ids) / size))
-    return Passages([notes[note] for note in shown], len(ids), page, pages)
+    return PassagePage([notes[note] for note in shown], len(ids), page, pages)
 
 
-def _query_vector(query: str, embedder: Embedder) -> NDArray[np.float32] | None:
+def _embed_query(query: str, embedder: Embedder) -> NDArray[np.float32] | None:
     """None when the embedder is down, or its vectors mean nothing in the query's language."""
-    if not reads(embedder.name, language_of(query)):
+    if not can_embed_language(embedder.name, detect_language(query)):
         return None
     try:
         vector: NDArray[np.float32] = embedder.embed([query])[0]
@@ -160,7 +164,7 @@ def _query_vector(query: str, embedder: Embedder) -> NDArray[np.float32] | None:
         return None
 
 
-def _kept(space: Space, wanted: Wanted) -> QuerySet[Note]:
+def _filter_passages(space: Space, wanted: PassageQuery) -> QuerySet[Note]:
     """Passages in force within the filters, the newest first."""
     rows: QuerySet[Note] = Note.objects.filter(
         space=space, page=None, fact=None, retired_at=None, visibility=Note.Visibility.ACTIVE
@@ -177,36 +181,36 @@ def _kept(space: Space, wanted: Wanted) -> QuerySet[Note]:
     return rows.order_by("-occurred_at", "-id")
 
 
-Score = tuple[UUID, float | None, float | None]
+PassageScore = tuple[UUID, float | None, float | None]
 
 
-def _scores(
+def _load_scores(
     space: Space,
     ids: Sequence[UUID],
     query: str,
     vector: NDArray[np.float32] | None,
     model: str,
-) -> list[Score]:
+) -> list[PassageScore]:
     """(passage, cosine, rank of its words), None where there is none. In the order of `ids`."""
     values: dict[str, Any] = {
         "vector": None if vector is None else HalfVector(vector).to_text(),
-        "words": lexical_text(query),
+        "words": build_lexical_text(query),
         "space": space.id,
         "model": model,
         "ids": list(ids),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_SCORES, values)
+        cursor.execute(_SCORES_SQL, values)
         found = {row[0]: row for row in cursor.fetchall()}
     return [found[note] for note in ids if note in found]
 
 
-def _ranked(scores: Sequence[Score], floor: float) -> list[UUID]:
+def _rank_passages(scores: Sequence[PassageScore], floor: float) -> list[UUID]:
     """Those that match, by the ranks they have in both arms (spec C13)."""
     near = {n: cos for n, cos, _ in scores if cos is not None and round(cos, 6) >= floor}
     said = {n: rank for n, _, rank in scores if rank is not None}
     fused: dict[UUID, float] = {}
     for arm in (near, said):
         for place, note in enumerate(sorted(arm, key=lambda n: -arm[n])):
-            fused[note] = fused.get(note, 0.0) + 1 / (_RANK + place + 1)
+            fused[note] = fused.get(note, 0.0) + 1 / (_FUSION_CONSTANT + place + 1)
     return sorted(fused, key=lambda n: -fused[n])

@@ -9,10 +9,12 @@ class PersonasConfig(AppConfig):
     verbose_name = "Personas"
 
     def ready(self) -> None:
-        from notes.registry import register
-        from personas.blocks import follow
+        from notes.history.row_kinds import register_row_kind
+        from personas.blocks import follow_revisions
         from personas.models import CoreBlock, ProfileAttribute, Trait
 
-        register(Trait, texts=("rationale",))
-        register(ProfileAttribute, texts=("value",))
-        register(CoreBlock, texts=("value", "label"), follow=follow, scrubbed=True)
+        register_row_kind(Trait, texts=("rationale",))
+        register_row_kind(ProfileAttribute, texts=("value",))
+        register_row_kind(
+            CoreBlock, texts=("value", "label"), follow=follow_revisions, scrubbed=True
+        )

@@ -20,22 +20,53 @@ from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.models import Space
+from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
 from notes.models import EvolutionEvent, Revision
-from notes.recording import ChangeSet, Source, values_of
-from personas.edits import inserted, swapped
 from personas.models import BlockAttachment, BlockVersion, CoreBlock
 
-MAX_LABEL = 60
-MAX_LIMIT = 200_000
+# What an edit makes of a block's text. Pure; raises InvalidInput for what it can't do (G6).
+
+
+def replace_text(value: str, old: str, new: str, *, everywhere: bool) -> str:
+    """`new` in the place of `old`, which is there exactly once unless `everywhere`."""
+    times = value.count(old)
+    if not times:
+        raise InvalidInput(
+            gettext("%(old)s is not in the block: copy it exactly") % {"old": repr(old[:80])},
+            field="old",
+        )
+    if times > 1 and not everywhere:
+        raise InvalidInput(
+            gettext("%(old)s is in the block %(times)s times: give more of the words around it")
+            % {"old": repr(old[:80]), "times": times},
+            field="old",
+        )
+    return value.replace(old, new)
+
+
+def insert_line(value: str, text: str, line: int) -> str:
+    """`text` before line `line`, counted from 0; -1 is the end."""
+    lines = value.split("\n") if value else []
+    if not -1 <= line <= len(lines):
+        raise InvalidInput(
+            gettext("the block has %(count)s lines: -1 to %(count)s") % {"count": len(lines)},
+            field="line",
+        )
+    at = len(lines) if line == -1 else line
+    return "\n".join([*lines[:at], text, *lines[at:]])
+
+
+MAX_LABEL_LENGTH = 60
+MAX_CHAR_LIMIT = 200_000
 # Blocks an agent starts with.
-DEFAULTS = {
+DEFAULT_BLOCKS = {
     "persona": "Who you are in this conversation: your role, your manner, what you have promised.",
     "human": "What to know at all times about the person you are talking with.",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class BlockWriter:
     """Who writes. Agents may not touch read-only and generated blocks (C9). `space` and
     `turn_id` say where from: the edit is in that space's history, and an erasure finds it.
     `sources` are what a generated block rests on."""
@@ -46,11 +77,13 @@ class Writer:
     space: Space
     turn_id: UUID | None = None
     reason: str = ""
-    sources: Sequence[Source] = ()
+    sources: Sequence[TurnEvidence] = ()
     policy_version: str = ""
 
 
-def in_front_of(space: Space, agent: str = "", as_of: datetime | None = None) -> list[CoreBlock]:
+def load_visible_blocks(
+    space: Space, agent: str = "", as_of: datetime | None = None
+) -> list[CoreBlock]:
     """The blocks of a space and the shared ones attached to it: any agent's, and this agent's.
 
     `as_of`: those there were then, with what they said then.
@@ -61,10 +94,10 @@ def in_front_of(space: Space, agent: str = "", as_of: datetime | None = None) ->
     rows = CoreBlock.objects.filter(
         held, (Q(space=space) & mine) | Q(id__in=attached, space=None)
     ).order_by("label", "id")
-    return list(rows) if as_of is None else as_they_were(list(rows), as_of)
+    return list(rows) if as_of is None else build_past_blocks(list(rows), as_of)
 
 
-def as_they_were(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
+def build_past_blocks(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
     """Those of the rows that were there, not to be saved, with the words of their versions then."""
     known = BlockVersion.objects.filter(block__in=held, created_at__lte=at)
     latest = {v.block_id: v for v in known.order_by("block_id", "-version").distinct("block_id")}
@@ -75,9 +108,9 @@ def as_they_were(held: Sequence[CoreBlock], at: datetime) -> list[CoreBlock]:
     return [block for block in held if block.id in latest]
 
 
-def labelled(space: Space, label: str, agent: str = "") -> CoreBlock:
+def get_block_by_label(space: Space, label: str, agent: str = "") -> CoreBlock:
     """The block an agent means by a label: its own before a shared one. Raises NotFound."""
-    found = in_front_of(space, agent)
+    found = load_visible_blocks(space, agent)
     mine = sorted(
         (b for b in found if b.label == label.strip()),
         key=lambda b: (b.space_id is None, -len(b.agent)),
@@ -92,8 +125,8 @@ def labelled(space: Space, label: str, agent: str = "") -> CoreBlock:
     return mine[0]
 
 
-def create(
-    writer: Writer,
+def create_block(
+    writer: BlockWriter,
     label: str,
     value: str = "",
     *,
@@ -107,13 +140,13 @@ def create(
 ) -> CoreBlock:
     """A new block of the space, or one to share when there is none. Raises InvalidInput,
     Conflict for a label that is taken."""
-    label = _checked_label(label)
-    if not 1 <= char_limit <= MAX_LIMIT:
+    label = _clean_label(label)
+    if not 1 <= char_limit <= MAX_CHAR_LIMIT:
         raise InvalidInput(
-            gettext("from 1 to %(limit)s characters") % {"limit": MAX_LIMIT},
+            gettext("from 1 to %(limit)s characters") % {"limit": MAX_CHAR_LIMIT},
             field="char_limit",
         )
-    _check_free(tenant_id, space, agent, label)
+    _check_label_free(tenant_id, space, agent, label)
     block = CoreBlock(
         tenant_id=tenant_id,
         space=space,
@@ -128,19 +161,21 @@ def create(
     _check_length(block, value, char_limit)
     block.value = value
     block.save(force_insert=True)
-    _record(block, writer, None)
+    _record_edit(block, writer, None)
     return block
 
 
-def ensure_defaults(space: Space, agent: str, char_limit: int, now: datetime) -> list[CoreBlock]:
+def ensure_default_blocks(
+    space: Space, agent: str, char_limit: int, now: datetime
+) -> list[CoreBlock]:
     """An agent's first blocks, made when it first speaks; returns all it has in front of it."""
-    known = in_front_of(space, agent)
+    known = load_visible_blocks(space, agent)
     taken = {block.label for block in known}
-    writer = Writer("memoryhub", "pipeline", now, space, reason="the agent's first blocks")
-    for label, about in DEFAULTS.items():
+    writer = BlockWriter("memoryhub", "pipeline", now, space, reason="the agent's first blocks")
+    for label, about in DEFAULT_BLOCKS.items():
         if label not in taken:
             known.append(
-                create(
+                create_block(
                     writer,
                     label,
                     tenant_id=space.tenant_id,
@@ -152,15 +187,17 @@ def ensure_defaults(space: Space, agent: str, char_limit: int, now: datetime) ->
     return known
 
 
-def append(writer: Writer, block_id: UUID, text: str, version: int | None = None) -> CoreBlock:
+def append_to_block(
+    writer: BlockWriter, block_id: UUID, text: str, version: int | None = None
+) -> CoreBlock:
     """Add a line at the end."""
     if not text.strip():
         raise InvalidInput(gettext("nothing to append"), field="text")
-    return _edited(writer, block_id, version, lambda old: f"{old}\n{text}" if old else text)
+    return _edit_value(writer, block_id, version, lambda old: f"{old}\n{text}" if old else text)
 
 
-def replace(
-    writer: Writer,
+def replace_in_block(
+    writer: BlockWriter,
     block_id: UUID,
     old: str,
     new: str,
@@ -171,38 +208,45 @@ def replace(
     """Put `new` in the place of `old`, which must be there exactly once unless `everywhere`."""
     if not old:
         raise InvalidInput(gettext("`old` is empty: say which words to replace"), field="old")
-    return _edited(
-        writer, block_id, version, lambda value: swapped(value, old, new, everywhere=everywhere)
+    return _edit_value(
+        writer,
+        block_id,
+        version,
+        lambda value: replace_text(value, old, new, everywhere=everywhere),
     )
 
 
-def insert(
-    writer: Writer, block_id: UUID, text: str, line: int, version: int | None = None
+def insert_into_block(
+    writer: BlockWriter, block_id: UUID, text: str, line: int, version: int | None = None
 ) -> CoreBlock:
     """Insert before line `line`, counted from 0; -1 is the end."""
     if not text.strip():
         raise InvalidInput(gettext("nothing to insert"), field="text")
-    return _edited(writer, block_id, version, lambda old: inserted(old, text, line))
+    return _edit_value(writer, block_id, version, lambda old: insert_line(old, text, line))
 
 
-def rethink(writer: Writer, block_id: UUID, value: str, version: int | None = None) -> CoreBlock:
+def rethink_block(
+    writer: BlockWriter, block_id: UUID, value: str, version: int | None = None
+) -> CoreBlock:
     """Write the whole block anew."""
-    return revise(writer, block_id, version, value=value)
+    return revise_block(writer, block_id, version, value=value)
 
 
-def rename(writer: Writer, block_id: UUID, label: str, version: int | None = None) -> CoreBlock:
-    return revise(writer, block_id, version, label=label)
+def rename_block(
+    writer: BlockWriter, block_id: UUID, label: str, version: int | None = None
+) -> CoreBlock:
+    return revise_block(writer, block_id, version, label=label)
 
 
-def resize(
-    writer: Writer, block_id: UUID, char_limit: int, version: int | None = None
+def resize_block(
+    writer: BlockWriter, block_id: UUID, char_limit: int, version: int | None = None
 ) -> CoreBlock:
     """Another limit, never below what the block holds."""
-    return revise(writer, block_id, version, char_limit=char_limit)
+    return revise_block(writer, block_id, version, char_limit=char_limit)
 
 
-def revise(
-    writer: Writer,
+def revise_block(
+    writer: BlockWriter,
     block_id: UUID,
     version: int | None = None,
     *,
@@ -211,28 +255,28 @@ def revise(
     char_limit: int | None = None,
 ) -> CoreBlock:
     """Text, label and limit at once, as one version and one event; None leaves one as it is."""
-    block = _held(writer, block_id, version)
+    block = _lock_block(writer, block_id, version)
     text = block.value if value is None else value
     limit = block.char_limit if char_limit is None else char_limit
-    name = block.label if label is None else _checked_label(label)
+    name = block.label if label is None else _clean_label(label)
     if value is not None or char_limit is not None:  # a name is free of what the block holds
         _check_length(block, text, max(limit, block.char_limit))
-        _check_limit(limit, len(text))
+        _check_char_limit(limit, len(text))
     if name != block.label:
-        _check_free(block.tenant_id, block.space, block.agent, name)
+        _check_label_free(block.tenant_id, block.space, block.agent, name)
     if (text, name, limit) != (block.value, block.label, block.char_limit):
-        _save(block, writer, value=text, label=name, char_limit=limit)
+        _save_version(block, writer, value=text, label=name, char_limit=limit)
     return block
 
 
-def delete(writer: Writer, block_id: UUID, version: int | None = None) -> CoreBlock:
+def delete_block(writer: BlockWriter, block_id: UUID, version: int | None = None) -> CoreBlock:
     """Take it out of every agent's sight. Its versions stay."""
-    block = _held(writer, block_id, version)
-    _save(block, writer, retired_at=writer.now)
+    block = _lock_block(writer, block_id, version)
+    _save_version(block, writer, retired_at=writer.now)
     return block
 
 
-def attach(block: CoreBlock, space: Space, agent: str = "") -> BlockAttachment:
+def attach_block(block: CoreBlock, space: Space, agent: str = "") -> BlockAttachment:
     """Put a shared block in front of the agents of a space. Twice is once."""
     if block.space_id is not None:
         raise InvalidInput(
@@ -244,22 +288,22 @@ def attach(block: CoreBlock, space: Space, agent: str = "") -> BlockAttachment:
     return made
 
 
-def detach(block: CoreBlock, space: Space) -> None:
+def detach_block(block: CoreBlock, space: Space) -> None:
     BlockAttachment.objects.filter(block=block, space=space).delete()
 
 
-def _edited(
-    writer: Writer, block_id: UUID, version: int | None, change: Callable[[str], str]
+def _edit_value(
+    writer: BlockWriter, block_id: UUID, version: int | None, change: Callable[[str], str]
 ) -> CoreBlock:
-    block = _held(writer, block_id, version)
+    block = _lock_block(writer, block_id, version)
     value = change(block.value)
     _check_length(block, value, block.char_limit)
     if value != block.value:
-        _save(block, writer, value=value)
+        _save_version(block, writer, value=value)
     return block
 
 
-def _held(writer: Writer, block_id: UUID, version: int | None) -> CoreBlock:
+def _lock_block(writer: BlockWriter, block_id: UUID, version: int | None) -> CoreBlock:
     """The block, locked. Raises NotFound, Conflict, InvalidInput for whom it is not."""
     block = CoreBlock.objects.select_for_update().filter(id=block_id, retired_at=None).first()
     if block is None:
@@ -286,10 +330,10 @@ def _held(writer: Writer, block_id: UUID, version: int | None) -> CoreBlock:
     return block
 
 
-def _check_limit(char_limit: int, used: int) -> None:
-    if not max(1, used) <= char_limit <= MAX_LIMIT:
+def _check_char_limit(char_limit: int, used: int) -> None:
+    if not max(1, used) <= char_limit <= MAX_CHAR_LIMIT:
         raise InvalidInput(
-            gettext("from %(least)s to %(most)s") % {"least": max(1, used), "most": MAX_LIMIT},
+            gettext("from %(least)s to %(most)s") % {"least": max(1, used), "most": MAX_CHAR_LIMIT},
             field="char_limit",
         )
 
@@ -315,16 +359,16 @@ def _check_length(block: CoreBlock, value: str, limit: int) -> None:
         )
 
 
-def _checked_label(label: str) -> str:
+def _clean_label(label: str) -> str:
     label = label.strip()
-    if not label or len(label) > MAX_LABEL:
+    if not label or len(label) > MAX_LABEL_LENGTH:
         raise InvalidInput(
-            gettext("from 1 to %(limit)s characters") % {"limit": MAX_LABEL}, field="label"
+            gettext("from 1 to %(limit)s characters") % {"limit": MAX_LABEL_LENGTH}, field="label"
         )
     return label
 
 
-def _check_free(tenant_id: UUID, space: Space | None, agent: str, label: str) -> None:
+def _check_label_free(tenant_id: UUID, space: Space | None, agent: str, label: str) -> None:
     taken = CoreBlock.objects.filter(
         tenant_id=tenant_id, space=space, agent=agent, label=label, retired_at=None
     )
@@ -336,24 +380,24 @@ def _check_free(tenant_id: UUID, space: Space | None, agent: str, label: str) ->
         )
 
 
-def _save(block: CoreBlock, writer: Writer, **values: Any) -> None:
-    before = values_of(block)
+def _save_version(block: CoreBlock, writer: BlockWriter, **values: Any) -> None:
+    before = serialize_row(block)
     for name, value in values.items():
         setattr(block, name, value)
     block.version += 1
     block.updated_at = writer.now
     block.save()
-    _record(block, writer, before)
+    _record_edit(block, writer, before)
 
 
-_KINDS = {"pipeline": EvolutionEvent.Kind.REFRESH}
+_EVENT_KINDS = {"pipeline": EvolutionEvent.Kind.REFRESH}
 
 
-def _record(block: CoreBlock, writer: Writer, before: dict[str, Any] | None) -> None:
+def _record_edit(block: CoreBlock, writer: BlockWriter, before: dict[str, Any] | None) -> None:
     """The version, and the event that it is part of."""
     changes = ChangeSet(
         writer.space,
-        _KINDS.get(writer.kind, EvolutionEvent.Kind.MANUAL),
+        _EVENT_KINDS.get(writer.kind, EvolutionEvent.Kind.MANUAL),
         writer.actor[:120],
         writer.now,
         writer.reason[:500],
@@ -361,20 +405,20 @@ def _record(block: CoreBlock, writer: Writer, before: dict[str, Any] | None) -> 
         policy_version=writer.policy_version,
     )
     if before is None:
-        changes.created(block, writer.sources)
+        changes.record_creation(block, writer.sources)
     else:
-        changes.changed(block, before)
-        changes.supported(block, writer.sources)
+        changes.record_change(block, before)
+        changes.record_support(block, writer.sources)
     changes.save()
-    _version(changes.revisions, writer.turn_id)
+    _create_versions(changes.revisions, writer.turn_id)
 
 
-def follow(revisions: Sequence[Revision]) -> None:
+def follow_revisions(revisions: Sequence[Revision]) -> None:
     """The versions that undoing made."""
-    _version(revisions)
+    _create_versions(revisions)
 
 
-def _version(revisions: Sequence[Revision], turn_id: UUID | None = None) -> None:
+def _create_versions(revisions: Sequence[Revision], turn_id: UUID | None = None) -> None:
     BlockVersion.objects.bulk_create(
         BlockVersion(
             tenant_id=revision.tenant_id,

@@ -12,22 +12,24 @@ from datetime import datetime
 from uuid import UUID
 
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import policy_of
+from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
+from notes.history.change_set import TurnEvidence
 from notes.models import Derivation, Episode
-from notes.recording import Source
 from personas import blocks
-from personas.blocks import Writer
+from personas.blocks import BlockWriter
+from personas.dimensions import DIMENSIONS, list_allowed_keys
 from personas.models import CoreBlock, ProfileAttribute, Trait
-from personas.profiles import attributes
-from personas.registry import DIMENSIONS, allowed
-from personas.traits import open_traits, owner_of
+from personas.profile import load_profile
+from personas.traits import get_owner_name, load_open_traits
 
-LABEL = "portrait"
-ABOUT = "Who this person is, put together from what was said. Generated: it can't be edited."
+PORTRAIT_LABEL = "portrait"
+PORTRAIT_DESCRIPTION = (
+    "Who this person is, put together from what was said. Generated: it can't be edited."
+)
 
 
-def portrait_text(
+def format_portrait(
     name: str,
     profile: Mapping[str, str],
     traits: Iterable[tuple[str, str, float, str]],
@@ -43,11 +45,11 @@ def portrait_text(
     lines += [insight] if insight else []
     lines += [f"How to reply: {strategy}"] if strategy else []
     for key, level, _, why in sorted(traits, key=lambda each: -each[2]):
-        lines.append(f"- {DIMENSIONS[key].says(level)}{f' ({why})' if why else ''}")
-    return _within([name, *lines], most) if lines else ""
+        lines.append(f"- {DIMENSIONS[key].describe_level(level)}{f' ({why})' if why else ''}")
+    return _select_fitting_lines([name, *lines], most) if lines else ""
 
 
-def _within(lines: Sequence[str], most: int) -> str:
+def _select_fitting_lines(lines: Sequence[str], most: int) -> str:
     kept: list[str] = []
     size = 0
     for line in lines:
@@ -57,51 +59,53 @@ def _within(lines: Sequence[str], most: int) -> str:
     return "\n".join(kept)
 
 
-def renew(space: Space, policy: Policy, version: str, now: datetime) -> CoreBlock | None:
+def renew_portrait(space: Space, policy: Policy, version: str, now: datetime) -> CoreBlock | None:
     """Write the portrait anew if it says something else by now; None when there is none.
 
     Call inside the tenant's scope. Switched off, or with nothing to say, it is taken away.
     """
     rows = CoreBlock.objects.filter(space=space, generated=True, retired_at=None)
-    held = rows.filter(label=LABEL).first()
-    parts = _parts(space, policy, now) if policy.portrait.enabled else None
-    text = _text(space, parts, policy) if parts else ""
+    held = rows.filter(label=PORTRAIT_LABEL).first()
+    parts = _load_parts(space, policy, now) if policy.portrait.enabled else None
+    text = _format_text(space, parts, policy) if parts else ""
     if held is not None and text and text == held.value:
         return held
-    writer = Writer(
+    writer = BlockWriter(
         "pipeline",
         "pipeline",
         now,
         space,
         reason="traits or profile changed",
-        sources=_sources(parts, held) if parts and text else (),
+        sources=_list_new_sources(parts, held) if parts and text else (),
         policy_version=version,
     )
     if held is None:
-        return _made(writer, space, text, policy) if text else None
+        return _create_portrait(writer, space, text, policy) if text else None
     if not text:
-        blocks.delete(writer, held.id)
+        blocks.delete_block(writer, held.id)
         return None
-    return blocks.rethink(writer, held.id, text)
+    return blocks.rethink_block(writer, held.id, text)
 
 
-def redraw(space: Space, now: datetime) -> None:
+def renew_portrait_after_edit(space: Space, now: datetime) -> None:
     """`renew` by the policy in force: call after a person's own word on a trait or the profile."""
-    held = policy_of(space)
-    renew(space, held.policy, held.version, now)
+    held = load_effective_policy(space)
+    renew_portrait(space, held.policy, held.version, now)
 
 
-def _made(writer: Writer, space: Space, text: str, policy: Policy) -> CoreBlock | None:
-    taken = CoreBlock.objects.filter(space=space, agent="", label=LABEL, retired_at=None)
+def _create_portrait(
+    writer: BlockWriter, space: Space, text: str, policy: Policy
+) -> CoreBlock | None:
+    taken = CoreBlock.objects.filter(space=space, agent="", label=PORTRAIT_LABEL, retired_at=None)
     if taken.exists():
         return None  # somebody's own block of that name: it is not overwritten
-    return blocks.create(
+    return blocks.create_block(
         writer,
-        LABEL,
+        PORTRAIT_LABEL,
         text,
         tenant_id=space.tenant_id,
         space=space,
-        description=ABOUT,
+        description=PORTRAIT_DESCRIPTION,
         char_limit=policy.core.char_limit,
         read_only=True,
         generated=True,
@@ -109,7 +113,7 @@ def _made(writer: Writer, space: Space, text: str, policy: Policy) -> CoreBlock 
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PortraitParts:
     """What a portrait is made of."""
 
     profile: list[ProfileAttribute]
@@ -122,8 +126,8 @@ class Parts:
         return [row.id for row in rows]
 
 
-def _parts(space: Space, policy: Policy, now: datetime) -> Parts:
-    offered = set(allowed(extras=policy.traits.extras, sensitive=policy.traits.sensitive))
+def _load_parts(space: Space, policy: Policy, now: datetime) -> PortraitParts:
+    offered = set(list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive))
     persona = (
         Episode.objects.filter(
             space=space, kind=Episode.Kind.GLOBAL_PERSONA, retired_at=None, stale=False
@@ -131,31 +135,33 @@ def _parts(space: Space, policy: Policy, now: datetime) -> Parts:
         .order_by("-to_seq")
         .first()
     )
-    held = [each for each in open_traits(space) if each.key in offered]
-    return Parts(attributes(space, now), held, persona)
+    held = [each for each in load_open_traits(space) if each.key in offered]
+    return PortraitParts(load_profile(space, now), held, persona)
 
 
-def _text(space: Space, parts: Parts, policy: Policy) -> str:
+def _format_text(space: Space, parts: PortraitParts, policy: Policy) -> str:
     persona = parts.persona
-    return portrait_text(
-        owner_of(space),
+    return format_portrait(
+        get_owner_name(space),
         {each.key: each.value for each in parts.profile},
-        [_line(each) for each in parts.traits],
+        [_build_trait_line(each) for each in parts.traits],
         persona.text if persona else "",
         str(persona.details.get("reply_strategy", "")) if persona else "",
         policy.core.char_limit,
     )
 
 
-def _sources(parts: Parts, held: CoreBlock | None) -> list[Source]:
+def _list_new_sources(parts: PortraitParts, held: CoreBlock | None) -> list[TurnEvidence]:
     """The turns its parts rest on, by way of the parts; those it is known to rest on left out."""
     support = Derivation.objects.filter(role=Derivation.Role.SUPPORT)
     links = support.filter(child_id__in=parts.ids)
     if held:
         links = links.exclude(turn__in=support.filter(child_id=held.id).values("turn_id"))
     found = {each.turn_id: each for each in links}
-    return [Source(turn, via_type=e.child_type, via_id=e.child_id) for turn, e in found.items()]
+    return [
+        TurnEvidence(turn, via_type=e.child_type, via_id=e.child_id) for turn, e in found.items()
+    ]
 
 
-def _line(trait: Trait) -> tuple[str, str, float, str]:
+def _build_trait_line(trait: Trait) -> tuple[str, str, float, str]:
     return trait.key, trait.level, trait.confidence, trait.rationale

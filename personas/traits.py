@@ -12,27 +12,27 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from memoryhub.engines.types import TraitAssessment, TraitView
+from memoryhub.engines.types import TraitAssessment, TraitState
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
+from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
 from notes.models import EvolutionEvent, Proposal
-from notes.proposals import propose
-from notes.recording import ChangeSet, Source, values_of
+from notes.review.proposals import propose_change
+from personas.dimensions import DIMENSIONS, LEVELS
 from personas.models import Trait
-from personas.registry import DIMENSIONS, LEVELS
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTrait:
     """An assessment with the turns of its evidence, and when the last of them was said."""
 
-    said: TraitAssessment
-    sources: tuple[Source, ...]
+    assessment: TraitAssessment
+    sources: tuple[TurnEvidence, ...]
     at: datetime
 
 
 @dataclass
-class Assessed:
+class AssessmentOutcome:
     """What became of assessments, by key."""
 
     made: list[str] = field(default_factory=list)
@@ -40,36 +40,36 @@ class Assessed:
     proposed: list[str] = field(default_factory=list)
 
 
-def owner_of(space: Space) -> str:
+def get_owner_name(space: Space) -> str:
     """How the space's subject is called where an owner is named."""
     return (space.name or space.subject)[:120]
 
 
-def open_traits(space: Space, owner: str = "") -> list[Trait]:
+def load_open_traits(space: Space, owner: str = "") -> list[Trait]:
     """The assessments that hold now; of the space's subject unless said otherwise."""
-    rows = Trait.objects.filter(space=space, owner=owner or owner_of(space))
+    rows = Trait.objects.filter(space=space, owner=owner or get_owner_name(space))
     return list(rows.filter(valid_to=None, retired_at=None))
 
 
-def withdrawn(space: Space) -> dict[str, Trait]:
+def load_ended_by_hand(space: Space) -> dict[str, Trait]:
     """By key, the last assessment of the space's subject where a person has ended it: only a
     person ends what a person set or withdrew."""
-    rows = Trait.objects.filter(space=space, owner=owner_of(space), retired_at=None)
+    rows = Trait.objects.filter(space=space, owner=get_owner_name(space), retired_at=None)
     last = {each.key: each for each in rows.order_by("valid_from", "id")}
     return {key: one for key, one in last.items() if one.corrected_by and one.valid_to is not None}
 
 
-def views(held: Iterable[Trait], keys: Iterable[str]) -> list[TraitView]:
+def build_trait_views(held: Iterable[Trait], keys: Iterable[str]) -> list[TraitState]:
     """Held assessments as an engine is told of them; those switched off since are not."""
     offered = set(keys)
     return [
-        TraitView(each.key, each.level, each.rationale)  # type: ignore[arg-type]  # a checked choice
+        TraitState(each.key, each.level, each.rationale)  # type: ignore[arg-type]  # a checked choice
         for each in held
         if each.key in offered
     ]
 
 
-def registered(
+def select_registered(
     said: Iterable[TraitAssessment], keys: Iterable[str]
 ) -> tuple[list[TraitAssessment], int]:
     """Assessments that may be kept, one a key, and how many may not: unknown, switched off, of
@@ -84,80 +84,82 @@ def registered(
     return list(kept.values()), dropped
 
 
-def assess(changes: ChangeSet, held: Sequence[Trait], judged: Iterable[Judged]) -> Assessed:
+def assess_traits(
+    changes: ChangeSet, held: Sequence[Trait], judged: Iterable[JudgedTrait]
+) -> AssessmentOutcome:
     """Write assessments of the space's subject. `held` are the open ones, locked by the caller.
 
     What a person corrected is proposed against, not overwritten.
     """
-    known = withdrawn(changes.space) | {trait.key: trait for trait in held}
-    result = Assessed()
+    known = load_ended_by_hand(changes.space) | {trait.key: trait for trait in held}
+    result = AssessmentOutcome()
     for one in judged:
-        old = known.get(one.said.key)
+        old = known.get(one.assessment.key)
         if old is not None and old.is_protected:
-            if old.level != one.said.level or old.valid_to is not None:
-                _propose(changes, old, one)
+            if old.level != one.assessment.level or old.valid_to is not None:
+                _propose_trait(changes, old, one)
                 result.proposed.append(old.key)
-        elif old is not None and old.level == one.said.level:
-            _renew(changes, old, one)
+        elif old is not None and old.level == one.assessment.level:
+            _renew_trait(changes, old, one)
             result.renewed.append(old.key)
         else:
-            _open(changes, old, one)
-            result.made.append(one.said.key)
+            _open_trait(changes, old, one)
+            result.made.append(one.assessment.key)
     return result
 
 
-def _open(changes: ChangeSet, old: Trait | None, one: Judged) -> None:
+def _open_trait(changes: ChangeSet, old: Trait | None, one: JudgedTrait) -> None:
     start = max(one.at, old.valid_from) if old else one.at
     if old is not None:
-        _close(changes, old, start)
+        _close_trait(changes, old, start)
     made = Trait.objects.create(
         tenant_id=changes.space.tenant_id,
         space=changes.space,
-        owner=owner_of(changes.space),
-        key=one.said.key,
-        level=one.said.level,
-        confidence=one.said.confidence,
-        rationale=one.said.why,
+        owner=get_owner_name(changes.space),
+        key=one.assessment.key,
+        level=one.assessment.level,
+        confidence=one.assessment.confidence,
+        rationale=one.assessment.why,
         valid_from=start,
         engine=changes.engine,
     )
-    changes.created(made, one.sources)
+    changes.record_creation(made, one.sources)
 
 
-def _close(changes: ChangeSet, old: Trait, at: datetime, actor: str = "") -> None:
+def _close_trait(changes: ChangeSet, old: Trait, at: datetime, actor: str = "") -> None:
     """`actor`: the person who ends it by hand."""
-    before = values_of(old)
+    before = serialize_row(old)
     old.valid_to = at
     old.corrected_by = actor[:120] or old.corrected_by
     old.version += 1
     old.save(update_fields=["valid_to", "corrected_by", "version"])
-    changes.changed(old, before)
+    changes.record_change(old, before)
 
 
-def _renew(changes: ChangeSet, old: Trait, one: Judged) -> None:
+def _renew_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
     """The same level again: its interval goes on, with the newer reason and more evidence."""
-    before = values_of(old)
-    old.rationale, old.confidence = one.said.why or old.rationale, one.said.confidence
+    before = serialize_row(old)
+    old.rationale, old.confidence = one.assessment.why or old.rationale, one.assessment.confidence
     old.version += 1
     old.save(update_fields=["rationale", "confidence", "version"])
-    changes.changed(old, before)
-    changes.supported(old, one.sources)
+    changes.record_change(old, before)
+    changes.record_support(old, one.sources)
 
 
-def _propose(changes: ChangeSet, old: Trait, one: Judged) -> None:
-    propose(
+def _propose_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
+    propose_change(
         changes.space,
         Proposal.Kind.OVERWRITE,
-        f"trait:{old.id}:{one.said.level}",
-        f"{old.key} may be {one.said.level} now: {one.said.why}",
+        f"trait:{old.id}:{one.assessment.level}",
+        f"{old.key} may be {one.assessment.level} now: {one.assessment.why}",
         changes.at,
         row=old,
-        payload={"level": one.said.level, "rationale": one.said.why, "valid_to": None},
+        payload={"level": one.assessment.level, "rationale": one.assessment.why, "valid_to": None},
         turn_ids=[source.turn_id for source in one.sources],
     )
 
 
-def correct(
+def correct_trait(
     space: Space,
     key: str,
     level: str,
@@ -177,22 +179,24 @@ def correct(
             _("one of %(known)s, or empty") % {"known": ", ".join(sorted(LEVELS))}, field="level"
         )
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, reason or "set by hand")
-    rows = Trait.objects.select_for_update().filter(space=space, owner=owner_of(space), key=key)
+    rows = Trait.objects.select_for_update().filter(
+        space=space, owner=get_owner_name(space), key=key
+    )
     old = rows.filter(valid_to=None, retired_at=None).first()
     if old is not None and (old.level, old.corrected_by) == (level, actor):
         return
     if old is not None:
-        _close(changes, old, max(now, old.valid_from), actor)
+        _close_trait(changes, old, max(now, old.valid_from), actor)
     if level:
-        _by_hand(changes, key, level, actor)
+        _create_manual_trait(changes, key, level, actor)
     changes.save()
 
 
-def _by_hand(changes: ChangeSet, key: str, level: str, actor: str) -> None:
+def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -> None:
     made = Trait.objects.create(
         tenant_id=changes.space.tenant_id,
         space=changes.space,
-        owner=owner_of(changes.space),
+        owner=get_owner_name(changes.space),
         key=key,
         level=level,
         confidence=1.0,
@@ -200,4 +204,4 @@ def _by_hand(changes: ChangeSet, key: str, level: str, actor: str) -> None:
         valid_from=changes.at,
         corrected_by=actor[:120],
     )
-    changes.created(made, [])
+    changes.record_creation(made, [])

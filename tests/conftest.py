@@ -17,26 +17,26 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
-from api import request_log
+from api.core import request_log
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.server import THROWAWAY
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
 from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
-from memoryhub.engines.llm.own_prompts import Prompts
+from memoryhub.engines.llm.own_prompts import PromptSet
 from memoryhub.engines.registry import EngineSettings
-from memoryhub.recall import reinforcing
+from memoryhub.recall.log import reinforcement
 from memoryhub.tenants.services import create_tenant
-from tests.support.hub import Hub, ScriptedModel, TableEmbedder
+from tests.support.hub import ScriptedHub, ScriptedModel, TableEmbedder
 
 TEMPLATE = "memoryhub_template"
 # A test's rows are never committed: a vacuum that comes by counts none in tables that are full of
 # them, and plans made for empty tables take minutes.
-UNCOUNTED = {"autovacuum": "off"}
+NO_AUTOVACUUM = {"autovacuum": "off"}
 
 
 @pytest.fixture(scope="session")
 def postgres() -> EmbeddedPostgres:
-    server = EmbeddedPostgres(settings.DATA_DIR, settings=THROWAWAY | UNCOUNTED)
+    server = EmbeddedPostgres(settings.DATA_DIR, settings=THROWAWAY_SETTINGS | NO_AUTOVACUUM)
     server.start(keep=True)
     return server
 
@@ -47,22 +47,22 @@ def django_db_setup(
 ) -> Iterator[None]:
     name = f"test_{worker_id}"
     with django_db_blocker.unblock():
-        _template(postgres)
-        _copy(postgres, name)
-        _use(name)
+        _create_template(postgres)
+        _copy_template(postgres, name)
+        _use_database(name)
         yield
         for alias in connections:
             connections[alias].close()
 
 
-def _template(postgres: EmbeddedPostgres) -> None:
+def _create_template(postgres: EmbeddedPostgres) -> None:
     with Path(settings.DATA_DIR, "template.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as admin:
             if admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [TEMPLATE]).fetchone():
                 return
         postgres.create_database(TEMPLATE)
-        _use(TEMPLATE)
+        _use_database(TEMPLATE)
         call_command("migrate", database="owner", verbosity=0, interactive=False)
         # pytest-django empties tables after transactional tests.
         with connections["owner"].cursor() as cursor:
@@ -70,7 +70,7 @@ def _template(postgres: EmbeddedPostgres) -> None:
         connections["owner"].close()
 
 
-def _copy(postgres: EmbeddedPostgres, name: str) -> None:
+def _copy_template(postgres: EmbeddedPostgres, name: str) -> None:
     with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as admin:
         admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         with Path(settings.DATA_DIR, "template.lock").open("w") as lock:
@@ -78,7 +78,7 @@ def _copy(postgres: EmbeddedPostgres, name: str) -> None:
             admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER memoryhub_owner")
 
 
-def _use(name: str) -> None:
+def _use_database(name: str) -> None:
     for alias in connections:
         connections[alias].close()
         connections[alias].settings_dict["NAME"] = name
@@ -94,23 +94,23 @@ def worker_id(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def nothing_waiting() -> None:
     """Words that other tests' searches and requests left, of spaces that are gone."""
-    for buffer in (reinforcing._buffer, request_log._buffer):
+    for buffer in (reinforcement._buffer, request_log._entry_buffer):
         buffer._waiting.clear()
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[Hub]:
+def hub(monkeypatch: pytest.MonkeyPatch, db: None) -> Iterator[ScriptedHub]:
     """A space read by a scripted model. Fails when a call was not scripted or a script not used."""
     scripted, embedder = ScriptedModel(), TableEmbedder()
     # Associations follow whatever is said; tests about them count the calls instead.
     scripted.allow("note_build", "link_evolve")
 
     def made(name: str, settings: EngineSettings) -> LLMEngine:
-        return LLMEngine(scripted, prompts=Prompts(settings.prompts, dict(settings.llm_prompts)))
+        return LLMEngine(scripted, prompts=PromptSet(settings.prompts, dict(settings.llm_prompts)))
 
     monkeypatch.setattr(registry, "get_engine", made)
     monkeypatch.setattr(registry, "get_embedder", lambda settings: embedder)
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
-    yield Hub(create_tenant("Scripted", "scripted"), scripted, embedder)
-    assert scripted.trouble == []
-    assert scripted.unconsumed == {}
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
+    yield ScriptedHub(create_tenant("Scripted", "scripted"), scripted, embedder)
+    assert scripted.unscripted_calls == []
+    assert scripted.unused_replies == {}

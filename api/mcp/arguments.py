@@ -27,25 +27,25 @@ Reason = Annotated[
 MemoryId = Annotated[UUID, Field(description="Its `id`, as a search shows it.")]
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """Models send null for what they leave out; what nobody knows is refused by name."""
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, given: Any) -> Any:
+    def _drop_nulls(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
         return {name: value for name, value in given.items() if value is not None}
 
-    def sent(self, *names: str) -> dict[str, Any]:
+    def dump_set_fields(self, *names: str) -> dict[str, Any]:
         """Those of these that were given, as JSON has them; all without names."""
         chosen = set(names) or None
         return self.model_dump(mode="json", include=chosen, exclude_unset=True)
 
 
-class Search(Arguments):
+class SearchArguments(ToolArguments):
     subject: Subject = ""
     query: Text = Field(description="A question, or some words.")
     limit: int = Field(10, ge=1, le=100, description="Memories at most.")
@@ -57,7 +57,7 @@ class Search(Arguments):
     sources: bool = Field(False, description="Also the messages that each memory rests on.")
 
 
-class Context(Arguments):
+class ContextArguments(ToolArguments):
     subject: Subject = ""
     query: Text = Field(description="What is to be answered.")
     budget_tokens: int = Field(2000, ge=100, le=100_000, description="Tokens of text at most.")
@@ -66,7 +66,7 @@ class Context(Arguments):
     as_of: Moment = None
 
 
-class Message(Arguments):
+class MessageArguments(ToolArguments):
     role: Literal["user", "assistant", "system", "tool"] = "user"
     content: Text
     speaker: str = Field("", max_length=120, description="Who says it, by name.")
@@ -75,10 +75,12 @@ class Message(Arguments):
     )
 
 
-class Add(Arguments):
+class AddArguments(ToolArguments):
     subject: Subject = ""
     text: str = Field("", description="One message of the user; or send `messages`.")
-    messages: list[Message] = Field([], max_length=500, description="A dialogue, oldest first.")
+    messages: list[MessageArguments] = Field(
+        [], max_length=500, description="A dialogue, oldest first."
+    )
     session: str = Field("", max_length=200, description="The conversation, by name.")
     agent: str = Field("", max_length=120, description="The agent who talks with the subject.")
     metadata: dict[str, Any] = Field({}, description="Kept with the messages as it is.")
@@ -86,14 +88,14 @@ class Add(Arguments):
     dry_run: bool = Field(False, description="Say what would become of them; store nothing.")
 
 
-class Correct(Arguments):
+class CorrectArguments(ToolArguments):
     subject: Subject = ""
     id: MemoryId
     text: Text = Field(description="The same fact in the right words.")
     reason: Reason = ""
 
 
-class Forget(Arguments):
+class ForgetArguments(ToolArguments):
     subject: Subject = ""
     id: MemoryId
     kind: Literal["fact", "note"] = "fact"
@@ -105,7 +107,7 @@ class Forget(Arguments):
     reason: Reason = ""
 
 
-class History(Arguments):
+class HistoryArguments(ToolArguments):
     subject: Subject = ""
     id: UUID | SkipJsonSchema[None] = Field(
         None, description="A fact's id: all its wordings. Left out: the latest changes of all."
@@ -114,7 +116,7 @@ class History(Arguments):
     cursor: str = Field("", max_length=500, description="`next` of the page before.")
 
 
-class Undo(Arguments):
+class UndoArguments(ToolArguments):
     subject: Subject = ""
     event_id: UUID = Field(description="The `event_id` that a change told, or the history shows.")
     cascade: bool = Field(False, description="Undo later changes that built on it first.")
@@ -122,12 +124,12 @@ class Undo(Arguments):
     reason: Reason = ""
 
 
-class Blocks(Arguments):
+class BlocksArguments(ToolArguments):
     subject: Subject = ""
     agent: str = Field("", max_length=120, description="Also this agent's own blocks.")
 
 
-class EditBlock(Arguments):
+class EditBlockArguments(ToolArguments):
     subject: Subject = ""
     label: str = Field(min_length=1, max_length=120, description="The block's label.")
     append: str = Field("", description="A line to add at its end.")
@@ -137,21 +139,23 @@ class EditBlock(Arguments):
     agent: str = Field("", max_length=120, description="Who writes.")
 
 
-def input_schema(shape: type[Arguments]) -> dict[str, Any]:
+def build_input_schema(shape: type[ToolArguments]) -> dict[str, Any]:
     """As JSON Schema without titles, nulls and references, which some hosts trip over."""
     made = shape.model_json_schema()
-    plain: dict[str, Any] = _plain(made, made.get("$defs", {}))
+    plain: dict[str, Any] = _simplify_schema(made, made.get("$defs", {}))
     return {"type": "object", "properties": {}} | plain
 
 
-def _plain(node: Any, defs: dict[str, Any]) -> Any:
+def _simplify_schema(node: Any, defs: dict[str, Any]) -> Any:
     if isinstance(node, list):
-        return [_plain(each, defs) for each in node]
+        return [_simplify_schema(each, defs) for each in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _plain(defs[node["$ref"].rpartition("/")[2]], defs)
+        return _simplify_schema(defs[node["$ref"].rpartition("/")[2]], defs)
     left_out = {"title", "$defs"} | ({"default"} if node.get("default", 0) is None else set())
     if "properties" in node:
         left_out.add("description")  # our own docstrings, not the caller's business
-    return {name: _plain(each, defs) for name, each in node.items() if name not in left_out}
+    return {
+        name: _simplify_schema(each, defs) for name, each in node.items() if name not in left_out
+    }

@@ -13,41 +13,43 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from api.mcp.arguments import Arguments, Text
-from api.mcp.calling import Caller
-from api.mcp.hub_tools import DATA
-from api.mcp.telling import as_json
-from api.mcp.tools import TEXT, Told, Tool, listed, made_of
-from api.mem0.ids import KINDS, LIMITS, NAMES
+from api.mcp.arguments import Text, ToolArguments
+from api.mcp.caller import Caller
+from api.mcp.hub_tools import DATA_NOTICE
+from api.mcp.render import render_json
+from api.mcp.tool import TEXT, Tool, ToolResult, build_array_schema, build_object_schema
+from api.mem0.ids import ID_KINDS, ID_LIMITS, ID_NAMES
 from memoryhub.errors import InvalidInput
 
-Id = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^/]+$")]
-Filters = dict[str, Any]
+MemoryIdText = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[^/]+$")]
+Mem0Filters = dict[str, Any]
 
 
-class Scoped(Arguments):
+class ScopedArguments(ToolArguments):
     """mem0's four ids."""
 
-    user_id: str = Field("", max_length=LIMITS["user_id"], description="Whose memory.")
-    agent_id: str = Field("", max_length=LIMITS["agent_id"], description="With which agent.")
-    app_id: str = Field("", max_length=LIMITS["app_id"], description="In which app.")
-    run_id: str = Field("", max_length=LIMITS["run_id"], description="In which session.")
+    user_id: str = Field("", max_length=ID_LIMITS["user_id"], description="Whose memory.")
+    agent_id: str = Field("", max_length=ID_LIMITS["agent_id"], description="With which agent.")
+    app_id: str = Field("", max_length=ID_LIMITS["app_id"], description="In which app.")
+    run_id: str = Field("", max_length=ID_LIMITS["run_id"], description="In which session.")
 
-    def ids(self, caller: Caller) -> dict[str, str]:
+    def build_ids(self, caller: Caller) -> dict[str, str]:
         """Those that are named; whose memory it is, as far as that is known."""
-        named = {name: getattr(self, name) for name in NAMES if getattr(self, name)}
-        return ({"user_id": caller.default} if caller.default else {}) | named
+        named = {name: getattr(self, name) for name in ID_NAMES if getattr(self, name)}
+        return ({"user_id": caller.default_subject} if caller.default_subject else {}) | named
 
 
-class Message(Arguments):
+class Mem0MessageArguments(ToolArguments):
     role: str = Field("user", max_length=20)
     content: Text
     name: str = Field("", max_length=120)
 
 
-class AddMemory(Scoped):
+class AddMemoryArguments(ScopedArguments):
     text: str = Field("", description="What to store; or send `messages`.")
-    messages: list[Message] = Field([], max_length=500, description="A dialogue, oldest first.")
+    messages: list[Mem0MessageArguments] = Field(
+        [], max_length=500, description="A dialogue, oldest first."
+    )
     metadata: dict[str, Any] = Field({}, description="Kept with the memory.")
     infer: bool = Field(True, description="false: keep it word by word, at once.")
     immutable: bool = False
@@ -55,8 +57,8 @@ class AddMemory(Scoped):
     enable_graph: bool | SkipJsonSchema[None] = Field(None, description="Changes nothing.")
 
 
-class Narrowed(Scoped):
-    filters: Filters = Field(
+class FilteredArguments(ScopedArguments):
+    filters: Mem0Filters = Field(
         {},
         description='mem0\'s filters, as {"AND": [{"user_id": "ana"}, {"created_at": '
         '{"gte": "2026-01-01"}}]}. Whose memory is added where it is not named.',
@@ -64,177 +66,181 @@ class Narrowed(Scoped):
     show_expired: bool = False
     enable_graph: bool | SkipJsonSchema[None] = Field(None, description="Changes nothing.")
 
-    def wanted(self, caller: Caller) -> Filters:
-        ids = self.ids(caller)
-        if _names_user(self.filters) and not self.user_id:
+    def build_filters(self, caller: Caller) -> Mem0Filters:
+        ids = self.build_ids(caller)
+        if _has_user_filter(self.filters) and not self.user_id:
             ids.pop("user_id", None)
         both = [each for each in (self.filters, ids) if each]
         return {"AND": both} if len(both) > 1 else (both[0] if both else {})
 
 
-def _names_user(filters: object) -> bool:
+def _has_user_filter(filters: object) -> bool:
     if isinstance(filters, dict):
-        return any(k == "user_id" or _names_user(v) for k, v in filters.items())
-    return isinstance(filters, list) and any(_names_user(each) for each in filters)
+        return any(k == "user_id" or _has_user_filter(v) for k, v in filters.items())
+    return isinstance(filters, list) and any(_has_user_filter(each) for each in filters)
 
 
-class SearchMemories(Narrowed):
+class SearchMemoriesArguments(FilteredArguments):
     query: Text
     limit: int | SkipJsonSchema[None] = Field(None, ge=1, le=100)
     top_k: int | SkipJsonSchema[None] = Field(None, ge=1, le=100)
     threshold: float | SkipJsonSchema[None] = Field(None, ge=0, le=1)
 
 
-class GetMemories(Narrowed):
+class GetMemoriesArguments(FilteredArguments):
     page: int = Field(1, ge=1)
     page_size: int = Field(50, ge=1, le=200)
 
 
-class OneMemory(Arguments):
-    memory_id: Id
+class MemoryArguments(ToolArguments):
+    memory_id: MemoryIdText
 
 
-class UpdateMemory(OneMemory):
+class UpdateMemoryArguments(MemoryArguments):
     text: str | SkipJsonSchema[None] = Field(None, description="Its new words.")
     metadata: dict[str, Any] | SkipJsonSchema[None] = None
     expiration_date: str | SkipJsonSchema[None] = Field(None, max_length=40)
 
 
-class ManyMemories(Arguments):
-    memory_ids: list[Id] = Field(min_length=1, max_length=1000)
+class MemoriesArguments(ToolArguments):
+    memory_ids: list[MemoryIdText] = Field(min_length=1, max_length=1000)
 
 
-class EntityArguments(Scoped):
+class EntityArguments(ScopedArguments):
     entity_type: Literal["user", "agent", "app", "run", ""] = ""
     entity_id: str = Field("", max_length=200)
 
 
-class Page(Arguments):
+class PageArguments(ToolArguments):
     page: int = Field(1, ge=1)
     page_size: int = Field(50, ge=1, le=200)
 
 
-class OneEvent(Arguments):
-    event_id: Id
+class EventArguments(ToolArguments):
+    event_id: MemoryIdText
 
 
-def _add(caller: Caller, asked: AddMemory) -> Told:
+def _run_add(caller: Caller, asked: AddMemoryArguments) -> ToolResult:
     if not asked.messages and not asked.text:
         raise InvalidInput("a text, or messages", field="text")
     sent = ("metadata", "infer", "immutable", "expiration_date", "enable_graph")
-    messages = asked.sent("messages").get("messages") or [{"role": "user", "content": asked.text}]
-    body = asked.sent(*sent) | asked.ids(caller) | {"messages": messages}
-    return as_json(caller.post("/v3/memories/add/", body))
+    messages = asked.dump_set_fields("messages").get("messages") or [
+        {"role": "user", "content": asked.text}
+    ]
+    body = asked.dump_set_fields(*sent) | asked.build_ids(caller) | {"messages": messages}
+    return render_json(caller.post("/v3/memories/add/", body))
 
 
-def _search(caller: Caller, asked: SearchMemories) -> Told:
-    body = asked.sent("query", "threshold", "show_expired") | {"filters": asked.wanted(caller)}
+def _run_search(caller: Caller, asked: SearchMemoriesArguments) -> ToolResult:
+    body = asked.dump_set_fields("query", "threshold", "show_expired") | {
+        "filters": asked.build_filters(caller)
+    }
     if most := asked.limit or asked.top_k:
         body["top_k"] = most
-    return as_json(caller.post("/v3/memories/search/", body))
+    return render_json(caller.post("/v3/memories/search/", body))
 
 
-def _list(caller: Caller, asked: GetMemories) -> Told:
-    body = asked.sent("show_expired") | {"filters": asked.wanted(caller)}
+def _run_list(caller: Caller, asked: GetMemoriesArguments) -> ToolResult:
+    body = asked.dump_set_fields("show_expired") | {"filters": asked.build_filters(caller)}
     page = caller.post("/v3/memories/", body, page=asked.page, page_size=asked.page_size)
-    return as_json(_without_links(page))
+    return render_json(_replace_page_links(page))
 
 
-def _without_links(page: dict[str, Any]) -> dict[str, Any]:
+def _replace_page_links(page: dict[str, Any]) -> dict[str, Any]:
     """Pages are asked for by number here; a link would lead past the tools."""
     shown = {name: value for name, value in page.items() if name not in ("next", "previous")}
     return shown | {"has_more": bool(page["next"])}
 
 
-def _one(method: str) -> Callable[[Caller, Any], Told]:
-    def work(caller: Caller, asked: OneMemory) -> Told:
-        return as_json(caller.call(method, f"/v1/memories/{asked.memory_id}/"))
+def _build_memory_runner(method: str) -> Callable[[Caller, Any], ToolResult]:
+    def run_on_memory(caller: Caller, asked: MemoryArguments) -> ToolResult:
+        return render_json(caller.call_route(method, f"/v1/memories/{asked.memory_id}/"))
 
-    return work
-
-
-def _update(caller: Caller, asked: UpdateMemory) -> Told:
-    body = asked.sent("text", "metadata", "expiration_date")
-    return as_json(caller.call("PUT", f"/v1/memories/{asked.memory_id}/", body))
+    return run_on_memory
 
 
-def _delete_many(caller: Caller, asked: ManyMemories) -> Told:
+def _run_update(caller: Caller, asked: UpdateMemoryArguments) -> ToolResult:
+    body = asked.dump_set_fields("text", "metadata", "expiration_date")
+    return render_json(caller.call_route("PUT", f"/v1/memories/{asked.memory_id}/", body))
+
+
+def _run_delete_many(caller: Caller, asked: MemoriesArguments) -> ToolResult:
     body = {"memories": [{"memory_id": each} for each in asked.memory_ids]}
-    return as_json(caller.call("DELETE", "/v1/batch/", body))
+    return render_json(caller.call_route("DELETE", "/v1/batch/", body))
 
 
-def _delete_all(caller: Caller, asked: Scoped) -> Told:
-    return as_json(caller.call("DELETE", "/v1/memories/", query=asked.ids(caller)))
+def _run_delete_all(caller: Caller, asked: ScopedArguments) -> ToolResult:
+    return render_json(caller.call_route("DELETE", "/v1/memories/", query=asked.build_ids(caller)))
 
 
-def _entities(caller: Caller, asked: Page) -> Told:
-    return as_json(_without_links(caller.get("/v1/entities/", **asked.model_dump())))
+def _run_list_entities(caller: Caller, asked: PageArguments) -> ToolResult:
+    return render_json(_replace_page_links(caller.get("/v1/entities/", **asked.model_dump())))
 
 
-def _delete_entities(caller: Caller, asked: EntityArguments) -> Told:
+def _run_delete_entities(caller: Caller, asked: EntityArguments) -> ToolResult:
     """Nobody is erased who was not named."""
-    named = [(kind, getattr(asked, f"{kind}_id")) for kind in KINDS]
+    named = [(kind, getattr(asked, f"{kind}_id")) for kind in ID_KINDS]
     named = [(asked.entity_type, asked.entity_id), *named]
     chosen = [(kind, name) for kind, name in named if kind and name]
     if len(chosen) != 1:
         raise InvalidInput("exactly one entity: its type and its id", field="entity_id")
     kind, name = chosen[0]
-    return as_json(caller.call("DELETE", f"/v2/entities/{kind}/{name}/"))
+    return render_json(caller.call_route("DELETE", f"/v2/entities/{kind}/{name}/"))
 
 
-def _events(caller: Caller, asked: Page) -> Told:
-    return as_json(_without_links(caller.get("/v1/events/", **asked.model_dump())))
+def _run_list_events(caller: Caller, asked: PageArguments) -> ToolResult:
+    return render_json(_replace_page_links(caller.get("/v1/events/", **asked.model_dump())))
 
 
-def _event(caller: Caller, asked: OneEvent) -> Told:
-    return as_json(caller.get(f"/v1/event/{asked.event_id}/"))
+def _run_get_event(caller: Caller, asked: EventArguments) -> ToolResult:
+    return render_json(caller.get(f"/v1/event/{asked.event_id}/"))
 
 
-_RESULTS = made_of({"results": listed(made_of({}))})
-_SAID = made_of({"message": TEXT})
+_RESULTS_SCHEMA = build_object_schema({"results": build_array_schema(build_object_schema({}))})
+_MESSAGE_SCHEMA = build_object_schema({"message": TEXT})
 
-MEM0 = (
+MEM0_TOOLS = (
     Tool(
         "add_memory",
         "Add a memory",
         "Store a preference, a fact or a conversation. Read in the background: the event tells "
         "what became of it.",
-        AddMemory,
-        _add,
-        made_of({"status": TEXT}),
+        AddMemoryArguments,
+        _run_add,
+        build_object_schema({"status": TEXT}),
         scope="write",
     ),
     Tool(
         "search_memories",
         "Search memories",
-        "Find memories by meaning, narrowed by filters." + DATA,
-        SearchMemories,
-        _search,
-        _RESULTS,
+        "Find memories by meaning, narrowed by filters." + DATA_NOTICE,
+        SearchMemoriesArguments,
+        _run_search,
+        _RESULTS_SCHEMA,
     ),
     Tool(
         "get_memories",
         "List memories",
-        "List memories page by page, narrowed by filters." + DATA,
-        GetMemories,
-        _list,
-        _RESULTS,
+        "List memories page by page, narrowed by filters." + DATA_NOTICE,
+        GetMemoriesArguments,
+        _run_list,
+        _RESULTS_SCHEMA,
     ),
     Tool(
         "get_memory",
         "One memory",
-        "One memory by its id." + DATA,
-        OneMemory,
-        _one("GET"),
-        made_of({"id": TEXT, "memory": TEXT}),
+        "One memory by its id." + DATA_NOTICE,
+        MemoryArguments,
+        _build_memory_runner("GET"),
+        build_object_schema({"id": TEXT, "memory": TEXT}),
     ),
     Tool(
         "update_memory",
         "Update a memory",
         "Overwrite a memory's words or metadata.",
-        UpdateMemory,
-        _update,
-        made_of({"id": TEXT, "memory": TEXT}),
+        UpdateMemoryArguments,
+        _run_update,
+        build_object_schema({"id": TEXT, "memory": TEXT}),
         scope="write",
         destroys=True,
         repeatable=True,
@@ -243,9 +249,9 @@ MEM0 = (
         "delete_memory",
         "Delete a memory",
         "Delete one memory by its id.",
-        OneMemory,
-        _one("DELETE"),
-        _SAID,
+        MemoryArguments,
+        _build_memory_runner("DELETE"),
+        _MESSAGE_SCHEMA,
         scope="write",
         destroys=True,
     ),
@@ -254,9 +260,9 @@ MEM0 = (
         "Delete all memories",
         "Delete every memory of a user, agent, app or run, and keep the entity. Can be undone in "
         "the console.",
-        Scoped,
-        _delete_all,
-        _SAID,
+        ScopedArguments,
+        _run_delete_all,
+        _MESSAGE_SCHEMA,
         scope="write",
         destroys=True,
         repeatable=True,
@@ -266,51 +272,51 @@ MEM0 = (
         "Erase an entity",
         "Erase a user, agent, app or run with all that was said, for good.",
         EntityArguments,
-        _delete_entities,
-        _SAID,
+        _run_delete_entities,
+        _MESSAGE_SCHEMA,
         scope="admin",
         destroys=True,
     ),
     Tool(
         "list_entities",
         "List entities",
-        "The users, agents, apps and runs that hold memories." + DATA,
-        Page,
-        _entities,
-        _RESULTS,
+        "The users, agents, apps and runs that hold memories." + DATA_NOTICE,
+        PageArguments,
+        _run_list_entities,
+        _RESULTS_SCHEMA,
     ),
     Tool(
         "list_events",
         "List adds",
-        "What was added, the latest first." + DATA,
-        Page,
-        _events,
-        _RESULTS,
+        "What was added, the latest first." + DATA_NOTICE,
+        PageArguments,
+        _run_list_events,
+        _RESULTS_SCHEMA,
     ),
     Tool(
         "get_event_status",
         "State of an add",
-        "What became of an add." + DATA,
-        OneEvent,
-        _event,
-        made_of({"status": TEXT}),
+        "What became of an add." + DATA_NOTICE,
+        EventArguments,
+        _run_get_event,
+        build_object_schema({"status": TEXT}),
     ),
 )
-_BY_NAME = {tool.name: tool for tool in MEM0}
+_TOOL_BY_NAME = {tool.name: tool for tool in MEM0_TOOLS}
 # As the server for one user's own machine calls them.
-OPENMEMORY = (
-    replace(_BY_NAME["add_memory"], name="add_memories"),
-    replace(_BY_NAME["search_memories"], name="search_memory"),
-    replace(_BY_NAME["get_memories"], name="list_memories"),
+OPENMEMORY_TOOLS = (
+    replace(_TOOL_BY_NAME["add_memory"], name="add_memories"),
+    replace(_TOOL_BY_NAME["search_memories"], name="search_memory"),
+    replace(_TOOL_BY_NAME["get_memories"], name="list_memories"),
     Tool(
         "delete_memories",
         "Delete memories",
         "Delete memories by their ids.",
-        ManyMemories,
-        _delete_many,
-        _SAID,
+        MemoriesArguments,
+        _run_delete_many,
+        _MESSAGE_SCHEMA,
         scope="write",
         destroys=True,
     ),
-    _BY_NAME["delete_all_memories"],
+    _TOOL_BY_NAME["delete_all_memories"],
 )

@@ -13,11 +13,11 @@ from mcp_types import INVALID_REQUEST
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.mcp.calling import caller_of
-from api.mcp.exchanging import exchange
-from api.mcp.serving import chosen, server_for
-from api.problems import exception_handler
-from api.views import HubView
+from api.core.problems import exception_handler
+from api.core.views import HubView
+from api.mcp.caller import build_caller
+from api.mcp.server import build_server, select_tools
+from api.mcp.transport import exchange_message
 from memoryhub.errors import MemoryHubError
 
 
@@ -25,11 +25,11 @@ class McpView(HubView):
     """Counts once, whatever a tool asks of the API; each tool asks for its own scope."""
 
     scopes: ClassVar = {"POST": "read"}
-    any_parameters = True
+    takes_any_parameters = True
     schema = None  # not REST; described in docs/reference/mcp.md
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
-        return _handled
+        return _handle_error
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         check_origin(request)
@@ -38,11 +38,11 @@ class McpView(HubView):
     def post(self, request: Request) -> HttpResponse:
         if not request.META.get("CONTENT_LENGTH"):
             raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
-        tools = chosen(request.query_params.get("tools", ""))
-        return exchange(server_for(caller_of(request), tools), request._request)
+        tools = select_tools(request.query_params.get("tools", ""))
+        return exchange_message(build_server(build_caller(request), tools), request._request)
 
 
-def _handled(error: Exception, context: dict[str, Any]) -> Response:
+def _handle_error(error: Exception, context: dict[str, Any]) -> Response:
     """A problem as ever, in the envelope in which the protocol's clients look for one."""
     response = exception_handler(error, context)
     told = {"code": INVALID_REQUEST, "message": response.data["detail"], "data": response.data}
@@ -64,7 +64,7 @@ def check_origin(request: Request) -> None:
     except ValueError:
         given = urlsplit("")
     trusted = (urlsplit(each) for each in settings.CSRF_TRUSTED_ORIGINS)
-    if given.netloc == request.get_host() or any(_trusts(each, given) for each in trusted):
+    if given.netloc == request.get_host() or any(_is_trusted_by(each, given) for each in trusted):
         return
     raise MemoryHubError(
         "Pages of this origin may not call the hub: see MEMORYHUB_TRUSTED_ORIGINS.",
@@ -73,7 +73,7 @@ def check_origin(request: Request) -> None:
     )
 
 
-def _trusts(trusted: SplitResult, origin: SplitResult) -> bool:
+def _is_trusted_by(trusted: SplitResult, origin: SplitResult) -> bool:
     """`trusted`: as https://example.com or https://*.example.com."""
     same = is_same_domain(origin.netloc, trusted.netloc.lstrip("*"))
     return origin.scheme == trusted.scheme and same

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-CATEGORIES: Mapping[str, tuple[str, ...]] = {
+PREDICATES_BY_CATEGORY: Mapping[str, tuple[str, ...]] = {
     "personal_details": ("lives_in", "address", "age", "marital_status", "speaks"),
     "professional_details": ("works_as", "works_at"),
     "user_preferences": ("likes",),
@@ -16,10 +16,15 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "hobbies": ("plays", "rides"),
     "milestones": ("married",),
 }
-PREFIXES: Mapping[str, str] = {"favourite_": "user_preferences", "scheduled_": "milestones"}
+CATEGORY_BY_PREFIX: Mapping[str, str] = {
+    "favourite_": "user_preferences",
+    "scheduled_": "milestones",
+}
 
 
-def categories_of(predicate: str) -> list[str]:
+def find_categories(predicate: str) -> list[str]:
     """At most one, for now."""
-    found = [name for name, keys in CATEGORIES.items() if predicate in keys]
-    return found or [name for prefix, name in PREFIXES.items() if predicate.startswith(prefix)]
+    found = [name for name, keys in PREDICATES_BY_CATEGORY.items() if predicate in keys]
+    return found or [
+        name for prefix, name in CATEGORY_BY_PREFIX.items() if predicate.startswith(prefix)
+    ]

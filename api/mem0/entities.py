@@ -12,19 +12,19 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.authentication import key_of
-from api.mem0.ids import KINDS, is_user
-from api.mem0.views import Mem0View, actor_of, paged
+from api.core.authentication import get_request_key
+from api.mem0.ids import ID_KINDS, is_user_subject
+from api.mem0.views import Mem0View, build_page, format_actor
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import NotFound
-from memoryhub.pipeline import erasing
-from memoryhub.pipeline.erasing import Target
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 # Of a message, what names the agent, app or run; a user is a subject.
-_NAMED: dict[str, Any] = {
+_NAME_BY_KIND: dict[str, Any] = {
     "agent": F("agent"),
     "app": KeyTextTransform("app", "terms"),
     "run": F("session__external_id"),
@@ -37,37 +37,37 @@ class EntitiesView(Mem0View):
     scopes: ClassVar = {"GET": "read"}
 
     def get(self, request: Request) -> Response:
-        key = key_of(request)
+        key = get_request_key(request)
         with tenant_scope(key.tenant_id):
-            everybody = list(_everybody(key))
-            page = paged(request, everybody, list)
-        totals = {f"total_{kind}s": _count(everybody, kind) for kind in KINDS}
+            everybody = list(_list_entities(key))
+            page = build_page(request, everybody, list)
+        totals = {f"total_{kind}s": _count_entities(everybody, kind) for kind in ID_KINDS}
         return Response(page | totals)
 
 
-def _count(entities: list[dict[str, Any]], kind: str) -> int:
+def _count_entities(entities: list[dict[str, Any]], kind: str) -> int:
     return sum(entity["type"] == kind for entity in entities)
 
 
-def _turns(key: KeyRow) -> QuerySet[Turn]:
+def _select_turns(key: KeyRow) -> QuerySet[Turn]:
     rows = Turn.objects.exclude(state=Turn.State.REDACTED)
     return rows.filter(space_id=key.space_id) if key.space_id else rows
 
 
-def _everybody(key: KeyRow) -> Iterator[dict[str, Any]]:
-    for kind, named in _NAMED.items():
-        rows = _turns(key).annotate(called=named).exclude(Q(called="") | Q(called=None))
+def _list_entities(key: KeyRow) -> Iterator[dict[str, Any]]:
+    for kind, named in _NAME_BY_KIND.items():
+        rows = _select_turns(key).annotate(called=named).exclude(Q(called="") | Q(called=None))
         spans = rows.values_list("called").annotate(Min("received_at"), Max("received_at"))
         for name, first, last in spans.order_by("called"):
-            yield _entity(kind, name, name, first, last)
+            yield _render_entity(kind, name, name, first, last)
     spaces = Space.objects.filter(id=key.space_id) if key.space_id else Space.objects.all()
     for space in spaces.order_by("subject"):
-        if is_user(space.subject):
+        if is_user_subject(space.subject):
             at = space.last_activity_at or space.created_at
-            yield _entity("user", str(space.id), space.subject, space.created_at, at)
+            yield _render_entity("user", str(space.id), space.subject, space.created_at, at)
 
 
-def _entity(kind: str, entity_id: str, name: str, first: Any, last: Any) -> dict[str, Any]:
+def _render_entity(kind: str, entity_id: str, name: str, first: Any, last: Any) -> dict[str, Any]:
     return {
         "id": entity_id,
         "name": name,
@@ -85,40 +85,42 @@ class EntityView(Mem0View):
     scopes: ClassVar = {"DELETE": "admin"}
 
     def delete(self, request: Request, kind: str, name: str) -> Response:
-        key = key_of(request)
+        key = get_request_key(request)
         with tenant_scope(key.tenant_id):
-            targets = list(_targets(key, kind.removesuffix("s"), name))
+            targets = list(_find_erasure_targets(key, kind.removesuffix("s"), name))
         # An agent's memories may have been a run's as well: who erases both finds one gone.
-        if not targets and kind.removesuffix("s") not in _NAMED:
+        if not targets and kind.removesuffix("s") not in _NAME_BY_KIND:
             raise NotFound(f"There is no such {kind}.")
         receipts = [
-            erasing.execute(space, target, actor_of(request), timezone.now())
+            erase_targets.execute_erasure(space, target, format_actor(request), timezone.now())
             for space, target in targets
         ]
         event_id = str(receipts[0].id) if receipts else None
         return Response({"message": "Entity deleted", "event_id": event_id})
 
 
-def _targets(key: KeyRow, kind: str, name: str) -> Iterator[tuple[Space, Target]]:
+def _find_erasure_targets(
+    key: KeyRow, kind: str, name: str
+) -> Iterator[tuple[Space, ErasureTarget]]:
     """What to erase of which space. A user may also be meant by the space's id."""
     if "\0" in name:
         return
     if kind == "user":
-        if is_user(name):
-            spaces = Space.objects.filter(Q(subject=name) | Q(id=_uuid(name)))
+        if is_user_subject(name):
+            spaces = Space.objects.filter(Q(subject=name) | Q(id=_parse_uuid(name)))
             spaces = spaces.filter(id=key.space_id) if key.space_id else spaces
             for space in spaces:
-                yield space, Target("subject")
-    elif kind in _NAMED:
-        named = _turns(key).annotate(called=_NAMED[kind]).filter(called=name)
+                yield space, ErasureTarget("subject")
+    elif kind in _NAME_BY_KIND:
+        named = _select_turns(key).annotate(called=_NAME_BY_KIND[kind]).filter(called=name)
         by_space: dict[Space, list[UUID]] = {}
         for turn in named.select_related("space").order_by("seq"):
             by_space.setdefault(turn.space, []).append(turn.id)
         for space, ids in by_space.items():
-            yield space, Target("turns", tuple(ids))
+            yield space, ErasureTarget("turns", tuple(ids))
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:

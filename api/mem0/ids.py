@@ -13,15 +13,15 @@ from typing import Any
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import InvalidInput
 
-KINDS = ("user", "agent", "app", "run")
-NAMES = tuple(f"{kind}_id" for kind in KINDS)
+ID_KINDS = ("user", "agent", "app", "run")
+ID_NAMES = tuple(f"{kind}_id" for kind in ID_KINDS)
 # Characters of each, as the columns have them; a run's may have to follow "run:".
-LIMITS = {"user_id": 200, "agent_id": 120, "app_id": 120, "run_id": 190}
-PREFIXES = tuple(f"{kind}:" for kind in KINDS if kind != "user")
+ID_LIMITS = {"user_id": 200, "agent_id": 120, "app_id": 120, "run_id": 190}
+SUBJECT_PREFIXES = tuple(f"{kind}:" for kind in ID_KINDS if kind != "user")
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
+class Mem0Ids:
     user: str = ""
     agent: str = ""
     app: str = ""
@@ -34,24 +34,24 @@ class Ids:
         return self.user or next(f"{kind}:{name}" for kind, name in others if name)
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """What the subject is called in memories of it."""
         return self.user or self.agent or self.app or self.run
 
 
-def is_user(subject: str) -> bool:
-    return not subject.startswith(PREFIXES)
+def is_user_subject(subject: str) -> bool:
+    return not subject.startswith(SUBJECT_PREFIXES)
 
 
-def ids_of(data: Mapping[str, Any]) -> Ids:
+def read_ids(data: Mapping[str, Any]) -> Mem0Ids:
     """The ids of a request. Raises InvalidInput where there is none, or one can't be kept."""
-    found = Ids(**{kind: _checked(data.get(f"{kind}_id"), f"{kind}_id") for kind in KINDS})
-    if found == Ids():
-        raise InvalidInput(f"one of {', '.join(NAMES)} is needed", field="user_id")
+    found = Mem0Ids(**{kind: _read_id(data.get(f"{kind}_id"), f"{kind}_id") for kind in ID_KINDS})
+    if found == Mem0Ids():
+        raise InvalidInput(f"one of {', '.join(ID_NAMES)} is needed", field="user_id")
     return found
 
 
-def _checked(value: object, name: str) -> str:
+def _read_id(value: object, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -61,8 +61,8 @@ def _checked(value: object, name: str) -> str:
     except UnicodeEncodeError:
         raise InvalidInput("half a surrogate pair is no character", field=name) from None
     text = clean_text(value).strip()
-    if len(text) > LIMITS[name]:
-        raise InvalidInput(f"at most {LIMITS[name]} characters", field=name)
-    if name == "user_id" and not is_user(text):
-        raise InvalidInput(f"may not begin with {', '.join(PREFIXES)}", field=name)
+    if len(text) > ID_LIMITS[name]:
+        raise InvalidInput(f"at most {ID_LIMITS[name]} characters", field=name)
+    if name == "user_id" and not is_user_subject(text):
+        raise InvalidInput(f"may not begin with {', '.join(SUBJECT_PREFIXES)}", field=name)
     return text

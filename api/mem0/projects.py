@@ -8,17 +8,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.authentication import key_of
-from api.fields import MetadataField, NameField
-from api.mem0.requests import checked
-from api.mem0.views import Mem0View, own_tenant
+from api.core.authentication import get_request_key
+from api.core.fields import MetadataField, NameField
+from api.mem0.requests import validate_body
+from api.mem0.views import Mem0View, get_own_key
 from api.models import Mem0Project
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Membership, Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 # Kept and given back. What they steer at mem0 is the policy's business here.
-SETTINGS = (
+PROJECT_SETTINGS = (
     "custom_instructions",
     "agent_custom_instructions",
     "custom_categories",
@@ -30,9 +30,9 @@ SETTINGS = (
     "retrieval_criteria",
     "version",
 )
-_ROLES = {Membership.Role.ADMIN: "OWNER"}
+_ROLE_NAMES = {Membership.Role.ADMIN: "OWNER"}
 # Sent with every change by the clients themselves.
-_IDS = {"org_id", "project_id"}
+_ID_FIELDS = {"org_id", "project_id"}
 
 
 class PingView(Mem0View):
@@ -41,7 +41,7 @@ class PingView(Mem0View):
     scopes: ClassVar = {"GET": "read"}
 
     def get(self, request: Request) -> Response:
-        tenant_id = str(key_of(request).tenant_id)
+        tenant_id = str(get_request_key(request).tenant_id)
         told = {"status": "ok", "message": "ok", "user_email": None}
         return Response(told | {"org_id": tenant_id, "project_id": tenant_id})
 
@@ -55,27 +55,29 @@ class ProjectsView(Mem0View):
     scopes: ClassVar = {"GET": "read"}
 
     def get(self, request: Request, org_id: str) -> Response:
-        key = own_tenant(request, org_id)
+        key = get_own_key(request, org_id)
         with tenant_scope(key.tenant_id):
-            return Response([_shown(Tenant.objects.get(id=key.tenant_id))])
+            return Response([_render_project(Tenant.objects.get(id=key.tenant_id))])
 
 
 class ProjectView(Mem0View):
     scopes: ClassVar = {"GET": "read", "PATCH": "admin"}
 
     def get(self, request: Request, org_id: str, project_id: str) -> Response:
-        key = own_tenant(request, org_id, project_id)
+        key = get_own_key(request, org_id, project_id)
         fields = request.query_params.getlist("fields")
         with tenant_scope(key.tenant_id):
-            shown = _shown(Tenant.objects.get(id=key.tenant_id))
+            shown = _render_project(Tenant.objects.get(id=key.tenant_id))
         return Response({f: shown.get(f) for f in fields} if fields else shown)
 
     def patch(self, request: Request, org_id: str, project_id: str) -> Response:
-        key, body = own_tenant(request, org_id, project_id), self.body(request)
-        named = checked(ProjectSerializer, body)
-        settings = {name: value for name, value in body.items() if name not in {*named, *_IDS}}
-        if unknown := sorted(set(settings) - set(SETTINGS)):
-            known = ", ".join(SETTINGS)
+        key, body = get_own_key(request, org_id, project_id), self.read_body(request)
+        named = validate_body(ProjectSerializer, body)
+        settings = {
+            name: value for name, value in body.items() if name not in {*named, *_ID_FIELDS}
+        }
+        if unknown := sorted(set(settings) - set(PROJECT_SETTINGS)):
+            known = ", ".join(PROJECT_SETTINGS)
             raise InvalidInput(f"there is no such setting; known: {known}", field=unknown[0])
         settings = MetadataField().run_validation(settings)
         with tenant_scope(key.tenant_id):
@@ -87,7 +89,7 @@ class ProjectView(Mem0View):
         return Response({"message": "Updated the project"})
 
 
-def _shown(tenant: Tenant) -> dict[str, Any]:
+def _render_project(tenant: Tenant) -> dict[str, Any]:
     """Call inside the tenant's scope."""
     row = Mem0Project.objects.filter(tenant=tenant).first() or Mem0Project()
     return {
@@ -97,24 +99,24 @@ def _shown(tenant: Tenant) -> dict[str, Any]:
         "name": row.name or tenant.name,
         "description": row.description,
         "created_at": tenant.created_at.isoformat(),
-        **{name: row.settings.get(name) for name in SETTINGS},
+        **{name: row.settings.get(name) for name in PROJECT_SETTINGS},
     }
 
 
-class MembersView(Mem0View):
+class ProjectMembersView(Mem0View):
     """The people who may sign in to the console for this tenant."""
 
     scopes: ClassVar = {"GET": "admin"}
 
     def get(self, request: Request, org_id: str, project_id: str) -> Response:
-        key = own_tenant(request, org_id, project_id)
+        key = get_own_key(request, org_id, project_id)
         with tenant_scope(key.tenant_id):
             rows = Membership.objects.filter(tenant_id=key.tenant_id).select_related("user")
             members = [
                 {
                     "username": row.user.username,
                     "email": row.user.email,
-                    "role": _ROLES.get(Membership.Role(row.role), "READER"),
+                    "role": _ROLE_NAMES.get(Membership.Role(row.role), "READER"),
                 }
                 for row in rows.order_by("user__username")
             ]

@@ -10,16 +10,16 @@ from typing import Any
 from django.utils.dateparse import parse_date
 from rest_framework import serializers
 
-from api.fields import MetadataField, NameField, TextField, TimestampField
-from api.mem0.ids import Ids, ids_of
-from memoryhub.dialogues.messages import Message, checked_time, in_zone
+from api.core.fields import MetadataField, NameField, TextField, TimestampField
+from api.mem0.ids import Mem0Ids, read_ids
+from memoryhub.dialogues.messages import Message, check_time, to_utc
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
-from memoryhub.pipeline.services import IngestRequest
-from notes.amending import UNSET, Amendment, Unset
+from memoryhub.pipeline.ingest.services import IngestRequest
+from notes.corrections.manual import UNSET, Amendment, Unset
 
 # Told to a model that extracts: this hub has its own policy for that, and says what it passed over.
-PASSED_OVER = (
+IGNORED_FIELDS = (
     "custom_instructions",
     "agent_custom_instructions",
     "custom_categories",
@@ -31,13 +31,13 @@ PASSED_OVER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
-    ids: Ids
+class AddRequest:
+    ids: Mem0Ids
     request: IngestRequest
     infer: bool
     wait: bool
     is_list: bool  # the oldest format answers with a bare list
-    passed_over: list[str]
+    ignored_fields: list[str]
 
 
 class ContentField(TextField):
@@ -54,13 +54,13 @@ class ContentField(TextField):
         return super().to_internal_value("\n".join(str(part.get("text", "")) for part in data))
 
 
-class MessageSerializer(serializers.Serializer[Message]):
+class Mem0MessageSerializer(serializers.Serializer[Message]):
     role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
     content = ContentField()
     name = NameField(required=False, allow_null=True, default="", max_length=120)
 
 
-class AddSerializer(serializers.Serializer[Any]):
+class AddMemoriesSerializer(serializers.Serializer[Any]):
     metadata = MetadataField(required=False, allow_null=True, default=dict)
     timestamp = TimestampField(required=False, allow_null=True, default=None)
     infer = serializers.BooleanField(required=False, default=True)
@@ -69,42 +69,42 @@ class AddSerializer(serializers.Serializer[Any]):
     output_format = serializers.CharField(required=False, allow_null=True, default="v1.1")
 
 
-def read_add(body: Mapping[str, Any]) -> Add:
+def read_add(body: Mapping[str, Any]) -> AddRequest:
     """Raises InvalidInput and DRF's ValidationError, which name the field."""
-    ids = ids_of(body)
-    data = checked(AddSerializer, body)
+    ids = read_ids(body)
+    data = validate_body(AddMemoriesSerializer, body)
     terms: dict[str, Any] = {"app": ids.app} if ids.app else {}
     if data["immutable"]:
         terms["pinned"] = True
-    if until := read_until(body.get("expiration_date")):
+    if until := read_expiration(body.get("expiration_date")):
         terms["until"] = until.isoformat()
-    at = data["timestamp"] and in_zone(data["timestamp"], "UTC", field="timestamp")
+    at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
     request = IngestRequest(
         subject=ids.subject,
-        messages=_messages(body.get("messages"), at, data["metadata"] or {}),
+        messages=_read_messages(body.get("messages"), at, data["metadata"] or {}),
         session=ids.run,
         agent=ids.agent,
         channel="mem0",
         terms=terms,
     )
-    passed_over = [name for name in PASSED_OVER if body.get(name)]
+    passed_over = [name for name in IGNORED_FIELDS if body.get(name)]
     is_list = data["output_format"] == "v1.0"
-    return Add(ids, request, data["infer"], not data["async_mode"], is_list, passed_over)
+    return AddRequest(ids, request, data["infer"], not data["async_mode"], is_list, passed_over)
 
 
-def checked(serializer: type[serializers.Serializer[Any]], body: Mapping[str, Any]) -> Any:
+def validate_body(serializer: type[serializers.Serializer[Any]], body: Mapping[str, Any]) -> Any:
     read = serializer(data=body)
     read.is_valid(raise_exception=True)
     return read.validated_data
 
 
-def _messages(given: object, at: datetime | None, metadata: dict[str, Any]) -> list[Message]:
+def _read_messages(given: object, at: datetime | None, metadata: dict[str, Any]) -> list[Message]:
     """A text, a message or a list of messages."""
     listed = [{"content": given}] if isinstance(given, str) else given
     listed = [listed] if isinstance(listed, dict) else listed
     if not isinstance(listed, list):
         raise InvalidInput("a text, a message, or a list of messages", field="messages")
-    read = MessageSerializer(data=listed, many=True)
+    read = Mem0MessageSerializer(data=listed, many=True)
     if not read.is_valid():
         raise serializers.ValidationError({"messages": read.errors})
     return [
@@ -113,7 +113,7 @@ def _messages(given: object, at: datetime | None, metadata: dict[str, Any]) -> l
     ]
 
 
-def read_until(value: object) -> datetime | None:
+def read_expiration(value: object) -> datetime | None:
     """The end of the last day on which it holds, or the moment given."""
     if value in (None, ""):
         return None
@@ -122,22 +122,22 @@ def read_until(value: object) -> datetime | None:
     except ValueError:
         day = None
     if day is not None:
-        return checked_time(_end_of(day), field="expiration_date")
+        return check_time(_compute_day_end(day), field="expiration_date")
     field = TimestampField()
     try:
-        return in_zone(field.to_internal_value(value), "UTC", field="expiration_date")
+        return to_utc(field.to_internal_value(value), "UTC", field="expiration_date")
     except serializers.ValidationError:
         wanted = "a day, as 2030-01-31, or a time"
         raise InvalidInput(wanted, field="expiration_date") from None
 
 
-def _end_of(day: date) -> datetime:
+def _compute_day_end(day: date) -> datetime:
     if day == date.max:
         raise InvalidInput("a day that can come", field="expiration_date")
     return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
-class UpdateSerializer(serializers.Serializer[Any]):
+class UpdateMemorySerializer(serializers.Serializer[Any]):
     text = TextField(required=False, allow_null=True, default=None)
     metadata = MetadataField(required=False, allow_null=True, default=None)
     timestamp = TimestampField(required=False, allow_null=True, default=None)
@@ -145,11 +145,11 @@ class UpdateSerializer(serializers.Serializer[Any]):
 
 def read_update(body: Mapping[str, Any]) -> Amendment:
     """Raises InvalidInput where nothing is to change."""
-    data = checked(UpdateSerializer, body)
+    data = validate_body(UpdateMemorySerializer, body)
     until: datetime | Unset | None = UNSET
     if "expiration_date" in body:
-        until = read_until(body["expiration_date"])
-    at = data["timestamp"] and in_zone(data["timestamp"], "UTC", field="timestamp")
+        until = read_expiration(body["expiration_date"])
+    at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
     amendment = Amendment(data["text"], data["metadata"], at, until)
     if amendment == Amendment():
         wanted = "one of text, metadata, timestamp, expiration_date is needed"
@@ -157,7 +157,7 @@ def read_update(body: Mapping[str, Any]) -> Amendment:
     return amendment
 
 
-class SearchSerializer(serializers.Serializer[Any]):
+class SearchMemoriesSerializer(serializers.Serializer[Any]):
     query = TextField()
     top_k = serializers.IntegerField(required=False, allow_null=True, default=10, min_value=1)
     limit = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1)
@@ -168,11 +168,11 @@ class SearchSerializer(serializers.Serializer[Any]):
     show_expired = serializers.BooleanField(required=False, allow_null=True, default=False)
 
 
-class ListSerializer(serializers.Serializer[Any]):
+class ListMemoriesSerializer(serializers.Serializer[Any]):
     show_expired = serializers.BooleanField(required=False, allow_null=True, default=False)
 
 
-def narrowing(body: Mapping[str, Any]) -> dict[str, object]:
+def build_extra_filters(body: Mapping[str, Any]) -> dict[str, object]:
     """Parameters beside the filters that narrow them, each as a filter of its own."""
     more: dict[str, object] = {}
     if body.get("categories"):
@@ -188,7 +188,7 @@ def narrowing(body: Mapping[str, Any]) -> dict[str, object]:
     return more
 
 
-def only_fields(items: list[dict[str, Any]], fields: object) -> list[dict[str, Any]]:
+def select_fields(items: list[dict[str, Any]], fields: object) -> list[dict[str, Any]]:
     """The fields asked for, the id always among them."""
     if not fields:
         return items

@@ -9,12 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.authentication import key_of
-from api.problems import exception_handler
+from api.core.authentication import get_request_key
+from api.core.problems import exception_handler
 from memoryhub.errors import InvalidInput, MemoryHubError, NotFound
 from memoryhub.tenants.keys import KeyRow
 
-MOST_A_PAGE = 200
+MAX_PAGE_SIZE = 200
 
 
 class Mem0View(APIView):
@@ -25,16 +25,16 @@ class Mem0View(APIView):
     schema = None  # described in docs/reference/mem0.md; the hub's own description leaves it out
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
-        return _handled
+        return _handle_error
 
-    def body(self, request: Request) -> dict[str, Any]:
+    def read_body(self, request: Request) -> dict[str, Any]:
         """The JSON object sent; an empty one where nothing was. Raises MemoryHubError 411."""
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
         return dict(request.data)
 
 
-def _handled(error: Exception, context: dict[str, Any]) -> Response:
+def _handle_error(error: Exception, context: dict[str, Any]) -> Response:
     """A problem as ever, but of the type these clients look at; wrong input is 400 here."""
     response = exception_handler(error, context)
     response.content_type = "application/json"
@@ -44,34 +44,39 @@ def _handled(error: Exception, context: dict[str, Any]) -> Response:
     return response
 
 
-def actor_of(request: Request) -> str:
+def format_actor(request: Request) -> str:
     """The key, as the author of what it changes."""
-    return f"key:{key_of(request).id}"
+    return f"key:{get_request_key(request).id}"
 
 
-def own_tenant(request: Request, *ids: str) -> KeyRow:
+def get_own_key(request: Request, *ids: str) -> KeyRow:
     """The key, if these ids of organisation and project are its own. Raises NotFound."""
-    key = key_of(request)
+    key = get_request_key(request)
     if any(each != str(key.tenant_id) for each in ids):
         raise NotFound("There is no such organization or project.")
     return key
 
 
-def paged(request: Request, rows: Any, show: Callable[[list[Any]], list[Any]]) -> dict[str, Any]:
+def build_page(
+    request: Request, rows: Any, show: Callable[[list[Any]], list[Any]]
+) -> dict[str, Any]:
     """{"count", "next", "previous", "results"} of a queryset or a list."""
-    page, size = _number(request, "page", 1, 1_000_000), _number(request, "page_size", 100, None)
-    size = min(size, MOST_A_PAGE)
+    page, size = (
+        _read_number(request, "page", 1, 1_000_000),
+        _read_number(request, "page_size", 100, None),
+    )
+    size = min(size, MAX_PAGE_SIZE)
     count = len(rows) if isinstance(rows, list) else rows.count()
     start = (page - 1) * size
     return {
         "count": count,
-        "next": _link(request, page + 1, size) if start + size < count else None,
-        "previous": _link(request, page - 1, size) if page > 1 else None,
+        "next": _build_page_link(request, page + 1, size) if start + size < count else None,
+        "previous": _build_page_link(request, page - 1, size) if page > 1 else None,
         "results": show(list(rows[start : start + size])),
     }
 
 
-def _number(request: Request, name: str, default: int, most: int | None) -> int:
+def _read_number(request: Request, name: str, default: int, most: int | None) -> int:
     raw = request.query_params.get(name, str(default))
     if not (raw.isascii() and raw.isdecimal() and len(raw) < 10 and int(raw) >= 1):
         raise InvalidInput("a whole number from 1", field=name)
@@ -80,11 +85,11 @@ def _number(request: Request, name: str, default: int, most: int | None) -> int:
     return int(raw)
 
 
-def _link(request: Request, page: int, size: int) -> str:
+def _build_page_link(request: Request, page: int, size: int) -> str:
     return request.build_absolute_uri(f"{request.path}?page={page}&page_size={size}")
 
 
-class NotFoundView(Mem0View):
+class Mem0NotFoundView(Mem0View):
     """Paths of these versions that do not exist."""
 
     authentication_classes = ()

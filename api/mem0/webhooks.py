@@ -10,10 +10,10 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.authentication import key_of
-from api.fields import NameField, TextField
-from api.mem0.requests import checked
-from api.mem0.views import Mem0View, actor_of, own_tenant
+from api.core.authentication import get_request_key
+from api.core.fields import NameField, TextField
+from api.mem0.requests import validate_body
+from api.mem0.views import Mem0View, format_actor, get_own_key
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
@@ -21,16 +21,16 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import services
 from memoryhub.webhooks.models import Webhook
 
-STYLE = Webhook.Style.MEM0
+MEM0_STYLE = Webhook.Style.MEM0
 
 
-class WebhookSerializer(serializers.Serializer[Any]):
+class NewProjectWebhookSerializer(serializers.Serializer[Any]):
     name = NameField(max_length=services.NAME_LENGTH)
     url = TextField()
     event_types = serializers.ListField(child=NameField(max_length=60), max_length=100)
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class ChangeProjectWebhookSerializer(serializers.Serializer[Any]):
     name = NameField(required=False, max_length=services.NAME_LENGTH)
     url = TextField(required=False)
     event_types = serializers.ListField(
@@ -39,56 +39,64 @@ class ChangeSerializer(serializers.Serializer[Any]):
     is_active = serializers.BooleanField(required=False)
 
 
-class WebhooksView(Mem0View):
+class ProjectWebhooksView(Mem0View):
     scopes: ClassVar = {"GET": "admin", "POST": "admin"}
 
     def get(self, request: Request, project_id: str) -> Response:
-        key = own_tenant(request, project_id)
+        key = get_own_key(request, project_id)
         with tenant_scope(key.tenant_id):
-            rows = _seen(key).order_by("created_at", "id")
-            return Response([_shown(hook) for hook in rows])
+            rows = _select_webhooks(key).order_by("created_at", "id")
+            return Response([_render_webhook(hook) for hook in rows])
 
     def post(self, request: Request, project_id: str) -> Response:
         """With the secret that signs, which these clients pass on to their caller."""
-        key = own_tenant(request, project_id)
-        given = _named(checked(WebhookSerializer, self.body(request)))
+        key = get_own_key(request, project_id)
+        given = _rename_event_types(
+            validate_body(NewProjectWebhookSerializer, self.read_body(request))
+        )
         with tenant_scope(key.tenant_id):
             space = Space.objects.filter(id=key.space_id).first() if key.space_id else None
-        wanted = services.Wanted(**given, space=space, style=STYLE, content=Webhook.Content.TEXT)
-        hook, secret = _told(
+        wanted = services.WebhookDraft(
+            **given, space=space, style=MEM0_STYLE, content=Webhook.Content.TEXT
+        )
+        hook, secret = _translate_event_errors(
             lambda: services.create_webhook(
-                key.tenant_id, wanted, actor_of(request), timezone.now()
+                key.tenant_id, wanted, format_actor(request), timezone.now()
             )
         )
-        return Response(_shown(hook) | {"secret": secret}, headers={"Cache-Control": "no-store"})
+        return Response(
+            _render_webhook(hook) | {"secret": secret}, headers={"Cache-Control": "no-store"}
+        )
 
 
-class WebhookView(Mem0View):
+class ProjectWebhookView(Mem0View):
     scopes: ClassVar = {"PUT": "admin", "DELETE": "admin"}
 
     def put(self, request: Request, webhook_id: UUID) -> Response:
-        key = key_of(request)
-        given = _named(checked(ChangeSerializer, self.body(request)))
-        _own(key, webhook_id)
-        hook = _told(
-            lambda: services.change_webhook(
+        key = get_request_key(request)
+        given = _rename_event_types(
+            validate_body(ChangeProjectWebhookSerializer, self.read_body(request))
+        )
+        _check_own_webhook(key, webhook_id)
+        hook = _translate_event_errors(
+            lambda: services.update_webhook(
                 key.tenant_id, webhook_id, timezone.now(), actor=key.actor, **given
             )
         )
-        return Response(_shown(hook) | {"message": "Webhook updated successfully"})
+        return Response(_render_webhook(hook) | {"message": "Webhook updated successfully"})
 
     def delete(self, request: Request, webhook_id: UUID) -> Response:
-        key = key_of(request)
-        _own(key, webhook_id)
+        key = get_request_key(request)
+        _check_own_webhook(key, webhook_id)
         services.delete_webhook(key.tenant_id, webhook_id, actor=key.actor)
         return Response({"message": "Webhook deleted successfully"})
 
 
-def _named(given: dict[str, Any]) -> dict[str, Any]:
+def _rename_event_types(given: dict[str, Any]) -> dict[str, Any]:
     return {"events" if name == "event_types" else name: each for name, each in given.items()}
 
 
-def _told(write: Any) -> Any:
+def _translate_event_errors(write: Any) -> Any:
     """What a service refuses, by the name of the field as these clients sent it."""
     try:
         return write()
@@ -98,19 +106,19 @@ def _told(write: Any) -> Any:
         raise
 
 
-def _seen(key: KeyRow) -> Any:
+def _select_webhooks(key: KeyRow) -> Any:
     """Call inside the scope."""
-    rows = Webhook.objects.filter(style=STYLE)
+    rows = Webhook.objects.filter(style=MEM0_STYLE)
     return rows.filter(space_id=key.space_id) if key.space_id else rows
 
 
-def _own(key: KeyRow, webhook_id: UUID) -> None:
+def _check_own_webhook(key: KeyRow, webhook_id: UUID) -> None:
     with tenant_scope(key.tenant_id):
-        if not _seen(key).filter(id=webhook_id).exists():
+        if not _select_webhooks(key).filter(id=webhook_id).exists():
             raise NotFound("There is no such webhook.")
 
 
-def _shown(hook: Webhook) -> dict[str, Any]:
+def _render_webhook(hook: Webhook) -> dict[str, Any]:
     return {
         "webhook_id": str(hook.id),
         "name": hook.name,

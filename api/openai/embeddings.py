@@ -12,15 +12,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.openai.views import OpenAIView
-from memoryhub import models_in_use
-from memoryhub.dialogues.messages import checked_text
+from memoryhub.dialogues.messages import check_text
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput, TooLarge
+from memoryhub.inference import selection
 
-MOST_INPUTS = 2048
+MAX_INPUTS = 2048
 
-Row = NDArray[np.float32]
-_FORMATS: dict[str, Callable[[Row], Any]] = {
+Vector = NDArray[np.float32]
+_ENCODER_BY_FORMAT: dict[str, Callable[[Vector], Any]] = {
     "float": lambda row: row.tolist(),
     "base64": lambda row: b64encode(row.astype("<f4").tobytes()).decode(),
 }
@@ -32,9 +32,9 @@ class EmbeddingsView(OpenAIView):
     scopes: ClassVar = {"POST": "read"}
 
     def post(self, request: Request) -> Response:
-        body = self.body(request)
-        texts, shown = texts_of(body.get("input")), _format(body.get("encoding_format"))
-        embedder = models_in_use.embedder()
+        body = self.read_body(request)
+        texts, shown = read_texts(body.get("input")), _read_encoder(body.get("encoding_format"))
+        embedder = selection.get_current_embedder()
         _check_dimensions(body.get("dimensions"), embedder)
         rows = embedder.embed(texts)
         data = [
@@ -46,27 +46,27 @@ class EmbeddingsView(OpenAIView):
         return Response({"object": "list", "data": data, "model": embedder.name, "usage": usage})
 
 
-def texts_of(given: Any) -> list[str]:
+def read_texts(given: Any) -> list[str]:
     """A text, or a list of texts. Raises InvalidInput for tokens, and TooLarge."""
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts:
         raise InvalidInput("a text, or a list of at least one text", field="input")
-    if len(texts) > MOST_INPUTS:
-        raise TooLarge(f"at most {MOST_INPUTS} texts", field="input")
+    if len(texts) > MAX_INPUTS:
+        raise TooLarge(f"at most {MAX_INPUTS} texts", field="input")
     for at, text in enumerate(texts):
         if not isinstance(text, str):
             raise InvalidInput(
                 "must be text: tokens of other models mean nothing here", field=f"input[{at}]"
             )
-    return [checked_text(text, field=f"input[{at}]") for at, text in enumerate(texts)]
+    return [check_text(text, field=f"input[{at}]") for at, text in enumerate(texts)]
 
 
-def _format(given: Any) -> Callable[[Row], Any]:
+def _read_encoder(given: Any) -> Callable[[Vector], Any]:
     if given is None:
-        return _FORMATS["float"]
-    if not isinstance(given, str) or given not in _FORMATS:
+        return _ENCODER_BY_FORMAT["float"]
+    if not isinstance(given, str) or given not in _ENCODER_BY_FORMAT:
         raise InvalidInput("float or base64", field="encoding_format")
-    return _FORMATS[given]
+    return _ENCODER_BY_FORMAT[given]
 
 
 def _check_dimensions(given: Any, embedder: Embedder) -> None:

@@ -11,45 +11,47 @@ from uuid import UUID
 import structlog
 from django.db import DatabaseError
 
-from api.openai.talk import ChatMessage, is_under_way, question_of, text_of
-from api.openai.wishes import Wishes
+from api.openai.messages import ChatMessage, extract_text, find_question, has_earlier_answer
+from api.openai.options import MemoryOptions
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session
 from memoryhub.errors import MemoryHubError
-from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 if TYPE_CHECKING:
-    from memoryhub.recall.context import Context
+    from memoryhub.recall.context import MemoryContext
 
 log = structlog.get_logger()
-CHANNEL = "openai"
+OPENAI_CHANNEL = "openai"
 
 
-def recalled(
-    space: Space, wishes: Wishes, messages: Sequence[ChatMessage], key_id: UUID
-) -> Context | None:
+def recall_context(
+    space: Space, wishes: MemoryOptions, messages: Sequence[ChatMessage], key_id: UUID
+) -> MemoryContext | None:
     """What is remembered that bears on the last question; None where there is none. Opens its own
     scopes."""
-    from memoryhub.recall.asking import Asker  # loads the engines
-    from memoryhub.recall.context import context
+    from memoryhub.recall.context import build_context
+    from memoryhub.recall.question.prepare import SearchCaller  # loads the engines
 
-    question = question_of(messages)
+    question = find_question(messages)
     if not question:
         return None
-    return context(
+    return build_context(
         space,
         question,
         # What the request carries itself need not be repeated by a window.
-        session_id=None if is_under_way(messages) else _session(space, wishes.session),
+        session_id=None
+        if has_earlier_answer(messages)
+        else _find_session_id(space, wishes.session),
         budget_tokens=wishes.budget,
         agent=wishes.agent,
-        asked_by=Asker("openai", str(key_id)),
+        asked_by=SearchCaller("openai", str(key_id)),
     )
 
 
-def _session(space: Space, name: str) -> UUID | None:
+def _find_session_id(space: Space, name: str) -> UUID | None:
     if not name:
         return None
     with tenant_scope(space.tenant_id):
@@ -58,7 +60,7 @@ def _session(space: Space, name: str) -> UUID | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnResult:
     """`state`: learned, off, nothing (to learn), failed (`trouble` says why) or erased."""
 
     state: str
@@ -67,49 +69,49 @@ class Learned:
     trouble: str = ""
 
 
-OFF = Learned("off")
+LEARN_OFF = LearnResult("off")
 
 
-def learn(
+def learn_messages(
     tenant_id: UUID,
     subject: str,
-    wishes: Wishes,
+    wishes: MemoryOptions,
     said: Sequence[Message],
-    found: Context | None,
+    found: MemoryContext | None,
     now: datetime,
-) -> Learned:
+) -> LearnResult:
     """Hand what was said to the add that everything goes through; a worker reads it later.
 
     What was recalled is marked as the hub's own words first, so that it is no news when the model
     repeats it (E27). Never raises: the answer is there, and is given out whatever becomes of this.
     """
     if not said:
-        return Learned("nothing")
-    wanted = IngestRequest(subject, said, wishes.session, wishes.agent, channel=CHANNEL)
+        return LearnResult("nothing")
+    wanted = IngestRequest(subject, said, wishes.session, wishes.agent, channel=OPENAI_CHANNEL)
     try:
         if found is not None:
-            _guard(tenant_id, subject, found, now)
-        done = ingest(tenant_id, wanted)
+            _guard_context(tenant_id, subject, found, now)
+        done = ingest_messages(tenant_id, wanted)
     except MemoryHubError as error:
-        return Learned("failed", trouble=error.message)
+        return LearnResult("failed", trouble=error.message)
     except DatabaseError as error:
         log.error("proxy.not_learned", error=str(error))
-        return Learned("failed", trouble="The database can't be reached.")
-    return Learned(
+        return LearnResult("failed", trouble="The database can't be reached.")
+    return LearnResult(
         "learned", done.job.id if done.job else None, tuple(turn.id for turn in done.turns)
     )
 
 
-def _guard(tenant_id: UUID, subject: str, found: Context, now: datetime) -> None:
-    from memoryhub.recall.reinforcing import guard
+def _guard_context(tenant_id: UUID, subject: str, found: MemoryContext, now: datetime) -> None:
+    from memoryhub.recall.log.reinforcement import record_hub_texts
 
     with tenant_scope(tenant_id):
         space = Space.objects.filter(subject=subject).first()
         if space is not None:
-            guard(space, found.items(), now)
+            record_hub_texts(space, found.items(), now)
 
 
-def turns_of(
+def build_turns(
     news: Sequence[ChatMessage], answer: str, about: Mapping[str, Any], *, once: str = ""
 ) -> list[Message]:
     """What an exchange adds to a dialogue: the user's news and the answer, if it has words.
@@ -117,7 +119,7 @@ def turns_of(
     `about` is kept with the answer. `once`: the same exchange delivered again adds nothing.
     """
     said = [
-        Message("user", text_of(each), _name(each), external_id=once and f"{once}:{at}")
+        Message("user", extract_text(each), _read_name(each), external_id=once and f"{once}:{at}")
         for at, each in enumerate(news)
     ]
     if answer.strip():
@@ -127,28 +129,28 @@ def turns_of(
     return said
 
 
-def _name(message: ChatMessage) -> str:
+def _read_name(message: ChatMessage) -> str:
     name = message.get("name")
     return name[:120] if isinstance(name, str) else ""
 
 
-def report(found: Context | None, learned: Learned) -> dict[str, Any]:
+def render_report(found: MemoryContext | None, learned: LearnResult) -> dict[str, Any]:
     """What an answer tells of the hub's part, as JSON."""
     return {
-        "recall_id": _text(found.recall_id) if found else None,
-        "items": _items(found) if found else [],
+        "recall_id": _format_id(found.recall_id) if found else None,
+        "items": _render_items(found) if found else [],
         "tokens": found.tokens if found else 0,
         "left_out": found.left_out if found else 0,
         "pending_turns": found.pending_turns if found else 0,
         "degraded": list(found.degraded) if found else [],
         "learned": learned.state,
-        "job_id": _text(learned.job_id),
+        "job_id": _format_id(learned.job_id),
         "turns": [str(turn) for turn in learned.turns],
         "trouble": learned.trouble,
     }
 
 
-def _items(found: Context) -> list[dict[str, Any]]:
+def _render_items(found: MemoryContext) -> list[dict[str, Any]]:
     handles = {at: handle for handle, at in found.handles.items()}
     return [
         {
@@ -164,11 +166,11 @@ def _items(found: Context) -> list[dict[str, Any]]:
     ]
 
 
-def _text(given: UUID | None) -> str | None:
+def _format_id(given: UUID | None) -> str | None:
     return str(given) if given else None
 
 
-def headers_of(told: Mapping[str, Any]) -> dict[str, str]:
+def build_headers(told: Mapping[str, Any]) -> dict[str, str]:
     """The same in a response's headers, as far as it is known when they are sent."""
     return {
         "X-MemoryHub-Recall-Id": told["recall_id"] or "",

@@ -10,29 +10,29 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.authentication import key_of
-from api.idempotency import key_given, once_apart
-from api.openai import responding
-from api.openai.asking import chat_of
-from api.openai.errors import handled
-from api.openai.exchange import begin
-from api.openai.memory import headers_of
-from api.openai.streaming import ChatTelling, Telling, response_of
-from api.openai.wishes import Wishes, wishes_of
-from api.progress import AnyType
-from api.views import HubView
+from api.core.authentication import get_request_key
+from api.core.idempotency import read_idempotency_key, run_once_in_own_transactions
+from api.core.views import HubView
+from api.openai import responses_answer
+from api.openai.errors import handle_error
+from api.openai.exchange import start_exchange
+from api.openai.memory import build_headers
+from api.openai.options import MemoryOptions, read_options
+from api.openai.responses_request import build_chat_request
+from api.openai.stream import ChatEventWriter, EventWriter, build_stream_response
+from api.v1.jobs.progress import AnyAcceptNegotiation
 from memoryhub.errors import InvalidInput, NotFound
 
 
 class OpenAIView(HubView):
     """`scopes` maps a method to the scope it needs; others are answered with 405."""
 
-    content_negotiation_class = AnyType
-    any_parameters = True
+    content_negotiation_class = AnyAcceptNegotiation
+    takes_any_parameters = True
     schema = None  # described in docs/reference/openai.md; the hub's own description leaves it out
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
-        return handled
+        return handle_error
 
 
 class ChatView(OpenAIView):
@@ -42,32 +42,36 @@ class ChatView(OpenAIView):
     route = "openai-chat"
 
     def post(self, request: Request) -> HttpResponseBase:
-        body, key = self.body(request), key_of(request)
-        chat, once = self.chat(body), key_given(request)
-        wishes = wishes_of(request.headers, chat)
-        if _streams(body):
-            return response_of(begin(key, wishes, chat, once), self.telling(body))
-        answer, replayed = once_apart(
+        body, key = self.read_body(request), get_request_key(request)
+        chat, once = self.read_chat(body), read_idempotency_key(request)
+        wishes = read_options(request.headers, chat)
+        if _read_stream_flag(body):
+            return build_stream_response(
+                start_exchange(key, wishes, chat, once), self.build_event_writer(body)
+            )
+        answer, replayed = run_once_in_own_transactions(
             key.tenant_id,
             request,
-            _route(self.route, wishes, str(key.id)),
-            lambda: self.whole(body, begin(key, wishes, chat, once).completed()),
+            _build_route(self.route, wishes, str(key.id)),
+            lambda: self.render_answer(
+                body, start_exchange(key, wishes, chat, once).complete_answer()
+            ),
         )
-        response = Response(answer, headers=headers_of(answer["memoryhub"]))
+        response = Response(answer, headers=build_headers(answer["memoryhub"]))
         if replayed:
             response["Idempotent-Replayed"] = "true"
         return response
 
-    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+    def read_chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """What is asked, as a chat completion."""
         return body
 
-    def whole(self, body: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    def render_answer(self, body: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
         """The answer of a chat completion, as this path tells it."""
         return answer
 
-    def telling(self, body: dict[str, Any]) -> Telling:
-        return ChatTelling(body)
+    def build_event_writer(self, body: dict[str, Any]) -> EventWriter:
+        return ChatEventWriter(body)
 
 
 class ResponsesView(ChatView):
@@ -75,29 +79,29 @@ class ResponsesView(ChatView):
 
     route = "openai-responses"
 
-    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        return chat_of(body)
+    def read_chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        return build_chat_request(body)
 
-    def whole(self, body: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-        return responding.response_of(body, answer)
+    def render_answer(self, body: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        return responses_answer.build_response(body, answer)
 
-    def telling(self, body: dict[str, Any]) -> Telling:
-        return responding.Telling(body)
+    def build_event_writer(self, body: dict[str, Any]) -> EventWriter:
+        return responses_answer.ResponseEventWriter(body)
 
 
-def _streams(body: dict[str, Any]) -> bool:
+def _read_stream_flag(body: dict[str, Any]) -> bool:
     given = body.get("stream")
     if given not in (None, True, False):
         raise InvalidInput("true or false", field="stream")
     return bool(given)
 
 
-def _route(path: str, wishes: Wishes, key: str) -> str:
+def _build_route(path: str, wishes: MemoryOptions, key: str) -> str:
     """Wishes stand beside the body, which alone is compared: other wishes are another request."""
     return f"{path}-{sha256(f'{key}{wishes}'.encode(errors='replace')).hexdigest()[:32]}"
 
 
-class NotFoundView(OpenAIView):
+class OpenAINotFoundView(OpenAIView):
     """Paths of this protocol that the hub does not have."""
 
     authentication_classes = ()

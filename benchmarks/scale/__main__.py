@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def main() -> None:
-    given = _arguments()
+    given = _parse_arguments()
     # The settings are read when Django is set up: from here on they are those of this database.
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
@@ -26,12 +26,12 @@ def main() -> None:
     import django
 
     django.setup()
-    from benchmarks.scale.running import run
+    from benchmarks.scale.run import run_benchmark
 
-    run(given.memories, given.questions, given.out, measure=not given.load_only)
+    run_benchmark(given.memories, given.questions, given.out, measure=not given.load_only)
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--memories", type=int, default=1_000_000, help="in the whole database")
     arguments.add_argument("--questions", type=int, default=100, help="asked of each space")

@@ -5,26 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_HEAD = ("memories", "p50", "p95", "p99", "4 at once: p50", "p95", "vectors alone", "candidates")
+_SEARCH_COLUMNS = (
+    "memories",
+    "p50",
+    "p95",
+    "p99",
+    "4 at once: p50",
+    "p95",
+    "vectors alone",
+    "candidates",
+)
 
 
-def table(figures: Mapping[str, Any]) -> str:
+def format_report(figures: Mapping[str, Any]) -> str:
     """Search over HTTP beside the bare statement, and what the kinds of question took."""
     spaces = figures["spaces"]
     lines = [f"Search in one space, {figures['memories']:,} memories in all, milliseconds"]
-    lines += _aligned(
-        [(*_HEAD, "processor"), *(_row(subject, found) for subject, found in spaces.items())]
+    lines += _align_rows(
+        [
+            (*_SEARCH_COLUMNS, "processor"),
+            *(_format_search_row(subject, found) for subject, found in spaces.items()),
+        ]
     )
     first = next(iter(spaces.values()))
     head = ("memories", *first["stages"], *first["kinds"], "answered")
     lines += ["", "p50 by stage, and p50 / p95 by kind of question"]
-    lines += _aligned([head, *(_parts(subject, found) for subject, found in spaces.items())])
+    lines += _align_rows(
+        [head, *(_format_parts_row(subject, found) for subject, found in spaces.items())]
+    )
     if "approximate" in figures:
-        lines += ["", *_approximate(figures["approximate"])]
+        lines += ["", *_format_approximate(figures["approximate"])]
     return "\n".join(lines)
 
 
-def _approximate(found: Mapping[str, Any]) -> list[str]:
+def _format_approximate(found: Mapping[str, Any]) -> list[str]:
     recall = ", ".join(f"{kind} {share:.3f}" for kind, share in found["recall"].items())
     exact, near = (found["statements"][name]["p50"] for name in ("exact", "approximate"))
     alone = found["searched"]["alone"]
@@ -37,7 +51,7 @@ def _approximate(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+def _format_search_row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     alone, parallel = found["alone"], found["parallel"]
     times = (alone["p50"], alone["p95"], alone["p99"], parallel["p50"], parallel["p95"])
     inner = (found["bare"]["p50"], found["stages"]["candidates"]["p50"])
@@ -46,13 +60,13 @@ def _row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     return (subject, *(f"{time:.1f}" for time in (*times, *inner)), shown)
 
 
-def _parts(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+def _format_parts_row(subject: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     stages = (f"{each['p50']:.1f}" for each in found["stages"].values())
     kinds = (f"{each['p50']:.0f} / {each['p95']:.0f}" for each in found["kinds"].values())
     return (subject, *stages, *kinds, f"{found['answered']} of {found['alone']['of']}")
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def _align_rows(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return [
         "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def main() -> None:
-    given = _arguments()
+    given = _parse_arguments()
     with tempfile.TemporaryDirectory(prefix="memoryhub-ways-") as made:
         # The settings are read when Django is set up: from here on they are those of this database.
         os.environ |= {
@@ -35,20 +35,20 @@ def main() -> None:
         sys.path.insert(0, str(ROOT / "clients" / "python" / "src"))
         from django.core.management import call_command
 
-        from benchmarks.ways.running import run, without_the_demo
+        from benchmarks.ways.run import run_benchmark, skip_demo_data
         from memoryhub.embedded import EmbeddedPostgres
 
         postgres = EmbeddedPostgres(Path(made))
         try:
             postgres.start()
             call_command("migrate", database="owner", interactive=False, verbosity=0)
-            without_the_demo()
-            asyncio.run(run(given.rounds, given.turns))
+            skip_demo_data()
+            asyncio.run(run_benchmark(given.rounds, given.turns))
         finally:
             postgres.erase()  # a root's cluster lies elsewhere
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--rounds", type=int, default=40, help="calls of each kind and way")
     arguments.add_argument("--turns", type=int, default=300, help="read before it begins")

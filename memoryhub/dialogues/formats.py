@@ -35,9 +35,9 @@ class Conversation:
 
 def read_dialogues(path: Path, form: str) -> list[Conversation]:
     """Read a file. Raises InvalidInput naming the file, and the line or key at fault."""
-    if form not in READERS:
+    if form not in PARSERS:
         raise InvalidInput(
-            _("use one of %(known)s") % {"known": ", ".join(READERS)}, field="format"
+            _("use one of %(known)s") % {"known": ", ".join(PARSERS)}, field="format"
         )
     try:
         text = path.read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def read_dialogues(path: Path, form: str) -> list[Conversation]:
             _("%(path)s can't be read: %(error)s") % {"path": path, "error": error}, field="path"
         ) from error
     try:
-        return list(READERS[form](text))
+        return list(PARSERS[form](text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(
@@ -56,60 +56,60 @@ def read_dialogues(path: Path, form: str) -> list[Conversation]:
         ) from error
 
 
-def _locomo(text: str) -> Iterator[Conversation]:
+def _parse_locomo(text: str) -> Iterator[Conversation]:
     """One conversation a sample; both people are speakers, the space is the first one's."""
     for sample in json.loads(text):
         talk = sample["conversation"]
         subject = sample.get("sample_id") or talk["speaker_a"]
-        sessions = [_locomo_session(talk, key) for key in _session_keys(talk)]
+        sessions = [_parse_locomo_session(talk, key) for key in _list_session_keys(talk)]
         yield Conversation(subject, talk["speaker_a"], [s for s in sessions if s.messages])
 
 
-def _session_keys(talk: dict[str, Any]) -> list[str]:
+def _list_session_keys(talk: dict[str, Any]) -> list[str]:
     keys = [key for key in talk if re.fullmatch(r"session_\d+", key)]
     return sorted(keys, key=lambda key: int(key.rpartition("_")[2]))
 
 
-def _locomo_session(talk: dict[str, Any], key: str) -> NamedSession:
-    start = locomo_time(talk[f"{key}_date_time"])
+def _parse_locomo_session(talk: dict[str, Any], key: str) -> NamedSession:
+    start = parse_locomo_time(talk[f"{key}_date_time"])
     return NamedSession(
         key,
         [
             Message(
                 role="user",
-                content=_with_caption(turn),
+                content=_add_caption(turn),
                 speaker=turn["speaker"],
                 timestamp=start + timedelta(seconds=at),
                 external_id=turn["dia_id"],
             )
             for at, turn in enumerate(talk[key])
-            if _with_caption(turn).strip()
+            if _add_caption(turn).strip()
         ],
     )
 
 
-def _with_caption(turn: dict[str, Any]) -> str:
+def _add_caption(turn: dict[str, Any]) -> str:
     """The words, and what a shared picture shows."""
     caption = turn.get("blip_caption")
     return f"{turn['text']} [shares {caption}]".strip() if caption else turn["text"]
 
 
-def locomo_time(text: str) -> datetime:
+def parse_locomo_time(text: str) -> datetime:
     """ "1:56 pm on 8 May, 2023" as an aware time."""
     return dates.parse(text.replace(" on ", " "), default=datetime(2000, 1, 1, tzinfo=UTC))
 
 
-def _memorybank(text: str) -> Iterator[Conversation]:
+def _parse_memorybank(text: str) -> Iterator[Conversation]:
     """A conversation a user, a session a day, an exchange a query and its response."""
     for name, user in json.loads(text).items():
         history = user["history"]
         # Some copies keep it as the text of a Python dict.
         days = ast.literal_eval(history) if isinstance(history, str) else history
-        sessions = [_memorybank_day(name, day, talk) for day, talk in sorted(days.items())]
+        sessions = [_parse_memorybank_day(name, day, talk) for day, talk in sorted(days.items())]
         yield Conversation(name, name, sessions)
 
 
-def _memorybank_day(name: str, day: str, talk: list[dict[str, str]]) -> NamedSession:
+def _parse_memorybank_day(name: str, day: str, talk: list[dict[str, str]]) -> NamedSession:
     start = datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC)
     messages = []
     for at, exchange in enumerate(talk):
@@ -122,13 +122,17 @@ def _memorybank_day(name: str, day: str, talk: list[dict[str, str]]) -> NamedSes
     return NamedSession(day, messages)
 
 
-def _jsonl(text: str) -> Iterator[Conversation]:
+def _parse_jsonl(text: str) -> Iterator[Conversation]:
     """A message a line: subject, content; role, speaker, session, timestamp, external_id."""
-    rows = [_line(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    for subject, mine in _grouped(rows, "subject"):
+    rows = [
+        _parse_line(number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip()
+    ]
+    for subject, mine in _group_rows(rows, "subject"):
         sessions = [
-            NamedSession(name, [_message(row) for row in said])
-            for name, said in _grouped(mine, "session")
+            NamedSession(name, [_build_message(row) for row in said])
+            for name, said in _group_rows(mine, "session")
         ]
         people = [
             row["speaker"] for row in mine if row.get("role", "user") == "user" and "speaker" in row
@@ -136,14 +140,14 @@ def _jsonl(text: str) -> Iterator[Conversation]:
         yield Conversation(subject, people[0] if people else "", sessions)
 
 
-def _line(number: int, line: str) -> dict[str, Any]:
+def _parse_line(number: int, line: str) -> dict[str, Any]:
     row = json.loads(line)
     if not isinstance(row, dict) or not row.get("subject") or "content" not in row:
         raise ValueError(f"line {number} needs a subject and a content")
     return row
 
 
-def _grouped(
+def _group_rows(
     rows: Iterable[dict[str, Any]], key: str
 ) -> Iterable[tuple[str, list[dict[str, Any]]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -152,7 +156,7 @@ def _grouped(
     return groups.items()
 
 
-def _message(row: dict[str, Any]) -> Message:
+def _build_message(row: dict[str, Any]) -> Message:
     when = row.get("timestamp")
     if isinstance(when, (int, float)):
         timestamp: datetime | None = datetime.fromtimestamp(when, UTC)
@@ -168,8 +172,8 @@ def _message(row: dict[str, Any]) -> Message:
     )
 
 
-READERS: dict[str, Callable[[str], Iterator[Conversation]]] = {
-    "locomo": _locomo,
-    "memorybank": _memorybank,
-    "jsonl": _jsonl,
+PARSERS: dict[str, Callable[[str], Iterator[Conversation]]] = {
+    "locomo": _parse_locomo,
+    "memorybank": _parse_memorybank,
+    "jsonl": _parse_jsonl,
 }

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput, TooLarge
 
-FUTURE = timedelta(hours=24)
+FUTURE_TOLERANCE = timedelta(hours=24)
 METADATA_BYTES, METADATA_LEVELS = 64 * 1024, 32
 # Far outside, PostgreSQL stores what Python can't read, and no dialogue was held there.
 FIRST_YEAR, LAST_YEAR = 1900, 2200
@@ -40,18 +40,18 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\0", ""))
 
 
-def match_text(text: str) -> str:
+def normalise_text(text: str) -> str:
     """The form under which two texts count as the same words: NFKC, casefold, one space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def text_hash(text: str) -> str:
-    return hashlib.sha256(match_text(text).encode()).hexdigest()
+def hash_text(text: str) -> str:
+    return hashlib.sha256(normalise_text(text).encode()).hexdigest()
 
 
-def checked_text(text: str, *, field: str) -> str:
+def check_text(text: str, *, field: str) -> str:
     """Raise TooLarge over 1 MiB (E4) and InvalidInput when nothing is left (E1)."""
-    if len(_encoded(text, field)) > settings.MAX_TEXT_BYTES:
+    if len(_encode_text(text, field)) > settings.MAX_TEXT_BYTES:
         raise TooLarge(
             _("at most %(limit)s bytes of text") % {"limit": settings.MAX_TEXT_BYTES},
             field=field,
@@ -62,18 +62,18 @@ def checked_text(text: str, *, field: str) -> str:
     return cleaned
 
 
-def _encoded(text: str, field: str) -> bytes:
+def _encode_text(text: str, field: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
         raise InvalidInput(_("half a surrogate pair is no character"), field=field) from None
 
 
-def metadata_fault(metadata: dict[str, Any]) -> str:
+def find_metadata_fault(metadata: dict[str, Any]) -> str:
     """Why this can't be kept as jsonb, or ""."""
-    if _deeper(metadata, METADATA_LEVELS):
+    if _is_deeper(metadata, METADATA_LEVELS):
         return _("at most %(limit)s levels of nesting") % {"limit": METADATA_LEVELS}
-    if any("\0" in text for text in _texts(metadata)):
+    if any("\0" in text for text in _list_texts(metadata)):
         return _("NUL characters can't be kept")
     try:
         size = len(json.dumps(metadata, ensure_ascii=False, allow_nan=False).encode())
@@ -86,24 +86,24 @@ def metadata_fault(metadata: dict[str, Any]) -> str:
     return ""
 
 
-def _deeper(value: object, levels: int) -> bool:
+def _is_deeper(value: object, levels: int) -> bool:
     """Whether objects and lists are nested in each other more than `levels` times."""
     if not isinstance(value, (dict, list)):
         return False
     inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_deeper(each, levels - 1) for each in inner)
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _list_texts(value: object) -> Iterator[str]:
     """Every key and value that is text, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (dict, list)):
         for each in [*value, *value.values()] if isinstance(value, dict) else value:
-            yield from _texts(each)
+            yield from _list_texts(each)
 
 
-def checked(messages: Sequence[Message]) -> list[Message]:
+def check_messages(messages: Sequence[Message]) -> list[Message]:
     """Validate all before anything is stored: a batch is taken whole or not at all."""
     if not messages:
         raise InvalidInput(_("send at least one message"), field="messages")
@@ -112,48 +112,48 @@ def checked(messages: Sequence[Message]) -> list[Message]:
             _("at most %(limit)s messages a call") % {"limit": settings.MAX_MESSAGES},
             field="messages",
         )
-    found = [_checked(message, f"messages[{at}]") for at, message in enumerate(messages)]
-    _refuse_one_id_for_two(found)
+    found = [_check_message(message, f"messages[{at}]") for at, message in enumerate(messages)]
+    _check_unique_ids(found)
     return found
 
 
-def _refuse_one_id_for_two(messages: Sequence[Message]) -> None:
+def _check_unique_ids(messages: Sequence[Message]) -> None:
     """The later text of an id would be lost in silence (E6)."""
     first: dict[str, str] = {}
     for at, message in enumerate(messages):
         text = first.setdefault(message.external_id, message.content)
-        if message.external_id and match_text(text) != match_text(message.content):
+        if message.external_id and normalise_text(text) != normalise_text(message.content):
             where = f"messages[{at}].external_id"
             raise InvalidInput(_("an earlier message of this call has this id"), field=where)
 
 
-def _checked(message: Message, where: str) -> Message:
+def _check_message(message: Message, where: str) -> Message:
     if message.role not in Turn.Role.values:
         raise InvalidInput(
             _("must be one of %(known)s") % {"known": ", ".join(Turn.Role.values)},
             field=f"{where}.role",
         )
-    if fault := metadata_fault(message.metadata):
+    if fault := find_metadata_fault(message.metadata):
         raise InvalidInput(fault, field=f"{where}.metadata")
     return Message(
         role=message.role,
-        content=checked_text(message.content, field=f"{where}.content"),
-        speaker=_short(message.speaker, 120, f"{where}.speaker"),
-        timestamp=message.timestamp and checked_time(message.timestamp, field=f"{where}.timestamp"),
-        external_id=_short(message.external_id, 200, f"{where}.external_id"),
+        content=check_text(message.content, field=f"{where}.content"),
+        speaker=_check_short_text(message.speaker, 120, f"{where}.speaker"),
+        timestamp=message.timestamp and check_time(message.timestamp, field=f"{where}.timestamp"),
+        external_id=_check_short_text(message.external_id, 200, f"{where}.external_id"),
         metadata=message.metadata,
     )
 
 
-def _short(text: str, limit: int, where: str) -> str:
-    _encoded(text, where)
+def _check_short_text(text: str, limit: int, where: str) -> str:
+    _encode_text(text, where)
     text = clean_text(text).strip()
     if len(text) > limit:
         raise InvalidInput(_("at most %(limit)s characters") % {"limit": limit}, field=where)
     return text
 
 
-def checked_time(given: datetime, *, field: str) -> datetime:
+def check_time(given: datetime, *, field: str) -> datetime:
     """In UTC if it has a zone. Raise InvalidInput outside the years 1900 to 2200."""
     try:
         found = given.astimezone(UTC) if given.tzinfo else given
@@ -167,10 +167,10 @@ def checked_time(given: datetime, *, field: str) -> datetime:
     return found
 
 
-def in_zone(given: datetime, zone: str, *, field: str) -> datetime:
+def to_utc(given: datetime, zone: str, *, field: str) -> datetime:
     """In UTC; without a zone it is read in `zone`. Raise InvalidInput as `checked_time`."""
     aware = given if given.tzinfo else given.replace(tzinfo=ZoneInfo(zone))
-    return checked_time(aware, field=field)
+    return check_time(aware, field=field)
 
 
 def resolve_time(
@@ -179,9 +179,9 @@ def resolve_time(
     """When a message was said, in UTC, and what had to be assumed to know it (E9)."""
     if given is None:
         return received, Turn.TimeFlag.MISSING
-    found = in_zone(given, zone, field="messages.timestamp")
+    found = to_utc(given, zone, field="messages.timestamp")
     if given.tzinfo is None:
         return found, Turn.TimeFlag.NAIVE
-    if found > received + FUTURE:
+    if found > received + FUTURE_TOLERANCE:
         return found, Turn.TimeFlag.FUTURE
     return found, Turn.TimeFlag.NONE

@@ -67,7 +67,7 @@ class Turn(SpaceModel):
     text = models.TextField()
     lang = models.CharField(max_length=8, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
-    # What the sender laid down for what is read from it (notes/terms.py).
+    # What the sender laid down for what is read from it (notes/facts/terms.py).
     terms = models.JSONField(default=dict, blank=True)
     occurred_at = models.DateTimeField()
     time_flag = models.CharField(max_length=8, choices=TimeFlag, blank=True, default=TimeFlag.NONE)

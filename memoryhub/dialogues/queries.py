@@ -11,23 +11,23 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.tenants.scope import current_tenant
-from memoryhub.tenants.statements import prepared
+from memoryhub.tenants.scope import get_current_tenant
+from memoryhub.tenants.statements import open_prepared_cursor
 
 
-def turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:
+def filter_turns_between(space_id: UUID, first_seq: int, last_seq: int) -> QuerySet[Turn]:
     rows: QuerySet[Turn] = Turn.objects.filter(space_id=space_id, seq__range=(first_seq, last_seq))
     return rows.select_related("session")
 
 
-def turns_before(turn: Turn, count: int) -> list[Turn]:
+def load_turns_before(turn: Turn, count: int) -> list[Turn]:
     """The last `count` turns of its session before this one, oldest first."""
     said = Turn.objects.filter(session_id=turn.session_id, ordinal__lt=turn.ordinal)
     rows = said.order_by("-ordinal")[:count]
     return list(reversed(rows))
 
 
-_AROUND = """
+_AROUND_SQL = """
 WITH ranked AS (
   SELECT id, session_id, row_number() OVER (PARTITION BY session_id ORDER BY ordinal) AS place,
          id = ANY(%(ids)s) AS is_asked
@@ -42,7 +42,7 @@ WHERE asked.is_asked
 """
 
 
-def turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
+def load_turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
     """These turns and up to `near` of their sessions' on either side, session by session in order.
 
     What was erased is passed over, unless it is asked for. Two statements.
@@ -50,12 +50,12 @@ def turns_around(ids: Collection[UUID], near: int) -> list[Turn]:
     if not ids:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_AROUND, {"ids": list(ids), "near": near})
+        cursor.execute(_AROUND_SQL, {"ids": list(ids), "near": near})
         found = [row for (row,) in cursor.fetchall()]
     return list(Turn.objects.filter(id__in=found).order_by("session_id", "ordinal"))
 
 
-class Spoken(NamedTuple):
+class SpokenTurn(NamedTuple):
     """A turn as evidence of something. `session`: its session's place in the space."""
 
     id: UUID
@@ -68,7 +68,7 @@ class Spoken(NamedTuple):
     state: str
 
     @classmethod
-    def of(cls, turn: Turn) -> Spoken:
+    def from_turn(cls, turn: Turn) -> SpokenTurn:
         """Reads the session, if it is not there."""
         return cls(
             turn.id,
@@ -82,20 +82,20 @@ class Spoken(NamedTuple):
         )
 
 
-_SPOKEN = """
+_SPOKEN_SQL = """
 SELECT t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
 FROM dialogues_turn t JOIN dialogues_session s ON s.id = t.session_id
 WHERE t.tenant_id = %s AND t.id = ANY(%s) AND t.state <> 'redacted'
 """
 
 
-def spoken(ids: Iterable[UUID]) -> dict[UUID, Spoken]:
+def load_spoken_turns(ids: Iterable[UUID]) -> dict[UUID, SpokenTurn]:
     """Those of these turns that are not erased. A plain statement: every question reads it."""
-    with prepared(binary=True) as cursor:
-        cursor.execute(_SPOKEN, [current_tenant(), list(ids)])
-        return {row[0]: Spoken(*row) for row in cursor.fetchall()}
+    with open_prepared_cursor(binary=True) as cursor:
+        cursor.execute(_SPOKEN_SQL, [get_current_tenant(), list(ids)])
+        return {row[0]: SpokenTurn(*row) for row in cursor.fetchall()}
 
 
-def turns_by_id(ids: Iterable[UUID]) -> dict[UUID, Turn]:
+def load_turns_by_id(ids: Iterable[UUID]) -> dict[UUID, Turn]:
     rows: QuerySet[Turn] = Turn.objects.filter(id__in=list(ids)).select_related("session")
     return {turn.id: turn for turn in rows}

@@ -12,20 +12,22 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from memoryhub.dialogues.messages import Message, checked, resolve_time
+from memoryhub.dialogues.messages import Message, check_messages, resolve_time
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.news import News, tell
+from memoryhub.news import News, notify_listeners
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.services import lock_space
 
 # A silence this long ends a conversation that was given no name.
 SESSION_GAP = timedelta(minutes=30)
-PAUSED = gettext_noop("memory is paused here: nothing that is said is kept until it goes on")
+PAUSED_MESSAGE = gettext_noop(
+    "memory is paused here: nothing that is said is kept until it goes on"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Appended:
+class AppendedTurns:
     """`turns` in the order sent; `new` are those not delivered before (E6)."""
 
     session: Session
@@ -43,7 +45,7 @@ def append_turns(
     channel: str = "",
     terms: Mapping[str, Any] | None = None,
     despite_pause: bool = False,
-) -> Appended:
+) -> AppendedTurns:
     """Store the messages that were not delivered before. Call inside the tenant's scope.
 
     `terms`: what the sender lays down for what is read from them. `despite_pause`: the person
@@ -52,42 +54,46 @@ def append_turns(
     Locks the space's row, so that `seq` has no gaps and duplicates are seen (X1, X2).
     Raises Conflict while the space is paused.
     """
-    messages = checked(messages)
-    _checked_session(session_id)
+    messages = check_messages(messages)
+    _check_session_id(session_id)
     lock_space(space)
     if space.paused_at and not despite_pause:
-        raise Conflict(_(PAUSED), code="memory_paused")
+        raise Conflict(_(PAUSED_MESSAGE), code="memory_paused")
     drafts = [
         # Messages without a time keep their order, and the same words stay two messages (E7).
-        _draft(space, message, agent, received + timedelta(microseconds=at), terms or {})
+        _build_turn(space, message, agent, received + timedelta(microseconds=at), terms or {})
         for at, message in enumerate(messages)
     ]
-    known = _delivered(space, session_id, drafts)
-    new = _unseen(drafts, known)
-    session = _session(space, session_id, new) if new else known[_identity(drafts[0])].session
+    known = _load_delivered(space, session_id, drafts)
+    new = _filter_unseen(drafts, known)
+    session = (
+        _ensure_session(space, session_id, new)
+        if new
+        else known[_build_identity(drafts[0])].session
+    )
     if new:
         session.channel = session.channel or channel
-        _number(space, session, new)
+        _number_turns(space, session, new)
         Turn.objects.bulk_create(new)
-        _touch(space, session, new, received)
-        tell(space.tenant_id, lambda: [_news(session, new, received)])
-    stored = known | {_identity(turn): turn for turn in new}
-    return Appended(session, [stored[_identity(draft)] for draft in drafts], new)
+        _update_bounds(space, session, new, received)
+        notify_listeners(space.tenant_id, lambda: [_build_news(session, new, received)])
+    stored = known | {_build_identity(turn): turn for turn in new}
+    return AppendedTurns(session, [stored[_build_identity(draft)] for draft in drafts], new)
 
 
-def _news(session: Session, new: Sequence[Turn], at: datetime) -> News:
+def _build_news(session: Session, new: Sequence[Turn], at: datetime) -> News:
     data = {"session_id": str(session.id), "session": session.external_id, "count": len(new)}
     data |= {"first_seq": new[0].seq, "last_seq": new[-1].seq}
     data["turn_ids"] = [str(turn.id) for turn in new]
     return News("turns.added", at, data, session.space_id)
 
 
-def _checked_session(session_id: str) -> None:
+def _check_session_id(session_id: str) -> None:
     if len(session_id) > 200:
         raise InvalidInput(_("at most 200 characters"), field="session")
 
 
-def _session(space: Space, external_id: str, new: list[Turn]) -> Session:
+def _ensure_session(space: Space, external_id: str, new: list[Turn]) -> Session:
     """The named session. Without a name, the last unnamed one unless it went quiet."""
     start = new[0].occurred_at
     last = Session.objects.filter(space=space, external_id=external_id).last()
@@ -104,7 +110,7 @@ def _session(space: Space, external_id: str, new: list[Turn]) -> Session:
     )
 
 
-def _draft(
+def _build_turn(
     space: Space, message: Message, agent: str, received: datetime, terms: Mapping[str, Any]
 ) -> Turn:
     occurred_at, flag = resolve_time(message.timestamp, space.timezone, received)
@@ -112,7 +118,7 @@ def _draft(
         tenant_id=space.tenant_id,
         space=space,
         role=message.role,
-        speaker=message.speaker or _default_speaker(space, message.role, agent),
+        speaker=message.speaker or _get_default_speaker(space, message.role, agent),
         agent=agent,
         text=message.content,
         metadata=message.metadata,
@@ -125,36 +131,36 @@ def _draft(
     )
 
 
-def _default_speaker(space: Space, role: str, agent: str) -> str:
+def _get_default_speaker(space: Space, role: str, agent: str) -> str:
     return (space.name or space.subject)[:120] if role == Turn.Role.USER else (agent or role)
 
 
-Identity = tuple[str, ...]
+TurnIdentity = tuple[str, ...]
 
 
-def _identity(turn: Turn) -> Identity:
+def _build_identity(turn: Turn) -> TurnIdentity:
     if turn.external_id:
         return ("id", turn.external_id)
     at = turn.occurred_at.astimezone(UTC).isoformat()
     return ("text", turn.role, turn.speaker, turn.content_hash, at)
 
 
-def _delivered(space: Space, session_id: str, drafts: list[Turn]) -> dict[Identity, Turn]:
+def _load_delivered(space: Space, session_id: str, drafts: list[Turn]) -> dict[TurnIdentity, Turn]:
     rows = Turn.objects.filter(space=space, session__external_id=session_id)
     rows = rows.select_related("session")
     named = rows.filter(external_id__in=[t.external_id for t in drafts if t.external_id])
     unnamed = rows.filter(
         external_id="", content_hash__in=[t.content_hash for t in drafts if not t.external_id]
     )
-    return {_identity(turn): turn for turn in [*named, *unnamed]}
+    return {_build_identity(turn): turn for turn in [*named, *unnamed]}
 
 
-def _unseen(drafts: list[Turn], known: dict[Identity, Turn]) -> list[Turn]:
-    first = {_identity(draft): draft for draft in reversed(drafts)}
-    return [d for d in drafts if _identity(d) not in known and first[_identity(d)] is d]
+def _filter_unseen(drafts: list[Turn], known: dict[TurnIdentity, Turn]) -> list[Turn]:
+    first = {_build_identity(draft): draft for draft in reversed(drafts)}
+    return [d for d in drafts if _build_identity(d) not in known and first[_build_identity(d)] is d]
 
 
-def _number(space: Space, session: Session, new: list[Turn]) -> None:
+def _number_turns(space: Space, session: Session, new: list[Turn]) -> None:
     seq = space.next_seq
     space.next_seq += len(new)
     for at, turn in enumerate(new):
@@ -163,7 +169,7 @@ def _number(space: Space, session: Session, new: list[Turn]) -> None:
         turn.ordinal = session.turn_count + at + 1
 
 
-def _touch(space: Space, session: Session, new: list[Turn], received: datetime) -> None:
+def _update_bounds(space: Space, session: Session, new: list[Turn], received: datetime) -> None:
     """Keep the session's and the space's bounds."""
     times = [turn.occurred_at for turn in new]
     first = not session.turn_count

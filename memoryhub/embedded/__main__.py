@@ -11,16 +11,16 @@ from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = parser().parse_args(arguments)
+    options = build_parser().parse_args(arguments)
     server = EmbeddedPostgres(options.data_dir, port=options.port)
     try:
-        return act(server, options.action)
+        return run_action(server, options.action)
     except EmbeddedError as error:
         print(error.message, file=sys.stderr)
         return 1
 
 
-def act(server: EmbeddedPostgres, action: str) -> int:
+def run_action(server: EmbeddedPostgres, action: str) -> int:
     """`start` leaves the server running. Exit 3, as service scripts do, when it is not."""
     if action == "start":
         print("started" if server.start(keep=True) else "already running")
@@ -34,7 +34,7 @@ def act(server: EmbeddedPostgres, action: str) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m memoryhub.embedded", description=__doc__)
     made.add_argument("action", choices=["status", "start", "stop"])
     default = Path(os.environ.get("MEMORYHUB_DATA_DIR") or "var")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memoryhub.errors import MemoryHubError
 
-ADVICE = {
+ADVICE_BY_COMPLAINT = {
     "No space left on device": "the disk is full: free some space, or set MEMORYHUB_DATA_DIR "
     "to a folder on another disk",
     "Disk quota exceeded": "the disk quota is used up: free some space, or set "
@@ -34,16 +34,16 @@ class EmbeddedError(MemoryHubError):
     code = "embedded_postgres"
 
 
-def advice(output: str) -> str:
+def find_advice(output: str) -> str:
     """The hint for the first known complaint in a tool's output, else its last lines."""
-    for complaint, hint in ADVICE.items():
+    for complaint, hint in ADVICE_BY_COMPLAINT.items():
         if complaint in output:
             return hint
     return "\n".join(output.strip().splitlines()[-5:]) or "it said nothing"
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def explain_os_errors(folder: Path) -> Iterator[None]:
     """Turns an OSError about the data folder into an EmbeddedError that says what to do."""
     try:
         yield
@@ -52,4 +52,4 @@ def explained(folder: Path) -> Iterator[None]:
         if error.errno in (errno.EACCES, errno.EPERM):
             reason = "Permission denied"
         where = error.filename or folder
-        raise EmbeddedError(f"Cannot use {where}: {reason} ({advice(reason)})") from error
+        raise EmbeddedError(f"Cannot use {where}: {reason} ({find_advice(reason)})") from error

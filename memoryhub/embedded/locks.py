@@ -31,7 +31,7 @@ def relock(descriptor: int, *, shared: bool = False) -> bool:
     return True
 
 
-def is_held(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether any living process holds the lock."""
     if not path.exists():
         return False
@@ -42,7 +42,7 @@ def is_held(path: Path) -> bool:
     return False
 
 
-def wait_lock(path: Path, seconds: float) -> int | None:
+def wait_for_lock(path: Path, seconds: float) -> int | None:
     """As try_lock, but keeps trying for a while."""
     deadline = time.monotonic() + seconds
     while (descriptor := try_lock(path)) is None and time.monotonic() < deadline:
@@ -51,9 +51,9 @@ def wait_lock(path: Path, seconds: float) -> int | None:
 
 
 @contextmanager
-def locked(path: Path, *, seconds: float) -> Iterator[None]:
+def hold_lock(path: Path, *, seconds: float) -> Iterator[None]:
     """Waits up to `seconds` for the exclusive lock; EmbeddedError after that."""
-    descriptor = wait_lock(path, seconds)
+    descriptor = wait_for_lock(path, seconds)
     if descriptor is None:
         raise EmbeddedError(f"Another process has held {path} for {seconds:.0f} seconds")
     try:

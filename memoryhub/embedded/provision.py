@@ -20,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 APP, OWNER, SUPERUSER = "memoryhub_app", "memoryhub_owner", "postgres"
 DATABASE = "memoryhub"
 EXTENSIONS = ("vector", "btree_gin", "pg_trgm", "unaccent")
-POWERLESS = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
+ROLE_ATTRIBUTES = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS"
 GRANTS = """
 ALTER SCHEMA public OWNER TO {owner};
 GRANT USAGE ON SCHEMA public TO {app};
@@ -32,12 +32,12 @@ ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA public
 Conninfo = Mapping[str, str]
 
 
-def provision(superuser: Conninfo, passwords: Mapping[str, str]) -> None:
+def provision_cluster(superuser: Conninfo, passwords: Mapping[str, str]) -> None:
     """Everything the hub needs of a new cluster."""
-    with connect(superuser, "postgres") as connection:
+    with connect_as_superuser(superuser, "postgres") as connection:
         for role in (OWNER, APP):
             create_role(connection, role, passwords[role])
-    with connect(superuser, "template1") as connection:
+    with connect_as_superuser(superuser, "template1") as connection:
         for extension in EXTENSIONS:
             name = sql.Identifier(extension)
             connection.execute(sql.SQL("CREATE EXTENSION IF NOT EXISTS {}").format(name))
@@ -47,27 +47,29 @@ def provision(superuser: Conninfo, passwords: Mapping[str, str]) -> None:
 def create_role(connection: psycopg.Connection, role: str, password: str) -> None:
     """The password is only asked for over TCP."""
     known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone()
-    statement = "{} ROLE {{}} {} PASSWORD {{}}".format("ALTER" if known else "CREATE", POWERLESS)
+    statement = "{} ROLE {{}} {} PASSWORD {{}}".format(
+        "ALTER" if known else "CREATE", ROLE_ATTRIBUTES
+    )
     connection.execute(sql.SQL(statement).format(sql.Identifier(role), sql.Literal(password)))
 
 
 def create_database(superuser: Conninfo, name: str) -> None:
     """A database owned by the owner role and usable by the app role; one there is kept."""
     names = {"owner": sql.Identifier(OWNER), "app": sql.Identifier(APP)}
-    with connect(superuser, "postgres") as connection:
+    with connect_as_superuser(superuser, "postgres") as connection:
         query = "SELECT 1 FROM pg_database WHERE datname = %s"
         if not connection.execute(query, [name]).fetchone():
             statement = sql.SQL("CREATE DATABASE {name} OWNER {owner}")
             connection.execute(statement.format(name=sql.Identifier(name), owner=names["owner"]))
-    with connect(superuser, name) as connection:
+    with connect_as_superuser(superuser, name) as connection:
         connection.execute(sql.SQL(GRANTS).format(**names))
 
 
-def connect(superuser: Conninfo, database: str) -> psycopg.Connection:
+def connect_as_superuser(superuser: Conninfo, database: str) -> psycopg.Connection:
     return psycopg.connect(make_conninfo(**{**superuser, "dbname": database}), autocommit=True)
 
 
-def role_passwords(path: Path) -> dict[str, str]:
+def ensure_role_passwords(path: Path) -> dict[str, str]:
     """The roles' passwords for TCP, made once and kept in a file only we can read."""
     if not path.exists():
         made = {role: secrets.token_urlsafe(24) for role in (APP, OWNER)}

@@ -21,29 +21,29 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import quote
 
-from memoryhub.embedded.errors import EmbeddedError, advice, explained
-from memoryhub.embedded.locks import is_held, locked, relock, try_lock
-from memoryhub.embedded.memory import available, shared_buffers
-from memoryhub.embedded.places import Places
+from memoryhub.embedded.errors import EmbeddedError, explain_os_errors, find_advice
+from memoryhub.embedded.locks import hold_lock, is_locked, relock, try_lock
+from memoryhub.embedded.paths import ServerPaths
 from memoryhub.embedded.provision import (
     APP,
     DATABASE,
     OWNER,
     SUPERUSER,
     create_database,
-    provision,
-    role_passwords,
+    ensure_role_passwords,
+    provision_cluster,
 )
-from memoryhub.embedded.software import program, server_programs
+from memoryhub.embedded.sizing import compute_shared_buffers, read_available_memory
+from memoryhub.embedded.software import find_program, prepare_server_programs
 
 Role = Literal["app", "owner", "superuser"]
 
 ROLES: dict[Role, str] = {"app": APP, "owner": OWNER, "superuser": SUPERUSER}
 PORT = 5432  # names the socket; nothing listens on it unless TCP was asked for
-PATIENCE = 120.0  # seconds; recovery after a crash may replay much
-LOG_BYTES = 5_000_000
-LEAST_ROOM = 1_000_000  # bytes; with less the server can't write what it needs to begin
-INITDB = (
+START_PATIENCE_SECONDS = 120.0  # seconds; recovery after a crash may replay much
+MAX_LOG_BYTES = 5_000_000
+MIN_FREE_BYTES = 1_000_000  # bytes; with less the server can't write what it needs to begin
+INITDB_OPTIONS = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
     "--locale=C",
@@ -52,8 +52,8 @@ INITDB = (
     "--auth-local=trust",  # the socket's folder is the guard
     "--auth-host=scram-sha-256",
 )
-SETTINGS: dict[str, str] = {
-    "shared_buffers": shared_buffers(available()),
+SERVER_SETTINGS: dict[str, str] = {
+    "shared_buffers": compute_shared_buffers(read_available_memory()),
     "work_mem": "16MB",
     "maintenance_work_mem": "256MB",
     "jit": "off",
@@ -62,7 +62,7 @@ SETTINGS: dict[str, str] = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
-THROWAWAY: dict[str, str] = {
+THROWAWAY_SETTINGS: dict[str, str] = {
     "shared_buffers": "256MB",
     "fsync": "off",
     "synchronous_commit": "off",
@@ -81,8 +81,8 @@ class EmbeddedPostgres:
         self, data_dir: Path, *, settings: Mapping[str, str] | None = None, port: int | None = None
     ) -> None:
         self.data_dir = data_dir.absolute()
-        self.places = Places(self.data_dir)
-        self.settings = {**SETTINGS, **(settings or {})}
+        self.places = ServerPaths(self.data_dir)
+        self.settings = {**SERVER_SETTINGS, **(settings or {})}
         self._port = port
         self._use: int | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -103,7 +103,7 @@ class EmbeddedPostgres:
             return {**where, "host": str(self.places.socket)}
         if not self.tcp_port or role == "superuser":
             raise EmbeddedError("TCP needs a port asked for, and a role other than the superuser")
-        password = role_passwords(self.places.home / "passwords.json")[user]
+        password = ensure_role_passwords(self.places.home / "passwords.json")[user]
         return {**where, "host": "127.0.0.1", "password": password}
 
     def dsn(self, role: Role, dbname: str = DATABASE, *, tcp: bool = False) -> str:
@@ -116,13 +116,13 @@ class EmbeddedPostgres:
 
     def is_running(self) -> bool:
         """Whether the server answers and has its roles and database."""
-        return (self.places.home / "prepared").exists() and self.answers()
+        return (self.places.home / "prepared").exists() and self.is_answering()
 
-    def answers(self) -> bool:
+    def is_answering(self) -> bool:
         port = str(self.tcp_port or PORT)
         if not (self.places.socket / f".s.PGSQL.{port}").exists():
             return False
-        command = [program("pg_isready"), "-q", "-h", str(self.places.socket), "-p", port]
+        command = [find_program("pg_isready"), "-q", "-h", str(self.places.socket), "-p", port]
         return subprocess.run(command, check=False).returncode == 0  # noqa: S603
 
     def start(self, *, keep: bool = False) -> bool:
@@ -130,58 +130,60 @@ class EmbeddedPostgres:
 
         `keep` leaves it running when its last user leaves, until someone calls stop().
         """
-        with explained(self.data_dir):
-            if self.join() and self.is_running():
+        with explain_os_errors(self.data_dir):
+            if self.join_users() and self.is_running():
                 return False
-            self.places.make_home()
-            with locked(self.places.home / "start.lock", seconds=PATIENCE):
-                self.places.make_ways()
-                started = self.start_alone()
+            self.places.create_home()
+            with hold_lock(self.places.home / "start.lock", seconds=START_PATIENCE_SECONDS):
+                self.places.create_link_and_socket()
+                started = self.start_under_lock()
                 if started and keep:
                     (self.places.home / "keep").touch()
                 return started
 
-    def start_alone(self) -> bool:
-        self.join()
-        started = not self.answers()
+    def start_under_lock(self) -> bool:
+        self.join_users()
+        started = not self.is_answering()
         if started:
-            self.bring_up()
+            self.boot_server()
         if not (self.places.home / "prepared").exists():
-            self.prepare()
+            self.provision_roles()
         return started
 
-    def prepare(self) -> None:
-        passwords = role_passwords(self.places.home / "passwords.json")
-        provision(self.conninfo("superuser"), passwords)
+    def provision_roles(self) -> None:
+        passwords = ensure_role_passwords(self.places.home / "passwords.json")
+        provision_cluster(self.conninfo("superuser"), passwords)
         (self.places.home / "prepared").touch()
 
     def create_database(self, name: str) -> None:
         """A further database like the hub's own, on a running server; one there is kept."""
         create_database(self.conninfo("superuser"), name)
 
-    def bring_up(self) -> None:
-        programs = server_programs(self.places.account, self.places.home / "software")
+    def boot_server(self) -> None:
+        programs = prepare_server_programs(self.places.account, self.places.home / "software")
         if not self.places.cluster.exists():
-            self.initialise(programs / "initdb")
+            self.initialise_cluster(programs / "initdb")
         self.write_settings()
-        deadline = time.monotonic() + PATIENCE
-        while not self.launch(programs / "postgres", deadline):
+        deadline = time.monotonic() + START_PATIENCE_SECONDS
+        while not self.launch_postgres(programs / "postgres", deadline):
             if time.monotonic() > deadline:
                 raise EmbeddedError(f"PostgreSQL was not ready in time, see {self.places.log}")
             time.sleep(0.1)
 
-    def initialise(self, initdb: Path) -> None:
+    def initialise_cluster(self, initdb: Path) -> None:
         """initdb under a temporary name: a cluster that has its name is complete."""
         making = self.places.home / "making"
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(mode=0o700)
-        self.places.account.owns(making)
+        self.places.account.take_ownership(making)
         sync = ["--no-sync"] if self.settings.get("fsync") == "off" else []
-        command = [str(initdb), *INITDB, *sync, "-D", str(making)]
+        command = [str(initdb), *INITDB_OPTIONS, *sync, "-D", str(making)]
         made = self.places.account.run(command, cwd=self.places.home)
         if made.returncode:
             shutil.rmtree(making, ignore_errors=True)
-            raise EmbeddedError(f"Cannot make a database in {self.data_dir}: {advice(made.stdout)}")
+            raise EmbeddedError(
+                f"Cannot make a database in {self.data_dir}: {find_advice(made.stdout)}"
+            )
         with (making / "postgresql.conf").open("a") as file:
             file.write("\ninclude_if_exists '../memoryhub.conf'\n")
         making.rename(self.places.cluster)
@@ -195,23 +197,25 @@ class EmbeddedPostgres:
             "unix_socket_directories": f'"{folder}"',
         }
         path = self.places.home / "memoryhub.conf"
-        path.write_text("".join(f"{key} = {quoted(value)}\n" for key, value in lines.items()))
+        path.write_text(
+            "".join(f"{key} = {quote_setting(value)}\n" for key, value in lines.items())
+        )
         path.chmod(0o644)
         (self.places.home / "port").write_text(str(self.tcp_port))
 
-    def launch(self, postgres: Path, deadline: float) -> bool:
+    def launch_postgres(self, postgres: Path, deadline: float) -> bool:
         """Starts the server and waits until it answers; False while a former one still lives."""
         alive = try_lock(self.places.home / "running.lock")
         if alive is None:
-            return self.answers()
+            return self.is_answering()
         try:
             self.discard_stale_pid()
-            began = self.spawn(postgres, alive)
+            began = self.spawn_postgres(postgres, alive)
         finally:
             os.close(alive)
-        return self.wait_for(began, deadline)
+        return self.wait_until_answering(began, deadline)
 
-    def spawn(self, postgres: Path, alive: int) -> int:
+    def spawn_postgres(self, postgres: Path, alive: int) -> int:
         """Hands the lock down to the server. Returns the log's length before it spoke."""
         with self.open_log() as log:
             began = log.tell()  # the server writes to the same file, and may be quicker
@@ -226,28 +230,30 @@ class EmbeddedPostgres:
             )
             return began
 
-    def wait_for(self, began: int, deadline: float) -> bool:
+    def wait_until_answering(self, began: int, deadline: float) -> bool:
         while time.monotonic() < deadline:
-            if self.answers():
+            if self.is_answering():
                 return True
             if self._process is None or self._process.poll() is not None:
-                raise EmbeddedError(f"PostgreSQL did not start: {advice(self.said_since(began))}")
+                raise EmbeddedError(
+                    f"PostgreSQL did not start: {find_advice(self.read_log_since(began))}"
+                )
             time.sleep(0.02)
         return False
 
-    def said_since(self, began: int) -> str:
+    def read_log_since(self, began: int) -> str:
         """What the server logged. On a full disk it can't even complain."""
         said = self.places.log.read_bytes()[began:].decode(errors="replace")
-        full = shutil.disk_usage(self.places.home).free < LEAST_ROOM
+        full = shutil.disk_usage(self.places.home).free < MIN_FREE_BYTES
         return said + os.strerror(errno.ENOSPC) if full else said
 
     def open_log(self) -> BinaryIO:
         log = self.places.log
-        if log.exists() and log.stat().st_size > LOG_BYTES:
+        if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
             log.rename(log.with_suffix(".log.1"))
         return os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
-    def pid(self) -> int | None:
+    def read_pid(self) -> int | None:
         """The first line of the server's pid file, which may be stale."""
         try:
             return int((self.places.cluster / "postmaster.pid").read_text().split("\n")[0])
@@ -259,11 +265,11 @@ class EmbeddedPostgres:
         file. One that does not sit in the cluster's folder is not our server."""
         if self._process is not None:
             self._process.poll()  # a former server of ours would stay a zombie with that number
-        pid = self.pid()
-        if pid is not None and folder_of(pid) != self.places.cluster.resolve():
+        pid = self.read_pid()
+        if pid is not None and find_process_folder(pid) != self.places.cluster.resolve():
             (self.places.cluster / "postmaster.pid").unlink()
 
-    def join(self) -> bool:
+    def join_users(self) -> bool:
         """Counts this process among the users; False while the last one is stopping it."""
         if self._use is None and self.places.home.exists():
             self._use = try_lock(self.places.home / "users.lock", shared=True)
@@ -276,7 +282,7 @@ class EmbeddedPostgres:
         use, self._use = self._use, None
         try:
             if self.places.home.exists():
-                with locked(self.places.home / "start.lock", seconds=PATIENCE):
+                with hold_lock(self.places.home / "start.lock", seconds=START_PATIENCE_SECONDS):
                     if relock(use) and not (self.places.home / "keep").exists():
                         self.shut_down()
         finally:
@@ -289,13 +295,16 @@ class EmbeddedPostgres:
             self._use = None
         if not self.places.home.exists():
             return False
-        with explained(self.data_dir), locked(self.places.home / "start.lock", seconds=PATIENCE):
+        with (
+            explain_os_errors(self.data_dir),
+            hold_lock(self.places.home / "start.lock", seconds=START_PATIENCE_SECONDS),
+        ):
             return self.shut_down()
 
     def erase(self) -> None:
         """Stops the server and removes its data for good; the data folder itself stays."""
         self.stop()
-        with explained(self.data_dir):
+        with explain_os_errors(self.data_dir):
             shutil.rmtree(self.places.socket, ignore_errors=True)
             if self.places.home.exists():
                 shutil.rmtree(self.places.home)
@@ -305,20 +314,20 @@ class EmbeddedPostgres:
     def shut_down(self) -> bool:
         """Open connections are ended and their transactions rolled back."""
         (self.places.home / "keep").unlink(missing_ok=True)
-        if not is_held(self.places.home / "running.lock"):
+        if not is_locked(self.places.home / "running.lock"):
             return False
-        if self.is_gone_after(signal.SIGINT, 20) or self.is_gone_after(signal.SIGQUIT, 10):
+        if self.stop_with_signal(signal.SIGINT, 20) or self.stop_with_signal(signal.SIGQUIT, 10):
             return True
         raise EmbeddedError(f"PostgreSQL does not stop, see {self.places.log}")
 
-    def is_gone_after(self, request: signal.Signals, seconds: float) -> bool:
+    def stop_with_signal(self, request: signal.Signals, seconds: float) -> bool:
         """Sends the signal once there is a pid file to tell whom, and waits for the end."""
         deadline = time.monotonic() + seconds
         asked = None
-        while is_held(self.places.home / "running.lock"):
+        while is_locked(self.places.home / "running.lock"):
             if time.monotonic() > deadline:
                 return False
-            pid = self.pid()
+            pid = self.read_pid()
             if pid != asked and pid is not None:
                 asked = pid
                 with suppress(ProcessLookupError):
@@ -329,7 +338,7 @@ class EmbeddedPostgres:
         return True
 
 
-def folder_of(pid: int) -> Path | None:
+def find_process_folder(pid: int) -> Path | None:
     """The working folder of a live process that we may ask about."""
     try:
         return Path(f"/proc/{pid}/cwd").readlink()
@@ -337,25 +346,25 @@ def folder_of(pid: int) -> Path | None:
         return None
 
 
-def quoted(value: str) -> str:
+def quote_setting(value: str) -> str:
     """A value for postgresql.conf."""
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-_running: dict[Path, EmbeddedPostgres] = {}
+_servers: dict[Path, EmbeddedPostgres] = {}
 
 
 def ensure_running(data_dir: Path) -> EmbeddedPostgres:
     """Starts the server on demand; this process's end stops it if no other uses it."""
     key = data_dir.absolute()
-    if key not in _running:
-        _running[key] = EmbeddedPostgres(key)
-        atexit.register(close_in, os.getpid(), _running[key])
-    _running[key].start()
-    return _running[key]
+    if key not in _servers:
+        _servers[key] = EmbeddedPostgres(key)
+        atexit.register(close_in_process, os.getpid(), _servers[key])
+    _servers[key].start()
+    return _servers[key]
 
 
-def close_in(process: int, server: EmbeddedPostgres) -> None:
+def close_in_process(process: int, server: EmbeddedPostgres) -> None:
     """A forked child must not leave in its parent's name."""
     if os.getpid() == process:
         server.close()

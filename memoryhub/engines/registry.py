@@ -9,17 +9,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, Literal, NoReturn, TypeVar
 
-from memoryhub.engines.embedding.remembering import RememberingEmbedder
+from memoryhub.engines.embedding.cache import CachedEmbedder
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.errors import EngineError
 
 EmbedderName = Literal["onnx", "sentence-transformers", "openai"]
 EngineName = Literal["local", "llm"]
-Kind = Literal["embedder", "engine"]
-EMBEDDERS: tuple[EmbedderName, ...] = ("onnx", "sentence-transformers", "openai")
-ENGINES: tuple[EngineName, ...] = ("local", "llm")
+PartKind = Literal["embedder", "engine"]
+EMBEDDER_NAMES: tuple[EmbedderName, ...] = ("onnx", "sentence-transformers", "openai")
+ENGINE_NAMES: tuple[EngineName, ...] = ("local", "llm")
 
-Made = TypeVar("Made", covariant=True)
+PartT = TypeVar("Made", covariant=True)
 
 _LOCK = Lock()
 
@@ -49,7 +49,7 @@ class EngineSettings:
 class Availability:
     """Whether a part can be made from the settings; `reason` says what is missing."""
 
-    kind: Kind
+    kind: PartKind
     name: str
     ready: bool
     reason: str = ""
@@ -58,15 +58,15 @@ class Availability:
 def get_embedder(settings: EngineSettings) -> Embedder:
     """The embedder of these settings. Raises a permanent EngineError when it cannot be made."""
     with _LOCK:
-        return _embedder(settings)
+        return _build_embedder(settings)
 
 
-def embedder_named(name: str, settings: EngineSettings) -> Embedder | None:
+def find_embedder(name: str, settings: EngineSettings) -> Embedder | None:
     """An embedder other than the configured one, by the name its vectors carry.
 
     The packaged one is always there, and another model of the configured endpoint may be.
     """
-    for other in _others(name, settings):
+    for other in _list_candidate_settings(name, settings):
         try:
             made = get_embedder(other)
         except EngineError:
@@ -76,7 +76,7 @@ def embedder_named(name: str, settings: EngineSettings) -> Embedder | None:
     return None
 
 
-def _others(name: str, settings: EngineSettings) -> list[EngineSettings]:
+def _list_candidate_settings(name: str, settings: EngineSettings) -> list[EngineSettings]:
     packaged = replace(settings, embedder="onnx", embedding_model="", embedding_dimension=None)
     model, _, dimension = name.rpartition("-")
     if not (model and dimension.isdigit() and settings.openai_base_url):
@@ -88,17 +88,17 @@ def _others(name: str, settings: EngineSettings) -> list[EngineSettings]:
 def get_engine(name: str, settings: EngineSettings) -> Engine:
     """The engine of this name. Raises a permanent EngineError when it cannot be made."""
     with _LOCK:
-        return _engine(name, settings)
+        return _build_engine(name, settings)
 
 
-def available(settings: EngineSettings) -> list[Availability]:
+def list_availability(settings: EngineSettings) -> list[Availability]:
     """What could be made from the settings and what is missing for the rest; loads nothing."""
-    embedders = [_availability("embedder", name, settings) for name in EMBEDDERS]
-    return embedders + [_availability("engine", name, settings) for name in ENGINES]
+    embedders = [_build_availability("embedder", name, settings) for name in EMBEDDER_NAMES]
+    return embedders + [_build_availability("engine", name, settings) for name in ENGINE_NAMES]
 
 
-def _availability(kind: Kind, name: str, settings: EngineSettings) -> Availability:
-    check = (_EMBEDDERS if kind == "embedder" else _ENGINES)[name].check
+def _build_availability(kind: PartKind, name: str, settings: EngineSettings) -> Availability:
+    check = (_EMBEDDER_FACTORIES if kind == "embedder" else _ENGINE_FACTORIES)[name].check
     try:
         check(settings)
     except EngineError as error:
@@ -107,55 +107,59 @@ def _availability(kind: Kind, name: str, settings: EngineSettings) -> Availabili
 
 
 @cache
-def _embedder(settings: EngineSettings) -> Embedder:
-    maker = _EMBEDDERS.get(settings.embedder, _unknown(settings.embedder, EMBEDDERS))
-    return RememberingEmbedder(maker.made(settings))
+def _build_embedder(settings: EngineSettings) -> Embedder:
+    maker = _EMBEDDER_FACTORIES.get(
+        settings.embedder, _build_refusing_factory(settings.embedder, EMBEDDER_NAMES)
+    )
+    return CachedEmbedder(maker.build_part(settings))
 
 
 @cache
-def _engine(name: str, settings: EngineSettings) -> Engine:
-    return _ENGINES.get(name, _unknown(name, ENGINES)).made(settings)
+def _build_engine(name: str, settings: EngineSettings) -> Engine:
+    return _ENGINE_FACTORIES.get(name, _build_refusing_factory(name, ENGINE_NAMES)).build_part(
+        settings
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Maker(Generic[Made]):
+class _PartFactory(Generic[PartT]):
     """`check` raises what is missing; `make` imports its library, heavy and needed by few."""
 
     check: Callable[[EngineSettings], None]
-    make: Callable[[EngineSettings], Made]
+    make: Callable[[EngineSettings], PartT]
 
-    def made(self, settings: EngineSettings) -> Made:
+    def build_part(self, settings: EngineSettings) -> PartT:
         self.check(settings)
         return self.make(settings)
 
 
-def _unknown(name: str, known: Sequence[str]) -> _Maker[NoReturn]:
+def _build_refusing_factory(name: str, known: Sequence[str]) -> _PartFactory[NoReturn]:
     def refuse(settings: EngineSettings) -> NoReturn:
         raise EngineError(f"There is no {name!r}; known: {', '.join(known)}", permanent=True)
 
-    return _Maker(refuse, refuse)
+    return _PartFactory(refuse, refuse)
 
 
 def _check_onnx(settings: EngineSettings) -> None:
-    from memoryhub.engines.embedding.packaged import MINILM_MODEL, MINILM_TOKENIZER
+    from memoryhub.engines.embedding.model_files import MINILM_MODEL, MINILM_TOKENIZER
 
     MINILM_MODEL.locate()
     MINILM_TOKENIZER.locate()
 
 
-def _make_onnx(settings: EngineSettings) -> Embedder:
+def _build_onnx(settings: EngineSettings) -> Embedder:
     from memoryhub.engines.embedding.onnx import OnnxMiniLM
 
     return OnnxMiniLM(threads=settings.threads)
 
 
 def _check_sentence_transformers(settings: EngineSettings) -> None:
-    from memoryhub.engines.embedding.sentence_transformers import require_extra
+    from memoryhub.engines.embedding.sentence_transformers import check_extra_installed
 
-    require_extra()
+    check_extra_installed()
 
 
-def _make_sentence_transformers(settings: EngineSettings) -> Embedder:
+def _build_sentence_transformers(settings: EngineSettings) -> Embedder:
     from memoryhub.engines.embedding.sentence_transformers import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(
@@ -164,12 +168,12 @@ def _make_sentence_transformers(settings: EngineSettings) -> Embedder:
 
 
 def _check_openai(settings: EngineSettings) -> None:
-    _require(settings.openai_base_url, "OPENAI_BASE_URL")
-    _require(settings.embedding_model, "MEMORYHUB_EMBEDDING_MODEL")
-    _require(settings.embedding_dimension, "MEMORYHUB_EMBEDDING_DIMENSION")
+    _check_setting(settings.openai_base_url, "OPENAI_BASE_URL")
+    _check_setting(settings.embedding_model, "MEMORYHUB_EMBEDDING_MODEL")
+    _check_setting(settings.embedding_dimension, "MEMORYHUB_EMBEDDING_DIMENSION")
 
 
-def _make_openai(settings: EngineSettings) -> Embedder:
+def _build_openai(settings: EngineSettings) -> Embedder:
     from memoryhub.engines.embedding.openai import OpenAIEmbedder
 
     return OpenAIEmbedder(
@@ -185,43 +189,45 @@ def _check_local(settings: EngineSettings) -> None:
     """Always there: its libraries are the hub's own dependencies."""
 
 
-def _make_local(settings: EngineSettings) -> Engine:
+def _build_local(settings: EngineSettings) -> Engine:
     from memoryhub.engines.local.engine import LocalEngine
 
     return LocalEngine()
 
 
 def _check_llm(settings: EngineSettings) -> None:
-    _require(settings.openai_base_url, "OPENAI_BASE_URL")
-    _require(settings.llm_model, "MEMORYHUB_LLM_MODEL")
+    _check_setting(settings.openai_base_url, "OPENAI_BASE_URL")
+    _check_setting(settings.llm_model, "MEMORYHUB_LLM_MODEL")
 
 
-def _make_llm(settings: EngineSettings) -> Engine:
+def _build_llm(settings: EngineSettings) -> Engine:
     from memoryhub.engines.llm.engine import LLMEngine
-    from memoryhub.engines.llm.own_prompts import Prompts
+    from memoryhub.engines.llm.own_prompts import PromptSet
 
-    return LLMEngine.connected(
+    return LLMEngine.connect(
         settings.openai_base_url,
         settings.openai_api_key,
         settings.llm_model,
         timeout=settings.timeout,
         models=dict(settings.llm_models),
         probed=settings.probed,
-        prompts=Prompts(settings.prompts, dict(settings.llm_prompts)),
+        prompts=PromptSet(settings.prompts, dict(settings.llm_prompts)),
     )
 
 
-def _require(value: object, setting: str) -> None:
+def _check_setting(value: object, setting: str) -> None:
     if not value:
         raise EngineError(f"{setting} is not set", permanent=True, code="engine_not_configured")
 
 
-_EMBEDDERS: dict[str, _Maker[Embedder]] = {
-    "onnx": _Maker(_check_onnx, _make_onnx),
-    "sentence-transformers": _Maker(_check_sentence_transformers, _make_sentence_transformers),
-    "openai": _Maker(_check_openai, _make_openai),
+_EMBEDDER_FACTORIES: dict[str, _PartFactory[Embedder]] = {
+    "onnx": _PartFactory(_check_onnx, _build_onnx),
+    "sentence-transformers": _PartFactory(
+        _check_sentence_transformers, _build_sentence_transformers
+    ),
+    "openai": _PartFactory(_check_openai, _build_openai),
 }
-_ENGINES: dict[str, _Maker[Engine]] = {
-    "local": _Maker(_check_local, _make_local),
-    "llm": _Maker(_check_llm, _make_llm),
+_ENGINE_FACTORIES: dict[str, _PartFactory[Engine]] = {
+    "local": _PartFactory(_check_local, _build_local),
+    "llm": _PartFactory(_check_llm, _build_llm),
 }

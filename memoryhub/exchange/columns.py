@@ -14,24 +14,24 @@ from django.db import connection, models
 from django.db.models import Field, Model
 from pgvector.django import HalfVectorField
 
-Read = Callable[[Any], Any]
+ReadValue = Callable[[Any], Any]
 # What people speak of may be long past; times that any zone of the world can show.
 _FIRST_YEAR, _LAST_YEAR = 1000, 9000
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FileColumn:
     """`read` makes of a JSON value what the column holds, and raises ValueError. `names`: ids."""
 
     name: str
     field: Any
-    read: Read
+    read: ReadValue
 
     @property
-    def names(self) -> bool:
-        return isinstance(_inner(self.field), models.UUIDField)
+    def holds_ids(self) -> bool:
+        return isinstance(_get_value_field(self.field), models.UUIDField)
 
-    def otherwise(self) -> Any:
+    def get_default(self) -> Any:
         """What it holds where a file says nothing of it. Raises ValueError where it has to."""
         if self.name == "id" or not (
             self.field.has_default() or self.field.null or self.field.blank
@@ -41,18 +41,18 @@ class Column:
 
 
 @cache
-def columns_of(model: type[Model], *, shared: bool = False) -> tuple[Column, ...]:
+def list_columns(model: type[Model], *, shared: bool = False) -> tuple[FileColumn, ...]:
     """Those that belong in a file: vectors are made anew. `shared`: the table's rows are the
     tenant's, and may name a space; others say by their place in the file whose they are."""
     left_out = {"tenant_id"} if shared else {"tenant_id", "space_id"}
     return tuple(
-        Column(field.attname, field, _reader(field))
+        FileColumn(field.attname, field, _build_reader(field))
         for field in model._meta.concrete_fields
         if field.attname not in left_out and not isinstance(field, HalfVectorField)
     )
 
 
-def plain(value: Any) -> Any:
+def render_value(value: Any) -> Any:
     """A column's value as JSON has it; times are in UTC, to the microsecond."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
@@ -61,25 +61,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [render_value(each) for each in value]
     return value
 
 
-def _inner(field: Any) -> Any:
+def _get_value_field(field: Any) -> Any:
     """The field that says what single values are."""
     if field.is_relation:
         return field.target_field
     return field.base_field if isinstance(field, ArrayField) else field
 
 
-def _reader(field: Any) -> Read:
-    read = _single(_inner(field))
+def _build_reader(field: Any) -> ReadValue:
+    read = _build_value_reader(_get_value_field(field))
     if isinstance(field, ArrayField):
-        return _may_be_null(field, lambda value: [read(each) for each in _typed(value, list)])
-    return _may_be_null(field, read)
+        return _allow_null(field, lambda value: [read(each) for each in _check_type(value, list)])
+    return _allow_null(field, read)
 
 
-def _may_be_null(field: Field[Any, Any], read: Read) -> Read:
+def _allow_null(field: Field[Any, Any], read: ReadValue) -> ReadValue:
     def reading(value: Any) -> Any:
         if value is None:
             if not field.null:
@@ -90,36 +90,36 @@ def _may_be_null(field: Field[Any, Any], read: Read) -> Read:
     return reading
 
 
-def _single(field: Any) -> Read:
+def _build_value_reader(field: Any) -> ReadValue:
     if isinstance(field, models.BooleanField):
-        return lambda value: _typed(value, bool)
+        return lambda value: _check_type(value, bool)
     if isinstance(field, models.IntegerField):
-        return _whole(*connection.ops.integer_field_range(field.get_internal_type()))
+        return _build_integer_reader(*connection.ops.integer_field_range(field.get_internal_type()))
     if isinstance(field, models.FloatField):
-        return lambda value: float(value if type(value) is int else _typed(value, float))
+        return lambda value: float(value if type(value) is int else _check_type(value, float))
     if isinstance(field, models.DateTimeField):
-        return _moment
+        return _parse_moment
     if isinstance(field, models.DateField):
-        return lambda value: date.fromisoformat(_typed(value, str))
+        return lambda value: date.fromisoformat(_check_type(value, str))
     if isinstance(field, models.UUIDField):
-        return lambda value: UUID(_typed(value, str))
+        return lambda value: UUID(_check_type(value, str))
     if isinstance(field, models.JSONField):
-        return _document(field)
-    return _text(field)
+        return _build_json_reader(field)
+    return _build_text_reader(field)
 
 
-_CALLED = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _typed(value: Any, kind: type) -> Any:
+def _check_type(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise ValueError(f"is not {_CALLED.get(kind, f'a {kind.__name__}')}")
+        raise ValueError(f"is not {_TYPE_NAMES.get(kind, f'a {kind.__name__}')}")
     return value
 
 
-def _whole(least: int | None, most: int | None) -> Read:
+def _build_integer_reader(least: int | None, most: int | None) -> ReadValue:
     def read(value: Any) -> int:
-        number: int = _typed(value, int)
+        number: int = _check_type(value, int)
         if (least is not None and number < least) or (most is not None and number > most):
             raise ValueError(f"is not between {least:,} and {most:,}")
         return number
@@ -127,8 +127,8 @@ def _whole(least: int | None, most: int | None) -> Read:
     return read
 
 
-def _moment(value: Any) -> datetime:
-    at = datetime.fromisoformat(_typed(value, str))
+def _parse_moment(value: Any) -> datetime:
+    at = datetime.fromisoformat(_check_type(value, str))
     if at.tzinfo is None:
         raise ValueError("has no time zone")
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
@@ -136,19 +136,19 @@ def _moment(value: Any) -> datetime:
     return at.astimezone(UTC)
 
 
-def _document(field: Any) -> Read:
+def _build_json_reader(field: Any) -> ReadValue:
     """A JSON column holds what its default is one of, a list or an object; else either."""
     default = field.get_default() if field.has_default() else {}
     kind = list if isinstance(default, list) else dict
-    return lambda value: _typed(value, kind)
+    return lambda value: _check_type(value, kind)
 
 
-def _text(field: Any) -> Read:
+def _build_text_reader(field: Any) -> ReadValue:
     known = {choice for choice, _ in field.flatchoices}
     longest = field.max_length
 
     def read(value: Any) -> str:
-        text: str = _typed(value, str)
+        text: str = _check_type(value, str)
         if longest is not None and len(text) > longest:
             raise ValueError(f"has more than {longest} characters")
         if known and text not in known:

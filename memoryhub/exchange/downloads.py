@@ -12,7 +12,7 @@ from django.utils.text import slugify
 MEDIA_TYPE = "application/x-ndjson"
 
 
-def as_download(
+def build_download(
     name: str,
     write: Callable[[IO[bytes]], object],
     *,

@@ -14,35 +14,37 @@ from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from memoryhub.errors import InvalidInput
-from memoryhub.exchange.columns import Column
-from memoryhub.exchange.kinds import Kind
-from memoryhub.exchange.lines import bad_line
-from memoryhub.exchange.renaming import Renaming
+from memoryhub.exchange.columns import FileColumn
+from memoryhub.exchange.file_format import build_line_error
+from memoryhub.exchange.id_shift import IdShift
+from memoryhub.exchange.tables import ExportTable
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.models import Link, Receipt, Tombstone
 
-BATCH = 500
-Line = tuple[int, Any]
+ROWS_PER_BATCH = 500
+NumberedRow = tuple[int, Any]
 
 
-class Taken(Exception):
+class IdTaken(Exception):
     """An id of the file is in use, here or with a tenant that can't be seen."""
 
 
 @dataclass
-class Shape:
+class RowBuilder:
     """How lines become rows of one import. `spaces`: the file's ids and the spaces they are here.
 
     `ignored` counts what a newer hub may have written: fields, and kinds of lines.
     """
 
     tenant_id: UUID
-    renaming: Renaming
+    id_shift: IdShift
     spaces: dict[UUID, Space] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
 
-    def row(self, kind: Kind, number: int, told: Mapping[str, Any], space: Space | None) -> Any:
+    def build_row(
+        self, kind: ExportTable, number: int, told: Mapping[str, Any], space: Space | None
+    ) -> Any:
         """Not saved. Raises InvalidInput that names the line and the field."""
         values: dict[str, Any] = {"tenant_id": self.tenant_id}
         if not kind.shared and hasattr(kind.model, "space"):
@@ -50,37 +52,43 @@ class Shape:
         names = {"row"}
         for column in kind.columns:
             names.add(column.name)
-            values[column.name] = self._value(kind, column, number, told)
+            values[column.name] = self._read_value(kind, column, number, told)
         for name in told.keys() - names:
             self.ignored[f"{kind.name}.{name[:60]}"] += 1
-        return _settled(kind.model(**values))
+        return _normalise_row(kind.model(**values))
 
-    def _value(self, kind: Kind, column: Column, number: int, told: Mapping[str, Any]) -> Any:
+    def _read_value(
+        self, kind: ExportTable, column: FileColumn, number: int, told: Mapping[str, Any]
+    ) -> Any:
         try:
             if column.name not in told:
-                return column.otherwise()
+                return column.get_default()
             value = column.read(told[column.name])
         except (ValueError, OverflowError) as error:
-            raise bad_line(number, f"{kind.name}: {column.name} {error}") from error
-        return self._renamed(kind, column, value)
+            raise build_line_error(number, f"{kind.name}: {column.name} {error}") from error
+        return self._shift_ids(kind, column, value)
 
-    def _renamed(self, kind: Kind, column: Column, value: Any) -> Any:
+    def _shift_ids(self, kind: ExportTable, column: FileColumn, value: Any) -> Any:
         if value is None:
             return None
         if column.name == "space_id":
             found = self.spaces.get(value)
             return found.id if found else None
-        if column.names:
-            known = self.renaming
-            return [known.of(v) for v in value] if isinstance(value, list) else known.of(value)
+        if column.holds_ids:
+            known = self.id_shift
+            return (
+                [known.shift_id(v) for v in value]
+                if isinstance(value, list)
+                else known.shift_id(value)
+            )
         if column.name in kind.keys:
-            return self.renaming.within(value)
+            return self.id_shift.shift_key(value)
         if isinstance(column.field, (models.JSONField, ArrayField)):
-            return self.renaming.inside(value, column.name)
+            return self.id_shift.shift_json(value, column.name)
         return value
 
 
-def _settled(row: Any) -> Any:
+def _normalise_row(row: Any) -> Any:
     if isinstance(row, Link) and row.a_id > row.b_id:
         row.a_id, row.b_id = row.b_id, row.a_id  # undirected: the smaller id first
     if isinstance(row, Tombstone):
@@ -88,27 +96,31 @@ def _settled(row: Any) -> Any:
     return row
 
 
-def write(kind: Kind, lines: Sequence[Line], space: Space | None, renaming: Renaming) -> None:
+def write_rows(
+    kind: ExportTable, lines: Sequence[NumberedRow], space: Space | None, renaming: IdShift
+) -> None:
     """Store rows in one statement. Raises Taken, InvalidInput that names the line."""
-    _refer(kind, lines, space)
-    lines = _unheld(kind, lines)
+    _check_references(kind, lines, space)
+    lines = _drop_known_receipts(kind, lines)
     if not lines:
         return
     try:
         with transaction.atomic():
-            _insert(kind, [row for _, row in lines])
+            _insert_rows(kind, [row for _, row in lines])
     except (IntegrityError, DataError) as error:
-        if _of_a_key(error) and not renaming.step:
-            raise Taken from error
-        raise _blamed(kind, lines) from error
+        if _is_primary_key_error(error) and not renaming.step:
+            raise IdTaken from error
+        raise _find_failing_line(kind, lines) from error
 
 
-def _insert(kind: Kind, rows: Sequence[Model]) -> None:
+def _insert_rows(kind: ExportTable, rows: Sequence[Model]) -> None:
     ignore = kind.model is Tombstone
-    kind.model._default_manager.bulk_create(rows, batch_size=BATCH, ignore_conflicts=ignore)
+    kind.model._default_manager.bulk_create(
+        rows, batch_size=ROWS_PER_BATCH, ignore_conflicts=ignore
+    )
 
 
-def _unheld(kind: Kind, lines: Sequence[Line]) -> Sequence[Line]:
+def _drop_known_receipts(kind: ExportTable, lines: Sequence[NumberedRow]) -> Sequence[NumberedRow]:
     """Receipts outlive what they are about: in the tenant they came from they are still there."""
     if kind.model is not Receipt:
         return lines
@@ -118,60 +130,64 @@ def _unheld(kind: Kind, lines: Sequence[Line]) -> Sequence[Line]:
     return [each for each in lines if (each[1].target_digest, each[1].created_at) not in held]
 
 
-def _of_a_key(error: DatabaseError) -> bool:
-    return _constraint(error).endswith("_pkey")
+def _is_primary_key_error(error: DatabaseError) -> bool:
+    return _get_constraint_name(error).endswith("_pkey")
 
 
-def _constraint(error: BaseException) -> str:
+def _get_constraint_name(error: BaseException) -> str:
     diagnosis = getattr(error.__cause__, "diag", None)
     return str(getattr(diagnosis, "constraint_name", "") or "")
 
 
-def _blamed(kind: Kind, lines: Sequence[Line]) -> InvalidInput:
+def _find_failing_line(kind: ExportTable, lines: Sequence[NumberedRow]) -> InvalidInput:
     """The first line that can't be stored beside those before it."""
     for number, row in lines:
         try:
             with transaction.atomic():
                 row.save(force_insert=True)
         except IntegrityError as error:
-            rule = _constraint(error) or str(error).splitlines()[0]
-            twice = "its id was given before" if _of_a_key(error) else f"breaks the rule {rule}"
-            return bad_line(number, f"{kind.name}: {twice}")
+            rule = _get_constraint_name(error) or str(error).splitlines()[0]
+            twice = (
+                "its id was given before"
+                if _is_primary_key_error(error)
+                else f"breaks the rule {rule}"
+            )
+            return build_line_error(number, f"{kind.name}: {twice}")
         except DataError as error:
             said = str(error).splitlines()[0]
-            return bad_line(number, f"{kind.name}: {said}")
-    return bad_line(lines[0][0], f"{kind.name}: can't be stored")
+            return build_line_error(number, f"{kind.name}: {said}")
+    return build_line_error(lines[0][0], f"{kind.name}: can't be stored")
 
 
-def _refer(kind: Kind, lines: Sequence[Line], space: Space | None) -> None:
+def _check_references(kind: ExportTable, lines: Sequence[NumberedRow], space: Space | None) -> None:
     """A row names rows of its own space, which came before it (I8): what the database alone
     checks is that they are somewhere. Rows of the same kind are looked at afterwards."""
-    for name, parent in kind.references():
+    for name, parent in kind.list_references():
         if parent is kind.model:
             continue
         wanted = {getattr(row, name) for _, row in lines} - {None}
-        there = _there(parent, wanted, space)
+        there = _load_existing_ids(parent, wanted, space)
         for number, row in lines:
             if (named := getattr(row, name)) is not None and named not in there:
                 what = parent._meta.model_name
-                raise bad_line(number, f"{kind.name}: {name} names no {what} before it")
+                raise build_line_error(number, f"{kind.name}: {name} names no {what} before it")
 
 
-def _there(model: type[Model], ids: Collection[UUID], space: Space | None) -> set[UUID]:
+def _load_existing_ids(model: type[Model], ids: Collection[UUID], space: Space | None) -> set[UUID]:
     rows = model._default_manager.filter(id__in=ids, space=space) if ids else None
     return set(rows.values_list("id", flat=True)) if rows is not None else set()
 
 
-def refer_to_themselves(kind: Kind, space: Space, renaming: Renaming) -> None:
+def check_self_references(kind: ExportTable, space: Space, renaming: IdShift) -> None:
     """Rows that name others of their kind, once all are there. Raises InvalidInput."""
-    for name, parent in kind.references():
+    for name, parent in kind.list_references():
         if parent is not kind.model:
             continue
-        rows = kind.of(space).filter(**{f"{name}__isnull": False})
+        rows = kind.select_rows(space).filter(**{f"{name}__isnull": False})
         inside = parent._default_manager.filter(space=space).values("id")
         lost = rows.exclude(**{f"{name}__in": inside}).values_list("id", flat=True).first()
         if lost is not None:
-            given = Renaming(-renaming.step).of(lost)
+            given = IdShift(-renaming.step).shift_id(lost)
             what = _("%(kind)s %(id)s: %(name)s names no %(kind)s of the file")
             told = {"kind": kind.name, "id": given, "name": name}
             raise InvalidInput(what % told, code="bad_line", field=str(given))

@@ -9,14 +9,14 @@ class GoldenConfig(AppConfig):
     verbose_name = "Golden questions"
 
     def ready(self) -> None:
-        from memoryhub.golden import stepping
-        from memoryhub.golden.erasing import trace_questions
+        from memoryhub.golden import step
         from memoryhub.golden.models import GoldenQuestion
-        from memoryhub.pipeline.erasing import also_trace
+        from memoryhub.golden.services import trace_erased_questions
+        from memoryhub.pipeline.erasure.erase_targets import register_trace_extension
+        from memoryhub.pipeline.jobs.registry import STEP_RUNNERS
         from memoryhub.pipeline.models import Job
-        from memoryhub.pipeline.steps import STEPS
-        from notes.registry import register
+        from notes.history.row_kinds import register_row_kind
 
-        register(GoldenQuestion, texts=("text", "tags"))
-        also_trace(trace_questions)
-        STEPS[Job.Step.REPLAY] = stepping.run
+        register_row_kind(GoldenQuestion, texts=("text", "tags"))
+        register_trace_extension(trace_erased_questions)
+        STEP_RUNNERS[Job.Step.REPLAY] = step.run_golden_job

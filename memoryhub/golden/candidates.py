@@ -9,27 +9,29 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from memoryhub.engines.llm.own_prompts import Prompts
-from memoryhub.engines.llm.prompting import Purpose
+from memoryhub.engines.llm.own_prompts import PromptSet
+from memoryhub.engines.llm.packaged_prompts import Purpose
 from memoryhub.errors import InvalidInput
 from memoryhub.golden.models import ReplayRun
-from memoryhub.models_in_use import embedder
-from memoryhub.policies.composing import composed, differences
-from memoryhub.policies.presets import DEFAULT
+from memoryhub.inference.selection import get_current_embedder
+from memoryhub.policies.compose import compose_policy, compute_differences
+from memoryhub.policies.presets import DEFAULT_PRESET
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import Layers, layers_of, refuse_unknown_prompts
-from memoryhub.policies.switches import FAMILIES
+from memoryhub.policies.services import PolicyLayers, check_prompts_known, load_layers
+from memoryhub.policies.switches import SWITCH_FAMILIES
 from memoryhub.tenants.models import Space, Tenant
 
 # The prompts that a search asks models by, and the switches it obeys. The others act on what is
 # read from now on: no replay can show them.
-PROMPTS: tuple[Purpose, ...] = ("route", "judge", "query_entities")
-READ_SIDE: tuple[str, ...] = ("route.", "judge.", "recall.", "forget.")
-READ_SIDE += tuple(f"{family}.{purpose}" for family in FAMILIES for purpose in PROMPTS)
+SEARCH_PROMPTS: tuple[Purpose, ...] = ("route", "judge", "query_entities")
+SEARCH_SWITCHES: tuple[str, ...] = ("route.", "judge.", "recall.", "forget.")
+SEARCH_SWITCHES += tuple(
+    f"{family}.{purpose}" for family in SWITCH_FAMILIES for purpose in SEARCH_PROMPTS
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateSetting:
     """`overrides` None: the policy stays as it is; else as `set_policy` takes it, made on the
     version `base` of the layer that is to change. "" for an engine or embedder that stays.
     """
@@ -40,7 +42,7 @@ class Candidate:
     engine: str = ""
     embedder: str = ""
 
-    def columns(self) -> dict[str, Any]:
+    def to_columns(self) -> dict[str, Any]:
         return {
             "preset": self.preset,
             "overrides": None if self.overrides is None else dict(self.overrides),
@@ -49,7 +51,7 @@ class Candidate:
             "embedder": self.embedder,
         }
 
-    def described(
+    def describe_sides(
         self, tenant: Tenant, space: Space | None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """(what is in force, the candidate), alike but for what differs. Inside the scope.
@@ -63,54 +65,54 @@ class Candidate:
                 % {"engine": repr(self.engine), "known": known},
                 field="engine",
             )
-        layers = layers_of(tenant.id, space)
+        layers = load_layers(tenant.id, space)
         now = {
             "switches": {},
             "policy": layers.version,
             "engine": tenant.engine,
             "model": settings.LLM_MODEL,
-            "prompts": _prompts_of(layers.policy),
-            "embedder": (space.embedding_model if space else "") or embedder().name,
+            "prompts": _list_prompt_versions(layers.policy),
+            "embedder": (space.embedding_model if space else "") or get_current_embedder().name,
         }
-        policy = _candidate_policy(self, layers, of_space=bool(space))
-        refuse_unknown_prompts(policy, self.overrides or ())
-        changed = differences(layers.policy, policy)
+        policy = _compose_candidate_policy(self, layers, of_space=bool(space))
+        check_prompts_known(policy, self.overrides or ())
+        changed = compute_differences(layers.policy, policy)
         then = now | {
             "switches": {d.name: d.after for d in changed},
-            "prompts": _prompts_of(policy),
+            "prompts": _list_prompt_versions(policy),
             "engine": self.engine or now["engine"],
             "embedder": self.embedder or now["embedder"],
         }
         return now | {"switches": {d.name: d.before for d in changed}}, then
 
 
-def _prompts_of(policy: Policy) -> dict[str, str]:
-    prompts = Prompts(names=policy.llm.prompt)
-    return {purpose: prompts.version(purpose).partition(".")[2] for purpose in PROMPTS}
+def _list_prompt_versions(policy: Policy) -> dict[str, str]:
+    prompts = PromptSet(names=policy.llm.prompt)
+    return {purpose: prompts.get_version(purpose).partition(".")[2] for purpose in SEARCH_PROMPTS}
 
 
-def _candidate_policy(candidate: Any, layers: Layers, *, of_space: bool) -> Policy:
+def _compose_candidate_policy(candidate: Any, layers: PolicyLayers, *, of_space: bool) -> Policy:
     """`candidate`: a Candidate, or the run that keeps one."""
     if candidate.overrides is None:
         return layers.policy
     tenant, own = layers.tenant, layers.own
-    preset = tenant.preset if tenant else DEFAULT
+    preset = tenant.preset if tenant else DEFAULT_PRESET
     if of_space:
         given = tenant.overrides if tenant else {}
-        return composed(preset, given, candidate.preset, candidate.overrides)
+        return compose_policy(preset, given, candidate.preset, candidate.overrides)
     over = (own.preset, own.overrides) if own else ("", {})
-    return composed(candidate.preset or preset, candidate.overrides, *over)
+    return compose_policy(candidate.preset or preset, candidate.overrides, *over)
 
 
-def policies_of(run: ReplayRun, space: Space) -> tuple[Policy, Policy]:
+def load_policies(run: ReplayRun, space: Space) -> tuple[Policy, Policy]:
     """(in force, candidate) for one of the spaces replayed. Call inside the tenant's scope.
 
     A tenant's candidate reaches a space through what the space itself has changed.
     """
-    layers = layers_of(run.tenant_id, space)
-    return layers.policy, _candidate_policy(run, layers, of_space=run.space_id is not None)
+    layers = load_layers(run.tenant_id, space)
+    return layers.policy, _compose_candidate_policy(run, layers, of_space=run.space_id is not None)
 
 
-def unseen(run: ReplayRun) -> list[str]:
+def list_ineffective_switches(run: ReplayRun) -> list[str]:
     """Switches of the candidate that change nothing about a search of what is stored already."""
-    return [name for name in run.candidate["switches"] if not name.startswith(READ_SIDE)]
+    return [name for name in run.candidate["switches"] if not name.startswith(SEARCH_SWITCHES)]

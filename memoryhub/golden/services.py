@@ -9,30 +9,31 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
-from memoryhub.dialogues.messages import checked_text
+from memoryhub.dialogues.messages import check_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, InvalidInput, NotFound
-from memoryhub.golden.expecting import Expectation
+from memoryhub.golden.expectations import Expectation
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.correcting import by_hand
+from notes.corrections.manual import run_manual_edit
+from notes.erasure.trace import ErasureTrace
+from notes.history.change_set import ChangeSet
+from notes.history.unit_of_work import ChangePlan
 from notes.models import Derivation, Fact, Note
-from notes.recording import ChangeSet
-from notes.workbench import Workbench
 
 MOST_EXPECTED = 20
 MOST_TAGS, TAG_LENGTH = 10, 40
 TEXT_LENGTH = 2000
 MOST_QUESTIONS = 2000  # a space
-Named = tuple[str, UUID]
-_MODELS: dict[str, Any] = {"fact": Fact, "note": Note, "turn": Turn}
+MemoryReference = tuple[str, UUID]
+_MODEL_OF_KIND: dict[str, Any] = {"fact": Fact, "note": Note, "turn": Turn}
 
 
 def save_question(
     space: Space,
     text: str,
-    expected: Sequence[Named],
+    expected: Sequence[MemoryReference],
     actor: str,
     now: datetime,
     *,
@@ -43,14 +44,14 @@ def save_question(
 
     Raises InvalidInput naming the field, NotFound for memories the space does not hold.
     """
-    words, labels = _text(text), _tags(tags)
+    words, labels = _clean_question_text(text), _clean_tags(tags)
     with tenant_scope(space.tenant_id):
         if GoldenQuestion.objects.filter(space=space, retired_at=None).count() >= MOST_QUESTIONS:
             raise InvalidInput(
                 gettext("at most %(limit)s questions a space") % {"limit": f"{MOST_QUESTIONS:,}"},
                 field="text",
             )
-        named = expectations(space, expected)
+        named = build_expectations(space, expected)
         made = GoldenQuestion(
             tenant_id=space.tenant_id,
             space=space,
@@ -59,21 +60,21 @@ def save_question(
             created_by=actor[:120],
             created_at=now,
             changed_at=now,
-            **_naming(named),
+            **_build_expected_columns(named),
         )
 
-    def work(bench: Workbench, changes: ChangeSet) -> None:
-        bench.add(changes, made, [])
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.add_row(changes, made, [])
 
-    by_hand(space, actor, now, reason or "golden question saved", work)
+    run_manual_edit(space, actor, now, reason or "golden question saved", work)
     return made
 
 
-def change_question(
+def update_question(
     space: Space,
     question_id: UUID,
     text: str,
-    expected: Sequence[Named],
+    expected: Sequence[MemoryReference],
     actor: str,
     now: datetime,
     *,
@@ -86,21 +87,23 @@ def change_question(
 
     Memories it named already keep the sources they were saved with, even if they are gone.
     """
-    words, labels = _text(text), _tags(tags)
+    words, labels = _clean_question_text(text), _clean_tags(tags)
     found: list[GoldenQuestion] = []
 
-    def work(bench: Workbench, changes: ChangeSet) -> None:
-        row = _standing(bench, question_id)
-        kept = {(e["kind"], e["id"]): Expectation.of(e) for e in row.expected}
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        row = _get_live_question(bench, question_id)
+        kept = {(e["kind"], e["id"]): Expectation.from_stored(e) for e in row.expected}
         new = [(kind, row_id) for kind, row_id in expected if (kind, str(row_id)) not in kept]
-        made = {(e.kind, e.id): e for e in expectations(space, new)} if new else {}
+        made = {(e.kind, e.id): e for e in build_expectations(space, new)} if new else {}
         named = [({**made, **kept})[kind, str(row_id)] for kind, row_id in dict.fromkeys(expected)]
-        _count(named)
-        bench.edit(changes, row, text=words, tags=labels, changed_at=now, **_naming(named))
+        _check_expected_count(named)
+        bench.edit_row(
+            changes, row, text=words, tags=labels, changed_at=now, **_build_expected_columns(named)
+        )
         found[:] = [row]
 
     read = ("goldenquestion", question_id, version)
-    by_hand(space, actor, now, reason or "golden question changed", work, read)
+    run_manual_edit(space, actor, now, reason or "golden question changed", work, read)
     return found[0]
 
 
@@ -116,41 +119,41 @@ def remove_question(
     """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone, Outdated
     where it is not in the `version` that was read."""
 
-    def work(bench: Workbench, changes: ChangeSet) -> None:
-        bench.retire(changes, _standing(bench, question_id))
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.retire_row(changes, _get_live_question(bench, question_id))
 
     read = ("goldenquestion", question_id, version)
-    by_hand(space, actor, now, reason or "golden question taken away", work, read)
+    run_manual_edit(space, actor, now, reason or "golden question taken away", work, read)
 
 
-def _standing(bench: Workbench, question_id: UUID) -> GoldenQuestion:
-    row: GoldenQuestion = bench.row("goldenquestion", question_id)
+def _get_live_question(bench: ChangePlan, question_id: UUID) -> GoldenQuestion:
+    row: GoldenQuestion = bench.get_row("goldenquestion", question_id)
     if row.retired_at:
         raise Conflict(gettext("this question was taken away"), code="not_held")
     return row
 
 
-def expectations(space: Space, named: Sequence[Named]) -> list[Expectation]:
+def build_expectations(space: Space, named: Sequence[MemoryReference]) -> list[Expectation]:
     """With lineage and sources, in the order given. Call inside the scope. Raises as above."""
     chosen = list(dict.fromkeys(named))
-    _count(chosen)
-    rows: dict[Named, Any] = {}
-    for kind, model in _MODELS.items():
+    _check_expected_count(chosen)
+    rows: dict[MemoryReference, Any] = {}
+    for kind, model in _MODEL_OF_KIND.items():
         ids = [row_id for each, row_id in chosen if each == kind]
         found = model._default_manager.filter(space=space, id__in=ids) if ids else ()
         rows |= {(kind, row.id): row for row in found}
     if missing := [each for each in chosen if each not in rows]:
         raise NotFound(gettext("there is no such %(kind)s in this space") % {"kind": missing[0][0]})
-    turns = _sources([row_id for _, row_id in chosen])
-    return [_expectation(kind, rows[kind, i], turns.get(i, ())) for kind, i in chosen]
+    turns = _load_sources([row_id for _, row_id in chosen])
+    return [_build_expectation(kind, rows[kind, i], turns.get(i, ())) for kind, i in chosen]
 
 
-def _expectation(kind: str, row: Any, turns: Sequence[str]) -> Expectation:
+def _build_expectation(kind: str, row: Any, turns: Sequence[str]) -> Expectation:
     lineage = str(row.lineage) if kind == "fact" else ""
     return Expectation(kind, str(row.id), lineage, (str(row.id),) if kind == "turn" else (*turns,))
 
 
-def _sources(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
+def _load_sources(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
     """The supporting turns of facts and notes. One statement."""
     links = Derivation.objects.filter(child_id__in=list(ids), role=Derivation.Role.SUPPORT)
     sources: dict[UUID, list[str]] = {}
@@ -161,7 +164,7 @@ def _sources(ids: Iterable[UUID]) -> dict[UUID, list[str]]:
     return sources
 
 
-def _count(named: Sequence[object]) -> None:
+def _check_expected_count(named: Sequence[object]) -> None:
     if not 1 <= len(named) <= MOST_EXPECTED:
         raise InvalidInput(
             gettext("name 1 to %(limit)s memories it should find") % {"limit": MOST_EXPECTED},
@@ -169,13 +172,13 @@ def _count(named: Sequence[object]) -> None:
         )
 
 
-def _naming(named: Sequence[Expectation]) -> dict[str, Any]:
+def _build_expected_columns(named: Sequence[Expectation]) -> dict[str, Any]:
     names = sorted({name for each in named for name in each.names})
-    return {"expected": [each.stored() for each in named], "names": names}
+    return {"expected": [each.to_stored() for each in named], "names": names}
 
 
-def _text(text: str) -> str:
-    words = checked_text(text.replace("\0", ""), field="text").strip()
+def _clean_question_text(text: str) -> str:
+    words = check_text(text.replace("\0", ""), field="text").strip()
     if len(words) > TEXT_LENGTH:
         raise InvalidInput(
             gettext("at most %(limit)s characters") % {"limit": f"{TEXT_LENGTH:,}"},
@@ -184,10 +187,21 @@ def _text(text: str) -> str:
     return words
 
 
-def _tags(tags: Iterable[str]) -> list[str]:
+def _clean_tags(tags: Iterable[str]) -> list[str]:
     cleaned = (" ".join(tag.replace("\0", "").split()) for tag in tags)
     labels = list(dict.fromkeys(tag for tag in cleaned if tag))
     if len(labels) > MOST_TAGS or any(len(tag) > TAG_LENGTH for tag in labels):
         limit = f"at most {MOST_TAGS} tags of {TAG_LENGTH} characters"
         raise InvalidInput(limit, field="tags")
     return labels
+
+
+# Golden questions go with what they name (spec §11.9): their words may tell of it.
+
+
+def trace_erased_questions(found: ErasureTrace) -> None:
+    """Add the questions that name a turn or memory that goes. Call inside the scope."""
+    gone = {str(turn) for turn in found.erased_turn_ids}
+    gone |= {str(row) for _, row in (*found.doomed_rows, *found.tainted_rows)}
+    rows = GoldenQuestion.objects.filter(space=found.space, names__overlap=sorted(gone))
+    found.doomed_rows |= {("goldenquestion", row.id): row for row in rows}

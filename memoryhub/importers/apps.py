@@ -9,11 +9,11 @@ class ImportersConfig(AppConfig):
     verbose_name = "Imports"
 
     def ready(self) -> None:
-        from memoryhub.importers.erasing import forget
-        from memoryhub.importers.runs import ring_for_waiting
-        from memoryhub.pipeline.erasing import also_purge
-        from memoryhub.pipeline.tasks import ALSO_SWEPT
+        from memoryhub.importers.runs import ring_for_waiting_runs
+        from memoryhub.importers.storage import erase_kept_files
+        from memoryhub.pipeline.erasure.erase_targets import register_purge
+        from memoryhub.pipeline.tasks import EXTRA_SWEEPS
 
-        also_purge(forget)
-        if ring_for_waiting not in ALSO_SWEPT:
-            ALSO_SWEPT.append(ring_for_waiting)
+        register_purge(erase_kept_files)
+        if ring_for_waiting_runs not in EXTRA_SWEEPS:
+            EXTRA_SWEEPS.append(ring_for_waiting_runs)

@@ -11,94 +11,94 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import (
     Message,
-    checked,
-    checked_text,
-    checked_time,
+    check_messages,
+    check_text,
+    check_time,
     clean_text,
-    metadata_fault,
+    find_metadata_fault,
 )
 from memoryhub.errors import InvalidInput, TooLarge
 
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
 _SECONDS_END = 253_402_300_799
-MOST_ID = 200
+LONGEST_ID = 200
 
 
-class Refused(Exception):
+class ItemRefused(Exception):
     """An item that can't be taken, and why; the others are."""
 
 
 Fields = Mapping[str, Any]
 
 
-def as_object(value: object) -> Fields:
+def read_object(value: object) -> Fields:
     """Raises Refused."""
     if not isinstance(value, dict):
-        raise Refused(gettext_noop("no JSON object"))
+        raise ItemRefused(gettext_noop("no JSON object"))
     return value
 
 
-def text(item: Fields, *names: str) -> str:
+def read_text(item: Fields, *names: str) -> str:
     """The first of these fields that has words, cleaned. Raises Refused."""
     for name in names:
         value = item.get(name)
         if value is None or value == "":
             continue
         if not isinstance(value, str):
-            raise Refused(f"{name}: no text")
-        return words(value, name)
-    raise Refused(f"no {' or '.join(names)}")
+            raise ItemRefused(f"{name}: no text")
+        return clean_field_text(value, name)
+    raise ItemRefused(f"no {' or '.join(names)}")
 
 
-def words(value: str, name: str) -> str:
+def clean_field_text(value: str, name: str) -> str:
     """Raises Refused for what is empty, too long, or no characters."""
     try:
-        return checked_text(value, field=name).strip()
+        return check_text(value, field=name).strip()
     except (InvalidInput, TooLarge) as error:
-        raise Refused(f"{name}: {error.message}") from error
+        raise ItemRefused(f"{name}: {error.message}") from error
 
 
-def name_of(item: Fields, *names: str, most: int = MOST_ID) -> str:
+def read_short_text(item: Fields, *names: str, most: int = LONGEST_ID) -> str:
     """The first of these fields that has a short text or a whole number; "" if none has."""
     for name in names:
         value = item.get(name)
         if value is None or value == "":
             continue
         if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise Refused(f"{name}: no text")
+            raise ItemRefused(f"{name}: no text")
         found = clean_text(str(value)).strip()
         try:
             found.encode()
         except UnicodeEncodeError:
-            raise Refused(f"{name}: half a surrogate pair is no character") from None
+            raise ItemRefused(f"{name}: half a surrogate pair is no character") from None
         if len(found) > most:
-            raise Refused(f"{name}: at most {most} characters")
+            raise ItemRefused(f"{name}: at most {most} characters")
         return found
     return ""
 
 
-def time_of(item: Fields, *names: str) -> datetime | None:
+def read_time(item: Fields, *names: str) -> datetime | None:
     """The first of these fields that has a time; without a zone it is taken as UTC."""
     for name in names:
         value = item.get(name)
         if value is not None and value != "":
-            return _time(value, name)
+            return _parse_time_field(value, name)
     return None
 
 
-def _time(value: object, name: str) -> datetime:
+def _parse_time_field(value: object, name: str) -> datetime:
     """ISO 8601, or seconds or milliseconds since 1970."""
     try:
-        found = _read(value)
+        found = _parse_time_value(value)
         aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-        return checked_time(aware, field=name)
+        return check_time(aware, field=name)
     except (ValueError, OverflowError, OSError):
-        raise Refused(f"{name}: no time") from None
+        raise ItemRefused(f"{name}: no time") from None
     except InvalidInput as error:
-        raise Refused(f"{name}: {error.message}") from error
+        raise ItemRefused(f"{name}: {error.message}") from error
 
 
-def _read(value: object) -> datetime:
+def _parse_time_value(value: object) -> datetime:
     if isinstance(value, str):
         found = parse_datetime(value.strip())
         return found if found is not None else datetime.fromisoformat(value.strip())
@@ -107,41 +107,41 @@ def _read(value: object) -> datetime:
     return datetime.fromtimestamp(value / 1000 if value > _SECONDS_END else value, UTC)
 
 
-def metadata_of(item: Fields, *names: str) -> dict[str, Any]:
+def read_metadata(item: Fields, *names: str) -> dict[str, Any]:
     """The first of these fields that is an object. Raises Refused for what can't be kept."""
     for name in names:
         value = item.get(name)
         if value is None:
             continue
         if not isinstance(value, dict):
-            raise Refused(f"{name}: no JSON object")
-        if fault := metadata_fault(value):
-            raise Refused(f"{name}: {fault}")
+            raise ItemRefused(f"{name}: no JSON object")
+        if fault := find_metadata_fault(value):
+            raise ItemRefused(f"{name}: {fault}")
         return value
     return {}
 
 
-def names_of(item: Fields, name: str) -> list[str]:
+def read_text_list(item: Fields, name: str) -> list[str]:
     """A list of texts; empty if there is none. Raises Refused."""
     value = item.get(name)
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise Refused(f"{name}: no list of texts")
+        raise ItemRefused(f"{name}: no list of texts")
     return [clean_text(each).strip() for each in value if each.strip()]
 
 
-def unknown(item: Fields, known: Collection[str], within: str = "") -> list[str]:
+def find_unknown_fields(item: Fields, known: Collection[str], within: str = "") -> list[str]:
     """Names of fields that have something in them and that the reader knows nothing of."""
-    left = [name for name, value in item.items() if name not in known and _holds(value)]
+    left = [name for name, value in item.items() if name not in known and _has_content(value)]
     return [f"{within}{name}"[:120] for name in left]
 
 
-def _holds(value: object) -> bool:
+def _has_content(value: object) -> bool:
     return value is not None and value != "" and value != [] and value != {}
 
 
-def message(
+def build_message(
     role: str,
     content: str,
     *,
@@ -153,7 +153,7 @@ def message(
     """A message that can be stored. Raises Refused."""
     made = Message(role, content, speaker, at, external_id, dict(metadata or {}))
     try:
-        return checked([made])[0]
+        return check_messages([made])[0]
     except (InvalidInput, TooLarge) as error:
         name = (error.field or "").removeprefix("messages[0].")
-        raise Refused(f"{name}: {error.message}") from error
+        raise ItemRefused(f"{name}: {error.message}") from error

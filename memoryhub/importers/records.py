@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 from memoryhub.dialogues.messages import Message
 
-Kind = Literal["turn", "fact", "note", "block"]
-KINDS: tuple[Kind, ...] = ("turn", "fact", "note", "block")
+RecordKind = Literal["turn", "fact", "note", "block"]
+RECORD_KINDS: tuple[RecordKind, ...] = ("turn", "fact", "note", "block")
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SessionRecord:
     """Messages of one session, in order. `external_id` of each tells it from all others there."""
 
     where: str
@@ -29,7 +29,7 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class PastVersion:
     """What a memory said from `since` until `until`, in words it has no more."""
 
     text: str
@@ -38,7 +38,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Triple:
+class RelationTriple:
     """source -label-> target, with the types of both ends where the file has them."""
 
     source: str
@@ -49,7 +49,7 @@ class Triple:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryRecord:
     """A ready-made memory. `id` is the other system's own, "" if it has none.
 
     `said_at`: when it was stated, None if unknown. It holds from `valid_from` (else `said_at`)
@@ -69,13 +69,13 @@ class Memory:
     pinned: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     origin: Mapping[str, Any] = field(default_factory=dict)
-    earlier: Sequence[Version] = ()
-    triples: Sequence[Triple] = ()
+    earlier: Sequence[PastVersion] = ()
+    triples: Sequence[RelationTriple] = ()
     said_in: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PassageRecord:
     """A text that an agent kept: a free note. `at`: when, None if unknown."""
 
     where: str
@@ -88,7 +88,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BlockRecord:
     """Text in front of an agent. `limit` in characters, 0 if the file has none."""
 
     where: str
@@ -102,7 +102,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedRecord:
     """Something that is not taken, and why. `kind` is what it would have been, "" if unclear.
     `count`: how many of them there are at this place."""
 
@@ -114,10 +114,10 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownFields:
     """Fields that the reader knows nothing of: what is in them stays behind."""
 
     fields: Sequence[str]
 
 
-Record = Talk | Memory | Passage | Block | Skipped | Unknown
+Record = SessionRecord | MemoryRecord | PassageRecord | BlockRecord | SkippedRecord | UnknownFields

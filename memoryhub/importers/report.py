@@ -7,33 +7,39 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memoryhub.importers.records import (
-    KINDS,
-    Block,
-    Kind,
-    Memory,
-    Passage,
+    RECORD_KINDS,
+    BlockRecord,
+    MemoryRecord,
+    PassageRecord,
     Record,
-    Skipped,
-    Talk,
-    Unknown,
+    RecordKind,
+    SessionRecord,
+    SkippedRecord,
+    UnknownFields,
 )
 
 # Of what is skipped, each is shown up to here; beyond it the reasons are counted.
-SHOWN = 200
+MOST_LISTED_SKIPS = 200
 MOST_FIELDS, MOST_SUBJECTS = 200, 200
-_KIND: dict[type, Kind] = {Memory: "fact", Passage: "note", Block: "block"}
+_KIND_BY_RECORD: dict[type, RecordKind] = {
+    MemoryRecord: "fact",
+    PassageRecord: "note",
+    BlockRecord: "block",
+}
 
 
-def kind_of(record: Talk | Memory | Passage | Block) -> Kind:
-    return "turn" if isinstance(record, Talk) else _KIND[type(record)]
+def get_record_kind(
+    record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord,
+) -> RecordKind:
+    return "turn" if isinstance(record, SessionRecord) else _KIND_BY_RECORD[type(record)]
 
 
-def size_of(record: Talk | Memory | Passage | Block) -> int:
-    return len(record.messages) if isinstance(record, Talk) else 1
+def count_record_entries(record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord) -> int:
+    return len(record.messages) if isinstance(record, SessionRecord) else 1
 
 
 @dataclass
-class Report:
+class ImportReport:
     """`found` is what could be taken, by kind; all of it is `taken` (with a dry run: would be),
     was there `already`, or was skipped while it was written. `skipped` lists what is not taken
     with its place; `reasons` counts all of it. `unknown_fields` counts the items that had them.
@@ -51,21 +57,21 @@ class Report:
     unknown_fields: Counter[str] = field(default_factory=Counter)
     subjects: Counter[str] = field(default_factory=Counter)
 
-    def saw(self, record: Record, subject: str) -> None:
+    def count_record(self, record: Record, subject: str) -> None:
         """Count what the file has."""
-        if isinstance(record, Skipped):
-            self.skip(record)
-        elif isinstance(record, Unknown):
-            self._unknown(record)
+        if isinstance(record, SkippedRecord):
+            self.add_skipped(record)
+        elif isinstance(record, UnknownFields):
+            self._count_unknown_fields(record)
         else:
-            self.found[kind_of(record)] += size_of(record)
-            self.sessions += isinstance(record, Talk)
+            self.found[get_record_kind(record)] += count_record_entries(record)
+            self.sessions += isinstance(record, SessionRecord)
             if subject in self.subjects or len(self.subjects) < MOST_SUBJECTS:
-                self.subjects[subject] += size_of(record)
+                self.subjects[subject] += count_record_entries(record)
 
-    def skip(self, record: Skipped) -> None:
+    def add_skipped(self, record: SkippedRecord) -> None:
         self.reasons[record.reason[:200]] += record.count
-        if len(self.skipped) < SHOWN:
+        if len(self.skipped) < MOST_LISTED_SKIPS:
             shown = {
                 "where": record.where,
                 "kind": record.kind,
@@ -74,7 +80,7 @@ class Report:
             }
             self.skipped.append(shown | ({"count": str(record.count)} if record.count > 1 else {}))
 
-    def _unknown(self, record: Unknown) -> None:
+    def _count_unknown_fields(self, record: UnknownFields) -> None:
         for name in record.fields:
             if name in self.unknown_fields or len(self.unknown_fields) < MOST_FIELDS:
                 self.unknown_fields[name] += 1
@@ -83,14 +89,14 @@ class Report:
     def total(self) -> int:
         return sum(self.found.values())
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "source": self.source,
             "file": self.file,
             "dry_run": self.dry_run,
-            "found": self._by_kind(self.found) | {"session": self.sessions},
-            "taken": self._by_kind(self.taken),
-            "already": self._by_kind(self.already),
+            "found": self._count_by_kind(self.found) | {"session": self.sessions},
+            "taken": self._count_by_kind(self.taken),
+            "already": self._count_by_kind(self.already),
             "skipped_total": sum(self.reasons.values()),
             "skipped": self.skipped,
             "reasons": dict(self.reasons.most_common(100)),
@@ -99,5 +105,5 @@ class Report:
         }
 
     @staticmethod
-    def _by_kind(counts: Counter[str]) -> dict[str, int]:
-        return {kind: counts[kind] for kind in KINDS}
+    def _count_by_kind(counts: Counter[str]) -> dict[str, int]:
+        return {kind: counts[kind] for kind in RECORD_KINDS}

@@ -12,37 +12,38 @@ from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import InvalidInput, TooLarge
-from memoryhub.importers.models import ImportFile, ImportPart
+from memoryhub.importers.models import ImportFile, ImportPart, ImportRun
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 PART_BYTES = 1024 * 1024
-MOST_BYTES = 512 * 1024 * 1024
+MOST_FILE_BYTES = 512 * 1024 * 1024
 
 
-def keep(tenant_id: UUID, name: str, chunks: Iterable[bytes], now: datetime) -> ImportFile:
+def store_file(tenant_id: UUID, name: str, chunks: Iterable[bytes], now: datetime) -> ImportFile:
     """Store a file. Opens its own scope. Raises InvalidInput for an empty one, TooLarge."""
     with tenant_scope(tenant_id):
-        file = ImportFile(tenant_id=tenant_id, name=_named(name), created_at=now)
+        file = ImportFile(tenant_id=tenant_id, name=_clean_file_name(name), created_at=now)
         file.save(force_insert=True)
-        for number, data in enumerate(_parts(chunks)):
+        for number, data in enumerate(_split_parts(chunks)):
             ImportPart.objects.create(tenant_id=tenant_id, file=file, number=number, data=data)
             file.size += len(data)
-            if file.size > MOST_BYTES:
+            if file.size > MOST_FILE_BYTES:
                 most = _("at most %(limit)s MB; larger ones take the command line")
-                raise TooLarge(most % {"limit": MOST_BYTES // 1024**2}, field="file")
+                raise TooLarge(most % {"limit": MOST_FILE_BYTES // 1024**2}, field="file")
         if not file.size:
             raise InvalidInput(_("the file is empty"), field="file")
         file.save(update_fields=["size"])
     return file
 
 
-def _named(name: str) -> str:
+def _clean_file_name(name: str) -> str:
     """Without folders, and with what text columns keep."""
     bare = clean_text(name.encode(errors="replace").decode()).replace("\\", "/").rpartition("/")[2]
     return bare[:200]
 
 
-def _parts(chunks: Iterable[bytes]) -> Iterable[bytes]:
+def _split_parts(chunks: Iterable[bytes]) -> Iterable[bytes]:
     held = bytearray()
     for chunk in chunks:
         held += chunk
@@ -53,12 +54,12 @@ def _parts(chunks: Iterable[bytes]) -> Iterable[bytes]:
         yield bytes(held)
 
 
-def opened(file: ImportFile) -> IO[bytes]:
+def open_file(file: ImportFile) -> IO[bytes]:
     """The file's bytes from the start, a part at a time."""
-    return io.BufferedReader(_Parts(file), PART_BYTES)
+    return io.BufferedReader(_PartReader(file), PART_BYTES)
 
 
-class _Parts(io.RawIOBase):
+class _PartReader(io.RawIOBase):
     def __init__(self, file: ImportFile) -> None:
         self._file, self._next, self._held = file, 0, memoryview(b"")
 
@@ -67,15 +68,32 @@ class _Parts(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         if not self._held:
-            self._held = self._part()
+            self._held = self._load_part()
         size = min(len(into), len(self._held))
         into[:size] = self._held[:size]
         self._held = self._held[size:]
         return size
 
-    def _part(self) -> memoryview:
+    def _load_part(self) -> memoryview:
         with tenant_scope(self._file.tenant_id):
             rows = ImportPart.objects.filter(file=self._file.id, number=self._next)
             data = rows.values_list("data", flat=True).first()
         self._next += 1
         return memoryview(b"" if data is None else data)
+
+
+# What imports keep beside memories goes when something is erased (spec §11.9).
+
+
+RunState = ImportRun.State
+
+
+def erase_kept_files(space: Space, since: datetime) -> int:
+    """Drop the tenant's kept files, which may hold what is erased, and the names in reports of
+    the subject. Call inside the tenant's scope. Returns 0: no answer is among them."""
+    active = ImportRun.objects.filter(state__in=(RunState.QUEUED, RunState.RUNNING))
+    ImportFile.objects.exclude(id__in=active.exclude(file=None).values("file_id")).delete()
+    for run in ImportRun.objects.filter(report__subjects__has_key=space.subject):
+        run.report |= {"skipped": [], "subjects": {}, "unknown_fields": {}}
+        run.save(update_fields=["report"])
+    return 0

@@ -10,5 +10,5 @@ from memoryhub.importers import runs
 
 
 @shared_task
-def carry_out(tenant_id: str, run_id: str) -> None:
-    runs.work(UUID(tenant_id), UUID(run_id))
+def carry_out_import(tenant_id: str, run_id: str) -> None:
+    runs.work_on_run(UUID(tenant_id), UUID(run_id))

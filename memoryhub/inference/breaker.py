@@ -16,13 +16,15 @@ FIRST_WAIT = timedelta(seconds=30)
 LONGEST_WAIT = timedelta(minutes=15)
 # They say something of what was asked, not of the model: texts that are then asked in parts, and
 # requests of the proxy's clients that the endpoint could not take.
-_OF_THE_ASKED = frozenset({"reply_cut", "context_exceeded", "request_refused"})
+_REQUEST_FAULT_CODES = frozenset({"reply_cut", "context_exceeded", "request_refused"})
 # The endpoint's trouble, and not that of what it was asked.
-OUTAGES = frozenset({"unreachable", "timeout", "rate_limited", "endpoint_refused", "engine_failed"})
+OUTAGE_CODES = frozenset(
+    {"unreachable", "timeout", "rate_limited", "endpoint_refused", "engine_failed"}
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """How a call ended: `code` of its error, "" when it went well."""
 
     purpose: str
@@ -31,14 +33,16 @@ class Outcome:
     at: datetime
 
 
-def open_until(history: Iterable[Outcome], purpose: str, model: str, most: int) -> datetime | None:
+def compute_open_until(
+    history: Iterable[CallOutcome], purpose: str, model: str, most: int
+) -> datetime | None:
     """Until when this model is not asked for this purpose; `history` is newest first.
 
     None when fewer than `most` calls running have failed in the same way. A time gone by means
     that the next call is a probe.
     """
     own = [o for o in history if (o.purpose, o.model) == (purpose, model)]
-    if not own or not own[0].code or own[0].code in _OF_THE_ASKED:
+    if not own or not own[0].code or own[0].code in _REQUEST_FAULT_CODES:
         return None
     failures = sum(1 for _ in takewhile(lambda o: o.code == own[0].code, own))
     if failures < most:

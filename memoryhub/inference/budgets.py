@@ -17,16 +17,16 @@ class Spending:
     money: Decimal = Decimal(0)
 
 
-def day_of(now: datetime) -> datetime:
+def compute_day_start(now: datetime) -> datetime:
     """When the day of `now` began."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def next_day(now: datetime) -> datetime:
-    return day_of(now) + timedelta(days=1)
+def compute_next_day(now: datetime) -> datetime:
+    return compute_day_start(now) + timedelta(days=1)
 
 
-def overspent(spent: Spending, tokens: int | None, money: float | None) -> str:
+def describe_spent_budget(spent: Spending, tokens: int | None, money: float | None) -> str:
     """Which budget is spent, in words; "" when none is. None is no limit."""
     if tokens is not None and spent.tokens >= tokens:
         return _("%(spent)s of %(limit)s tokens") % {

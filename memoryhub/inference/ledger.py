@@ -16,36 +16,41 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import F, Sum
+from django.db.models import F, Func, QuerySet, Sum, Value
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from memoryhub.engines.ledger import Call, accounted, current_ledger
-from memoryhub.errors import EngineError, Paused
+from memoryhub.engines.ledger import CallRecord, get_current_ledger, use_ledger
+from memoryhub.errors import EngineError, ModelsPaused
 from memoryhub.inference import breaker
-from memoryhub.inference.breaker import Outcome
-from memoryhub.inference.budgets import Spending, day_of, next_day, overspent
+from memoryhub.inference.breaker import CallOutcome
+from memoryhub.inference.budgets import (
+    Spending,
+    compute_day_start,
+    compute_next_day,
+    describe_spent_budget,
+)
 from memoryhub.inference.models import ModelCall
-from memoryhub.inference.prices import cost
-from memoryhub.news import News, tell
-from memoryhub.policies.schema import Llm
-from memoryhub.policies.services import policy_of_tenant
+from memoryhub.inference.prices import compute_call_cost
+from memoryhub.news import News, notify_listeners
+from memoryhub.policies.schema import LlmPolicy
+from memoryhub.policies.services import load_tenant_policy
 from memoryhub.tenants.scope import tenant_scope
 
 log = structlog.get_logger()
 
-KEPT = 64 * 1024  # characters of an input or an output
-_REMEMBERED = 200  # calls the breaker looks at
-_MEMORY = timedelta(hours=6)
+MAX_KEPT_CHARACTERS = 64 * 1024  # characters of an input or an output
+_MAX_OUTCOMES = 200  # calls the breaker looks at
+_BREAKER_HISTORY = timedelta(hours=6)
 
 
 @dataclass(slots=True)
-class _Known:
+class _LedgerState:
     """What earlier calls say, read once and kept up to date: newest outcomes first."""
 
-    limits: Llm
+    limits: LlmPolicy
     spent: Spending
-    outcomes: list[Outcome]
+    outcomes: list[CallOutcome]
 
 
 @dataclass(slots=True)
@@ -56,25 +61,25 @@ class TenantLedger:
     space_id: UUID | None = None
     job_id: UUID | None = None
     at: datetime | None = None
-    calls: list[tuple[Call, datetime]] = field(default_factory=list)
-    _known: _Known | None = None
+    calls: list[tuple[CallRecord, datetime]] = field(default_factory=list)
+    _state: _LedgerState | None = None
 
-    def allow(self, purpose: str, model: str) -> None:
+    def check_allowed(self, purpose: str, model: str) -> None:
         """Raises Paused. The first call of a job reads what was spent; the others reckon on."""
-        known, now = self._knowledge(), self._now()
+        known, now = self._load_state(), self._current_time()
         limits = known.limits
-        if said := overspent(
+        if said := describe_spent_budget(
             known.spent, limits.budget_tokens_per_day, limits.budget_money_per_day
         ):
-            self._tell(known, now)
-            raise Paused(
+            self._notify_budget_reached(known, now)
+            raise ModelsPaused(
                 gettext("Today's budget for models is spent: %(said)s") % {"said": said},
-                next_day(now),
+                compute_next_day(now),
                 code="budget_spent",
             )
-        until = self._open_until(purpose, model)
+        until = self._find_breaker_end(purpose, model)
         if until and until > now:
-            raise Paused(
+            raise ModelsPaused(
                 gettext(
                     "%(model)s keeps failing at %(purpose)s in the same way (%(code)s): it is left"
                     " alone for a while"
@@ -84,44 +89,46 @@ class TenantLedger:
                 code="breaker_open",
             )
 
-    def _tell(self, known: _Known, now: datetime) -> None:
+    def _notify_budget_reached(self, known: _LedgerState, now: datetime) -> None:
         """Once a day, when the first question is refused."""
         data = {"tokens": known.spent.tokens, "money": str(known.spent.money)}
-        data |= {"until": next_day(now).isoformat()}
-        once = f"budget:{day_of(now):%Y-%m-%d}"
+        data |= {"until": compute_next_day(now).isoformat()}
+        once = f"budget:{compute_day_start(now):%Y-%m-%d}"
         with tenant_scope(self.tenant_id):
-            tell(self.tenant_id, lambda: [News("budget.reached", now, data, once=once)])
+            notify_listeners(self.tenant_id, lambda: [News("budget.reached", now, data, once=once)])
 
-    def record(self, call: Call) -> None:
-        now = self._now()
+    def record_call(self, call: CallRecord) -> None:
+        now = self._current_time()
         self.calls.append((call, now))
-        known = self._known
+        known = self._state
         if known is None:
             return
-        money = known.spent.money + _cost(call)
+        money = known.spent.money + _price_call(call)
         tokens = known.spent.tokens + call.prompt_tokens + call.completion_tokens
         known.spent = Spending(tokens, money)
-        known.outcomes.insert(0, Outcome(call.purpose, call.model, _code(call.error), now))
+        known.outcomes.insert(
+            0, CallOutcome(call.purpose, call.model, _parse_error_code(call.error), now)
+        )
 
-    def reject(self, purpose: str, count: int) -> None:
+    def count_rejected_items(self, purpose: str, count: int) -> None:
         for call, _ in reversed(self.calls):
             if call.purpose == purpose:
                 call.rejected += count
                 return
 
-    def pause_after(self, error: Exception) -> datetime | None:
+    def find_pause_end(self, error: Exception) -> datetime | None:
         """Until when the work had better wait without losing an attempt; None: it has failed.
 
         An outage does not wear jobs out: once the breaker is open, they wait for its end.
         """
-        if isinstance(error, Paused):
+        if isinstance(error, ModelsPaused):
             return error.until
         if not (isinstance(error, EngineError) and not error.permanent and self.calls):
             return None
         call, _ = self.calls[-1]
-        if error.code not in breaker.OUTAGES or error.code != _code(call.error):
+        if error.code not in breaker.OUTAGE_CODES or error.code != _parse_error_code(call.error):
             return None
-        return self._open_until(call.purpose, call.model)
+        return self._find_breaker_end(call.purpose, call.model)
 
     def save(self) -> None:
         """Write the calls. Trouble with that is logged: the work itself is done."""
@@ -131,7 +138,7 @@ class TenantLedger:
         try:
             with tenant_scope(self.tenant_id):
                 ModelCall.objects.bulk_create(
-                    [self._row(call, at) for call, at in calls], batch_size=200
+                    [self._build_row(call, at) for call, at in calls], batch_size=200
                 )
         except DatabaseError as error:
             log.warning("model_calls.unsaved", calls=len(calls), error=str(error))
@@ -141,32 +148,37 @@ class TenantLedger:
         for call, _ in self.calls:
             call.messages, call.output, call.error = (), "", ""
 
-    def _now(self) -> datetime:
+    def _current_time(self) -> datetime:
         return self.at or timezone.now()
 
-    def _open_until(self, purpose: str, model: str) -> datetime | None:
-        history = self._knowledge().outcomes
-        return breaker.open_until(history, purpose, model, settings.MODEL_BREAKER_FAILURES)
+    def _find_breaker_end(self, purpose: str, model: str) -> datetime | None:
+        history = self._load_state().outcomes
+        return breaker.compute_open_until(history, purpose, model, settings.MODEL_BREAKER_FAILURES)
 
-    def _knowledge(self) -> _Known:
-        if self._known is None:
+    def _load_state(self) -> _LedgerState:
+        if self._state is None:
             with tenant_scope(self.tenant_id):
-                limits = policy_of_tenant(self.tenant_id).policy.llm
-                self._known = _Known(limits, self._spent(limits), self._outcomes())
-        return self._known
+                limits = load_tenant_policy(self.tenant_id).policy.llm
+                self._state = _LedgerState(
+                    limits, self._load_spending(limits), self._load_outcomes()
+                )
+        return self._state
 
-    def _spent(self, limits: Llm) -> Spending:
+    def _load_spending(self, limits: LlmPolicy) -> Spending:
         if limits.budget_tokens_per_day is None and limits.budget_money_per_day is None:
             return Spending()
-        return spent_on(self._now())
+        return load_spending(self._current_time())
 
-    def _outcomes(self) -> list[Outcome]:
-        now = self._now()
-        rows = ModelCall.objects.filter(created_at__gte=now - _MEMORY, created_at__lte=now)
-        found = rows.values_list("purpose", "model", "error", "created_at")[:_REMEMBERED]
-        return [Outcome(purpose, model, _code(error), at) for purpose, model, error, at in found]
+    def _load_outcomes(self) -> list[CallOutcome]:
+        now = self._current_time()
+        rows = ModelCall.objects.filter(created_at__gte=now - _BREAKER_HISTORY, created_at__lte=now)
+        found = rows.values_list("purpose", "model", "error", "created_at")[:_MAX_OUTCOMES]
+        return [
+            CallOutcome(purpose, model, _parse_error_code(error), at)
+            for purpose, model, error, at in found
+        ]
 
-    def _row(self, call: Call, at: datetime) -> ModelCall:
+    def _build_row(self, call: CallRecord, at: datetime) -> ModelCall:
         keeps = settings.MODEL_CALLS_KEEP_TEXT
         return ModelCall(
             tenant_id=self.tenant_id,
@@ -179,58 +191,62 @@ class TenantLedger:
             attempts=call.attempts,
             prompt_tokens=call.prompt_tokens,
             completion_tokens=call.completion_tokens,
-            cost=_cost(call),
+            cost=_price_call(call),
             milliseconds=call.milliseconds,
             rejected=call.rejected,
-            error=_clean(call.error)[:2000],
-            input=_clipped(call.messages) if keeps else None,
-            output=_clean(call.output)[:KEPT] if keeps else "",
+            error=_clean_text(call.error)[:2000],
+            input=_clip_messages(call.messages) if keeps else None,
+            output=_clean_text(call.output)[:MAX_KEPT_CHARACTERS] if keeps else "",
             created_at=at,
         )
 
 
-def spent_on(now: datetime) -> Spending:
+def load_spending(now: datetime) -> Spending:
     """What the tenant in scope has spent in the day of `now`. One statement."""
-    today = ModelCall.objects.filter(created_at__gte=day_of(now), created_at__lt=next_day(now))
+    today = ModelCall.objects.filter(
+        created_at__gte=compute_day_start(now), created_at__lt=compute_next_day(now)
+    )
     found = today.order_by().aggregate(
         tokens=Sum(F("prompt_tokens") + F("completion_tokens")), money=Sum("cost")
     )
     return Spending(found["tokens"] or 0, found["money"] or Spending().money)
 
 
-def _cost(call: Call) -> Any:
-    return cost(settings.MODEL_PRICES, call.model, call.prompt_tokens, call.completion_tokens)
+def _price_call(call: CallRecord) -> Any:
+    return compute_call_cost(
+        settings.MODEL_PRICES, call.model, call.prompt_tokens, call.completion_tokens
+    )
 
 
-def _code(error: str) -> str:
+def _parse_error_code(error: str) -> str:
     """Errors are kept as "code: message"."""
     return error.partition(":")[0]
 
 
-def _clipped(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+def _clip_messages(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The messages as sent, up to KEPT characters together."""
-    left, kept = KEPT, []
+    left, kept = MAX_KEPT_CHARACTERS, []
     for message in messages:
-        text = _clean(message["content"])
+        text = _clean_text(message["content"])
         kept.append({"role": message["role"], "content": text[: max(0, left)]})
         left -= len(text)
     return kept
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """PostgreSQL's text has no NUL, and its JSON no lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
-def save_account() -> None:
+def save_open_ledger() -> None:
     """Write the calls of the account that is open, if one is: so that an erasure finds them."""
-    ledger = current_ledger()
+    ledger = get_current_ledger()
     if isinstance(ledger, TenantLedger):
         ledger.save()
 
 
 @contextmanager
-def accounting(
+def open_ledger(
     tenant_id: UUID,
     *,
     space_id: UUID | None = None,
@@ -242,13 +258,25 @@ def accounting(
     Inside an account of the same tenant it is that one. Call outside any transaction that the
     calls must outlive.
     """
-    outer = current_ledger()
+    outer = get_current_ledger()
     if isinstance(outer, TenantLedger) and outer.tenant_id == tenant_id:
         yield outer
         return
     ledger = TenantLedger(tenant_id, space_id, job_id, at)
     try:
-        with accounted(ledger):
+        with use_ledger(ledger):
             yield ledger
     finally:
         ledger.save()
+
+
+# Taking the words out of calls: what was asked and answered goes, the figures stay.
+
+
+def redact_calls(calls: QuerySet[ModelCall]) -> int:
+    """How many had words. Of an error its code stays, which the breaker goes by; what follows it
+    may quote the model. Call inside the tenant's scope."""
+    worded = calls.exclude(input=None, output="", error="")
+    code = Func(F("error"), Value(":"), Value(1), function="split_part")
+    count: int = worded.order_by().update(input=None, output="", error=code)
+    return count

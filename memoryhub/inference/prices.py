@@ -18,7 +18,7 @@ class Price:
     prompt: Decimal
     completion: Decimal
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
+    def compute_cost(self, prompt_tokens: int, completion_tokens: int) -> Decimal:
         money = self.prompt * prompt_tokens + self.completion * completion_tokens
         return (money / MILLION).quantize(Decimal("0.000001"))
 
@@ -34,10 +34,10 @@ def parse_prices(text: str) -> Prices:
         raise ValueError(f"must be JSON ({error})") from error
     if not isinstance(listed, dict):
         raise ValueError('must be an object: {"model": {"prompt": 0.15, "completion": 0.6}}')
-    return {str(model): _price(model, price) for model, price in listed.items()}
+    return {str(model): _parse_price(model, price) for model, price in listed.items()}
 
 
-def _price(model: str, given: Any) -> Price:
+def _parse_price(model: str, given: Any) -> Price:
     try:
         price = Price(Decimal(given["prompt"]), Decimal(given["completion"]))
         fits = 0 <= price.prompt < MILLION and 0 <= price.completion < MILLION
@@ -48,7 +48,9 @@ def _price(model: str, given: Any) -> Price:
     return price
 
 
-def cost(prices: Prices, model: str, prompt_tokens: int, completion_tokens: int) -> Decimal:
+def compute_call_cost(
+    prices: Prices, model: str, prompt_tokens: int, completion_tokens: int
+) -> Decimal:
     """0 for a model without a price."""
     price = prices.get(model)
-    return price.of(prompt_tokens, completion_tokens) if price else Decimal(0)
+    return price.compute_cost(prompt_tokens, completion_tokens) if price else Decimal(0)

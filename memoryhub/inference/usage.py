@@ -11,7 +11,7 @@ from django.db.models.functions import TruncDate
 
 from memoryhub.inference.models import ModelCall
 
-_FIGURES: dict[str, Any] = {
+_USAGE_AGGREGATES: dict[str, Any] = {
     "calls": Count("pk"),
     "tokens": Sum(F("prompt_tokens") + F("completion_tokens")),
     "money": Sum("cost"),
@@ -21,7 +21,7 @@ _FIGURES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class UsageSums:
     """Sums over calls; `key` is the day, purpose or model they are of."""
 
     calls: int = 0
@@ -32,25 +32,25 @@ class Figures:
     key: Any = ""
 
 
-def total(rows: QuerySet[ModelCall]) -> Figures:
-    return _figures(rows.order_by().aggregate(**_FIGURES))
+def sum_usage(rows: QuerySet[ModelCall]) -> UsageSums:
+    return _build_figures(rows.order_by().aggregate(**_USAGE_AGGREGATES))
 
 
-def by(rows: QuerySet[ModelCall], field: str) -> list[Figures]:
+def sum_usage_by(rows: QuerySet[ModelCall], field: str) -> list[UsageSums]:
     """Per value of a column ("purpose", "model"), the most expensive in tokens first."""
-    found: Any = rows.order_by().values(key=F(field)).annotate(**_FIGURES)
-    return sorted(map(_figures, found), key=lambda f: (-f.tokens, f.key))
+    found: Any = rows.order_by().values(key=F(field)).annotate(**_USAGE_AGGREGATES)
+    return sorted(map(_build_figures, found), key=lambda f: (-f.tokens, f.key))
 
 
-def by_day(rows: QuerySet[ModelCall]) -> list[Figures]:
+def sum_usage_by_day(rows: QuerySet[ModelCall]) -> list[UsageSums]:
     """Per day (UTC) with a call, the first one first."""
     found: Any = rows.order_by().annotate(key=TruncDate("created_at"))
-    sums = map(_figures, found.values("key").annotate(**_FIGURES))
+    sums = map(_build_figures, found.values("key").annotate(**_USAGE_AGGREGATES))
     return sorted(sums, key=lambda f: f.key)
 
 
-def _figures(row: dict[str, Any]) -> Figures:
-    return Figures(
+def _build_figures(row: dict[str, Any]) -> UsageSums:
+    return UsageSums(
         row["calls"],
         row["tokens"] or 0,
         row["money"] or Decimal(0),

@@ -12,19 +12,19 @@ from django.db import connection
 from django.db.models import Q
 from pgvector import HalfVector
 
-from memoryhub.items import narrowing
+from memoryhub.inference.selection import get_current_embedder
+from memoryhub.items import conditions
 from memoryhub.items.models import Item, ItemText
-from memoryhub.models_in_use import embedder
 from memoryhub.tenants.scope import tenant_scope
 
 # Space, namespace and key.
-Place = tuple[UUID, tuple[str, ...], str]
+ItemPlace = tuple[UUID, tuple[str, ...], str]
 # Texts that get their vectors before one search.
-MOST_FILLED = 256
+MAX_FILLED_TEXTS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ItemSearch:
     """A search: items of the namespaces that begin so, whose values compare so, best first.
 
     `space_id` None: of every space. Without a query the last written come first.
@@ -39,17 +39,17 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ItemHit:
     """`score`: the cosine of its nearest text with the question; None where it has none."""
 
     item: Item
     score: float | None
 
 
-def get_many(wanted: Collection[Place], now: datetime) -> dict[Place, Item]:
+def load_items(wanted: Collection[ItemPlace], now: datetime) -> dict[ItemPlace, Item]:
     """Those that there are, in one statement. Call inside the tenant's scope."""
     rows = Item.objects.filter(
-        _alive(now),
+        _build_alive_q(now),
         space__in={space for space, _, _ in wanted},
         key__in={key for _, _, key in wanted},
     )
@@ -57,11 +57,11 @@ def get_many(wanted: Collection[Place], now: datetime) -> dict[Place, Item]:
     return {place: found[place] for place in wanted if place in found}
 
 
-def _alive(now: datetime) -> Q:
+def _build_alive_q(now: datetime) -> Q:
     return Q(expires_at=None) | Q(expires_at__gt=now)
 
 
-def refresh(ids: Sequence[UUID], now: datetime) -> None:
+def extend_lifetimes(ids: Sequence[UUID], now: datetime) -> None:
     """Those with a lifetime live that long from now. Call inside the tenant's scope."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -71,12 +71,12 @@ def refresh(ids: Sequence[UUID], now: datetime) -> None:
         )
 
 
-_PLAIN = """
+_NEWEST_SQL = """
 SELECT i.id, NULL::float8 FROM items_item i WHERE {where}
 ORDER BY i.updated_at DESC, i.id DESC LIMIT %s OFFSET %s
 """
 # What has no text comes last, as it can't be compared.
-_NEAREST = """
+_NEAREST_SQL = """
 SELECT i.id, near.score FROM items_item i
 LEFT JOIN LATERAL (
   SELECT max(1 - (t.embedding <=> %s::halfvec)) AS score FROM items_itemtext t
@@ -87,41 +87,41 @@ ORDER BY near.score DESC NULLS LAST, i.updated_at DESC, i.id DESC LIMIT %s OFFSE
 """
 
 
-def search(tenant_id: UUID, asked: Asked, now: datetime) -> list[Hit]:
+def search_items(tenant_id: UUID, asked: ItemSearch, now: datetime) -> list[ItemHit]:
     """Opens its own scopes; embeds outside them. Raises EngineError, InvalidInput."""
-    where = narrowing.of_tenant(tenant_id, asked.space_id, now)
-    narrowing.begins(where, asked.prefix)
-    narrowing.compares(where, asked.filter)
+    where = conditions.build_tenant_clause(tenant_id, asked.space_id, now)
+    conditions.add_prefix_condition(where, asked.prefix)
+    conditions.add_value_conditions(where, asked.filter)
     values: list[Any] = [*where.values, asked.limit, asked.offset]
-    template = _PLAIN
+    template = _NEWEST_SQL
     if asked.query.strip():
-        used = embedder()
-        fill(tenant_id, where)
+        used = get_current_embedder()
+        embed_waiting_texts(tenant_id, where)
         (vector,) = used.embed([asked.query])
         values = [HalfVector(vector).to_text(), used.name, *values]
-        template = _NEAREST
+        template = _NEAREST_SQL
     with tenant_scope(tenant_id), connection.cursor() as cursor:
         cursor.execute(template.format(where=where.sql), values)
         scores = dict(cursor.fetchall())
         items = Item.objects.select_related("space").in_bulk(list(scores))
-        return [Hit(items[row], score) for row, score in scores.items() if row in items]
+        return [ItemHit(items[row], score) for row, score in scores.items() if row in items]
 
 
-_WAITING = """
+_WAITING_SQL = """
 SELECT t.id, t.text FROM items_itemtext t JOIN items_item i ON i.id = t.item_id
 WHERE (t.model <> %s OR t.embedding IS NULL) AND {where} ORDER BY t.id LIMIT %s
 """
 
 
-def fill(tenant_id: UUID, where: narrowing.Where) -> int:
+def embed_waiting_texts(tenant_id: UUID, where: conditions.WhereClause) -> int:
     """Embed texts that have no vector, or another embedder's: it was down, or is a new one.
 
     Raises EngineError. Opens its own scopes.
     """
-    used = embedder()
+    used = get_current_embedder()
     with tenant_scope(tenant_id), connection.cursor() as cursor:
-        values = [used.name, *where.values, MOST_FILLED]
-        cursor.execute(_WAITING.format(where=where.sql), values)
+        values = [used.name, *where.values, MAX_FILLED_TEXTS]
+        cursor.execute(_WAITING_SQL.format(where=where.sql), values)
         waiting = cursor.fetchall()
     if not waiting:
         return 0
@@ -135,14 +135,14 @@ def fill(tenant_id: UUID, where: narrowing.Where) -> int:
     return len(rows)
 
 
-_NAMESPACES = """
+_NAMESPACES_SQL = """
 SELECT DISTINCT (i.namespace[1:%s])::text[] COLLATE "C" AS path FROM items_item i WHERE {where}
 ORDER BY path LIMIT %s OFFSET %s
 """
-DEEPEST = 1000
+MAX_DEPTH = 1000
 
 
-def namespaces(
+def list_namespaces(
     tenant_id: UUID,
     space_id: UUID | None,
     prefix: Sequence[str],
@@ -154,10 +154,10 @@ def namespaces(
     offset: int = 0,
 ) -> list[list[str]]:
     """Cut to `max_depth` labels, in order. Opens its own scope."""
-    where = narrowing.of_tenant(tenant_id, space_id, now)
-    narrowing.begins(where, prefix)
-    narrowing.ends(where, suffix)
+    where = conditions.build_tenant_clause(tenant_id, space_id, now)
+    conditions.add_prefix_condition(where, prefix)
+    conditions.add_suffix_condition(where, suffix)
     with tenant_scope(tenant_id), connection.cursor() as cursor:
-        values = [max_depth or DEEPEST, *where.values, limit, offset]
-        cursor.execute(_NAMESPACES.format(where=where.sql), values)
+        values = [max_depth or MAX_DEPTH, *where.values, limit, offset]
+        cursor.execute(_NAMESPACES_SQL.format(where=where.sql), values)
         return [labels for (labels,) in cursor.fetchall()]

@@ -13,20 +13,20 @@ import structlog
 from django.db import connection
 
 from memoryhub.errors import EngineError
+from memoryhub.inference.selection import get_current_embedder
 from memoryhub.items.models import Item, ItemText
-from memoryhub.models_in_use import embedder
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 
 log = structlog.get_logger()
-Place = tuple[str, tuple[str, ...], str]
-MOST_TEXTS = 100
+SubjectPlace = tuple[str, tuple[str, ...], str]
+MAX_TEXTS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class ItemWrite:
     """An item to keep, or with no value one to take away.
 
     `texts`: what it is found by. None: every text in the value, as one.
@@ -40,25 +40,25 @@ class Put:
     ttl_minutes: float | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SubjectPlace:
         return self.subject, self.namespace, self.key
 
 
-def write(tenant_id: UUID, puts: Sequence[Put], now: datetime) -> int:
+def write_items(tenant_id: UUID, puts: Sequence[ItemWrite], now: datetime) -> int:
     """Carry them all out or none; of several at one place the last counts. Opens its own scope.
 
     Returns how many items are other than before. A subject that is new gets a space.
     """
     last = list({put.place: put for put in puts}.values())
     kept = [put for put in last if put.value is not None]
-    texts = {put.place: list(_texts(put)) for put in kept}
-    model, vectors = _embedded({text for each in texts.values() for text in each})
+    texts = {put.place: list(_list_texts(put)) for put in kept}
+    model, vectors = _embed_texts({text for each in texts.values() for text in each})
     with tenant_scope(tenant_id):
         Item.objects.filter(expires_at__lte=now).delete()
-        gone = _delete([put for put in last if put.value is None])
+        gone = _delete_items([put for put in last if put.value is None])
         spaces = {s: ensure_space(tenant_id, s) for s in sorted({put.subject for put in kept})}
-        items = [_item(spaces[put.subject], put, now) for put in kept]
-        ids = _upsert(items)
+        items = [_build_item(spaces[put.subject], put, now) for put in kept]
+        ids = _upsert_items(items)
         ItemText.objects.filter(item__in=ids).delete()
         ItemText.objects.bulk_create(
             ItemText(
@@ -76,36 +76,36 @@ def write(tenant_id: UUID, puts: Sequence[Put], now: datetime) -> int:
     return gone + len(items)
 
 
-def _texts(put: Put) -> Iterator[str]:
+def _list_texts(put: ItemWrite) -> Iterator[str]:
     """Those that say something."""
-    given = ["\n".join(words_of(put.value))] if put.texts is None else put.texts
+    given = ["\n".join(extract_texts(put.value))] if put.texts is None else put.texts
     return (text for text in given if text.strip())
 
 
-def words_of(value: Any) -> Iterator[str]:
+def extract_texts(value: Any) -> Iterator[str]:
     """Every text in a value, in order; names of members are not among them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        yield from (text for each in value.values() for text in words_of(each))
+        yield from (text for each in value.values() for text in extract_texts(each))
     elif isinstance(value, list):
-        yield from (text for each in value for text in words_of(each))
+        yield from (text for each in value for text in extract_texts(each))
 
 
-def _embedded(texts: Iterable[str]) -> tuple[str, dict[str, Any]]:
+def _embed_texts(texts: Iterable[str]) -> tuple[str, dict[str, Any]]:
     """(the embedder's name, vectors by text). None of them when it fails: see `fill`."""
     wanted = sorted(texts)
     if not wanted:
         return "", {}
     try:
-        used = embedder()
+        used = get_current_embedder()
         return used.name, dict(zip(wanted, used.embed(wanted), strict=True))
     except EngineError as error:
         log.warning("items.not_embedded", error=error.message)
         return "", {}
 
 
-def _item(space: Space, put: Put, now: datetime) -> Item:
+def _build_item(space: Space, put: ItemWrite, now: datetime) -> Item:
     minutes = put.ttl_minutes
     return Item(
         tenant_id=space.tenant_id,
@@ -121,7 +121,7 @@ def _item(space: Space, put: Put, now: datetime) -> Item:
 
 
 # `given` keeps the order, so that the ids come back in that of the items.
-_UPSERT = """
+_UPSERT_SQL = """
 INSERT INTO items_item AS i (id, tenant_id, space_id, namespace, key, value, version,
                              created_at, updated_at, ttl_minutes, expires_at)
 SELECT g.id, g.tenant, g.space, ARRAY(SELECT jsonb_array_elements_text(g.namespace::jsonb)),
@@ -136,7 +136,7 @@ RETURNING id, space_id, namespace, key
 """
 
 
-def _upsert(items: Sequence[Item]) -> list[UUID]:
+def _upsert_items(items: Sequence[Item]) -> list[UUID]:
     """Ids of the rows that hold them now, in one statement."""
     if not items:
         return []
@@ -152,12 +152,12 @@ def _upsert(items: Sequence[Item]) -> list[UUID]:
         [item.expires_at for item in items],
     ]
     with connection.cursor() as cursor:
-        cursor.execute(_UPSERT, columns)
+        cursor.execute(_UPSERT_SQL, columns)
         held = {(space, tuple(labels), key): row for row, space, labels, key in cursor.fetchall()}
     return [held[item.space_id, tuple(item.namespace), item.key] for item in items]
 
 
-def _delete(puts: Sequence[Put]) -> int:
+def _delete_items(puts: Sequence[ItemWrite]) -> int:
     if not puts:
         return 0
     wanted = {put.place for put in puts}

@@ -9,7 +9,7 @@ class LabConfig(AppConfig):
     verbose_name = "Lab"
 
     def ready(self) -> None:
-        from memoryhub.lab.background import ring_for_the_next
-        from memoryhub.pipeline.tasks import ALSO_SWEPT
+        from memoryhub.lab.runs.background import ring_for_next_run
+        from memoryhub.pipeline.tasks import EXTRA_SWEEPS
 
-        ALSO_SWEPT.append(ring_for_the_next)
+        EXTRA_SWEEPS.append(ring_for_next_run)

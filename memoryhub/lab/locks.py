@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import Error
 
 
-class Locks:
+class ProcessLocks:
     """By name. A process holds a lock at most once: what is its own is not free to it either."""
 
     def __init__(self) -> None:
@@ -23,43 +23,43 @@ class Locks:
         # A worker's threads share the connection.
         self._turn = threading.Lock()
 
-    def take(self, name: str) -> bool:
+    def acquire(self, name: str) -> bool:
         """False when somebody has it, this process included."""
         with self._turn:
-            return self._take(name)
+            return self._acquire(name)
 
-    def _take(self, name: str) -> bool:
+    def _acquire(self, name: str) -> bool:
         if name in self._held:
             return False
         if self._connection is None:
             self._connection = connection.copy()
             self._connection.inc_thread_sharing()
         with self._connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_key(name)])
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_compute_lock_key(name)])
             (taken,) = cursor.fetchone()
         if taken:
             self._held.add(name)
         return bool(taken)
 
-    def give(self, name: str) -> None:
+    def release(self, name: str) -> None:
         """Let go of it. The last one closes the connection."""
         with self._turn:
-            self._give(name)
+            self._release(name)
 
-    def _give(self, name: str) -> None:
+    def _release(self, name: str) -> None:
         if name not in self._held or self._connection is None:
             return
         self._held.discard(name)
         with suppress(Error), self._connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [_key(name)])
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_compute_lock_key(name)])
         if not self._held:
             self._connection.close()
             self._connection = None
 
 
-def _key(name: str) -> int:
+def _compute_lock_key(name: str) -> int:
     digest = hashlib.sha256(f"memoryhub.lab:{name}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)
 
 
-LOCKS = Locks()
+LOCKS = ProcessLocks()

@@ -14,21 +14,21 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.errors import InvalidInput
 from memoryhub.lab.readers.agent import AgentReader
-from memoryhub.lab.readers.base import Place, Reader
+from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
 from memoryhub.lab.readers.chunks import ChunkReader
 from memoryhub.lab.readers.gists import GistReader
 from memoryhub.lab.readers.hub import HubReader
 from memoryhub.lab.readers.thoughts import ThoughtReader
-from memoryhub.policies.composing import composed
+from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.switches import SWITCHES, value_of
+from memoryhub.policies.switches import SWITCHES, get_switch_value
 
 # Switches that only reading looks at: systems that differ in these alone share a derivation.
-_READING = ("route.", "judge.", "recall.")
-_CHUNKS = re.compile(r"rag-(\d{2,5})x(\d{1,3})")
+_READ_SIDE_SWITCHES = ("route.", "judge.", "recall.")
+_CHUNK_SYSTEM_NAME = re.compile(r"rag-(\d{2,5})x(\d{1,3})")
 
-READERS: Mapping[str, Callable[[Place], Reader]] = {
+READERS: Mapping[str, Callable[[ReaderInputs], MemoryReader]] = {
     "hub": HubReader,
     "chunks": ChunkReader,
     "thoughts": ThoughtReader,
@@ -52,24 +52,24 @@ class System:
 
     @property
     def policy(self) -> Policy:
-        return composed(self.preset, dict(self.overrides))
+        return compose_policy(self.preset, dict(self.overrides))
 
     @property
     def switches(self) -> dict[str, Any]:
         """Every switch by its dotted name."""
         policy = self.policy
-        return {name: value_of(policy, name) for name in SWITCHES}
+        return {name: get_switch_value(policy, name) for name in SWITCHES}
 
     @property
     def signature(self) -> str:
         """Names what it writes: the same for systems whose write side is the same."""
-        written = {n: v for n, v in self.switches.items() if not n.startswith(_READING)}
+        written = {n: v for n, v in self.switches.items() if not n.startswith(_READ_SIDE_SWITCHES)}
         return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()[:16]
 
-    def reading(self, place: Place) -> Reader:
+    def build_reader(self, place: ReaderInputs) -> MemoryReader:
         return READERS[self.reader](place)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "title": self.title,
@@ -82,12 +82,12 @@ class System:
         }
 
 
-def _preset(name: str, called: str = "", **of: Any) -> System:
+def _build_preset_system(name: str, called: str = "", **of: Any) -> System:
     preset = PRESETS[name]
     return System(called or name, preset.title, preset.summary, preset.paper, name, **of)
 
 
-def _rag(name: str, size: int, k: int) -> System:
+def _build_rag_system(name: str, size: int, k: int) -> System:
     return System(
         name,
         f"RAG, {size} tokens, k={k}",
@@ -99,23 +99,23 @@ def _rag(name: str, size: int, k: int) -> System:
     )
 
 
-_ALL = (
-    _preset("full_context", options={"whole": True}),
-    _rag("rag", 500, 2),
-    _preset("rag", "rag_turns"),
-    _preset("memorybank"),
+_ALL_SYSTEMS = (
+    _build_preset_system("full_context", options={"whole": True}),
+    _build_rag_system("rag", 500, 2),
+    _build_preset_system("rag", "rag_turns"),
+    _build_preset_system("memorybank"),
     replace(
-        _preset("memorybank", "memorybank_keeps", overrides={"forget.mode": "off"}),
+        _build_preset_system("memorybank", "memorybank_keeps", overrides={"forget.mode": "off"}),
         title=_("MemoryBank that forgets nothing"),
         what=_("MemoryBank as its published code runs unless told otherwise: nothing fades."),
     ),
-    _preset("memgpt", reader="agent", options={"k": 10}),
-    _preset("amem"),
-    _preset("mem0"),
-    _preset("mem0g"),
-    _preset("ama"),
-    _preset("memoryos"),
-    _preset("balanced"),
+    _build_preset_system("memgpt", reader="agent", options={"k": 10}),
+    _build_preset_system("amem"),
+    _build_preset_system("mem0"),
+    _build_preset_system("mem0g"),
+    _build_preset_system("ama"),
+    _build_preset_system("memoryos"),
+    _build_preset_system("balanced"),
     System(
         "readagent",
         "ReadAgent",
@@ -171,17 +171,17 @@ _ALL = (
         },
     ),
 )
-SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}
+SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL_SYSTEMS}
 
 
-def system_named(name: str) -> System:
+def get_system(name: str) -> System:
     """By name, or "rag-<tokens>x<k>". Raises InvalidInput that names those there are."""
     if name in SYSTEMS:
         return SYSTEMS[name]
-    if sized := _CHUNKS.fullmatch(name):
+    if sized := _CHUNK_SYSTEM_NAME.fullmatch(name):
         size, k = map(int, sized.groups())
         if size and k:
-            return _rag(name, size, k)
+            return _build_rag_system(name, size, k)
     known = ", ".join(SYSTEMS)
     raise InvalidInput(
         gettext("there is no preset %(name)r; there are: %(known)s, rag-<tokens>x<k>")
@@ -190,9 +190,9 @@ def system_named(name: str) -> System:
     )
 
 
-def systems_named(names: Iterable[str]) -> list[System]:
+def get_systems(names: Iterable[str]) -> list[System]:
     """Each once, in the order given."""
-    found = [system_named(name) for name in dict.fromkeys(names)]
+    found = [get_system(name) for name in dict.fromkeys(names)]
     if not found:
         raise InvalidInput(gettext("name at least one preset"), field="presets")
     return found

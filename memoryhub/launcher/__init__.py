@@ -6,6 +6,12 @@ Knows nothing of Django; `manage.py hub` tells it what to run and what to do bef
 from __future__ import annotations
 
 from memoryhub.launcher.children import LauncherError, Program
-from memoryhub.launcher.hub import Hub, Plan, is_used
+from memoryhub.launcher.hub import Hub, LaunchPlan, is_data_dir_in_use
 
-__all__ = ["Hub", "LauncherError", "Plan", "Program", "is_used"]
+__all__ = [
+    "Hub",
+    "LaunchPlan",
+    "LauncherError",
+    "Program",
+    "is_data_dir_in_use",
+]

@@ -16,9 +16,9 @@ from memoryhub.errors import MemoryHubError
 from memoryhub.launcher import guard as guard_script
 from memoryhub.launcher.interrupts import Interrupts
 
-GRACE = 6.0  # seconds a child has between SIGTERM and SIGKILL
-STEADY = 30.0  # seconds after which a child's former failures are forgotten
-BACKOFF = (0.5, 1.0, 2.0, 4.0)  # seconds before each new try in a row
+STOP_GRACE_SECONDS = 6.0  # seconds a child has between SIGTERM and SIGKILL
+STEADY_SECONDS = 30.0  # seconds after which a child's former failures are forgotten
+RESTART_PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds before each new try in a row
 
 
 class LauncherError(MemoryHubError):
@@ -50,7 +50,7 @@ class Guard:
             pass_fds=[lock],
         )
 
-    def tell(self, sign: str, kind: str, number: int) -> None:
+    def report_change(self, sign: str, kind: str, number: int) -> None:
         assert self.process.stdin is not None
         with suppress(BrokenPipeError):
             self.process.stdin.write(f"{sign} {kind} {number}\n")
@@ -64,7 +64,7 @@ class Guard:
         self.process.wait()
 
 
-class Child:
+class ChildProcess:
     """One program, kept running by `tick`."""
 
     def __init__(self, program: Program, guard: Guard, interrupts: Interrupts) -> None:
@@ -76,73 +76,75 @@ class Child:
         self.began = self.again_at = 0.0
 
     def start(self) -> None:
-        with self.interrupts.held():  # between its start and the guard's knowing of it
+        with self.interrupts.hold_interrupts():  # between its start and the guard's knowing of it
             self.process = subprocess.Popen(  # noqa: S603
                 list(self.program.command),
                 env={**os.environ, **self.program.env},
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            self.guard.tell("+", "group", self.process.pid)
+            self.guard.report_change("+", "group", self.process.pid)
         self.began = time.monotonic()
 
-    def tick(self, say: Callable[[str], None]) -> None:
+    def supervise(self, say: Callable[[str], None]) -> None:
         """Notices a death, and starts again when it is time. LauncherError when it is hopeless."""
         if self.process is None:
             if time.monotonic() >= self.again_at:
                 self.start()
         elif (code := self.process.poll()) is not None:
-            self.bury()
-            self.plan_next(say, code)
+            self.kill_group()
+            self.plan_restart(say, code)
 
-    def plan_next(self, say: Callable[[str], None], code: int) -> None:
-        if time.monotonic() - self.began > STEADY:
+    def plan_restart(self, say: Callable[[str], None], code: int) -> None:
+        if time.monotonic() - self.began > STEADY_SECONDS:
             self.failures = 0
-        if self.failures >= len(BACKOFF):
+        if self.failures >= len(RESTART_PAUSES):
             raise LauncherError(
-                f"The {self.program.name} keeps failing ({ended(code)}): the hub stops. "
+                f"The {self.program.name} keeps failing ({describe_exit(code)}): the hub stops. "
                 f"What it printed above says why."
             )
-        pause = BACKOFF[self.failures]
+        pause = RESTART_PAUSES[self.failures]
         self.failures += 1
         self.again_at = time.monotonic() + pause
-        say(f"The {self.program.name} ended ({ended(code)}); starting it again in {pause:g} s.")
+        say(
+            f"The {self.program.name} ended ({describe_exit(code)}); starting it again in {pause:g} s."
+        )
 
     def ask_to_stop(self) -> None:
         if self.process is not None:
             with suppress(ProcessLookupError):
                 self.process.terminate()
 
-    def wait_until(self, deadline: float) -> None:
+    def wait_or_kill(self, deadline: float) -> None:
         """Waits, then ends what is left of the group."""
         if self.process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(0.0, deadline - time.monotonic()))
-            self.bury()
+            self.kill_group()
 
-    def bury(self) -> None:
+    def kill_group(self) -> None:
         assert self.process is not None
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        self.guard.tell("-", "group", self.process.pid)
+        self.guard.report_change("-", "group", self.process.pid)
         self.process = None
 
 
-def ended(code: int) -> str:
+def describe_exit(code: int) -> str:
     """An exit status in words."""
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
 
 
-def stop_all(children: Sequence[Child]) -> None:
+def stop_children(children: Sequence[ChildProcess]) -> None:
     """Asks all at once, so that the slowest alone decides how long it takes."""
     for child in children:
         child.ask_to_stop()
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + STOP_GRACE_SECONDS
     for child in children:
-        child.wait_until(deadline)
+        child.wait_or_kill(deadline)
 
 
-def module(name: str, *arguments: str | Path) -> list[str]:
+def build_module_command(name: str, *arguments: str | Path) -> list[str]:
     """The command that runs a module with this very Python."""
     return [sys.executable, "-m", name, *map(str, arguments)]

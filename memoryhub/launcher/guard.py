@@ -14,7 +14,7 @@ import sys
 import time
 from contextlib import suppress
 
-GRACE = 6.0  # seconds between asking and killing
+STOP_GRACE_SECONDS = 6.0  # seconds between asking and killing
 
 
 def main() -> None:
@@ -24,22 +24,26 @@ def main() -> None:
     for line in sys.stdin:
         sign, kind, number = line.split()
         (running.add if sign == "+" else running.discard)((kind, int(number)))
-    end({-number for kind, number in running if kind == "group"}, signal.SIGTERM, signal.SIGKILL)
-    end({number for kind, number in running if kind == "server"}, signal.SIGINT, signal.SIGQUIT)
+    stop_targets(
+        {-number for kind, number in running if kind == "group"}, signal.SIGTERM, signal.SIGKILL
+    )
+    stop_targets(
+        {number for kind, number in running if kind == "server"}, signal.SIGINT, signal.SIGQUIT
+    )
 
 
-def end(targets: set[int], ask: signal.Signals, force: signal.Signals) -> None:
+def stop_targets(targets: set[int], ask: signal.Signals, force: signal.Signals) -> None:
     """Targets as kill(2) takes them: negative for a group."""
-    left = {target for target in targets if send(target, ask)}
-    deadline = time.monotonic() + GRACE
+    left = {target for target in targets if send_signal(target, ask)}
+    deadline = time.monotonic() + STOP_GRACE_SECONDS
     while left and time.monotonic() < deadline:
         time.sleep(0.05)
-        left = {target for target in left if send(target, 0)}
+        left = {target for target in left if send_signal(target, 0)}
     for target in left:
-        send(target, force)
+        send_signal(target, force)
 
 
-def send(target: int, number: int) -> bool:
+def send_signal(target: int, number: int) -> bool:
     """Whether the target was there to get it."""
     with suppress(ProcessLookupError):
         os.kill(target, number)

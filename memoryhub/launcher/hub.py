@@ -18,23 +18,23 @@ from pathlib import Path
 from typing import NoReturn
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.errors import explained
-from memoryhub.embedded.locks import is_held, wait_lock
+from memoryhub.embedded.errors import explain_os_errors
+from memoryhub.embedded.locks import is_locked, wait_for_lock
 from memoryhub.errors import MemoryHubError
-from memoryhub.launcher.children import Child, Guard, LauncherError, Program, stop_all
+from memoryhub.launcher.children import ChildProcess, Guard, LauncherError, Program, stop_children
 from memoryhub.launcher.interrupts import Interrupts
 
 HEALTH_SECONDS = 60.0
 DATABASE_SECONDS = 2.0  # between looks at the database
 GUARD_SECONDS = 15.0  # how long clearing up may take
-UNREACHABLE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+LOOPBACK_BY_WILDCARD = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 
 Say = Callable[[str], None]
 Tick = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """What to run where. The callables get `say`, which prints a line.
 
     The first program is the web server; the others start when it answers, so that they do not
@@ -49,31 +49,31 @@ class Plan:
     programs: Sequence[Program]
     postgres: EmbeddedPostgres | None = None
     prepare: Callable[[Say], None] = lambda say: None
-    settle: Callable[[Say], None] = lambda say: None
-    serving: Callable[[Say, Tick], None] = lambda say, tick: None
+    finish_setup: Callable[[Say], None] = lambda say: None
+    after_start: Callable[[Say, Tick], None] = lambda say, tick: None
     health_path: str = "/healthz"
     health_host: str = ""
     urls: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
     @property
-    def reach(self) -> str:
+    def reachable_host(self) -> str:
         """The address under which this machine reaches the web server."""
-        return UNREACHABLE.get(self.host, self.host)
+        return LOOPBACK_BY_WILDCARD.get(self.host, self.host)
 
     @property
     def url(self) -> str:
-        return f"http://{f'[{self.reach}]' if ':' in self.reach else self.reach}:{self.port}"
+        return f"http://{f'[{self.reachable_host}]' if ':' in self.reachable_host else self.reachable_host}:{self.port}"
 
 
 class Hub:
     """`run` returns the exit status."""
 
-    def __init__(self, plan: Plan, say: Say) -> None:
+    def __init__(self, plan: LaunchPlan, say: Say) -> None:
         self.plan = plan
         self.say = say
         self.interrupts = Interrupts()
         self.guard: Guard | None = None
-        self.children: list[Child] = []
+        self.children: list[ChildProcess] = []
         self.database_at = 0.0
 
     def run(self) -> int:
@@ -81,15 +81,15 @@ class Hub:
         self.interrupts.install()
         try:
             with ExitStack() as stack:
-                return self.outcome(stack)
+                return self.run_to_exit_status(stack)
         except MemoryHubError as error:
             self.say(f"While stopping: {error}")
             return 1
 
-    def outcome(self, stack: ExitStack) -> int:
+    def run_to_exit_status(self, stack: ExitStack) -> int:
         """From its end on nothing interrupts the stopping."""
         try:
-            self.go(stack)
+            self.run_until_interrupted(stack)
         except KeyboardInterrupt:
             self.say("Stopping.")
             return 0
@@ -104,121 +104,121 @@ class Hub:
         finally:
             self.interrupts.ending = True
 
-    def go(self, stack: ExitStack) -> NoReturn:
-        lock = take_locks(self.plan, stack)
+    def run_until_interrupted(self, stack: ExitStack) -> NoReturn:
+        lock = acquire_locks(self.plan, stack)
         check_port(self.plan.host, self.plan.port)
-        with self.interrupts.held():
+        with self.interrupts.hold_interrupts():
             self.guard = guard = Guard(lock)
             stack.callback(guard.close)
         if self.plan.postgres is not None:
             stack.callback(self.plan.postgres.close)
             self.start_database(stack)
         self.plan.prepare(self.say)
-        self.children = [Child(each, guard, self.interrupts) for each in self.plan.programs]
-        stack.callback(stop_all, self.children)
+        self.children = [ChildProcess(each, guard, self.interrupts) for each in self.plan.programs]
+        stack.callback(stop_children, self.children)
         self.children[0].start()
-        self.plan.settle(self.say)
-        self.await_health()
-        self.announce()
-        self.plan.serving(self.say, self.tick)
+        self.plan.finish_setup(self.say)
+        self.wait_for_health()
+        self.announce_urls()
+        self.plan.after_start(self.say, self.supervise)
         while True:
-            self.tick()
+            self.supervise()
             time.sleep(0.2)
 
     def start_database(self, stack: ExitStack | None = None) -> None:
         """A server that somebody else started is used, and left to them."""
         assert self.plan.postgres is not None
         assert self.guard is not None
-        before = self.plan.postgres.pid()
-        with explained(self.plan.data_dir):
+        before = self.plan.postgres.read_pid()
+        with explain_os_errors(self.plan.data_dir):
             started = self.plan.postgres.start()
-        pid = self.plan.postgres.pid()
+        pid = self.plan.postgres.read_pid()
         if started and pid is not None:
             if before is not None:
-                self.guard.tell("-", "server", before)
-            self.guard.tell("+", "server", pid)
+                self.guard.report_change("-", "server", before)
+            self.guard.report_change("+", "server", pid)
             if stack is not None:
                 stack.callback(self.stop_database)
 
     def stop_database(self) -> None:
         assert self.plan.postgres is not None
         assert self.guard is not None
-        pid = self.plan.postgres.pid()
+        pid = self.plan.postgres.read_pid()
         self.plan.postgres.stop()
         if pid is not None:
-            self.guard.tell("-", "server", pid)
+            self.guard.report_change("-", "server", pid)
 
-    def tick(self) -> None:
+    def supervise(self) -> None:
         """Keeps everything running. Call it often; it is cheap."""
-        self.interrupts.check()
+        self.interrupts.raise_pending()
         for child in self.children:
-            child.tick(self.say)
+            child.supervise(self.say)
         if self.plan.postgres is not None and time.monotonic() > self.database_at:
             self.database_at = time.monotonic() + DATABASE_SECONDS
             if not self.plan.postgres.is_running():
                 self.say("The database ended; starting it again.")
                 self.start_database()
 
-    def await_health(self) -> None:
+    def wait_for_health(self) -> None:
         deadline = time.monotonic() + HEALTH_SECONDS
-        while not healthy(self.plan):
+        while not is_healthy(self.plan):
             if time.monotonic() > deadline:
                 raise LauncherError(f"{self.plan.url} did not answer; the lines above may say why.")
-            self.interrupts.check()
-            self.children[0].tick(self.say)
+            self.interrupts.raise_pending()
+            self.children[0].supervise(self.say)
             time.sleep(0.05)
 
-    def announce(self) -> None:
+    def announce_urls(self) -> None:
         self.say(f"MemoryHub is ready at {self.plan.url}")
         for name, path in self.plan.urls:
             self.say(f"  {name:<10} {self.plan.url}{path}")
         self.say("Stop it with Ctrl-C.")
 
 
-def take_locks(plan: Plan, stack: ExitStack) -> int:
+def acquire_locks(plan: LaunchPlan, stack: ExitStack) -> int:
     """One hub for a data folder. Returns the lock that the guard is to share.
 
     The first lock is the hub's alone. The second one outlives a hub that was killed until its
     guard has cleared up, and is waited for.
     """
-    with explained(plan.data_dir):
+    with explain_os_errors(plan.data_dir):
         plan.data_dir.mkdir(parents=True, exist_ok=True)
-        own = wait_lock(lock_path(plan.data_dir), 0.2)
+        own = wait_for_lock(build_lock_path(plan.data_dir), 0.2)
         if own is None:
             raise LauncherError(
-                f"MemoryHub already runs with {plan.data_dir}: {who(plan.data_dir)}"
+                f"MemoryHub already runs with {plan.data_dir}: {read_lock_owner(plan.data_dir)}"
             )
-        stack.callback(release, own)
+        stack.callback(release_lock, own)
         os.truncate(own, 0)
         os.pwrite(own, f"process {os.getpid()}, {plan.url}\n".encode(), 0)
-        shared = wait_lock(guard_path(plan.data_dir), GUARD_SECONDS)
+        shared = wait_for_lock(build_guard_lock_path(plan.data_dir), GUARD_SECONDS)
     if shared is None:
         raise LauncherError("Parts of a hub that was killed still run; try again in a moment.")
     stack.callback(os.close, shared)
     return shared
 
 
-def release(lock: int) -> None:
+def release_lock(lock: int) -> None:
     os.truncate(lock, 0)
     os.close(lock)
 
 
-def lock_path(data_dir: Path) -> Path:
+def build_lock_path(data_dir: Path) -> Path:
     return data_dir / "hub.lock"
 
 
-def guard_path(data_dir: Path) -> Path:
+def build_guard_lock_path(data_dir: Path) -> Path:
     return data_dir / "hub.guard.lock"
 
 
-def who(data_dir: Path) -> str:
+def read_lock_owner(data_dir: Path) -> str:
     """What the holder of the lock wrote down about itself."""
-    return lock_path(data_dir).read_text().strip() or "unknown"
+    return build_lock_path(data_dir).read_text().strip() or "unknown"
 
 
-def is_used(data_dir: Path) -> bool:
+def is_data_dir_in_use(data_dir: Path) -> bool:
     """Whether a hub runs with this folder, or a killed one is still cleared up after."""
-    return is_held(lock_path(data_dir)) or is_held(guard_path(data_dir))
+    return is_locked(build_lock_path(data_dir)) or is_locked(build_guard_lock_path(data_dir))
 
 
 def check_port(host: str, port: int) -> None:
@@ -232,10 +232,10 @@ def check_port(host: str, port: int) -> None:
             probe.bind(address)
             probe.listen(1)
     except OSError as error:
-        raise LauncherError(port_advice(host, port, error)) from error
+        raise LauncherError(describe_port_problem(host, port, error)) from error
 
 
-def port_advice(host: str, port: int, error: OSError) -> str:
+def describe_port_problem(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"Port {port} on {host} is taken by another program. Stop that program, or choose "
@@ -249,8 +249,8 @@ def port_advice(host: str, port: int, error: OSError) -> str:
     return f"Cannot listen on {host}, port {port}: {error}. Check MEMORYHUB_HOST and MEMORYHUB_PORT"
 
 
-def healthy(plan: Plan) -> bool:
-    connection = http.client.HTTPConnection(plan.reach, plan.port, timeout=5)
+def is_healthy(plan: LaunchPlan) -> bool:
+    connection = http.client.HTTPConnection(plan.reachable_host, plan.port, timeout=5)
     headers = {"Host": plan.health_host} if plan.health_host else {}
     try:
         connection.request("GET", plan.health_path, headers=headers)

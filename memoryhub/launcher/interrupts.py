@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
@@ -19,24 +19,24 @@ class Interrupts:
         self.holds = 0
 
     def install(self) -> None:
-        for number in SIGNALS:
-            signal.signal(number, self.notice)
+        for number in STOP_SIGNALS:
+            signal.signal(number, self.handle_signal)
 
-    def notice(self, number: int, frame: FrameType | None) -> None:
+    def handle_signal(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
-        self.check()
+        self.raise_pending()
 
-    def check(self) -> None:
+    def raise_pending(self) -> None:
         """Raises what is due; call it in loops, as an exception in a callback may be lost."""
         if self.asked and not self.ending and not self.holds:
             raise KeyboardInterrupt
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold_interrupts(self) -> Iterator[None]:
         """An interrupt that arrives inside is raised at the end."""
         self.holds += 1
         try:
             yield
         finally:
             self.holds -= 1
-        self.check()
+        self.raise_pending()

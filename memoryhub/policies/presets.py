@@ -22,7 +22,7 @@ class Preset:
 
 
 # Stores what is said and nothing else: what every preset but `balanced` starts from.
-_BARE: Mapping[str, Any] = {
+_BARE_OVERRIDES: Mapping[str, Any] = {
     "facts.enabled": False,
     "graph.enabled": False,
     "notes.enabled": False,
@@ -45,34 +45,34 @@ _BARE: Mapping[str, Any] = {
 }
 
 
-def _system(
+def _build_preset(
     name: str, title: str, summary: str, paper: str, overrides: Mapping[str, Any]
 ) -> Preset:
-    return Preset(name, title, summary, paper, {**_BARE, **overrides})
+    return Preset(name, title, summary, paper, {**_BARE_OVERRIDES, **overrides})
 
 
-_ALL = (
+_ALL_PRESETS = (
     Preset(
         "balanced",
         "Balanced",
         "Everything together: facts with their history, notes, topics, traits and summaries, "
         "searched through all channels at once. The default.",
     ),
-    _system(
+    _build_preset(
         "full_context",
         "Full context",
         "Derives nothing and hands over the whole dialogue: the baseline without a memory.",
         "LoCoMo (Maharana et al., 2024)",
         {"recall.channels": ["raw"], "recall.whole": True},
     ),
-    _system(
+    _build_preset(
         "rag",
         "Plain retrieval",
         "Derives nothing and searches what was said: the baseline with a search only.",
         "RAG (Lewis et al., 2020)",
         {"recall.channels": ["raw"], "recall.k_min": 10},
     ),
-    _system(
+    _build_preset(
         "memorybank",
         "MemoryBank",
         "Summaries of days and of everything, a portrait of the person, and forgetting along "
@@ -88,7 +88,7 @@ _ALL = (
             "recall.k_min": 6,
         },
     ),
-    _system(
+    _build_preset(
         "memgpt",
         "MemGPT",
         "The agent keeps its own memory with tools: blocks it can edit, an archive it can search, "
@@ -101,7 +101,7 @@ _ALL = (
             "recall.channels": ["core", "window"],
         },
     ),
-    _system(
+    _build_preset(
         "amem",
         "A-Mem",
         "A note of every exchange, linked to notes like it and rewritten as new ones come.",
@@ -115,7 +115,7 @@ _ALL = (
             "recall.k_min": 10,
         },
     ),
-    _system(
+    _build_preset(
         "mem0",
         "Mem0",
         "Short facts, each compared with the ten nearest that are held before it is kept.",
@@ -128,7 +128,7 @@ _ALL = (
             "recall.k_min": 10,
         },
     ),
-    _system(
+    _build_preset(
         "mem0g",
         "Mem0 with a graph",
         "Mem0's facts, with the entities and relations they speak of.",
@@ -142,7 +142,7 @@ _ALL = (
             "recall.k_min": 10,
         },
     ),
-    _system(
+    _build_preset(
         "ama",
         "AMA",
         "A question is sent to what was said, to facts or to episodes, whichever suits it, and "
@@ -158,7 +158,7 @@ _ALL = (
             "recall.channels": ["raw", "facts", "episodes"],
         },
     ),
-    _system(
+    _build_preset(
         "memoryos",
         "MemoryOS",
         "Topics that warm up as they come back, and hand what is warm to a shelf of knowledge and "
@@ -177,5 +177,5 @@ _ALL = (
     ),
 )
 
-PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _ALL}
-DEFAULT = "balanced"
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _ALL_PRESETS}
+DEFAULT_PRESET = "balanced"

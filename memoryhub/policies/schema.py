@@ -11,12 +11,12 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1, le=1000)]
+PositiveCount = Annotated[int, Field(ge=1, le=1000)]
 Positive = Annotated[float, Field(gt=0)]
 Channel = Literal[
     "stm", "window", "core", "shelf", "raw", "pages", "notes", "facts", "graph", "episodes"
 ]
-Select = Literal["routed", "fixed", "fused"]
+SelectMode = Literal["routed", "fixed", "fused"]
 CHANNELS: tuple[Channel, ...] = (
     "stm",
     "core",
@@ -30,13 +30,13 @@ CHANNELS: tuple[Channel, ...] = (
 )
 
 
-class _Group(BaseModel):
+class _PolicyGroup(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
     )
 
 
-class Derive(_Group):
+class DerivePolicy(_PolicyGroup):
     """How turns are gathered before they are read."""
 
     debounce_seconds: Annotated[float, Field(ge=0, le=3600)] = 60.0
@@ -48,12 +48,12 @@ class Derive(_Group):
     """Turns before an exchange that are shown with it, to tell who and what is meant."""
 
 
-class Stm(_Group):
+class ShortTermPolicy(_PolicyGroup):
     pages: Annotated[int, Field(ge=1, le=100)] = 7
     """Exchanges that stay in short-term memory before they are placed in a topic."""
 
 
-class Facts(_Group):
+class FactsPolicy(_PolicyGroup):
     enabled: bool = True
     """Write down what people say as facts."""
     resolution: Literal["resolve", "append_only", "off"] = "resolve"
@@ -80,7 +80,7 @@ class Facts(_Group):
     ended or replaced), or none (off)."""
 
 
-class Graph(_Group):
+class GraphPolicy(_PolicyGroup):
     enabled: bool = True
     """Keep the people, places and things that facts speak of, and how they are related."""
     merge_at: Share = 0.95
@@ -89,7 +89,7 @@ class Graph(_Group):
     """Likeness of two names from which a model is asked whether they are one."""
 
 
-class Notes(_Group):
+class NotesPolicy(_PolicyGroup):
     enabled: bool = True
     """Write a note about each exchange. What agents archive themselves is kept either way."""
     anchor: Literal["page", "fact"] = "page"
@@ -108,7 +108,7 @@ class Notes(_Group):
     """Words from which an exchange gets a note."""
 
 
-class Segments(_Group):
+class SegmentsPolicy(_PolicyGroup):
     enabled: bool = True
     """Gather exchanges by topic."""
     theta: Annotated[float, Field(ge=-1, le=2)] = 0.6
@@ -117,7 +117,7 @@ class Segments(_Group):
     """Topics kept warm; the coldest beyond are left out of the topic search."""
 
 
-class Heat(_Group):
+class HeatPolicy(_PolicyGroup):
     alpha: Annotated[float, Field(ge=0)] = 1.0
     """Weight of visits in a topic's heat."""
     beta: Annotated[float, Field(ge=0)] = 1.0
@@ -132,12 +132,12 @@ class Heat(_Group):
     """What promotion takes back: visits and exchanges (both), or exchanges only (pages)."""
 
 
-class Chain(_Group):
+class ChainPolicy(_PolicyGroup):
     enabled: bool = True
     """Tell whether an exchange continues the one before, and summarise such chains."""
 
 
-class Traits(_Group):
+class TraitsPolicy(_PolicyGroup):
     enabled: bool = True
     """Assess personality traits from warm topics."""
     extras: bool = False
@@ -146,19 +146,19 @@ class Traits(_Group):
     """Also sensitive ones, such as health, religion and politics. Ask the people first."""
 
 
-class Shelf(_Group):
+class ShelfPolicy(_PolicyGroup):
     enabled: bool = True
     """Keep what promotion finds on a shelf that is always considered."""
     cap: Annotated[int, Field(ge=1, le=10_000)] = 100
     """Facts on the shelf of one owner; the oldest beyond leave it and stay searchable."""
 
 
-class Portrait(_Group):
+class PortraitPolicy(_PolicyGroup):
     enabled: bool = False
     """Write a portrait of the person from traits and profile, for the agent to read."""
 
 
-class Episodes(_Group):
+class EpisodesPolicy(_PolicyGroup):
     topic: bool = True
     """Write an episode when the subject changes."""
     session: bool = False
@@ -181,7 +181,7 @@ class Episodes(_Group):
     model_config = ConfigDict(populate_by_name=True)
 
 
-class Forget(_Group):
+class ForgetPolicy(_PolicyGroup):
     mode: Literal["off", "rank", "sample", "threshold"] = "rank"
     """How memories fade: not at all (off), by ranking lower (rank), by chance along the curve
     (sample), or below a limit (threshold)."""
@@ -195,12 +195,12 @@ class Forget(_Group):
     """Never hide what alone supports a fact that holds."""
 
 
-class Retention(_Group):
+class RetentionPolicy(_PolicyGroup):
     max_age_days: Annotated[float | None, Field(gt=0)] = None
     """Days after which memories are erased for good; nothing: never."""
 
 
-class Window(_Group):
+class WindowPolicy(_PolicyGroup):
     mode: Literal["off", "on_demand", "on"] = "on_demand"
     """Keep what an agent's model is shown: never (off), when an agent asks (on_demand), or
     always (on)."""
@@ -216,7 +216,7 @@ class Window(_Group):
     """Messages that never leave."""
 
 
-class Core(_Group):
+class CorePolicy(_PolicyGroup):
     tools: bool = True
     """Let agents edit their memory with tools."""
     char_limit: Annotated[int, Field(ge=100, le=200_000)] = 2000
@@ -225,19 +225,19 @@ class Core(_Group):
     """Steps an agent may take in one turn."""
 
 
-class Route(_Group):
+class RoutePolicy(_PolicyGroup):
     mode: Literal["off", "rules", "llm"] = "rules"
     """Who reads a question before it is searched for: nobody (off), rules, or a model (llm)."""
 
 
-class Judge(_Group):
+class JudgePolicy(_PolicyGroup):
     mode: Literal["off", "rules", "llm"] = "rules"
     """Who decides whether what was found is enough: nobody (off), rules, or a model (llm)."""
     density: Share = 0.3
     """Share of what was found that must be relevant."""
 
 
-class Recall(_Group):
+class RecallPolicy(_PolicyGroup):
     """K_m, K_max, K_r of AMA; the channels and how they are combined."""
 
     k_min: Annotated[int, Field(ge=1, le=100)] = 5
@@ -248,12 +248,12 @@ class Recall(_Group):
     """Rounds of searching, the first included."""
     channels: tuple[Channel, ...] = CHANNELS
     """Where memories are looked for."""
-    select: Select = "fused"
+    select: SelectMode = "fused"
     """How channels are combined: one by the question (routed), one after the other (fixed), or
     ranked together (fused)."""
-    segments: Count = 5
+    segments: PositiveCount = 5
     """Topics that are searched."""
-    pages: Count = 10
+    pages: PositiveCount = 10
     """Exchanges taken from them."""
     link_budget: Annotated[int, Field(ge=0, le=100)] = 10
     """Linked notes that are added."""
@@ -267,7 +267,7 @@ class Recall(_Group):
     """Give every turn in order, in place of a search."""
 
 
-class Llm(_Group):
+class LlmPolicy(_PolicyGroup):
     combine_calls: bool = True
     """Ask for facts, entities, relations and notes of an exchange in one question."""
     budget_tokens_per_day: Annotated[int | None, Field(ge=0)] = None
@@ -280,7 +280,7 @@ class Llm(_Group):
     """Operators' own prompts by purpose, where one is to be used in place of the packaged one."""
 
 
-class Erase(_Group):
+class ErasePolicy(_PolicyGroup):
     mode: Literal["strict", "lenient"] = "strict"
     """What an erasure does to memories that also rest on something else: derive them again
     (strict), or drop the one support (lenient)."""
@@ -295,30 +295,30 @@ class Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     preset: str = "balanced"
-    derive: Derive = Derive()
-    stm: Stm = Stm()
-    facts: Facts = Facts()
-    graph: Graph = Graph()
-    notes: Notes = Notes()
-    segments: Segments = Segments()
-    heat: Heat = Heat()
-    chain: Chain = Chain()
-    traits: Traits = Traits()
-    shelf: Shelf = Shelf()
-    portrait: Portrait = Portrait()
-    episodes: Episodes = Episodes()
-    forget: Forget = Forget()
-    retention: Retention = Retention()
-    window: Window = Window()
-    core: Core = Core()
-    route: Route = Route()
-    judge: Judge = Judge()
-    recall: Recall = Recall()
-    llm: Llm = Llm()
-    erase: Erase = Erase()
+    derive: DerivePolicy = DerivePolicy()
+    stm: ShortTermPolicy = ShortTermPolicy()
+    facts: FactsPolicy = FactsPolicy()
+    graph: GraphPolicy = GraphPolicy()
+    notes: NotesPolicy = NotesPolicy()
+    segments: SegmentsPolicy = SegmentsPolicy()
+    heat: HeatPolicy = HeatPolicy()
+    chain: ChainPolicy = ChainPolicy()
+    traits: TraitsPolicy = TraitsPolicy()
+    shelf: ShelfPolicy = ShelfPolicy()
+    portrait: PortraitPolicy = PortraitPolicy()
+    episodes: EpisodesPolicy = EpisodesPolicy()
+    forget: ForgetPolicy = ForgetPolicy()
+    retention: RetentionPolicy = RetentionPolicy()
+    window: WindowPolicy = WindowPolicy()
+    core: CorePolicy = CorePolicy()
+    route: RoutePolicy = RoutePolicy()
+    judge: JudgePolicy = JudgePolicy()
+    recall: RecallPolicy = RecallPolicy()
+    llm: LlmPolicy = LlmPolicy()
+    erase: ErasePolicy = ErasePolicy()
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         """Switches that bound each other, the one at fault named first."""
         pairs = (
             ("recall.k_min", self.recall.k_min, "recall.k_max", self.recall.k_max),

@@ -14,18 +14,23 @@ from django.utils.translation import gettext
 
 from memoryhub.engines.llm import own_prompts
 from memoryhub.errors import Conflict, InvalidInput, NotFound
-from memoryhub.policies.composing import Difference, composed, differences, normalised
+from memoryhub.policies.compose import (
+    PolicyDifference,
+    compose_policy,
+    compute_differences,
+    normalise_overrides,
+)
 from memoryhub.policies.models import PolicyVersion
-from memoryhub.policies.presets import DEFAULT
+from memoryhub.policies.presets import DEFAULT_PRESET
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.switches import PROMPT, family_of, value_of
+from memoryhub.policies.switches import PROMPT, get_family, get_switch_value
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.statements import rows
+from memoryhub.tenants.statements import load_prepared_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Effective:
+class EffectivePolicy:
     """A policy and its version, which events carry ("t3.s1": tenant's third, space's first)."""
 
     policy: Policy
@@ -33,7 +38,7 @@ class Effective:
 
 
 @dataclass(frozen=True, slots=True)
-class Layers:
+class PolicyLayers:
     """The versions in force: the tenant's, and the space's own; None where nothing was said."""
 
     tenant: PolicyVersion | None
@@ -41,7 +46,7 @@ class Layers:
 
     @property
     def policy(self) -> Policy:
-        return _composed(self.tenant, self.own)
+        return _compose_layers(self.tenant, self.own)
 
     @property
     def version(self) -> str:
@@ -49,35 +54,37 @@ class Layers:
         return f"t{tenant}.s{own}"
 
 
-def policy_of(space: Space) -> Effective:
+def load_effective_policy(space: Space) -> EffectivePolicy:
     """The space's policy, in one query. Call inside the tenant's scope."""
-    layers = layers_of(space.tenant_id, space)
-    return Effective(layers.policy, layers.version)
+    layers = load_layers(space.tenant_id, space)
+    return EffectivePolicy(layers.policy, layers.version)
 
 
-def policy_of_tenant(tenant_id: UUID) -> Effective:
+def load_tenant_policy(tenant_id: UUID) -> EffectivePolicy:
     """What spaces without a word of their own have. Call inside the tenant's scope."""
-    layers = layers_of(tenant_id, None)
-    return Effective(layers.policy, layers.version)
+    layers = load_layers(tenant_id, None)
+    return EffectivePolicy(layers.policy, layers.version)
 
 
 # Every question and every turn read it: a plain statement.
-_NEWEST = """id IN (
+_NEWEST_VERSIONS_SQL = """id IN (
   SELECT DISTINCT ON (space_id) id FROM policies_policyversion
   WHERE tenant_id = %s AND (space_id IS NULL OR space_id = %s) ORDER BY space_id, version DESC)
 """
 
 
-def layers_of(tenant_id: UUID, space: Space | None) -> Layers:
+def load_layers(tenant_id: UUID, space: Space | None) -> PolicyLayers:
     """The newest versions of the tenant and of the space. Call inside the tenant's scope."""
-    newest = rows(PolicyVersion, _NEWEST, [tenant_id, space.id if space else None])
+    newest = load_prepared_rows(
+        PolicyVersion, _NEWEST_VERSIONS_SQL, [tenant_id, space.id if space else None]
+    )
     tenant = next((row for row in newest if row.space_id is None), None)
-    return Layers(tenant, next((row for row in newest if row.space_id is not None), None))
+    return PolicyLayers(tenant, next((row for row in newest if row.space_id is not None), None))
 
 
-def _composed(tenant: PolicyVersion | None, own: PolicyVersion | None) -> Policy:
-    return composed(
-        tenant.preset if tenant else DEFAULT,
+def _compose_layers(tenant: PolicyVersion | None, own: PolicyVersion | None) -> Policy:
+    return compose_policy(
+        tenant.preset if tenant else DEFAULT_PRESET,
         tenant.overrides if tenant else {},
         own.preset if own else "",
         own.overrides if own else {},
@@ -104,7 +111,7 @@ def set_policy(
     """
     with tenant_scope(tenant_id):
         Tenant.objects.select_for_update().get(id=tenant_id)  # one version after the other
-        made, _ = _proposed(
+        made, _ = _build_proposed_version(
             tenant_id,
             PolicyVersion(
                 tenant_id=tenant_id,
@@ -122,32 +129,32 @@ def set_policy(
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class PolicyPreview:
     """What a change would make of the policy in force."""
 
     policy: Policy
-    changes: list[Difference]
+    changes: list[PolicyDifference]
 
 
-def outlook(
+def preview_policy(
     tenant_id: UUID,
     *,
     preset: str = "",
     overrides: dict[str, Any] | None = None,
     space: Space | None = None,
     expected: int | None = None,
-) -> Outlook:
+) -> PolicyPreview:
     """What `set_policy` would do, done nowhere. Raises as it does. Opens its own scope."""
     asked = PolicyVersion(
         tenant_id=tenant_id, space=space, preset=preset, overrides=overrides or {}
     )
     with tenant_scope(tenant_id):
-        before = layers_of(tenant_id, space).policy
-        _, after = _proposed(tenant_id, asked, expected)
-    return Outlook(after, differences(before, after))
+        before = load_layers(tenant_id, space).policy
+        _, after = _build_proposed_version(tenant_id, asked, expected)
+    return PolicyPreview(after, compute_differences(before, after))
 
 
-def _proposed(
+def _build_proposed_version(
     tenant_id: UUID, asked: PolicyVersion, expected: int | None
 ) -> tuple[PolicyVersion, Policy]:
     """The version as it would be stored, and the policy with it. Call inside the scope."""
@@ -155,26 +162,26 @@ def _proposed(
     if space is not None and space.tenant_id != tenant_id:
         raise NotFound(gettext("there is no such space"))
     if space is not None:
-        _refuse_for_space(asked.overrides)
-    layers = layers_of(tenant_id, space)
+        _check_space_overrides(asked.overrides)
+    layers = load_layers(tenant_id, space)
     before = layers.own if space else layers.tenant
     version = before.version if before else 0
     if expected is not None and expected != version:
         raise Conflict(gettext("the policy has changed since"), code="policy_changed")
-    kept = "" if space else before.preset if before else DEFAULT
+    kept = "" if space else before.preset if before else DEFAULT_PRESET
     asked.version, asked.preset = version + 1, asked.preset or kept
-    policy = _composed(layers.tenant, asked) if space else _composed(asked, None)
-    refuse_unknown_prompts(policy, asked.overrides)
-    asked.overrides = normalised(policy, asked.overrides)
+    policy = _compose_layers(layers.tenant, asked) if space else _compose_layers(asked, None)
+    check_prompts_known(policy, asked.overrides)
+    asked.overrides = normalise_overrides(policy, asked.overrides)
     return asked, policy
 
 
-def refuse_unknown_prompts(policy: Policy, names: Iterable[str]) -> None:
+def check_prompts_known(policy: Policy, names: Iterable[str]) -> None:
     """Raises InvalidInput for a switch among `names` whose prompt is not in the folder."""
-    asked = {name: value_of(policy, name) for name in names if family_of(name) == PROMPT}
+    asked = {name: get_switch_value(policy, name) for name in names if get_family(name) == PROMPT}
     if not any(asked.values()):
         return
-    there = own_prompts.known(settings.PROMPTS)
+    there = own_prompts.list_own_prompts(settings.PROMPTS)
     for name, wanted in asked.items():
         found = there.get(name.rpartition(".")[2], [])
         if wanted and wanted not in found:
@@ -186,7 +193,7 @@ def refuse_unknown_prompts(policy: Policy, names: Iterable[str]) -> None:
             )
 
 
-def _refuse_for_space(overrides: dict[str, Any]) -> None:
+def _check_space_overrides(overrides: dict[str, Any]) -> None:
     for name in overrides:
         if name.startswith("llm.budget_"):
             raise InvalidInput(

@@ -11,7 +11,7 @@ from memoryhub.policies.schema import Policy
 
 # A switch a purpose: llm.model.construct, llm.prompt.judge, ... with its help and bounds.
 MODEL, PROMPT = "llm.model", "llm.prompt"
-FAMILIES: Mapping[str, tuple[str, str]] = {
+SWITCH_FAMILIES: Mapping[str, tuple[str, str]] = {
     MODEL: ("The model asked for this purpose.", "a model's name"),
     PROMPT: (
         "The operator's prompt for this purpose, instead of the packaged one.",
@@ -19,13 +19,13 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
     ),
 }
 # What clients ask through the hub: it has a model, and no prompt but their own.
-PROXY = "proxy"
-BY_PURPOSE: tuple[str, ...] = (
-    *(f"{family}.{purpose}" for family in FAMILIES for purpose in PURPOSES),
-    f"{MODEL}.{PROXY}",
+PROXY_PURPOSE = "proxy"
+PURPOSE_SWITCHES: tuple[str, ...] = (
+    *(f"{family}.{purpose}" for family in SWITCH_FAMILIES for purpose in PURPOSES),
+    f"{MODEL}.{PROXY_PURPOSE}",
 )
 
-GROUPS: Mapping[str, str] = {
+GROUP_TITLES: Mapping[str, str] = {
     "derive": "Reading dialogue",
     "stm": "Short-term memory",
     "facts": "Facts",
@@ -69,36 +69,36 @@ class Switch:
         return self.name.partition(".")[0]
 
 
-def _described() -> Iterator[Switch]:
+def _list_switches() -> Iterator[Switch]:
     schema = Policy.model_json_schema(by_alias=True)
     for group, reference in schema["properties"].items():
         if group == "preset":
             continue
-        part = schema["$defs"][_definition(reference)]
+        part = schema["$defs"][_get_definition_name(reference)]
         for name, described in part["properties"].items():
             full = f"{group}.{name}"
-            if full not in FAMILIES:
-                yield _switch(full, described)
+            if full not in SWITCH_FAMILIES:
+                yield _build_switch(full, described)
 
 
-def _definition(reference: Mapping[str, Any]) -> str:
+def _get_definition_name(reference: Mapping[str, Any]) -> str:
     found = reference.get("$ref") or reference["allOf"][0]["$ref"]
     return str(found).rpartition("/")[2]
 
 
-def _switch(name: str, described: Mapping[str, Any]) -> Switch:
+def _build_switch(name: str, described: Mapping[str, Any]) -> Switch:
     options = [each for each in described.get("anyOf", []) if each.get("type") != "null"]
     shape: Mapping[str, Any] = options[0] if options else described
     least = shape.get("minimum", shape.get("exclusiveMinimum"))
     choices = shape.get("enum") or shape.get("items", {}).get("enum") or ()
-    kind = _kind(shape)
+    kind = _get_kind(shape)
     nullable = bool(options)
     return Switch(
         name=name,
         kind=kind,
         default=described.get("default"),
         help=" ".join(str(described.get("description", "")).split()),
-        bounds=_bounds(kind, shape, choices, nullable=nullable),
+        bounds=_format_bounds(kind, shape, choices, nullable=nullable),
         choices=tuple(choices),
         least=least,
         most=shape.get("maximum"),
@@ -106,56 +106,58 @@ def _switch(name: str, described: Mapping[str, Any]) -> Switch:
     )
 
 
-def _kind(shape: Mapping[str, Any]) -> str:
+def _get_kind(shape: Mapping[str, Any]) -> str:
     if shape.get("enum"):
         return "choice"
     kinds = {"boolean": "bool", "integer": "int", "number": "float", "array": "list"}
     return kinds.get(str(shape.get("type")), "text")
 
 
-def _bounds(kind: str, shape: Mapping[str, Any], choices: Any, *, nullable: bool) -> str:
+def _format_bounds(kind: str, shape: Mapping[str, Any], choices: Any, *, nullable: bool) -> str:
     if kind == "bool":
         return "on or off"
     if kind == "choice":
         return ", ".join(choices)
     if kind == "list":
         return f"any of {', '.join(choices)}"
-    said = _range(shape) if kind in ("int", "float") else "text"
+    said = _format_range(shape) if kind in ("int", "float") else "text"
     said = f"whole number, {said}" if kind == "int" else said
     return f"{said}, or nothing" if nullable else said
 
 
-def _range(shape: Mapping[str, Any]) -> str:
+def _format_range(shape: Mapping[str, Any]) -> str:
     over, least, most = (shape.get(k) for k in ("exclusiveMinimum", "minimum", "maximum"))
-    low = f"over {_plain(over)}" if over is not None else f"at least {_plain(least)}"
-    return low if most is None else f"{_plain(least)} to {_plain(most)}"
+    low = (
+        f"over {_format_number(over)}" if over is not None else f"at least {_format_number(least)}"
+    )
+    return low if most is None else f"{_format_number(least)} to {_format_number(most)}"
 
 
-def _plain(number: Any) -> str:
+def _format_number(number: Any) -> str:
     return f"{number:.12g}"
 
 
-SWITCHES: Mapping[str, Switch] = {switch.name: switch for switch in _described()}
+SWITCHES: Mapping[str, Switch] = {switch.name: switch for switch in _list_switches()}
 
 
-def switch_of(name: str) -> Switch | None:
+def find_switch(name: str) -> Switch | None:
     """The switch of this name; each family has one for every purpose (`llm.model.<purpose>`)."""
-    if name in BY_PURPOSE:
-        return Switch(name, "text", "", *FAMILIES[family_of(name)])
+    if name in PURPOSE_SWITCHES:
+        return Switch(name, "text", "", *SWITCH_FAMILIES[get_family(name)])
     return SWITCHES.get(name)
 
 
-def family_of(name: str) -> str:
+def get_family(name: str) -> str:
     """`llm.prompt` of `llm.prompt.judge`; "" for a switch that stands for itself."""
     family = name.rpartition(".")[0]
-    return family if family in FAMILIES else ""
+    return family if family in SWITCH_FAMILIES else ""
 
 
-def value_of(policy: Policy, name: str) -> Any:
+def get_switch_value(policy: Policy, name: str) -> Any:
     """The switch's value as JSON: lists for tuples, None where nothing is set."""
     group, _, rest = name.partition(".")
     dumped = getattr(policy, group).model_dump(mode="json", by_alias=True)
-    if family_of(name):
+    if get_family(name):
         by_purpose, _, purpose = rest.partition(".")
         return dumped[by_purpose].get(purpose, "")
     return dumped[rest]

@@ -14,44 +14,63 @@ from uuid import UUID
 from django.utils import timezone
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.embedding.packaged import count_tokens
-from memoryhub.policies.schema import Channel, Policy, Select
-from memoryhub.recall import channels as finding
-from memoryhub.recall import conflicts, explaining, gathering, journal, packing, reinforcing
-from memoryhub.recall.arms import Visibility
-from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, Standing, prepare
-from memoryhub.recall.channels import core
-from memoryhub.recall.channels.hits import Hit
-from memoryhub.recall.gathering import Wanted, as_items
-from memoryhub.recall.prompting import ORDER, block, frame, handles_of, heading, line_of, words_for
-from memoryhub.recall.results import Conflicting, Explanation, Item
+from memoryhub.engines.embedding.model_files import count_tokens
+from memoryhub.policies.schema import Channel, Policy, SelectMode
+from memoryhub.recall import retrieve
+from memoryhub.recall.candidates import channels as finding
+from memoryhub.recall.candidates.channels import core
+from memoryhub.recall.candidates.channels.hits import ChannelHit
+from memoryhub.recall.candidates.sql import SearchVisibility
+from memoryhub.recall.judge import conflicts
+from memoryhub.recall.log import journal, reinforcement
+from memoryhub.recall.question.prepare import (
+    ANONYMOUS_CALLER,
+    PreparedQuestion,
+    SearchCaller,
+    SearchOverride,
+    SpaceSearchState,
+    StageTimer,
+    prepare_question,
+)
+from memoryhub.recall.render import explanation, pack
+from memoryhub.recall.render.prompt import (
+    SECTION_ORDER,
+    build_handles,
+    choose_prompt_words,
+    format_block,
+    format_frame,
+    format_heading,
+    format_memory_line,
+)
+from memoryhub.recall.render.results import ConflictingMemories, Explanation, MemoryItem
+from memoryhub.recall.retrieve import RetrievalScope, load_items_of_hits
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.episodes import live, rolling_text
+from notes.episodes.store import build_live_q, load_rolling_text
 from notes.models import Episode
 from personas.models import Window
 
 # Shown whatever is asked: recall says nothing about their worth.
-_UNASKED = frozenset({"core", "window", "stm"})
+_UNASKED_SECTIONS = frozenset({"core", "window", "stm"})
 # Findings of one kind are at most K; all kinds together no more than this.
-_MOST = 1000
+_MAX_FINDINGS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContextSection:
     name: str
-    items: Sequence[Item]
+    items: Sequence[MemoryItem]
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class MemoryContext:
     """`text` is the block to put into a prompt, `tokens` of it at most those asked for.
 
     `handles`: what the block calls the memories. `ranked`: those that were found, best
     first. `left_out`: items there was no room for. The other fields are those of a search.
     """
 
-    sections: Sequence[Section]
+    sections: Sequence[ContextSection]
     text: str
     tokens: int
     ranked: Sequence[UUID] = ()
@@ -60,19 +79,19 @@ class Context:
     insufficient: bool = False
     degraded: Sequence[str] = ()
     unverified: bool = False
-    conflicts: Sequence[Conflicting] = ()
+    conflicts: Sequence[ConflictingMemories] = ()
     pending_turns: int = 0
     rounds: int = 1
     took_ms: dict[str, float] = field(default_factory=dict)
     explain: Explanation | None = None
     recall_id: UUID | None = None
 
-    def items(self, *sections: str) -> list[Item]:
+    def items(self, *sections: str) -> list[MemoryItem]:
         """Those of the sections, or all."""
         return [i for s in self.sections if not sections or s.name in sections for i in s.items]
 
 
-def context(
+def build_context(
     space: Space,
     query: str,
     *,
@@ -85,13 +104,13 @@ def context(
     explain: bool = False,
     policy: Policy | None = None,
     channels: Sequence[Channel] | None = None,
-    select: Select | None = None,
-    asked_by: Asker = NOBODY,
+    select: SelectMode | None = None,
+    asked_by: SearchCaller = ANONYMOUS_CALLER,
     now: datetime | None = None,
     reinforce: bool = True,
     inspect: bool = False,
-    standing: Standing | None = None,
-) -> Context:
+    standing: SpaceSearchState | None = None,
+) -> MemoryContext:
     """What of the space's memory to hand to a model that is to answer `query`.
 
     `policy`, or `channels` and `select` of it, answer this one question in place of the space's
@@ -100,11 +119,11 @@ def context(
     reinforces nothing. `standing`: read together with the space, just now. Raises InvalidInput for
     an empty query or a budget out of bounds. Opens its own scopes.
     """
-    packing.check(budget_tokens)
-    clock, now = Clock(), now or timezone.now()
-    visibility = Visibility(now, as_of, include_past, deep)
-    override = Override(policy, channels, select)
-    ask, consultant = prepare(
+    pack.check_token_budget(budget_tokens)
+    clock, now = StageTimer(), now or timezone.now()
+    visibility = SearchVisibility(now, as_of, include_past, deep)
+    override = SearchOverride(policy, channels, select)
+    ask, consultant = prepare_question(
         space,
         query,
         visibility,
@@ -114,23 +133,29 @@ def context(
         override=override,
         standing=standing,
     )
-    chosen = gathering.selected(ask)
+    chosen = retrieve.select_channels(ask)
     with tenant_scope(space.tenant_id):
-        with clock.stage("always"):
-            parts = _always(ask, agent)
+        with clock.measure_stage("always"):
+            parts = _load_unasked_items(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)
-        wanted = Wanted(chosen, _MOST, of_each=_of_each(ask), seen=there, explained=explain)
-        first = gathering.look(ask, wanted, clock)
-        clashing = conflicts.among([*parts.get("shelf", ()), *first.items], visibility.at)
-        hidden = explaining.hidden(ask, chosen) if explain else []
-    judged = gathering.judged(ask, consultant, first, wanted, clock)
-    with clock.stage("pack"):
-        packed, kept, text, handles = _packed(ask, parts, judged.items, budget_tokens)
-    first.dropped += [gathering.duplicate(item, of) for item, of in packed.told]
-    judged.items = _without(judged.items, packed.told)
-    asked = [item for s in kept if s.name not in _UNASKED for item in s.items]
-    told = explaining.Told(ask, chosen, first, judged, asked, hidden, _MOST)
-    result = Context(
+        wanted = RetrievalScope(
+            chosen,
+            _MAX_FINDINGS,
+            limit_per_kind=_compute_limit_per_kind(ask),
+            seen=there,
+            explain=explain,
+        )
+        first = retrieve.retrieve_memories(ask, wanted, clock)
+        clashing = conflicts.find_conflicts([*parts.get("shelf", ()), *first.items], visibility.at)
+        hidden = explanation.find_hidden(ask, chosen) if explain else []
+    judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
+    with clock.measure_stage("pack"):
+        packed, kept, text, handles = _pack_sections(ask, parts, judged.items, budget_tokens)
+    first.dropped += [retrieve.build_duplicate(item, of) for item, of in packed.duplicates]
+    judged.items = _exclude_duplicates(judged.items, packed.duplicates)
+    asked = [item for s in kept if s.name not in _UNASKED_SECTIONS for item in s.items]
+    told = explanation.SearchTrace(ask, chosen, first, judged, asked, hidden, _MAX_FINDINGS)
+    result = MemoryContext(
         sections=kept,
         text=text,
         tokens=count_tokens([text])[0],
@@ -143,9 +168,9 @@ def context(
         conflicts=[*clashing, *judged.conflicts],
         pending_turns=ask.pending,
         rounds=judged.rounds,
-        took_ms=clock.took,
-        explain=told.explanation() if explain else None,
-        recall_id=journal.new_recall() if reinforce or inspect else None,
+        took_ms=clock.took_ms,
+        explain=told.build_explanation() if explain else None,
+        recall_id=journal.generate_recall_id() if reinforce or inspect else None,
     )
     if reinforce or inspect:
         options = {
@@ -154,27 +179,32 @@ def context(
             "deep": deep,
             "budget_tokens": budget_tokens,
             "agent": agent,
-            **override.told(),
+            **override.to_log_options(),
         }
-        done = journal.Outcome.of("context", query, options, result)
+        done = journal.RecallOutcome.from_result("context", query, options, result)
         shown = [(section.name, section.items) for section in kept]
-        entry = journal.entry(told, done, shown, asked_by, now)
-        unasked = [item for s in kept if s.name in _UNASKED for item in s.items]
-        reinforcing.left(space, asked, now, entry, inspected=inspect, beside=unasked)
+        entry = journal.build_entry(told, done, shown, asked_by, now)
+        unasked = [item for s in kept if s.name in _UNASKED_SECTIONS for item in s.items]
+        reinforcement.record_search(space, asked, now, entry, inspected=inspect, beside=unasked)
     return result
 
 
-def _always(ask: Ask, agent: str) -> dict[str, list[Item]]:
+def _load_unasked_items(ask: PreparedQuestion, agent: str) -> dict[str, list[MemoryItem]]:
     """What is there whatever is asked, as far as its channel is on."""
     on = ask.policy.recall.channels
-    hits = finding.find(ask, [channel for channel in on if channel in ("shelf", "stm")])
+    hits = finding.find_hits_by_channel(
+        ask, [channel for channel in on if channel in ("shelf", "stm")]
+    )
     if "episodes" in on and ask.visibility.as_of is None:
-        hits["episodes"] = _global(ask)
-    items = {item.id: item for item in as_items([hit for some in hits.values() for hit in some])}
+        hits["episodes"] = _find_global_digest(ask)
+    items = {
+        item.id: item
+        for item in load_items_of_hits([hit for some in hits.values() for hit in some])
+    }
     parts = {name: [items[h.id] for h in some if h.id in items] for name, some in hits.items()}
     if "core" in on:
-        parts["core"] = core.read(ask, agent)
-    window = _window(ask)
+        parts["core"] = core.load_core_items(ask, agent)
+    window = _load_window_items(ask)
     if window:
         parts["window"] = window
         there = {item.id for item in window}
@@ -182,14 +212,14 @@ def _always(ask: Ask, agent: str) -> dict[str, list[Item]]:
     return {name: items for name, items in parts.items() if items}
 
 
-def _global(ask: Ask) -> list[Hit]:
+def _find_global_digest(ask: PreparedQuestion) -> list[ChannelHit]:
     """The digest of everything is handed over whole, alike or not (spec B9)."""
-    rows = Episode.objects.filter(live(), space=ask.space, kind=Episode.Kind.GLOBAL)
+    rows = Episode.objects.filter(build_live_q(), space=ask.space, kind=Episode.Kind.GLOBAL)
     newest = rows.order_by("-to_at").values_list("id", flat=True)[:1]
-    return [Hit("episode", at, 1.0, "all there is, in brief") for at in newest]
+    return [ChannelHit("episode", at, 1.0, "all there is, in brief") for at in newest]
 
 
-def _window(ask: Ask) -> list[Item]:
+def _load_window_items(ask: PreparedQuestion) -> list[MemoryItem]:
     """The session's own window, where it has one: the summary so far and the turns behind it."""
     if ask.session_id is None or ask.policy.window.mode == "off":
         return []
@@ -198,15 +228,15 @@ def _window(ask: Ask) -> list[Item]:
         return []
     turns = Turn.objects.filter(session_id=ask.session_id, seq__gte=window.head_seq)
     ids = turns.exclude(state=Turn.State.REDACTED).order_by("seq").values_list("id", flat=True)
-    said = as_items([Hit("turn", at, 1.0, "in the window") for at in ids])
-    summary = rolling_text(ask.space, window.session)
+    said = load_items_of_hits([ChannelHit("turn", at, 1.0, "in the window") for at in ids])
+    summary = load_rolling_text(ask.space, window.session)
     if not summary:
         return said
     return [
-        Item(
+        MemoryItem(
             "core",
             window.id,
-            f"{words_for([summary]).so_far} {summary}",
+            f"{choose_prompt_words([summary]).so_far} {summary}",
             1.0,
             {},
             ask.visibility.at,
@@ -215,36 +245,43 @@ def _window(ask: Ask) -> list[Item]:
     ]
 
 
-def _of_each(ask: Ask) -> int:
+def _compute_limit_per_kind(ask: PreparedQuestion) -> int:
     """Of each kind K memories, as the papers' systems have it; where all channels are ranked
     together as many as K_max, since it is the budget that decides what of them is shown."""
     recall = ask.policy.recall
     return recall.k_max if recall.select == "fused" else ask.k
 
 
-def _without(items: Sequence[Item], told: Sequence[tuple[Item, Item]]) -> list[Item]:
+def _exclude_duplicates(
+    items: Sequence[MemoryItem], told: Sequence[tuple[MemoryItem, MemoryItem]]
+) -> list[MemoryItem]:
     gone = {item.id for item, _ in told}
     return [item for item in items if item.id not in gone]
 
 
-def _packed(
-    ask: Ask, always: dict[str, list[Item]], found: Sequence[Item], budget: int
-) -> tuple[packing.Packed, list[Section], str, dict[UUID, str]]:
+def _pack_sections(
+    ask: PreparedQuestion,
+    always: dict[str, list[MemoryItem]],
+    found: Sequence[MemoryItem],
+    budget: int,
+) -> tuple[pack.PackedContext, list[ContextSection], str, dict[UUID, str]]:
     """(what fits, its sections, the block of text, the handle of each memory in it)."""
-    words = words_for(item.text for items in (*always.values(), found) for item in items)
+    words = choose_prompt_words(item.text for items in (*always.values(), found) for item in items)
     around, *titles = count_tokens(
-        ["\n".join(frame(words)), *(heading(name, words) for name in ORDER)]
+        ["\n".join(format_frame(words)), *(format_heading(name, words) for name in SECTION_ORDER)]
     )
-    packed = packing.pack(
+    packed = pack.pack_context(
         always,
         found,
         budget - around - 1,
         count_tokens,
         heading=max(titles) + 1,
-        line=lambda item: line_of(item, "f99", words),
+        line=lambda item: format_memory_line(item, "f99", words),
         whole=ask.policy.recall.whole,
     )
-    kept = [Section(name, packed.parts[name]) for name in ORDER if packed.parts.get(name)]
+    kept = [
+        ContextSection(name, packed.parts[name]) for name in SECTION_ORDER if packed.parts.get(name)
+    ]
     told = [(section.name, section.items) for section in kept]
-    handles = handles_of(told)
-    return packed, kept, block(told, handles, words), handles
+    handles = build_handles(told)
+    return packed, kept, format_block(told, handles, words), handles

@@ -11,29 +11,40 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.engines.embedding.packaged import count_tokens
+from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.errors import InvalidInput
-from memoryhub.policies.schema import Channel, Policy, Select
-from memoryhub.recall import conflicts, explaining, gathering, journal, packing, reinforcing
-from memoryhub.recall.arms import Visibility
-from memoryhub.recall.asking import NOBODY, Ask, Asker, Clock, Override, Standing, prepare
-from memoryhub.recall.gathering import Wanted
-from memoryhub.recall.results import Kind, SearchResult
+from memoryhub.policies.schema import Channel, Policy, SelectMode
+from memoryhub.recall import retrieve
+from memoryhub.recall.candidates.sql import SearchVisibility
+from memoryhub.recall.judge import conflicts
+from memoryhub.recall.log import journal, reinforcement
+from memoryhub.recall.question.prepare import (
+    ANONYMOUS_CALLER,
+    PreparedQuestion,
+    SearchCaller,
+    SearchOverride,
+    SpaceSearchState,
+    StageTimer,
+    prepare_question,
+)
+from memoryhub.recall.render import explanation, pack
+from memoryhub.recall.render.results import MemoryKind, SearchResult
+from memoryhub.recall.retrieve import RetrievalScope
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
 # What can be asked for; and what is, unless something else is said.
-ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
-KINDS: tuple[Kind, ...] = ("fact", "turn", "note")
+ALL_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
+DEFAULT_KINDS: tuple[MemoryKind, ...] = ("fact", "turn", "note")
 MAX_LIMIT = 100
 
 
-def search(
+def search_memories(
     space: Space,
     query: str,
     *,
     limit: int | None = 10,
-    kinds: Sequence[Kind] | None = None,
+    kinds: Sequence[MemoryKind] | None = None,
     as_of: datetime | None = None,
     include_past: bool = False,
     deep: bool = False,
@@ -43,14 +54,14 @@ def search(
     explain: bool = False,
     policy: Policy | None = None,
     channels: Sequence[Channel] | None = None,
-    select: Select | None = None,
+    select: SelectMode | None = None,
     engine: str | None = None,
     vectors: str | None = None,
-    asked_by: Asker = NOBODY,
+    asked_by: SearchCaller = ANONYMOUS_CALLER,
     now: datetime | None = None,
     reinforce: bool = True,
     inspect: bool = False,
-    standing: Standing | None = None,
+    standing: SpaceSearchState | None = None,
 ) -> SearchResult:
     """The memories of `space` that bear on `query`, best first. Opens its own tenant scope.
 
@@ -66,22 +77,24 @@ def search(
     together with the space, just now.
     What fails degrades the search; raises InvalidInput for an empty query.
     """
-    _check(limit, kinds)
-    packing.check(budget_tokens)
-    clock, now = Clock(), now or timezone.now()
-    visibility = Visibility(now, as_of, include_past, deep, only=only)
-    override = Override(policy, channels, select, engine, vectors)
-    ask, consultant = prepare(
+    _check_arguments(limit, kinds)
+    pack.check_token_budget(budget_tokens)
+    clock, now = StageTimer(), now or timezone.now()
+    visibility = SearchVisibility(now, as_of, include_past, deep, only=only)
+    override = SearchOverride(policy, channels, select, engine, vectors)
+    ask, consultant = prepare_question(
         space, query, visibility, clock, session_id=session_id, override=override, standing=standing
     )
-    wanted = replace(_wanted(ask, limit, kinds, override), explained=explain)
+    wanted = replace(_build_scope(ask, limit, kinds, override), explain=explain)
     with tenant_scope(space.tenant_id):
-        first = gathering.look(ask, wanted, clock)
-        clashing = conflicts.among(first.items, visibility.at)
-        hidden = explaining.hidden(ask, wanted.channels) if explain else []
-    judged = gathering.judged(ask, consultant, first, wanted, clock)
-    shown, tokens = packing.within(wanted.cut(judged.items), budget_tokens, count_tokens)
-    told = explaining.Told(ask, wanted.channels, first, judged, shown, hidden, wanted.most)
+        first = retrieve.retrieve_memories(ask, wanted, clock)
+        clashing = conflicts.find_conflicts(first.items, visibility.at)
+        hidden = explanation.find_hidden(ask, wanted.channels) if explain else []
+    judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
+    shown, tokens = pack.fit_token_budget(
+        wanted.cut_to_limit(judged.items), budget_tokens, count_tokens
+    )
+    told = explanation.SearchTrace(ask, wanted.channels, first, judged, shown, hidden, wanted.most)
     result = SearchResult(
         items=shown,
         insufficient=not (shown and judged.enough),
@@ -89,12 +102,12 @@ def search(
         unverified=judged.unverified,
         conflicts=[*clashing, *judged.conflicts],
         pending_turns=ask.pending,
-        query_truncated=ask.way.truncated,
+        query_truncated=ask.parsed_question.truncated,
         tokens=tokens,
         rounds=judged.rounds,
-        took_ms=clock.took,
-        explain=told.explanation() if explain else None,
-        recall_id=journal.new_recall() if reinforce or inspect else None,
+        took_ms=clock.took_ms,
+        explain=told.build_explanation() if explain else None,
+        recall_id=journal.generate_recall_id() if reinforce or inspect else None,
     )
     if reinforce or inspect:
         options = {
@@ -104,31 +117,34 @@ def search(
             "include_past": include_past,
             "deep": deep,
             "budget_tokens": budget_tokens,
-            **override.told(),
+            **override.to_log_options(),
         }
-        done = journal.Outcome.of("search", query, options, result)
-        entry = journal.entry(told, done, [("", shown)], asked_by, now)
-        reinforcing.left(space, shown, now, entry, inspected=inspect)
+        done = journal.RecallOutcome.from_result("search", query, options, result)
+        entry = journal.build_entry(told, done, [("", shown)], asked_by, now)
+        reinforcement.record_search(space, shown, now, entry, inspected=inspect)
     return result
 
 
-def _check(limit: int | None, kinds: Sequence[Kind] | None) -> None:
+def _check_arguments(limit: int | None, kinds: Sequence[MemoryKind] | None) -> None:
     if limit is not None and not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(_("from 1 to %(limit)s") % {"limit": MAX_LIMIT}, field="limit")
     if kinds is not None and (not kinds or set(kinds) - set(ALL_KINDS)):
         raise InvalidInput(_("some of %(known)s") % {"known": ", ".join(ALL_KINDS)}, field="kinds")
 
 
-def _wanted(
-    ask: Ask, limit: int | None, kinds: Sequence[Kind] | None, override: Override
-) -> Wanted:
+def _build_scope(
+    ask: PreparedQuestion,
+    limit: int | None,
+    kinds: Sequence[MemoryKind] | None,
+    override: SearchOverride,
+) -> RetrievalScope:
     """Unless something else is asked for, what a list can answer with in few words: facts, what
     was said, notes; and summaries where the question is after an overview."""
     if override.channels is not None and kinds is None:
-        chosen = gathering.held_out(ask)
+        chosen = retrieve.select_named_channels(ask)
     else:
-        chosen = gathering.channels_of(ask, kinds)
+        chosen = retrieve.select_channels_for_kinds(ask, kinds)
         if kinds is None and ask.policy.recall.select == "fused":
-            chosen = gathering.precise(ask, chosen)
+            chosen = retrieve.select_precise_channels(ask, chosen)
     only = None if kinds is None else frozenset(kinds)
-    return Wanted(chosen, limit or ask.k, kinds=only, linked=limit is None)
+    return RetrievalScope(chosen, limit or ask.k, kinds=only, linked=limit is None)

@@ -13,11 +13,11 @@ from django.utils import timezone
 from memoryhub.tenants.models import AuditEntry, Space
 
 # Who does what no person and no key asked for: commands, the first start.
-HUB = "the hub"
+HUB_ACTOR = "the hub"
 Action = AuditEntry.Action
 
 
-def note(
+def record_audit_entry(
     tenant_id: UUID,
     action: AuditEntry.Action,
     actor: str,

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from django.conf import settings
 
-from memoryhub.tenants.statements import prepared
+from memoryhub.tenants.statements import open_prepared_cursor
 
-_FORM = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+_KEY_PATTERN = re.compile(r"mh_([a-z0-9]{12})_([A-Za-z0-9_-]{32,64})")
+_PREFIX_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +37,36 @@ class KeyRow:
         return f"key mh_{self.prefix}_…"
 
 
-def new_key() -> tuple[str, str, str]:
+def generate_key() -> tuple[str, str, str]:
     """(key to show once, prefix, digest)."""
-    prefix = "".join(secrets.choice(_ALPHABET) for _ in range(12))
+    prefix = "".join(secrets.choice(_PREFIX_ALPHABET) for _ in range(12))
     key = f"mh_{prefix}_{secrets.token_urlsafe(32)}"
-    return key, prefix, digest(key)
+    return key, prefix, hash_key(key)
 
 
-def digest(key: str) -> str:
+def hash_key(key: str) -> str:
     return hmac.new(settings.SECRET_KEY.encode(), key.encode(), "sha256").hexdigest()
 
 
-def prefix_of(key: str) -> str:
+def extract_prefix(key: str) -> str:
     """The prefix of a well-formed key, else an empty string."""
-    match = _FORM.fullmatch(key)
+    match = _KEY_PATTERN.fullmatch(key)
     return match[1] if match else ""
 
 
-def find(key: str, now: datetime) -> KeyRow | None:
+def find_live_key(key: str, now: datetime) -> KeyRow | None:
     """The live key this text is, or None: unknown, wrong, expired and revoked look alike."""
-    row = _read(prefix_of(key))
-    if row is None or not hmac.compare_digest(row.digest, digest(key)):
+    row = _load_key_row(extract_prefix(key))
+    if row is None or not hmac.compare_digest(row.digest, hash_key(key)):
         return None
     live = row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
     return row if live else None
 
 
-def _read(prefix: str) -> KeyRow | None:
+def _load_key_row(prefix: str) -> KeyRow | None:
     if not prefix:
         return None
-    with prepared() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute("SELECT * FROM memoryhub_api_key(%s)", [prefix])
         row = cursor.fetchone()
     return KeyRow(prefix, *row) if row else None

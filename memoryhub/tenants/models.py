@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memoryhub.tenants.ids import new_id
-from memoryhub.tenants.scope import current_tenant
+from memoryhub.tenants.scope import get_current_tenant
 
 M = TypeVar("M", bound=models.Model)
 
@@ -24,7 +24,7 @@ class TenantManager(models.Manager[M]):
     """Rows of the tenant in scope; none without a scope."""
 
     def get_queryset(self) -> models.QuerySet[M]:
-        tenant_id = current_tenant()
+        tenant_id = get_current_tenant()
         found = super().get_queryset()
         return found.filter(tenant_id=tenant_id) if tenant_id else found.none()
 
@@ -76,7 +76,7 @@ class Space(TenantModel):
     next_seq = models.BigIntegerField(default=1)
     # Whose vectors are searched; "": the embedder's in use (E17).
     embedding_model = models.CharField(max_length=80, blank=True)
-    # Whose vectors have an approximate index; "": none, search is exact (notes/approximate.py).
+    # Whose vectors have an approximate index; "": none, search is exact (notes/index/approximate.py).
     approximate_model = models.CharField(max_length=80, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField(null=True, blank=True)

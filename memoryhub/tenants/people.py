@@ -13,11 +13,11 @@ from memoryhub.tenants import audit
 from memoryhub.tenants.models import Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope, user_scope
 
-_ADMIN = Membership.Role.ADMIN
+_ADMIN_ROLE = Membership.Role.ADMIN
 
 
 def add_person(
-    tenant_id: UUID, username: str, role: str, *, email: str = "", actor: str = audit.HUB
+    tenant_id: UUID, username: str, role: str, *, email: str = "", actor: str = audit.HUB_ACTOR
 ) -> tuple[Membership, str]:
     """(membership, password): a new person with a password that can't be shown again.
 
@@ -33,39 +33,45 @@ def add_person(
             raise Conflict(_("this name is taken: choose another"), code="name_taken") from None
         tenant = Tenant.objects.get(id=tenant_id)
         made = Membership.objects.create(tenant=tenant, user=user, role=role)
-        audit.note(tenant_id, audit.Action.PERSON_ADDED, actor, username, f"as {role}")
+        audit.record_audit_entry(
+            tenant_id, audit.Action.PERSON_ADDED, actor, username, f"as {role}"
+        )
     return made, password
 
 
-def set_role(tenant_id: UUID, member_id: UUID, role: str, *, actor: str = audit.HUB) -> None:
+def set_member_role(
+    tenant_id: UUID, member_id: UUID, role: str, *, actor: str = audit.HUB_ACTOR
+) -> None:
     """Raises NotFound, and Conflict for the last admin's. Opens its own scope."""
     with tenant_scope(tenant_id):
-        member = _locked(tenant_id, member_id)
-        if role != _ADMIN:
-            _keep_an_admin(member)
+        member = _lock_member(tenant_id, member_id)
+        if role != _ADMIN_ROLE:
+            _check_other_admin(member)
         Membership.objects.filter(id=member.id).update(role=role)
         words = f"{member.role} before, now {role}"
-        audit.note(tenant_id, audit.Action.PERSON_CHANGED, actor, member.user.username, words)
+        audit.record_audit_entry(
+            tenant_id, audit.Action.PERSON_CHANGED, actor, member.user.username, words
+        )
 
 
-def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = audit.HUB) -> None:
+def remove_person(tenant_id: UUID, member_id: UUID, *, actor: str = audit.HUB_ACTOR) -> None:
     """Take the person out of the tenant; whoever belongs to no other is forgotten.
 
     Raises NotFound, and Conflict for the last admin. Opens its own scopes.
     """
     with tenant_scope(tenant_id):
-        member = _locked(tenant_id, member_id)
-        _keep_an_admin(member)
+        member = _lock_member(tenant_id, member_id)
+        _check_other_admin(member)
         name, role = member.user.username, member.role
         member.delete()
-        audit.note(tenant_id, audit.Action.PERSON_REMOVED, actor, name, f"was {role}")
+        audit.record_audit_entry(tenant_id, audit.Action.PERSON_REMOVED, actor, name, f"was {role}")
         with user_scope(member.user_id):
             elsewhere = Membership._base_manager.filter(user_id=member.user_id).exists()
         if not elsewhere:
             User.objects.filter(id=member.user_id, is_staff=False).delete()
 
 
-def _locked(tenant_id: UUID, member_id: UUID) -> Membership:
+def _lock_member(tenant_id: UUID, member_id: UUID) -> Membership:
     """With the tenant, so that two admins don't remove each other at once."""
     Tenant.objects.select_for_update().get(id=tenant_id)
     member = Membership.objects.filter(id=member_id).select_related("user").first()
@@ -74,7 +80,7 @@ def _locked(tenant_id: UUID, member_id: UUID) -> Membership:
     return member
 
 
-def _keep_an_admin(member: Membership) -> None:
-    others = Membership.objects.filter(role=_ADMIN).exclude(id=member.id)
-    if member.role == _ADMIN and not others.exists():
+def _check_other_admin(member: Membership) -> None:
+    others = Membership.objects.filter(role=_ADMIN_ROLE).exclude(id=member.id)
+    if member.role == _ADMIN_ROLE and not others.exists():
         raise Conflict(_("the last admin stays: make somebody else one first"), code="last_admin")

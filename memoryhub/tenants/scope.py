@@ -14,17 +14,17 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from memoryhub.tenants.statements import prepared
+from memoryhub.tenants.statements import open_prepared_cursor
 
 _tenant: ContextVar[UUID | None] = ContextVar("tenant", default=None)
 
 # Statements that are kept (statements.py) have one plan: making another is dearer than any gain.
-_SETTINGS = """
+_SETTINGS_SQL = """
 SELECT set_config(%s, %s, true), set_config('plan_cache_mode', 'force_generic_plan', true)
 """
 
 
-def current_tenant() -> UUID | None:
+def get_current_tenant() -> UUID | None:
     return _tenant.get()
 
 
@@ -37,7 +37,7 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
         return
     is_within = connection.in_atomic_block
     with transaction.atomic():
-        _set("memoryhub.tenant", tenant_id)
+        _write_setting("memoryhub.tenant", tenant_id)
         token = _tenant.set(tenant_id)
         try:
             yield
@@ -45,7 +45,7 @@ def tenant_scope(tenant_id: UUID) -> Iterator[None]:
             _tenant.reset(token)
         # The setting ends with its transaction, and a savepoint's rollback restores it by itself.
         if is_within:
-            _set("memoryhub.tenant", outer)
+            _write_setting("memoryhub.tenant", outer)
 
 
 @contextmanager
@@ -53,12 +53,12 @@ def user_scope(user_id: int) -> Iterator[None]:
     """Run a transaction in which a person's own memberships and tenants can be read."""
     is_within = connection.in_atomic_block
     with transaction.atomic():
-        _set("memoryhub.user", user_id)
+        _write_setting("memoryhub.user", user_id)
         yield
         if is_within:
-            _set("memoryhub.user", None)
+            _write_setting("memoryhub.user", None)
 
 
-def _set(name: str, value: object) -> None:
-    with prepared() as cursor:
-        cursor.execute(_SETTINGS, [name, str(value or "")])
+def _write_setting(name: str, value: object) -> None:
+    with open_prepared_cursor() as cursor:
+        cursor.execute(_SETTINGS_SQL, [name, str(value or "")])

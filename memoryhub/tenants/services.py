@@ -14,8 +14,8 @@ from memoryhub.tenants import audit, keys
 from memoryhub.tenants.models import ApiKey, Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 
-SUBJECT_LIMIT = 200
-NAME_LIMIT = 120
+MAX_SUBJECT_LENGTH = 200
+MAX_NAME_LENGTH = 120
 
 
 def create_tenant(
@@ -28,7 +28,7 @@ def create_tenant(
     return tenant
 
 
-def set_engine(tenant_id: UUID, engine: str, *, actor: str = audit.HUB) -> None:
+def set_tenant_engine(tenant_id: UUID, engine: str, *, actor: str = audit.HUB_ACTOR) -> None:
     """Have another engine read and answer for the tenant, from the next job on."""
     if engine not in Tenant.Engine.values:
         known = ", ".join(Tenant.Engine.values)
@@ -39,28 +39,36 @@ def set_engine(tenant_id: UUID, engine: str, *, actor: str = audit.HUB) -> None:
         )
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(engine=engine)
-        audit.note(tenant_id, audit.Action.TENANT_CHANGED, actor, "engine", f"now {engine}")
+        audit.record_audit_entry(
+            tenant_id, audit.Action.TENANT_CHANGED, actor, "engine", f"now {engine}"
+        )
 
 
-def rename_tenant(tenant_id: UUID, name: str, *, actor: str = audit.HUB) -> None:
+def rename_tenant(tenant_id: UUID, name: str, *, actor: str = audit.HUB_ACTOR) -> None:
     """Raises InvalidInput."""
     name = " ".join(name.replace("\0", "").split())
-    if not 1 <= len(name) <= NAME_LIMIT:
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
         raise InvalidInput(
-            gettext("1 to %(limit)s characters") % {"limit": NAME_LIMIT}, field="name"
+            gettext("1 to %(limit)s characters") % {"limit": MAX_NAME_LENGTH}, field="name"
         )
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(name=name)
-        audit.note(tenant_id, audit.Action.TENANT_CHANGED, actor, "name", f"now {name}")
+        audit.record_audit_entry(
+            tenant_id, audit.Action.TENANT_CHANGED, actor, "name", f"now {name}"
+        )
 
 
-def add_member(tenant: Tenant, user: User, role: str, *, actor: str = audit.HUB) -> Membership:
+def add_member(
+    tenant: Tenant, user: User, role: str, *, actor: str = audit.HUB_ACTOR
+) -> Membership:
     """Give a person this role, in place of the one they had."""
     with tenant_scope(tenant.id):
         membership, _ = Membership.objects.update_or_create(
             tenant=tenant, user=user, defaults={"role": role}
         )
-        audit.note(tenant.id, audit.Action.PERSON_ADDED, actor, user.username, f"as {role}")
+        audit.record_audit_entry(
+            tenant.id, audit.Action.PERSON_ADDED, actor, user.username, f"as {role}"
+        )
     return membership
 
 
@@ -72,7 +80,7 @@ def create_key(
     space: Space | None = None,
     expires_at: datetime | None = None,
     secret: str | None = None,
-    actor: str = audit.HUB,
+    actor: str = audit.HUB_ACTOR,
     replaces: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
     """(row, key). The key can't be shown again. `secret`: a key chosen by the operator;
@@ -82,7 +90,7 @@ def create_key(
             gettext("unknown scopes: %(known)s") % {"known": ", ".join(sorted(unknown))},
             field="scopes",
         )
-    key, prefix, digest = _given(secret) if secret else keys.new_key()
+    key, prefix, digest = _parse_chosen_key(secret) if secret else keys.generate_key()
     with tenant_scope(tenant.id):
         row = ApiKey.objects.create(
             tenant=tenant,
@@ -96,22 +104,22 @@ def create_key(
         action = audit.Action.KEY_ROTATED if replaces else audit.Action.KEY_MADE
         reach = f"{', '.join(row.scopes)}; {'one space' if space else 'all spaces'}"
         before = f"; in place of {replaces}" if replaces else ""
-        audit.note(tenant.id, action, actor, str(row), reach + before, space=space)
+        audit.record_audit_entry(tenant.id, action, actor, str(row), reach + before, space=space)
     return row, key
 
 
-def _given(secret: str) -> tuple[str, str, str]:
-    prefix = keys.prefix_of(secret)
+def _parse_chosen_key(secret: str) -> tuple[str, str, str]:
+    prefix = keys.extract_prefix(secret)
     if not prefix:
         raise InvalidInput(
             gettext("a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>"),
             field="secret",
         )
-    return secret, prefix, keys.digest(secret)
+    return secret, prefix, keys.hash_key(secret)
 
 
 def rotate_key(
-    key: ApiKey, now: datetime, overlap: timedelta, *, actor: str = audit.HUB
+    key: ApiKey, now: datetime, overlap: timedelta, *, actor: str = audit.HUB_ACTOR
 ) -> tuple[ApiKey, str]:
     """(row, key): another with the same rights and end. The old one works until `overlap` is
     over, if it does not end before. Raises Conflict for one that is revoked or over."""
@@ -134,11 +142,13 @@ def rotate_key(
     return made
 
 
-def revoke_key(key: ApiKey, now: datetime, *, actor: str = audit.HUB) -> None:
+def revoke_key(key: ApiKey, now: datetime, *, actor: str = audit.HUB_ACTOR) -> None:
     with tenant_scope(key.tenant_id):
         if ApiKey.objects.filter(id=key.id, revoked_at=None).update(revoked_at=now):
             space = Space.objects.filter(id=key.space_id).first() if key.space_id else None
-            audit.note(key.tenant_id, audit.Action.KEY_REVOKED, actor, str(key), space=space)
+            audit.record_audit_entry(
+                key.tenant_id, audit.Action.KEY_REVOKED, actor, str(key), space=space
+            )
 
 
 def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
@@ -150,7 +160,7 @@ def ensure_space(tenant_id: UUID, subject: str, *, name: str = "") -> Space:
     return space
 
 
-def pause(space: Space, actor: str, now: datetime) -> None:
+def pause_space(space: Space, actor: str, now: datetime) -> None:
     """From now on nothing that is said is kept, and agents write nothing. Opens its own scope."""
     with tenant_scope(space.tenant_id):
         Space.objects.filter(id=space.id, paused_at=None).update(
@@ -158,7 +168,7 @@ def pause(space: Space, actor: str, now: datetime) -> None:
         )
 
 
-def go_on(space: Space) -> None:
+def resume_space(space: Space) -> None:
     """End a pause. What was said meanwhile was not kept. Opens its own scope."""
     with tenant_scope(space.tenant_id):
         Space.objects.filter(id=space.id).update(paused_at=None, paused_by="")
@@ -181,9 +191,9 @@ def clean_subject(subject: str) -> str:
         raise InvalidInput(
             gettext("a subject is needed: whom are these memories about?"), field="subject"
         )
-    if len(subject) > SUBJECT_LIMIT:
+    if len(subject) > MAX_SUBJECT_LENGTH:
         raise InvalidInput(
-            gettext("at most %(limit)s characters") % {"limit": SUBJECT_LIMIT},
+            gettext("at most %(limit)s characters") % {"limit": MAX_SUBJECT_LENGTH},
             field="subject",
         )
     return subject

@@ -20,7 +20,7 @@ from psycopg.pq import Format
 M = TypeVar("M", bound=models.Model)
 
 
-class _Logged(CursorDebugWrapper):
+class _LoggedCursor(CursorDebugWrapper):
     """Logs the statement as it is written: of what is prepared psycopg keeps no text."""
 
     def execute(self, sql: Any, params: Any = None) -> Any:
@@ -29,7 +29,7 @@ class _Logged(CursorDebugWrapper):
 
 
 @contextmanager
-def prepared(*, binary: bool = False) -> Iterator[CursorWrapper]:
+def open_prepared_cursor(*, binary: bool = False) -> Iterator[CursorWrapper]:
     """A cursor whose statements are kept, with one plan whatever the values are: not for those
     whose best index depends on a value. Call inside a scope, which asks for that plan.
 
@@ -42,19 +42,19 @@ def prepared(*, binary: bool = False) -> Iterator[CursorWrapper]:
     connection.ensure_connection()
     raw: Any = ServerBindingCursor(connection.connection)  # type: ignore[call-arg]  # the stubs name no psycopg 3
     raw.format = Format.BINARY if binary else Format.TEXT
-    wrapper = _Logged if connection.queries_logged else CursorWrapper
+    wrapper = _LoggedCursor if connection.queries_logged else CursorWrapper
     with wrapper(raw, connection) as cursor:
         yield cursor
 
 
-def rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
+def load_prepared_rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
     """The rows of a model that meet a condition, by a prepared statement.
 
     For what every question reads: a queryset takes longer to put together than PostgreSQL takes
     to answer it. Nobody else's rows: the condition names the tenant. Call inside a scope.
     """
-    statement, names, converters = _form(model)
-    with prepared() as cursor:
+    statement, names, converters = _build_select(model)
+    with open_prepared_cursor() as cursor:
         cursor.execute(f"{statement} WHERE {condition}", values)
         found = [list(row) for row in cursor.fetchall()]
     for row in found:
@@ -63,7 +63,7 @@ def rows(model: type[M], condition: str, values: Sequence[Any]) -> list[M]:
     return [model.from_db(connection.alias, names, row) for row in found]
 
 
-def insert(model: type[models.Model], values: Sequence[Mapping[str, Any]]) -> None:
+def insert_rows(model: type[models.Model], values: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows that are given by attribute; what a row does not give is the field's default,
     nothing that a save would fill in.
 
@@ -83,7 +83,7 @@ def insert(model: type[models.Model], values: Sequence[Mapping[str, Any]]) -> No
     ]
     quote = connection.ops.quote_name
     table, columns = quote(model._meta.db_table), ", ".join(quote(str(f.column)) for f in fields)
-    with prepared() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} ({columns}) SELECT {columns} "  # noqa: S608  # the model's own names
             f"FROM json_populate_recordset(NULL::{table}, %s::json)",
@@ -92,7 +92,7 @@ def insert(model: type[models.Model], values: Sequence[Mapping[str, Any]]) -> No
 
 
 @lru_cache(maxsize=64)
-def squeezed(statement: str) -> str:
+def squeeze_statement(statement: str) -> str:
     """Without comments, and with single spaces: psycopg takes statements of more than 4,096
     characters apart anew each time. Not for one with two dashes or spaces within quotes."""
     lines = (line.partition("-- ")[0] for line in statement.splitlines())
@@ -100,7 +100,7 @@ def squeezed(statement: str) -> str:
 
 
 @cache
-def _form(
+def _build_select(
     model: type[models.Model],
 ) -> tuple[str, list[str], list[tuple[int, Callable[[Any, None, Any], Any]]]]:
     """The statement, the fields' names in its order, and by place what reads their values."""

@@ -10,13 +10,13 @@ class WebhooksConfig(AppConfig):
 
     def ready(self) -> None:
         from memoryhub import news
-        from memoryhub.pipeline.erasing import also_purge
-        from memoryhub.pipeline.tasks import ALSO_SWEPT
-        from memoryhub.webhooks.delivering import sweep
-        from memoryhub.webhooks.erasing import forget_replies
-        from memoryhub.webhooks.outbox import keep
+        from memoryhub.pipeline.erasure.erase_targets import register_purge
+        from memoryhub.pipeline.tasks import EXTRA_SWEEPS
+        from memoryhub.webhooks.dispatch import sweep_due_webhooks
+        from memoryhub.webhooks.outbox import record_news
+        from memoryhub.webhooks.services import erase_replies
 
-        news.listen(keep)
-        also_purge(forget_replies)
-        if sweep not in ALSO_SWEPT:
-            ALSO_SWEPT.append(sweep)
+        news.add_listener(record_news)
+        register_purge(erase_replies)
+        if sweep_due_webhooks not in EXTRA_SWEEPS:
+            EXTRA_SWEEPS.append(sweep_due_webhooks)

@@ -13,24 +13,24 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from memoryhub.news import Make, News
+from memoryhub.news import News, NewsFactory
 from memoryhub.tenants.models import Space
-from memoryhub.webhooks import naming
+from memoryhub.webhooks import event_names
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 
 
-def keep(tenant_id: UUID, make: Make) -> None:
+def record_news(tenant_id: UUID, make: NewsFactory) -> None:
     """Listens to `memoryhub.news`. Call inside the tenant's scope."""
     hooks = list(Webhook.objects.filter(is_active=True))
     if not hooks:
         return
-    wanted = [(news, names) for news in make() if (names := _asked(news, hooks))]
+    wanted = [(news, names) for news in make() if (names := _find_subscribers(news, hooks))]
     if not wanted:
         return
     now = timezone.now()
-    events = _written(tenant_id, [news for news, _ in wanted], now)
+    events = _write_events(tenant_id, [news for news, _ in wanted], now)
     deliveries = [
-        made(hook, event, name, now)
+        build_delivery(hook, event, name, now)
         for event, (_, names) in zip(events, wanted, strict=True)
         if event is not None
         for hook, name in names
@@ -39,7 +39,7 @@ def keep(tenant_id: UUID, make: Make) -> None:
     ring_on_commit(tenant_id, {each.webhook_id for each in deliveries})
 
 
-def made(hook: Webhook, event: WebhookEvent, name: str, now: datetime) -> Delivery:
+def build_delivery(hook: Webhook, event: WebhookEvent, name: str, now: datetime) -> Delivery:
     """A delivery that is due now, not yet stored."""
     return Delivery(
         tenant_id=hook.tenant_id,
@@ -51,17 +51,19 @@ def made(hook: Webhook, event: WebhookEvent, name: str, now: datetime) -> Delive
     )
 
 
-def _asked(news: News, hooks: Sequence[Webhook]) -> list[tuple[Webhook, str]]:
+def _find_subscribers(news: News, hooks: Sequence[Webhook]) -> list[tuple[Webhook, str]]:
     """Who wants to hear of it, and under which name."""
     found = []
     for hook in hooks:
-        name = naming.name_of(hook.style, news.kind, news.data)
+        name = event_names.find_event_name(hook.style, news.kind, news.data)
         if name in hook.events and hook.space_id in (None, news.space_id):
             found.append((hook, name))
     return found
 
 
-def _written(tenant_id: UUID, told: Sequence[News], now: datetime) -> list[WebhookEvent | None]:
+def _write_events(
+    tenant_id: UUID, told: Sequence[News], now: datetime
+) -> list[WebhookEvent | None]:
     """A row for each; None for what was told once before."""
     events = [
         WebhookEvent(
@@ -85,12 +87,12 @@ def _written(tenant_id: UUID, told: Sequence[News], now: datetime) -> list[Webho
 
 def ring_on_commit(tenant_id: UUID, webhooks: Iterable[UUID]) -> None:
     """Robust: what is committed is found by the sweep, whatever becomes of the doorbell."""
-    from memoryhub.webhooks.tasks import ring
+    from memoryhub.webhooks.tasks import ring_worker
 
     for webhook_id in webhooks:
-        transaction.on_commit(lambda each=webhook_id: ring(tenant_id, each), robust=True)  # type: ignore[misc]  # its default is the id
+        transaction.on_commit(lambda each=webhook_id: ring_worker(tenant_id, each), robust=True)  # type: ignore[misc]  # its default is the id
 
 
-def subject_of(space: Space | None) -> dict[str, str] | None:
+def render_space(space: Space | None) -> dict[str, str] | None:
     """A space as events name it."""
     return {"id": str(space.id), "subject": space.subject} if space else None

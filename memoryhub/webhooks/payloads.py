@@ -10,84 +10,88 @@ from typing import Any
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.models import Job
+from memoryhub.webhooks.event_names import TEST_EVENT
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
-from memoryhub.webhooks.naming import TEST
-from memoryhub.webhooks.outbox import subject_of
-from notes import registry
+from memoryhub.webhooks.outbox import render_space
+from notes.erasure.trace import collect_row_text
+from notes.history import row_kinds
 from notes.models import Proposal
-from notes.tracing import text_of
 
 LONGEST_TEXT, MOST_TURNS = 8_000, 100
-_ROWS = {"fact": "fact", "note": "note", "episode": "episode", "trait": "trait"} | {
+_ROW_TYPES = {"fact": "fact", "note": "note", "episode": "episode", "trait": "trait"} | {
     "block": "coreblock"
 }
 # Whose words are one column; the others' are all of them.
-_COLUMN = {"fact": "text", "coreblock": "value", "episode": "text"}
-_MEM0_EVENTS = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_delete": "DELETE"}
+_TEXT_COLUMNS = {"fact": "text", "coreblock": "value", "episode": "text"}
+_MEM0_OPERATIONS = {"memory_add": "ADD", "memory_update": "UPDATE", "memory_delete": "DELETE"}
 
 
-def body_of(delivery: Delivery) -> bytes:
+def build_body(delivery: Delivery) -> bytes:
     """What is sent. Call inside the tenant's scope."""
-    words = words_of(delivery.event) if delivery.webhook.content == Webhook.Content.TEXT else {}
-    return json.dumps(shown(delivery, words), ensure_ascii=False).encode("utf-8", "replace")
+    words = (
+        load_event_words(delivery.event) if delivery.webhook.content == Webhook.Content.TEXT else {}
+    )
+    return json.dumps(render_payload(delivery, words), ensure_ascii=False).encode(
+        "utf-8", "replace"
+    )
 
 
-def shown(delivery: Delivery, words: dict[str, Any]) -> dict[str, Any]:
+def render_payload(delivery: Delivery, words: dict[str, Any]) -> dict[str, Any]:
     """The payload, with these words or with none."""
     event = delivery.event
-    if delivery.webhook.style == Webhook.Style.MEM0 and event.kind != TEST:
-        return _as_mem0(delivery.name, event, words)
+    if delivery.webhook.style == Webhook.Style.MEM0 and event.kind != TEST_EVENT:
+        return _render_mem0_payload(delivery.name, event, words)
     return {
         "id": str(event.id),
         "type": delivery.name,
         "timestamp": event.occurred_at.isoformat(),
         "tenant_id": str(event.tenant_id),
-        "space": subject_of(event.space),
+        "space": render_space(event.space),
         "data": event.data | words,
     }
 
 
-def _as_mem0(name: str, event: WebhookEvent, words: dict[str, Any]) -> dict[str, Any]:
+def _render_mem0_payload(name: str, event: WebhookEvent, words: dict[str, Any]) -> dict[str, Any]:
     """The body their documentation shows, with the subject as `user_id`."""
     details: dict[str, Any] = {
         "id": event.data.get("lineage") or event.data.get("job_id") or str(event.id),
         "data": {"memory": words["text"]} if "text" in words else {},
-        "event": _MEM0_EVENTS.get(name, name),
+        "event": _MEM0_OPERATIONS.get(name, name),
     }
     if event.space is not None:
         details["user_id"] = event.space.subject
     return {"event_details": details}
 
 
-def words_of(event: WebhookEvent) -> dict[str, Any]:
+def load_event_words(event: WebhookEvent) -> dict[str, Any]:
     """The words that belong to it, as far as they are there still."""
     thing = event.kind.partition(".")[0]
-    if thing in _ROWS:
-        return _of_row(_ROWS[thing], event.data)
+    if thing in _ROW_TYPES:
+        return _load_row_words(_ROW_TYPES[thing], event.data)
     if thing == "turns":
-        return {"turns": _turns(event)}
+        return {"turns": _load_turns(event)}
     if thing == "conflict":
         proposals = Proposal.objects.filter(id=event.data["id"])
-        return _text(proposals.values_list("reason", flat=True).first())
+        return _render_text(proposals.values_list("reason", flat=True).first())
     if event.kind == "job.failed":
         jobs = Job.objects.filter(id=event.data["job_id"])
-        return _text(jobs.values_list("error", flat=True).first(), "error")
+        return _render_text(jobs.values_list("error", flat=True).first(), "error")
     return {}
 
 
-def _of_row(row_type: str, data: dict[str, Any]) -> dict[str, Any]:
-    row = registry.kind_of(row_type).model._default_manager.filter(pk=data["id"]).first()
+def _load_row_words(row_type: str, data: dict[str, Any]) -> dict[str, Any]:
+    row = row_kinds.get_row_kind(row_type).model._default_manager.filter(pk=data["id"]).first()
     if row is None:
         return {}
-    column = _COLUMN.get(row_type)
-    return _text(getattr(row, column) if column else text_of(row))
+    column = _TEXT_COLUMNS.get(row_type)
+    return _render_text(getattr(row, column) if column else collect_row_text(row))
 
 
-def _text(said: str | None, name: str = "text") -> dict[str, Any]:
+def _render_text(said: str | None, name: str = "text") -> dict[str, Any]:
     return {name: said[:LONGEST_TEXT]} if said else {}
 
 
-def _turns(event: WebhookEvent) -> list[dict[str, Any]]:
+def _load_turns(event: WebhookEvent) -> list[dict[str, Any]]:
     seqs = (event.data["first_seq"], event.data["last_seq"])
     rows = Turn.objects.filter(space=event.space, seq__range=seqs).order_by("seq")[:MOST_TURNS]
     return [

@@ -13,22 +13,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memoryhub.dialogues.messages import clean_text
-from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
-from memoryhub.languages import as_kept
+from memoryhub.errors import Conflict, InvalidInput, NotFound, VersionOutdated
+from memoryhub.languages import use_stored_language
 from memoryhub.tenants import audit
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.webhooks import delivering, naming, outbox, queue, targets
+from memoryhub.webhooks import dispatch, event_names, outbox, queue, targets
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 
 MOST_WEBHOOKS = 50  # a tenant
 NAME_LENGTH = 120
 MOST_OVERLAP = timedelta(days=30)
-BY_HAND = gettext_noop("Switched off by hand.")
+DISABLED_BY_HAND = gettext_noop("Switched off by hand.")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WebhookDraft:
     """A webhook as it was asked for. `space` None: of all spaces."""
 
     name: str
@@ -40,17 +40,17 @@ class Wanted:
 
 
 def create_webhook(
-    tenant_id: UUID, wanted: Wanted, actor: str, now: datetime
+    tenant_id: UUID, wanted: WebhookDraft, actor: str, now: datetime
 ) -> tuple[Webhook, str]:
     """(row, secret). The secret can't be shown again. Raises InvalidInput naming the field."""
     hook = Webhook(
         tenant_id=tenant_id,
-        name=_name(wanted.name),
-        url=_url(wanted.url),
+        name=_clean_name(wanted.name),
+        url=_check_url(wanted.url),
         space=wanted.space,
         style=wanted.style,
         content=wanted.content,
-        events=naming.checked(wanted.style, wanted.events),
+        events=event_names.clean_events(wanted.style, wanted.events),
         created_by=actor[:120],
         created_at=now,
         changed_at=now,
@@ -62,16 +62,16 @@ def create_webhook(
                 field="url",
             )
         hook.save(force_insert=True)
-        audit.note(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
-    return hook, delivering.secret(hook, hook.generation)
+        audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
+    return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
-def change_webhook(
+def update_webhook(
     tenant_id: UUID,
     webhook_id: UUID,
     now: datetime,
     *,
-    actor: str = audit.HUB,
+    actor: str = audit.HUB_ACTOR,
     version: int | None = None,
     **given: Any,
 ) -> Webhook:
@@ -81,14 +81,14 @@ def change_webhook(
     InvalidInput, and Outdated where it is not in the `version` that was read.
     """
     with tenant_scope(tenant_id):
-        hook = _locked(webhook_id, version)
-        values = {name: _read(hook, name, value) for name, value in given.items()}
+        hook = _lock_webhook(webhook_id, version)
+        values = {name: _check_value(hook, name, value) for name, value in given.items()}
         if values.get("is_active") and not hook.is_active:
             values |= {"disabled_because": "", "failures": 0, "given_up": 0, "quiet_until": None}
         elif values.get("is_active") is False and hook.is_active:
-            values["disabled_because"] = BY_HAND
-        _write(hook, now, **values)
-        audit.note(
+            values["disabled_because"] = DISABLED_BY_HAND
+        _update_columns(hook, now, **values)
+        audit.record_audit_entry(
             tenant_id, audit.Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
         )
         if hook.is_active:
@@ -97,7 +97,12 @@ def change_webhook(
 
 
 def rotate_secret(
-    tenant_id: UUID, webhook_id: UUID, now: datetime, overlap: timedelta, *, actor: str = audit.HUB
+    tenant_id: UUID,
+    webhook_id: UUID,
+    now: datetime,
+    overlap: timedelta,
+    *,
+    actor: str = audit.HUB_ACTOR,
 ) -> tuple[Webhook, str]:
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
@@ -105,52 +110,54 @@ def rotate_secret(
             _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}, field="overlap_hours"
         )
     with tenant_scope(tenant_id):
-        hook = _locked(webhook_id, None)
-        _write(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
-        audit.note(tenant_id, audit.Action.WEBHOOK_ROTATED, actor, hook.name)
-    return hook, delivering.secret(hook, hook.generation)
+        hook = _lock_webhook(webhook_id, None)
+        _update_columns(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
+        audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_ROTATED, actor, hook.name)
+    return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
-def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = audit.HUB) -> None:
+def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = audit.HUB_ACTOR) -> None:
     """With its deliveries. Raises NotFound."""
     with tenant_scope(tenant_id):
-        hook = webhook_of(webhook_id)
-        audit.note(tenant_id, audit.Action.WEBHOOK_DELETED, actor, hook.name, hook.url)
+        hook = get_webhook(webhook_id)
+        audit.record_audit_entry(
+            tenant_id, audit.Action.WEBHOOK_DELETED, actor, hook.name, hook.url
+        )
         hook.delete()
 
 
-def ping(tenant_id: UUID, webhook_id: UUID, now: datetime) -> Delivery:
+def ping_webhook(tenant_id: UUID, webhook_id: UUID, now: datetime) -> Delivery:
     """Send a test event at once, also while it is switched off, and give back what came of it.
 
     It is tried a single time. While another delivery is being sent it waits for its turn.
     Raises NotFound.
     """
     with tenant_scope(tenant_id):
-        hook = webhook_of(webhook_id)
+        hook = get_webhook(webhook_id)
         event = WebhookEvent.objects.create(
             tenant_id=tenant_id,
-            kind=naming.TEST,
+            kind=event_names.TEST_EVENT,
             space_id=hook.space_id,
             data={"webhook_id": str(hook.id)},
             occurred_at=now,
             created_at=now,
         )
-        made = outbox.made(hook, event, naming.TEST, now)
+        made = outbox.build_delivery(hook, event, event_names.TEST_EVENT, now)
         made.save(force_insert=True)
-        leased = queue.lease(made, now)
+        leased = queue.lease_delivery(made, now)
         if leased is None:
             outbox.ring_on_commit(tenant_id, [hook.id])
     if leased is not None:
-        with as_kept():  # as a worker does it
-            delivering.attempt(leased)
-    return delivery_of(tenant_id, made.id)
+        with use_stored_language():  # as a worker does it
+            dispatch.attempt_delivery(leased)
+    return get_delivery(tenant_id, made.id)
 
 
-def replay(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delivery:
+def replay_delivery(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delivery:
     """Send it again, with the same event id, and as often as a new one. Raises NotFound, and
     Conflict while it has not ended or the webhook is switched off."""
     with tenant_scope(tenant_id):
-        delivery = delivery_of(tenant_id, delivery_id)
+        delivery = get_delivery(tenant_id, delivery_id)
         if not delivery.webhook.is_active:
             raise Conflict(_("the webhook is switched off"), code="webhook_off")
         ended = Delivery.objects.filter(
@@ -160,10 +167,10 @@ def replay(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delivery:
             raise Conflict(_("it has not ended yet"), code="delivery_under_way")
         Webhook.objects.filter(id=delivery.webhook_id).update(quiet_until=None)
         outbox.ring_on_commit(tenant_id, [delivery.webhook_id])
-    return delivery_of(tenant_id, delivery_id)
+    return get_delivery(tenant_id, delivery_id)
 
 
-def webhook_of(webhook_id: UUID) -> Webhook:
+def get_webhook(webhook_id: UUID) -> Webhook:
     """Call inside the scope. Raises NotFound."""
     hook: Webhook | None = Webhook.objects.filter(id=webhook_id).first()
     if hook is None:
@@ -171,7 +178,7 @@ def webhook_of(webhook_id: UUID) -> Webhook:
     return hook
 
 
-def delivery_of(tenant_id: UUID, delivery_id: UUID) -> Delivery:
+def get_delivery(tenant_id: UUID, delivery_id: UUID) -> Delivery:
     """With its webhook and event. Raises NotFound."""
     with tenant_scope(tenant_id):
         rows = Delivery.objects.select_related("webhook", "event", "event__space")
@@ -181,40 +188,50 @@ def delivery_of(tenant_id: UUID, delivery_id: UUID) -> Delivery:
     return found
 
 
-def _locked(webhook_id: UUID, version: int | None) -> Webhook:
+def _lock_webhook(webhook_id: UUID, version: int | None) -> Webhook:
     hook: Webhook | None = Webhook.objects.select_for_update().filter(id=webhook_id).first()
     if hook is None:
         raise NotFound(_("There is no such webhook."))
     if version not in (None, hook.version):
-        raise Outdated(_("the webhook was changed since it was read"), version=hook.version)
+        raise VersionOutdated(_("the webhook was changed since it was read"), version=hook.version)
     return hook
 
 
-def _write(hook: Webhook, now: datetime, **values: Any) -> None:
+def _update_columns(hook: Webhook, now: datetime, **values: Any) -> None:
     for name, value in values.items():
         setattr(hook, name, value)
     hook.version, hook.changed_at = hook.version + 1, now
     hook.save(update_fields=[*values, "version", "changed_at"])
 
 
-def _read(hook: Webhook, name: str, value: Any) -> Any:
+def _check_value(hook: Webhook, name: str, value: Any) -> Any:
     if name == "name":
-        return _name(value)
+        return _clean_name(value)
     if name == "url":
-        return _url(value)
+        return _check_url(value)
     if name == "events":
-        return naming.checked(hook.style, value)
+        return event_names.clean_events(hook.style, value)
     return value
 
 
-def _name(given: str) -> str:
+def _clean_name(given: str) -> str:
     name = " ".join(clean_text(given).split())
     if not 1 <= len(name) <= NAME_LENGTH:
         raise InvalidInput(_("1 to %(limit)s characters") % {"limit": NAME_LENGTH}, field="name")
     return name
 
 
-def _url(given: str) -> str:
+def _check_url(given: str) -> str:
     allowed = settings.WEBHOOK_PRIVATE_NETWORKS
-    targets.checked(given, http=settings.WEBHOOK_ALLOW_HTTP, allowed=allowed)
+    targets.check_target_url(given, http=settings.WEBHOOK_ALLOW_HTTP, allowed=allowed)
     return given
+
+
+# What an erasure drops here: replies, in which a receiver may have said our words back.
+
+
+def erase_replies(space: Space, since: datetime) -> int:
+    """Of the tenant's deliveries from then on, whatever space they are of: a reply may tell of
+    another one. Call inside the scope."""
+    told = Delivery.objects.filter(created_at__gte=since).exclude(reply="")
+    return told.update(reply="")

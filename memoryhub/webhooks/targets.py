@@ -27,11 +27,11 @@ from memoryhub.errors import InvalidInput, MemoryHubError
 Address = IPv4Address | IPv6Address
 Networks = Sequence[IPv4Network | IPv6Network]
 LONGEST_URL = 2000
-_PORTS = {"https": 443, "http": 80}
+_DEFAULT_PORTS = {"https": 443, "http": 80}
 # Public by their numbers, and still a cloud's own service for the machine that asks.
-_METADATA = frozenset({ip_address("168.63.129.16")})
+_METADATA_ADDRESSES = frozenset({ip_address("168.63.129.16")})
 # Registered for special use, and not known as such to every release of Python.
-_RESERVED = tuple(
+_RESERVED_NETWORKS = tuple(
     ip_network(each)
     for each in (
         "192.0.0.0/24",
@@ -43,18 +43,18 @@ _RESERVED = tuple(
         "5f00::/16",
     )
 )
-_TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
-_COMPATIBLE = ip_network("::/96")
+_TRANSLATED_NETWORKS = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+_COMPATIBLE_NETWORK = ip_network("::/96")
 
 
-class Refused(MemoryHubError):
+class TargetRefused(MemoryHubError):
     """Nothing is sent there."""
 
     code = "target_refused"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RequestTarget:
     """An address taken apart. `path`: with the query."""
 
     scheme: str
@@ -66,22 +66,22 @@ class Target:
     def authority(self) -> str:
         """As the Host header has it."""
         name = f"[{self.host}]" if ":" in self.host else self.host
-        return name if self.port == _PORTS[self.scheme] else f"{name}:{self.port}"
+        return name if self.port == _DEFAULT_PORTS[self.scheme] else f"{name}:{self.port}"
 
 
-def networks(raw: str) -> Networks:
+def parse_networks(raw: str) -> Networks:
     """`10.0.5.0/24,127.0.0.1` as networks. Raises ValueError."""
     parts = (part.strip() for part in raw.split(","))
     return tuple(ip_network(part) for part in parts if part)
 
 
-def checked(url: str, *, http: bool, allowed: Networks) -> Target:
+def check_target_url(url: str, *, http: bool, allowed: Networks) -> RequestTarget:
     """The URL as a target, if it may be sent to as far as it alone tells. Raises InvalidInput."""
-    target = _parsed(url)
+    target = _parse_url(url)
     if target.scheme == "http" and not http:
         raise InvalidInput(_("only https:// is sent to"), field="url")
-    literal = _literal(target.host)
-    if literal is not None and (said := refusal(literal, allowed)):
+    literal = _parse_literal_address(target.host)
+    if literal is not None and (said := describe_refusal(literal, allowed)):
         raise InvalidInput(
             _("%(host)s is %(said)s: nothing is sent there") % {"host": target.host, "said": said},
             field="url",
@@ -89,7 +89,7 @@ def checked(url: str, *, http: bool, allowed: Networks) -> Target:
     return target
 
 
-def _parsed(url: str) -> Target:
+def _parse_url(url: str) -> RequestTarget:
     if not url or len(url) > LONGEST_URL:
         raise InvalidInput(_("1 to %(limit)s characters") % {"limit": LONGEST_URL}, field="url")
     if not (url.isascii() and url.isprintable()) or " " in url or "\\" in url:
@@ -99,45 +99,45 @@ def _parsed(url: str) -> Target:
         port = parts.port
     except ValueError:
         raise InvalidInput(_("this is no URL"), field="url") from None
-    if parts.scheme not in _PORTS or not parts.hostname:
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
         raise InvalidInput(_("a URL that begins with https:// and names a host"), field="url")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(_("without a name or password in it"), field="url")
     if parts.fragment or port == 0:
         raise InvalidInput(_("without a fragment, with a port from 1"), field="url")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(parts.scheme, parts.hostname, port or _PORTS[parts.scheme], path)
+    return RequestTarget(parts.scheme, parts.hostname, port or _DEFAULT_PORTS[parts.scheme], path)
 
 
-def _literal(host: str) -> Address | None:
+def _parse_literal_address(host: str) -> Address | None:
     try:
         return ip_address(host)
     except ValueError:
         return None
 
 
-def resolve(target: Target, allowed: Networks) -> str:
+def resolve_address(target: RequestTarget, allowed: Networks) -> str:
     """The address to connect to. Raises Refused when any address of the name is not public, and
     OSError when it has none."""
     found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     addresses = [str(each[4][0]) for each in found]
     for address in addresses:
-        if said := refusal(ip_address(address), allowed):
-            raise Refused(f"{target.host} is {address}, which is {said}")
+        if said := describe_refusal(ip_address(address), allowed):
+            raise TargetRefused(f"{target.host} is {address}, which is {said}")
     return addresses[0]
 
 
-def refusal(address: Address, allowed: Networks) -> str:
+def describe_refusal(address: Address, allowed: Networks) -> str:
     """Why nothing is sent to this address, in words; "" if it may be."""
-    for inner in _meant(address):
+    for inner in _unwrap_address(address):
         if any(inner.version == net.version and inner in net for net in allowed):
             continue
-        if said := _private(inner):
+        if said := _describe_private(inner):
             return said
     return ""
 
 
-def _meant(address: Address) -> list[Address]:
+def _unwrap_address(address: Address) -> list[Address]:
     """The address and, where another is wrapped in it, that one: both have to be public, but a
     wrapping that only translates is judged by what is inside."""
     if isinstance(address, IPv4Address):
@@ -149,22 +149,22 @@ def _meant(address: Address) -> list[Address]:
         return [address.sixtofour]
     if address.teredo:
         return [address, *address.teredo]
-    if any(address in net for net in _TRANSLATED):
+    if any(address in net for net in _TRANSLATED_NETWORKS):
         return [IPv4Address(int(address) & 0xFFFFFFFF)]
-    if address in _COMPATIBLE and int(address) > 1:
+    if address in _COMPATIBLE_NETWORK and int(address) > 1:
         return [IPv4Address(int(address) & 0xFFFFFFFF)]
     return [address]
 
 
-def _private(address: Address) -> str:
+def _describe_private(address: Address) -> str:
     if address.is_loopback:
         return _("this machine itself")
-    if address.is_link_local or address in _METADATA:
+    if address.is_link_local or address in _METADATA_ADDRESSES:
         return _("link-local, as clouds' metadata are")
     if address.is_multicast:
         return _("a group, not a host")
     if not address.is_global or address.is_reserved or getattr(address, "is_site_local", False):
         return _("private or reserved")
-    if any(address in net for net in _RESERVED):
+    if any(address in net for net in _RESERVED_NETWORKS):
         return _("reserved")
     return ""

@@ -9,7 +9,7 @@ import structlog
 from celery import shared_task
 from kombu.exceptions import KombuError
 
-from memoryhub.webhooks import delivering
+from memoryhub.webhooks import dispatch
 
 log = structlog.get_logger()
 
@@ -18,11 +18,11 @@ log = structlog.get_logger()
 def deliver(tenant_id: str, webhook_id: str) -> None:
     """Send what is due to a webhook; what is left over is rung for again."""
     ids = UUID(tenant_id), UUID(webhook_id)
-    if delivering.run_webhook(*ids) == delivering.MOST_AT_ONCE:
-        ring(*ids)
+    if dispatch.send_due_deliveries(*ids) == dispatch.MOST_AT_ONCE:
+        ring_worker(*ids)
 
 
-def ring(tenant_id: UUID, webhook_id: UUID) -> bool:
+def ring_worker(tenant_id: UUID, webhook_id: UUID) -> bool:
     """Tell a worker. False when the broker is gone, which is only a delay: see `sweep`."""
     try:
         deliver.apply_async((str(tenant_id), str(webhook_id)))

@@ -1,6 +1,6 @@
 """One full-text index instead of two: a window holds all the words of its turn.
 
-The words looked for may be fewer than those ranked by: see memoryhub/recall/narrowing.py.
+The words looked for may be fewer than those ranked by: see memoryhub/recall/candidates/common_words.py.
 """
 
 from __future__ import annotations

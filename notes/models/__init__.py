@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from notes.models.abstractions import Episode, Segment, SegmentPage
 from notes.models.associations import Link, Note
-from notes.models.base import COUNTERS, Derived, Retained
+from notes.models.base import COUNTER_COLUMNS, Derived, Retained
 from notes.models.claims import Entity, Fact, Relation
 from notes.models.history import Derivation, EvolutionEvent, Receipt, Revision, Tombstone
 from notes.models.index import IndexEntry
@@ -15,7 +15,7 @@ from notes.models.pages import Chain, Page
 from notes.models.review import Feedback, Fingerprint, Proposal, ReviewRule, Risk
 
 __all__ = [
-    "COUNTERS",
+    "COUNTER_COLUMNS",
     "Chain",
     "Derivation",
     "Derived",

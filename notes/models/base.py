@@ -52,7 +52,7 @@ class Retained(models.Model):
 
 # Columns that reading or a sweep's own book-keeping changes: no revision is written for them
 # (I6, I11).
-COUNTERS = frozenset(
+COUNTER_COLUMNS = frozenset(
     {
         "strength",
         "last_recall_at",

@@ -13,7 +13,7 @@ from notes.models.history import EvolutionEvent
 
 
 class Risk(models.TextChoices):
-    """What saying yes puts at stake: see `notes.risk`."""
+    """What saying yes puts at stake: see `notes.facts.risk`."""
 
     LOW = "low", _("Low")
     MEDIUM = "medium", _("Medium")

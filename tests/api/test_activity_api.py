@@ -35,7 +35,7 @@ def admin(tenant: Tenant, client_of: Client) -> APIClient:
     return client_of(tenant, "admin")
 
 
-def told(client: APIClient, path: str, column: str, **asked: Any) -> list[Any]:
+def list_column(client: APIClient, path: str, column: str, **asked: Any) -> list[Any]:
     """A column of a list's page."""
     if "filter" in asked:
         asked["filter"] = json.dumps(asked["filter"])
@@ -72,7 +72,7 @@ def test_a_request_tells_its_route_how_it_ended_and_with_which_key(
             "key": "support bot",
         }
     ]
-    assert told(admin, REQUESTS, "key", cursor=page["next"]) == [None], "its key is gone"
+    assert list_column(admin, REQUESTS, "key", cursor=page["next"]) == [None], "its key is gone"
 
 
 def test_requests_are_found_by_all_that_the_console_finds_them_by(
@@ -92,14 +92,14 @@ def test_requests_are_found_by_all_that_the_console_finds_them_by(
         ({"OR": [{"request_id": "deadbeef"}, {"route": {"icontains": "OLD"}}]}, {"failed", "old"}),
         ({"key": None}, {"slow", "refused", "failed", "old"}),
     ):
-        assert set(told(admin, REQUESTS, "route", filter=narrow)) == routes, narrow
+        assert set(list_column(admin, REQUESTS, "route", filter=narrow)) == routes, narrow
 
 
 def test_an_entry_is_of_the_request_that_was_answered(tenant: Tenant, admin: APIClient) -> None:
-    from api import request_log
+    from api.core import request_log
 
     asked = admin.get("/api/v1/spaces")
-    request_log.flush()
+    request_log.flush_entries()
     (row,) = admin.get(REQUESTS).json()["items"]
     assert (row["route"], row["request_id"]) == ("api/v1/spaces", asked["X-Request-Id"])
     with tenant_scope(tenant.id):
@@ -143,14 +143,23 @@ def test_the_audit_is_narrowed_turned_and_read_page_by_page(
             make_event(spaces[day % 2], kind="undo", reason=f"day {day}", created_at=at)
         make_receipt(tenant, reason="day 6", created_at=MAY + timedelta(days=6))
     mine = {"reason": {"contains": "day"}}
-    assert told(admin, AUDIT, "reason", filter={**mine, "area": "erasure"}) == ["day 6"]
-    assert told(admin, AUDIT, "reason", filter={"subject": "ana"}) == ["day 4", "day 2", "day 0"]
+    assert list_column(admin, AUDIT, "reason", filter={**mine, "area": "erasure"}) == ["day 6"]
+    assert list_column(admin, AUDIT, "reason", filter={"subject": "ana"}) == [
+        "day 4",
+        "day 2",
+        "day 0",
+    ]
     of_rui = {"subject": {"icontains": "RU"}, **mine}
-    assert told(admin, AUDIT, "reason", filter=of_rui) == ["day 5", "day 3", "day 1"]
+    assert list_column(admin, AUDIT, "reason", filter=of_rui) == ["day 5", "day 3", "day 1"]
     others = {"NOT": {"subject": "ana"}, **mine}
-    assert told(admin, AUDIT, "reason", filter=others) == ["day 6", "day 5", "day 3", "day 1"]
-    assert told(admin, AUDIT, "reason", filter={**mine, "subject": None}) == ["day 6"]
-    backwards = told(admin, AUDIT, "reason", filter=mine, reverse="true")
+    assert list_column(admin, AUDIT, "reason", filter=others) == [
+        "day 6",
+        "day 5",
+        "day 3",
+        "day 1",
+    ]
+    assert list_column(admin, AUDIT, "reason", filter={**mine, "subject": None}) == ["day 6"]
+    backwards = list_column(admin, AUDIT, "reason", filter=mine, reverse="true")
     assert backwards == [f"day {n}" for n in range(7)]
     seen: list[str] = []
     asked = {"limit": "3", "fields": "reason", "filter": json.dumps(mine)}

@@ -8,9 +8,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import Tenant
-from tests.api.test_hostile import ANSWER, HALF, post, refused
+from tests.api.test_hostile import ANSWER, HALF, get_field_error, post_json
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def asked(tenant: Tenant) -> dict[str, Any]:
 
 
 def test_an_answer_names_its_sources(api: APIClient, asked: dict[str, Any]) -> None:
-    response = post(api, ANSWER, asked | {"session": "evening", "explain": True})
+    response = post_json(api, ANSWER, asked | {"session": "evening", "explain": True})
     assert response.status_code == 200
     given = response.json()
     assert "Porto" in given["text"]
@@ -37,13 +37,15 @@ def test_an_answer_names_its_sources(api: APIClient, asked: dict[str, Any]) -> N
 
 
 def test_to_ask_twice_is_to_get_the_same(api: APIClient, asked: dict[str, Any]) -> None:
-    first, second = (post(api, ANSWER, asked).json() for _ in range(2))
+    first, second = (post_json(api, ANSWER, asked).json() for _ in range(2))
     assert first["text"] == second["text"]
     assert [c["id"] for c in first["citations"]] == [c["id"] for c in second["citations"]]
 
 
 def test_what_is_not_known_is_said(api: APIClient, asked: dict[str, Any]) -> None:
-    given = post(api, ANSWER, asked | {"question": "What is the boiling point of tungsten?"}).json()
+    given = post_json(
+        api, ANSWER, asked | {"question": "What is the boiling point of tungsten?"}
+    ).json()
     assert given["abstained"] is True
     assert given["citations"] == []
     assert given["text"]
@@ -72,26 +74,26 @@ def test_what_is_not_known_is_said(api: APIClient, asked: dict[str, Any]) -> Non
 def test_what_is_wrong_is_named(
     api: APIClient, asked: dict[str, Any], wrong: dict[str, Any], status: int, field: str
 ) -> None:
-    refused(post(api, ANSWER, asked | wrong), status, field)
+    get_field_error(post_json(api, ANSWER, asked | wrong), status, field)
 
 
 @pytest.mark.parametrize("wrong", [{"subject": "rui"}, {"session": "morning"}])
 def test_unknown_names_are_not_found(
     api: APIClient, asked: dict[str, Any], wrong: dict[str, Any]
 ) -> None:
-    response = post(api, ANSWER, asked | wrong)
+    response = post_json(api, ANSWER, asked | wrong)
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 def test_E31_a_long_question_is_read_in_part(api: APIClient, asked: dict[str, Any]) -> None:
-    given = post(api, ANSWER, asked | {"question": "Where does Ana live? " * 5000}).json()
+    given = post_json(api, ANSWER, asked | {"question": "Where does Ana live? " * 5000}).json()
     assert given["query_truncated"] is True
     assert given["text"]
 
 
 def test_odd_characters_do_no_harm(api: APIClient, asked: dict[str, Any]) -> None:
     for question in ("Where does Ana li\0ve?", "🙂🙂", "?", "[m1] {", "\u202e\u0301", "а́б́"):
-        assert post(api, ANSWER, asked | {"question": question}).status_code == 200
+        assert post_json(api, ANSWER, asked | {"question": question}).status_code == 200
 
 
 def test_only_post_is_served(api: APIClient) -> None:

@@ -81,7 +81,7 @@ def test_a_shape_that_takes_the_empty_text_takes_it_once(described: dict[str, An
 def test_every_operation_has_examples_of_its_shape(described: dict[str, Any]) -> None:
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
-            shown = list(_shown(operation))
+            shown = list(_list_examples(operation))
             assert shown, (path, method)
             for shape, example in shown:
                 whole = {**shape, "components": described["components"]}
@@ -89,7 +89,7 @@ def test_every_operation_has_examples_of_its_shape(described: dict[str, Any]) ->
                 assert faults == [], (path, method)
 
 
-def _shown(operation: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+def _list_examples(operation: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """Every example of what is sent or answered, with the schema it stands beside."""
     answers = [each for s, each in operation["responses"].items() if s.startswith("2")]
     assert answers

@@ -9,8 +9,8 @@ from typing import Any
 from django.urls import URLPattern
 from rest_framework.test import APIClient
 
-from api.columns import Resource
-from api.resources.base import ListView, RowView, TenantListView, TenantRowView
+from api.rows.columns import Resource
+from api.rows.read_views import SpaceListView, SpaceRowView, TenantListView, TenantRowView
 from api.urls import urlpatterns
 from memoryhub.tenants.models import Tenant
 from tests.api.conftest import Client
@@ -20,7 +20,7 @@ from tests.support import api_scene
 BARE = {"feedback", "policy-versions", "tenant-policy-versions"}
 
 
-def routes(*kinds: type[Any]) -> Iterator[tuple[str, Resource]]:
+def list_routes(*kinds: type[Any]) -> Iterator[tuple[str, Resource]]:
     """Names of the routes whose view is of one of these kinds, with what they show."""
     for route in urlpatterns:
         assert isinstance(route, URLPattern)
@@ -33,19 +33,19 @@ def routes(*kinds: type[Any]) -> Iterator[tuple[str, Resource]]:
 def test_every_list_has_totals_pages_filters_and_sparse_fields(
     tenant: Tenant, client_of: Client
 ) -> None:
-    rows, admin = api_scene.of_every_kind(tenant), client_of(tenant, "admin")
-    lists = dict(routes(ListView, TenantListView))
+    rows, admin = api_scene.make_row_of_every_kind(tenant), client_of(tenant, "admin")
+    lists = dict(list_routes(SpaceListView, TenantListView))
     assert len(lists) > 30
     empty = set()
     for name, resource in lists.items():
-        path = api_scene.path(name, rows, subject="ana")
+        path = api_scene.build_route_path(name, rows, subject="ana")
         page = admin.get(path).json()
         assert set(page) == {"items", "total", "next"}, name
         if not page["items"]:
             empty.add(name)
             continue
         assert set(page["items"][0]) == set(resource.columns), name
-        _in_pages(admin, path, page)
+        _check_paging(admin, path, page)
         first = page["items"][0]["id"]
         narrow = {"filter": json.dumps({"id": first}), "fields": "id"}
         assert admin.get(path, narrow).json()["items"] == [{"id": first}], name
@@ -54,7 +54,7 @@ def test_every_list_has_totals_pages_filters_and_sparse_fields(
     assert empty == BARE
 
 
-def _in_pages(admin: APIClient, path: str, page: dict[str, Any]) -> None:
+def _check_paging(admin: APIClient, path: str, page: dict[str, Any]) -> None:
     """One a page, they are the same, and the total is told with each."""
     asked, seen = {"limit": "1"}, []
     while asked:
@@ -66,11 +66,11 @@ def _in_pages(admin: APIClient, path: str, page: dict[str, Any]) -> None:
 
 
 def test_every_row_has_an_etag_and_sparse_fields(tenant: Tenant, client_of: Client) -> None:
-    rows, admin = api_scene.of_every_kind(tenant), client_of(tenant, "admin")
-    single = dict(routes(RowView, TenantRowView))
+    rows, admin = api_scene.make_row_of_every_kind(tenant), client_of(tenant, "admin")
+    single = dict(list_routes(SpaceRowView, TenantRowView))
     assert len(single) >= 20
     for name in single:
-        path = api_scene.path(name, rows, subject="ana")
+        path = api_scene.build_route_path(name, rows, subject="ana")
         answer = admin.get(path)
         assert answer.status_code == 200, name
         again = admin.get(path, headers={"If-None-Match": answer["ETag"]})

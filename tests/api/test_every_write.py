@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from memoryhub.tenants.models import Tenant
 from tests.api.conftest import Client
-from tests.api.test_strangers import BODIES, ROUTES, a_file
+from tests.api.test_strangers import BODIES, ROUTES, make_empty_export
 from tests.support import api_scene
 
 # What is asked with a body and changes nothing.
@@ -31,7 +31,7 @@ BEFORE: dict[str, tuple[list[str], tuple[str, ...]]] = {
 }
 
 
-def body_of(name: str, rows: dict[str, Any]) -> Any:
+def make_write_body(name: str, rows: dict[str, Any]) -> Any:
     """One that is carried out on these rows."""
     fact = str(rows["fact"].id)
     golden = {"text": "Where?", "expected": [{"kind": "fact", "id": fact}]}
@@ -45,40 +45,44 @@ def body_of(name: str, rows: dict[str, Any]) -> Any:
     return fitting.get(name, BODIES.get(name, {}))
 
 
-def sent(client: APIClient, name: str, path: str, body: Any, key: str) -> Any:
+def send_write(client: APIClient, name: str, path: str, body: Any, key: str) -> Any:
     given = {"Idempotency-Key": key}
     if name == "import-export":
-        return client.generic("POST", path, a_file(), "application/x-ndjson", headers=given)
+        return client.generic(
+            "POST", path, make_empty_export(), "application/x-ndjson", headers=given
+        )
     return client.generic("POST", path, json.dumps(body), "application/json", headers=given)
 
 
-def path_to(name: str, client: APIClient, rows: dict[str, Any]) -> str:
+def prepare_path(name: str, client: APIClient, rows: dict[str, Any]) -> str:
     """The path of the write, when all is done that has to be before."""
     steps, place = BEFORE.get(name, ([], ()))
     made = ""
     for step in steps:
-        answer = sent(client, step, _of_row(step, rows, made), body_of(step, rows), step)
+        answer = send_write(
+            client, step, _build_row_path(step, rows, made), make_write_body(step, rows), step
+        )
         assert answer.status_code == 200, answer.content
         made = reduce(getitem, place, answer.json())
-    return _of_row(name, rows, made)
+    return _build_row_path(name, rows, made)
 
 
-def _of_row(name: str, rows: dict[str, Any], made: str) -> str:
-    path = api_scene.path(name, rows, subject="ana")
-    return path.replace(str(api_scene.row_of(name, rows)), made) if made else path
+def _build_row_path(name: str, rows: dict[str, Any], made: str) -> str:
+    path = api_scene.build_route_path(name, rows, subject="ana")
+    return path.replace(str(api_scene.get_row_id(name, rows)), made) if made else path
 
 
 @pytest.mark.parametrize("name", WRITES)
 def test_X5_a_write_sent_twice_with_a_key_is_done_once(
     tenant: Tenant, client_of: Client, name: str
 ) -> None:
-    rows, admin = api_scene.of_every_kind(tenant), client_of(tenant, "admin")
-    path, body = path_to(name, admin, rows), body_of(name, rows)
-    first, again = (sent(admin, name, path, body, "once") for _ in range(2))
+    rows, admin = api_scene.make_row_of_every_kind(tenant), client_of(tenant, "admin")
+    path, body = prepare_path(name, admin, rows), make_write_body(name, rows)
+    first, again = (send_write(admin, name, path, body, "once") for _ in range(2))
     assert first.status_code in (200, 202), first.content
     assert "Idempotent-Replayed" not in first
     assert again["Idempotent-Replayed"] == "true"
     assert again.status_code == first.status_code
     if name != "import-export":
-        other = sent(admin, name, path, body | {"reason": "another"}, "once")
+        other = send_write(admin, name, path, body | {"reason": "another"}, "once")
         assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")

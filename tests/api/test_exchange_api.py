@@ -11,15 +11,15 @@ from rest_framework.test import APIClient
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
-from tests.support.api_scene import of_every_kind
-from tests.support.exchanging import changed, parsed, said_in
+from tests.support.api_scene import make_row_of_every_kind
+from tests.support.export_files import change_export_file, normalise_export_file, parse_lines
 
 LINES = "application/x-ndjson"
 
 
 @pytest.fixture
 def admin(tenant: Tenant, client_of: Any) -> APIClient:
-    of_every_kind(tenant)
+    make_row_of_every_kind(tenant)
     made: APIClient = client_of(tenant, "admin")
     return made
 
@@ -30,33 +30,33 @@ def other(db: None, client_of: Any) -> APIClient:
     return made
 
 
-def exported(client: APIClient, path: str = "/api/v1/spaces/ana/export") -> bytes:
+def download_export(client: APIClient, path: str = "/api/v1/spaces/ana/export") -> bytes:
     answer = client.get(path)
     assert answer.status_code == 200
     assert answer["Content-Type"] == LINES
     return b"".join(answer)
 
 
-def sent(client: APIClient, data: bytes, query: str = "", **headers: str) -> Any:
+def upload_export(client: APIClient, data: bytes, query: str = "", **headers: str) -> Any:
     raw: Any = data  # its stubs know of text alone
     return client.generic("POST", f"/api/v1/import?{query}", raw, LINES, headers=headers)
 
 
 def test_a_subject_goes_from_one_tenant_to_another(admin: APIClient, other: APIClient) -> None:
-    data = exported(admin)
-    rehearsed = sent(other, data, "dry_run=true").json()
+    data = download_export(admin)
+    rehearsed = upload_export(other, data, "dry_run=true").json()
     assert other.get("/api/v1/spaces").json()["total"] == 0
-    done = sent(other, data).json()
+    done = upload_export(other, data).json()
     assert done["counts"] == rehearsed["counts"]
     assert (rehearsed["dry_run"], done["dry_run"]) == (True, False)
-    assert said_in(exported(other))[2:] == said_in(data)[2:]
-    assert sent(other, data).json()["code"] == "not_empty"
-    assert sent(other, data, "subject=eva").json()["spaces"][0]["subject"] == "eva"
+    assert normalise_export_file(download_export(other))[2:] == normalise_export_file(data)[2:]
+    assert upload_export(other, data).json()["code"] == "not_empty"
+    assert upload_export(other, data, "subject=eva").json()["spaces"][0]["subject"] == "eva"
 
 
 def test_all_of_a_tenant_goes_as_well(admin: APIClient, other: APIClient) -> None:
-    data = exported(admin, "/api/v1/export?embeddings=true")
-    report = sent(other, data).json()
+    data = download_export(admin, "/api/v1/export?embeddings=true")
+    report = upload_export(other, data).json()
     assert [each["subject"] for each in report["spaces"]] == ["ana"]
     assert report["counts"]["receipt"] == 1
 
@@ -72,9 +72,9 @@ def test_the_download_has_a_name(admin: APIClient, tenant: Tenant) -> None:
 
 
 def test_a_bad_line_is_a_problem_that_names_it(admin: APIClient, other: APIClient) -> None:
-    file = changed(exported(admin), ("turn", {"role": "king"}))
+    file = change_export_file(download_export(admin), ("turn", {"role": "king"}))
     line = next(n for n, each in enumerate(file.splitlines(), 1) if b'"king"' in each)
-    answer = sent(other, file)
+    answer = upload_export(other, file)
     told = answer.json()
     assert answer.status_code == 422
     assert answer["Content-Type"] == "application/problem+json"
@@ -85,7 +85,7 @@ def test_a_bad_line_is_a_problem_that_names_it(admin: APIClient, other: APIClien
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"{}", b"\0", b"\xff\n", b"[1]\n[2]\n", b"7"])
 def test_what_is_no_file_of_an_export_is_refused(other: APIClient, data: bytes) -> None:
-    answer = sent(other, data)
+    answer = upload_export(other, data)
     assert answer.status_code in (411, 422)
     assert answer["Content-Type"] == "application/problem+json"
 
@@ -97,13 +97,13 @@ def test_only_lines_are_taken(other: APIClient) -> None:
 
 @pytest.mark.parametrize("name", ["dry_run", "restore_erased"])
 def test_flags_are_true_or_false(other: APIClient, name: str) -> None:
-    answer = sent(other, b"{}\n", f"{name}=perhaps")
+    answer = upload_export(other, b"{}\n", f"{name}=perhaps")
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, name)
 
 
 def test_a_file_has_its_limit(other: APIClient, settings: Any) -> None:
     settings.MAX_IMPORT_BYTES = 10
-    answer = sent(other, b'{"format": "memoryhub-export"}\n')
+    answer = upload_export(other, b'{"format": "memoryhub-export"}\n')
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
@@ -111,7 +111,7 @@ def test_a_file_may_be_larger_than_other_bodies(
     admin: APIClient, other: APIClient, settings: Any
 ) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
-    assert sent(other, exported(admin)).status_code == 200
+    assert upload_export(other, download_export(admin)).status_code == 200
 
 
 def test_a_key_of_one_subject_takes_out_that_one_and_brings_in_nothing(
@@ -120,23 +120,23 @@ def test_a_key_of_one_subject_takes_out_that_one_and_brings_in_nothing(
     with tenant_scope(tenant.id):
         space = Space.objects.get()
     bound = client_of(tenant, "admin", space=space)
-    data = exported(bound)
-    assert parsed(data)[1]["subject"] == "ana"
+    data = download_export(bound)
+    assert parse_lines(data)[1]["subject"] == "ana"
     assert bound.get("/api/v1/export").status_code == 404
-    assert sent(bound, data, "subject=eva").status_code == 404
+    assert upload_export(bound, data, "subject=eva").status_code == 404
 
 
 def test_sent_twice_with_a_key_it_is_done_once(admin: APIClient, other: APIClient) -> None:
-    data = exported(admin)
-    first = sent(other, data, **{"Idempotency-Key": "one"})
-    again = sent(other, data, **{"Idempotency-Key": "one"})
+    data = download_export(admin)
+    first = upload_export(other, data, **{"Idempotency-Key": "one"})
+    again = upload_export(other, data, **{"Idempotency-Key": "one"})
     assert first.json() == again.json()
     assert again["Idempotent-Replayed"] == "true"
-    answer = sent(other, data, "dry_run=true", **{"Idempotency-Key": "one"})
+    answer = upload_export(other, data, "dry_run=true", **{"Idempotency-Key": "one"})
     assert answer.json()["code"] == "idempotency_key_reused"
 
 
 def test_names_of_strangers_ids_are_no_oracle(admin: APIClient, other: APIClient) -> None:
     """A subject's name may be an id: another tenant's is not found by it."""
-    told = json.loads(exported(admin).splitlines()[1])
+    told = json.loads(download_export(admin).splitlines()[1])
     assert other.get(f"/api/v1/spaces/{told['id']}/export").status_code == 404

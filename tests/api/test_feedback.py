@@ -8,23 +8,23 @@ from uuid import UUID, uuid4
 import pytest
 from rest_framework.test import APIClient
 
-from memoryhub.pipeline import erasing
+from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Fact
 from tests.support import api_scene
+from tests.support.database_scan import find_tables_with_word
 from tests.support.factories import MAY, make_recall
-from tests.support.scan import places_of
 
 S = "/api/v1/spaces/ana"
 
 
 @pytest.fixture
 def rows(tenant: Tenant) -> dict[str, Any]:
-    return api_scene.of_every_kind(tenant)
+    return api_scene.make_row_of_every_kind(tenant)
 
 
-def on(row: Any, verdict: str | None, **more: Any) -> dict[str, Any]:
+def make_feedback_body(row: Any, verdict: str | None, **more: Any) -> dict[str, Any]:
     return {
         "kind": row._meta.model_name,
         "memory_id": str(row.id),
@@ -32,7 +32,7 @@ def on(row: Any, verdict: str | None, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def say(api: APIClient, body: dict[str, Any]) -> Any:
+def post_feedback(api: APIClient, body: dict[str, Any]) -> Any:
     return api.post(f"{S}/feedback/set", body, format="json")
 
 
@@ -42,12 +42,12 @@ def test_a_word_on_a_recalled_memory_is_kept_with_its_question(
     with tenant_scope(tenant.id):
         recall = make_recall(rows["space"], "chess?", rows["fact"], rows["turn"])
         events = EvolutionEvent.objects.count()
-    body = on(rows["fact"], "wrong", recall_id=str(recall.id), comment="She moved.")
-    told = say(api, body).json()["feedback"]
+    body = make_feedback_body(rows["fact"], "wrong", recall_id=str(recall.id), comment="She moved.")
+    told = post_feedback(api, body).json()["feedback"]
     assert (told["verdict"], told["comment"]) == ("wrong", "She moved.")
     assert told["recall_id"] == str(recall.id)
     assert told["actor"].startswith("key mh_")
-    say(api, on(rows["turn"], "positive", recall_id=str(recall.id)))
+    post_feedback(api, make_feedback_body(rows["turn"], "positive", recall_id=str(recall.id)))
     listed = api.get(f"{S}/feedback").json()
     assert [(i["kind"], i["verdict"]) for i in listed["items"]] == [
         ("turn", "positive"),
@@ -64,12 +64,12 @@ def test_a_word_on_a_recalled_memory_is_kept_with_its_question(
 def test_the_latest_word_of_each_key_counts_and_can_be_taken_back(
     api: APIClient, client_of: Any, rows: dict[str, Any], tenant: Tenant
 ) -> None:
-    say(api, on(rows["note"], "positive"))
-    say(api, on(rows["note"], "negative", comment="Old."))
-    say(client_of(tenant), on(rows["note"], "very_negative"))
+    post_feedback(api, make_feedback_body(rows["note"], "positive"))
+    post_feedback(api, make_feedback_body(rows["note"], "negative", comment="Old."))
+    post_feedback(client_of(tenant), make_feedback_body(rows["note"], "very_negative"))
     verdicts = [i["verdict"] for i in api.get(f"{S}/feedback").json()["items"]]
     assert verdicts == ["very_negative", "negative"]
-    assert say(api, on(rows["note"], None)).json() == {"feedback": None}
+    assert post_feedback(api, make_feedback_body(rows["note"], None)).json() == {"feedback": None}
     assert [i["verdict"] for i in api.get(f"{S}/feedback").json()["items"]] == ["very_negative"]
 
 
@@ -78,11 +78,18 @@ def test_a_recall_that_did_not_show_the_memory_is_refused_and_one_not_logged_is_
 ) -> None:
     with tenant_scope(tenant.id):
         recall = make_recall(rows["space"], "chess?", rows["turn"])
-    refused = say(api, on(rows["fact"], "positive", recall_id=str(recall.id)))
+    refused = post_feedback(
+        api, make_feedback_body(rows["fact"], "positive", recall_id=str(recall.id))
+    )
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == "recall_id"
     assert api.get(f"{S}/feedback").json()["total"] == 0
-    assert say(api, on(rows["fact"], "positive", recall_id=str(uuid4()))).status_code == 200
+    assert (
+        post_feedback(
+            api, make_feedback_body(rows["fact"], "positive", recall_id=str(uuid4()))
+        ).status_code
+        == 200
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,24 +110,24 @@ def test_a_recall_that_did_not_show_the_memory_is_refused_and_one_not_logged_is_
 def test_what_is_no_word_is_refused_naming_the_field(
     api: APIClient, rows: dict[str, Any], wrong: dict[str, Any], field: str
 ) -> None:
-    answer = say(api, on(rows["fact"], "positive") | wrong)
+    answer = post_feedback(api, make_feedback_body(rows["fact"], "positive") | wrong)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == field
 
 
 def test_nuls_are_stripped_from_a_comment(api: APIClient, rows: dict[str, Any]) -> None:
-    told = say(api, on(rows["fact"], "negative", comment="a\0b")).json()
+    told = post_feedback(api, make_feedback_body(rows["fact"], "negative", comment="a\0b")).json()
     assert told["feedback"]["comment"] == "ab"
 
 
 def test_memories_of_nobody_of_others_and_of_another_kind_are_not_found(
     api: APIClient, rows: dict[str, Any], tenant: Tenant
 ) -> None:
-    other = api_scene.of_every_kind(tenant, "rui")["fact"]
-    unknown = on(rows["fact"], "positive", memory_id=str(UUID(int=1)))
-    mistaken = on(rows["fact"], "positive", kind="note")
-    for body in (on(other, "positive"), unknown, mistaken):
-        assert say(api, body).status_code == 404
+    other = api_scene.make_row_of_every_kind(tenant, "rui")["fact"]
+    unknown = make_feedback_body(rows["fact"], "positive", memory_id=str(UUID(int=1)))
+    mistaken = make_feedback_body(rows["fact"], "positive", kind="note")
+    for body in (make_feedback_body(other, "positive"), unknown, mistaken):
+        assert post_feedback(api, body).status_code == 404
     assert api.get(f"{S}/feedback").json()["total"] == 0
 
 
@@ -128,9 +135,9 @@ def test_what_is_erased_takes_the_words_on_it_along(
     api: APIClient, rows: dict[str, Any], tenant: Tenant
 ) -> None:
     for name in ("turn", "fact"):
-        say(api, on(rows[name], "wrong", comment="not Aldebaran"))
-    target = erasing.Target("turns", (rows["turn"].id,))
-    erasing.execute(rows["space"], target, "eva", MAY)
+        post_feedback(api, make_feedback_body(rows[name], "wrong", comment="not Aldebaran"))
+    target = erase_targets.ErasureTarget("turns", (rows["turn"].id,))
+    erase_targets.execute_erasure(rows["space"], target, "eva", MAY)
     assert api.get(f"{S}/feedback").json()["total"] == 0
     with tenant_scope(tenant.id):
-        assert places_of("Aldebaran") == []
+        assert find_tables_with_word("Aldebaran") == []

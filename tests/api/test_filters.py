@@ -9,7 +9,17 @@ from django.db.models import Q
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.filters import And, Field, Fields, Not, Or, Test, leaves, parse, to_q
+from api.rows.filters import (
+    And,
+    FieldTest,
+    FilterField,
+    FilterFields,
+    Not,
+    Or,
+    build_condition,
+    list_tests,
+    parse_filter,
+)
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
@@ -18,13 +28,13 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.support.factories import MAY, make_space
 
-FIELDS: Fields = {
-    "name": Field("text", "external_id"),
-    "said": Field("time", "occurred_at"),
-    "place": Field("number", "seq"),
-    "people": Field("list", "space__speakers"),
-    "page": Field("text", "derivations__child_type"),
-    "metadata": Field("object", "metadata"),
+FIELDS: FilterFields = {
+    "name": FilterField("text", "external_id"),
+    "said": FilterField("time", "occurred_at"),
+    "place": FilterField("number", "seq"),
+    "people": FilterField("list", "space__speakers"),
+    "page": FilterField("text", "derivations__child_type"),
+    "metadata": FilterField("object", "metadata"),
 }
 SAID: dict[str, dict[str, Any]] = {
     "a": {"team": "red", "size": 3, "tags": ["x", "y"]},
@@ -89,7 +99,7 @@ def turns(tenant: Tenant) -> Any:
     ],
 )
 def test_rows_that_pass(turns: Any, raw: dict[str, Any], found: str) -> None:
-    rows = turns.filter(to_q(parse(raw, FIELDS), FIELDS)).order_by("seq")
+    rows = turns.filter(build_condition(parse_filter(raw, FIELDS), FIELDS)).order_by("seq")
     assert "".join(rows.values_list("external_id", flat=True)) == found
 
 
@@ -129,7 +139,7 @@ def test_rows_that_pass(turns: Any, raw: dict[str, Any], found: str) -> None:
 )
 def test_what_is_refused_names_the_place(raw: Any, field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        parse(raw, FIELDS)
+        parse_filter(raw, FIELDS)
     assert refused.value.field == field
 
 
@@ -138,22 +148,22 @@ def test_a_filter_has_its_limits() -> None:
     for _ in range(10):
         deep = {"NOT": deep}
     with pytest.raises(InvalidInput, match="at most 10 levels"):
-        parse(deep, FIELDS)
+        parse_filter(deep, FIELDS)
     with pytest.raises(InvalidInput, match="at most 100 tests"):
-        parse({"OR": [{"name": "a"}] * 101}, FIELDS)
+        parse_filter({"OR": [{"name": "a"}] * 101}, FIELDS)
 
 
 def test_an_unknown_name_is_told_those_there_are() -> None:
     with pytest.raises(InvalidInput, match="AND, OR, NOT, metadata, name, page"):
-        parse({"user": 1}, FIELDS)
+        parse_filter({"user": 1}, FIELDS)
 
 
 def test_the_tree_of_a_filter() -> None:
-    node = parse({"AND": [{"name": "a"}, {"NOT": [{"place": {"gt": 1}}]}]}, FIELDS)
+    node = parse_filter({"AND": [{"name": "a"}, {"NOT": [{"place": {"gt": 1}}]}]}, FIELDS)
     assert node == And(
-        (And((Test("name", "eq", "a"),)), Not(Or((And((Test("place", "gt", 1),)),))))
+        (And((FieldTest("name", "eq", "a"),)), Not(Or((And((FieldTest("place", "gt", 1),)),))))
     )
-    assert [(test.name, negated) for test, negated in leaves(node)] == [
+    assert [(test.name, negated) for test, negated in list_tests(node)] == [
         ("name", False),
         ("place", True),
     ]
@@ -173,15 +183,15 @@ json = st.recursive(
 )
 
 
-def refused_at(raw: Any) -> str | None:
+def find_refused_place(raw: Any) -> str | None:
     """The place a filter is refused at; None when it becomes a condition."""
     try:
-        node = parse(raw, FIELDS)
+        node = parse_filter(raw, FIELDS)
     except InvalidInput as refused:
         return refused.field
-    return None if isinstance(to_q(node, FIELDS), Q) else "no condition"
+    return None if isinstance(build_condition(node, FIELDS), Q) else "no condition"
 
 
 @given(json)
 def test_whatever_is_sent_is_a_condition_or_refused(raw: Any) -> None:
-    assert (refused_at(raw) or "filters").startswith("filters")
+    assert (find_refused_place(raw) or "filters").startswith("filters")

@@ -22,16 +22,16 @@ def fact(tenant: Tenant) -> Fact:
         return make_fact(make_space(tenant, "ana"), "Ana lives in Porto")
 
 
-def body(fact_id: Any, **more: Any) -> dict[str, Any]:
+def make_question_body(fact_id: Any, **more: Any) -> dict[str, Any]:
     return {"text": "Where?", "expected": [{"kind": "fact", "id": str(fact_id)}], **more}
 
 
 def test_a_question_is_saved_changed_and_taken_away(api: APIClient, fact: Fact) -> None:
-    made = api.post(f"{G}/new", body(fact.id, tags=["home"]), format="json").json()
+    made = api.post(f"{G}/new", make_question_body(fact.id, tags=["home"]), format="json").json()
     row = made["golden_question"]
     assert (row["text"], row["tags"]) == ("Where?", ["home"])
     assert row["created_by"].startswith("key mh_")
-    change = body(fact.id, text="Where does Ana live?")
+    change = make_question_body(fact.id, text="Where does Ana live?")
     changed = api.post(f"{G}/{row['id']}/change", change, format="json").json()
     assert changed["golden_question"]["text"] == "Where does Ana live?"
     assert api.get(G).json()["total"] == 1
@@ -56,11 +56,11 @@ def test_a_question_is_saved_changed_and_taken_away(api: APIClient, fact: Fact) 
 def test_a_bad_question_is_refused(
     api: APIClient, fact: Fact, change: dict[str, Any], field: str
 ) -> None:
-    answer = api.post(f"{G}/new", body(fact.id) | change, format="json")
+    answer = api.post(f"{G}/new", make_question_body(fact.id) | change, format="json")
     assert answer.status_code == 422, answer.content
     assert answer.json()["errors"][0]["field"] == field
     assert api.get(G).json()["total"] == 0
 
 
 def test_what_the_subject_does_not_hold_is_not_found(api: APIClient, fact: Fact) -> None:
-    assert api.post(f"{G}/new", body(uuid4()), format="json").status_code == 404
+    assert api.post(f"{G}/new", make_question_body(uuid4()), format="json").status_code == 404

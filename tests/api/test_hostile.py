@@ -13,8 +13,8 @@ from psycopg import errors as sqlstates
 from rest_framework.request import Request
 from rest_framework.test import APIClient
 
-from api.problems import exception_handler
-from memoryhub.dialogues.messages import Message, checked
+from api.core.problems import exception_handler
+from memoryhub.dialogues.messages import Message, check_messages
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Tenant
@@ -25,20 +25,20 @@ ANSWER = "/api/v1/answer"
 HALF = "\ud800"
 
 
-def said(**more: Any) -> dict[str, Any]:
+def make_add_body(**more: Any) -> dict[str, Any]:
     return {"subject": "ana", "messages": [{"content": "Hello there."}], **more}
 
 
-def message(**more: Any) -> dict[str, Any]:
-    return said(messages=[{"content": "Hello there.", **more}])
+def make_message_body(**more: Any) -> dict[str, Any]:
+    return make_add_body(messages=[{"content": "Hello there.", **more}])
 
 
-def post(client: APIClient, path: str, body: object, **headers: str) -> Any:
+def post_json(client: APIClient, path: str, body: object, **headers: str) -> Any:
     """As ASCII JSON: a lone surrogate travels as its escape."""
     return client.post(path, json.dumps(body), content_type="application/json", headers=headers)
 
 
-def refused(answer: Any, status: int, field: str) -> str:
+def get_field_error(answer: Any, status: int, field: str) -> str:
     """The message for the one field at fault."""
     assert answer.status_code == status, answer.content
     assert answer["Content-Type"] == "application/problem+json"
@@ -47,28 +47,28 @@ def refused(answer: Any, status: int, field: str) -> str:
     return str(error["message"])
 
 
-def nested(levels: int) -> dict[str, Any]:
+def make_nested_object(levels: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for _ in range(levels - 1):
         found = {"in": found}
     return found
 
 
-def turns(tenant: Tenant) -> list[Turn]:
+def list_turns(tenant: Tenant) -> list[Turn]:
     with tenant_scope(tenant.id):
         return list(Turn.objects.select_related("session"))
 
 
 def test_E3_nuls_in_names_are_stripped(api: APIClient, tenant: Tenant) -> None:
-    body = said(session="tri\0p", agent="Hu\0b", subject="a\0na")
-    assert post(api, ADD, body).status_code == 202
-    (turn,) = turns(tenant)
+    body = make_add_body(session="tri\0p", agent="Hu\0b", subject="a\0na")
+    assert post_json(api, ADD, body).status_code == 202
+    (turn,) = list_turns(tenant)
     assert (turn.session.external_id, turn.agent) == ("trip", "Hub")
 
 
 def test_names_are_measured_as_they_are_stored(api: APIClient) -> None:
     """Composing makes this letter two."""
-    assert refused(post(api, ADD, said(agent="\u0958" * 100)), 422, "agent")
+    assert get_field_error(post_json(api, ADD, make_add_body(agent="\u0958" * 100)), 422, "agent")
 
 
 BAD_METADATA = [
@@ -77,8 +77,8 @@ BAD_METADATA = [
     {"a": [{"b": HALF}]},
     {HALF: 1},
     {"a": "x" * 70_000},
-    nested(33),
-    nested(300),
+    make_nested_object(33),
+    make_nested_object(300),
 ]
 
 
@@ -86,51 +86,53 @@ BAD_METADATA = [
 def test_metadata_that_cannot_be_kept_is_refused(
     api: APIClient, tenant: Tenant, metadata: dict[str, Any]
 ) -> None:
-    assert refused(post(api, ADD, said(metadata=metadata)), 422, "metadata")
-    answer = post(api, ADD, message(metadata=metadata))
+    assert get_field_error(post_json(api, ADD, make_add_body(metadata=metadata)), 422, "metadata")
+    answer = post_json(api, ADD, make_message_body(metadata=metadata))
     assert "messages[0].metadata" in answer.json()["errors"][0]["field"]
     assert answer.status_code == 422
     with pytest.raises(InvalidInput) as caught:
-        checked([Message("user", "Hello there.", metadata=metadata)])
+        check_messages([Message("user", "Hello there.", metadata=metadata)])
     assert caught.value.field == "messages[0].metadata"
-    assert turns(tenant) == []
+    assert list_turns(tenant) == []
 
 
 def test_limits_of_metadata_are_named(api: APIClient) -> None:
-    assert "65536 bytes" in refused(
-        post(api, ADD, said(metadata={"a": "x" * 70_000})), 422, "metadata"
+    assert "65536 bytes" in get_field_error(
+        post_json(api, ADD, make_add_body(metadata={"a": "x" * 70_000})), 422, "metadata"
     )
-    assert "32 levels" in refused(post(api, ADD, said(metadata=nested(33))), 422, "metadata")
+    assert "32 levels" in get_field_error(
+        post_json(api, ADD, make_add_body(metadata=make_nested_object(33))), 422, "metadata"
+    )
 
 
 def test_metadata_within_the_limits_is_kept_as_it_is(api: APIClient, tenant: Tenant) -> None:
-    metadata = nested(32) | {"a": r"\u0000", "b": "x" * 60_000, "c": [None, 1.5, "é"]}
-    assert post(api, ADD, said(metadata=metadata)).status_code == 202
-    assert turns(tenant)[0].metadata == metadata
+    metadata = make_nested_object(32) | {"a": r"\u0000", "b": "x" * 60_000, "c": [None, 1.5, "é"]}
+    assert post_json(api, ADD, make_add_body(metadata=metadata)).status_code == 202
+    assert list_turns(tenant)[0].metadata == metadata
 
 
 def test_metadata_is_measured_together(api: APIClient) -> None:
     """The message's own is added to the shared one."""
-    body = message(metadata={"a": "x" * 40_000}) | {"metadata": {"b": "x" * 40_000}}
-    refused(post(api, ADD, body), 422, "messages[0].metadata")
+    body = make_message_body(metadata={"a": "x" * 40_000}) | {"metadata": {"b": "x" * 40_000}}
+    get_field_error(post_json(api, ADD, body), 422, "messages[0].metadata")
 
 
 def test_a_number_beyond_all_numbers_is_refused(api: APIClient) -> None:
-    body = json.dumps(said(metadata={"a": 7})).replace("7", "1e999")
-    refused(api.post(ADD, body, content_type="application/json"), 422, "metadata")
+    body = json.dumps(make_add_body(metadata={"a": 7})).replace("7", "1e999")
+    get_field_error(api.post(ADD, body, content_type="application/json"), 422, "metadata")
 
 
 @pytest.mark.parametrize(
     ("path", "body", "field"),
     [
-        (ADD, said(subject=HALF), "subject"),
-        (ADD, said(session=HALF), "session"),
-        (ADD, said(agent=HALF), "agent"),
-        (ADD, message(content=HALF), "messages[0].content"),
-        (ADD, message(role=HALF), "messages[0].role"),
-        (ADD, message(speaker=HALF), "messages[0].speaker"),
-        (ADD, message(external_id=HALF), "messages[0].external_id"),
-        (ADD, message(timestamp=HALF), "messages[0].timestamp"),
+        (ADD, make_add_body(subject=HALF), "subject"),
+        (ADD, make_add_body(session=HALF), "session"),
+        (ADD, make_add_body(agent=HALF), "agent"),
+        (ADD, make_message_body(content=HALF), "messages[0].content"),
+        (ADD, make_message_body(role=HALF), "messages[0].role"),
+        (ADD, make_message_body(speaker=HALF), "messages[0].speaker"),
+        (ADD, make_message_body(external_id=HALF), "messages[0].external_id"),
+        (ADD, make_message_body(timestamp=HALF), "messages[0].timestamp"),
         (SEARCH, {"subject": HALF, "query": "Hello"}, "subject"),
         (SEARCH, {"subject": "ana", "query": HALF}, "query"),
         (SEARCH, {"subject": "ana", "query": "Hello", "kinds": [HALF]}, "kinds[0]"),
@@ -140,34 +142,41 @@ def test_a_number_beyond_all_numbers_is_refused(api: APIClient) -> None:
 def test_half_a_surrogate_pair_is_no_text(
     api: APIClient, path: str, body: dict[str, Any], field: str
 ) -> None:
-    refused(post(api, path, body), 422, field)
+    get_field_error(post_json(api, path, body), 422, field)
 
 
 @pytest.mark.parametrize("text", [{"content": HALF}, {"speaker": HALF}, {"external_id": HALF}])
 def test_nor_is_it_for_callers_inside(text: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        checked([Message(**{"role": "user", "content": "Hello there."} | text)])
+        check_messages([Message(**{"role": "user", "content": "Hello there."} | text)])
     assert caught.value.field == f"messages[0].{next(iter(text))}"
 
 
 @pytest.mark.parametrize("key", [HALF, "\0", "x" * 201])
 def test_an_idempotency_key_is_printable(api: APIClient, key: str) -> None:
-    refused(post(api, ADD, said(), **{"Idempotency-Key": key}), 422, "Idempotency-Key")
+    get_field_error(
+        post_json(api, ADD, make_add_body(), **{"Idempotency-Key": key}), 422, "Idempotency-Key"
+    )
 
 
 def test_nesting_beside_the_fields_does_no_harm(api: APIClient) -> None:
     for levels in (50, 300, 700):
-        answer = post(api, ADD, said(more=nested(levels)), **{"Idempotency-Key": f"k-{levels}"})
+        answer = post_json(
+            api,
+            ADD,
+            make_add_body(more=make_nested_object(levels)),
+            **{"Idempotency-Key": f"k-{levels}"},
+        )
         assert answer.status_code in (200, 202, 400)
 
 
 @pytest.mark.parametrize("state", ["%00", "weird", "DONE", "%ED%A0%80"])
 def test_unknown_states_of_jobs_are_refused(api: APIClient, state: str) -> None:
-    assert "queued" in refused(api.get(f"{JOBS}?state={state}"), 422, "state")
+    assert "queued" in get_field_error(api.get(f"{JOBS}?state={state}"), 422, "state")
 
 
 def test_jobs_of_a_state(api: APIClient) -> None:
-    post(api, ADD, said())
+    post_json(api, ADD, make_add_body())
     assert api.get(f"{JOBS}?state=queued").json()["total"] == 1
     assert api.get(f"{JOBS}?state=dead").json()["total"] == 0
 
@@ -201,14 +210,14 @@ def test_a_body_of_unknown_length_is_asked_for_its_length(api: APIClient) -> Non
 
 def test_too_large_a_body_is_a_problem(api: APIClient, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2000
-    answer = post(api, ADD, message(content="x" * 3000))
+    answer = post_json(api, ADD, make_message_body(content="x" * 3000))
     assert answer.status_code == 413
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["code"] == "too_large"
 
 
 def test_one_id_for_two_texts_is_refused(api: APIClient, tenant: Tenant) -> None:
-    body = said(
+    body = make_add_body(
         messages=[
             {"content": "Hello there.", "external_id": "m-1"},
             {"content": "Hello there."},
@@ -216,23 +225,25 @@ def test_one_id_for_two_texts_is_refused(api: APIClient, tenant: Tenant) -> None
             {"content": "Goodbye.", "external_id": "m-1"},
         ]
     )
-    refused(post(api, ADD, body), 422, "messages[3].external_id")
-    assert turns(tenant) == []
+    get_field_error(post_json(api, ADD, body), 422, "messages[3].external_id")
+    assert list_turns(tenant) == []
 
 
 def test_the_same_message_twice_in_a_call_is_one(api: APIClient, tenant: Tenant) -> None:
     twice = {"content": "Hello there.", "external_id": "m-1"}
-    assert post(api, ADD, said(messages=[twice, twice])).status_code == 202
-    assert len(turns(tenant)) == 1
+    assert post_json(api, ADD, make_add_body(messages=[twice, twice])).status_code == 202
+    assert len(list_turns(tenant)) == 1
 
 
 def test_E31_long_queries_are_read_in_part_and_larger_ones_refused(api: APIClient) -> None:
-    post(api, ADD, said())
-    answer = post(api, SEARCH, {"subject": "ana", "query": "Hello again. " * 2000})
+    post_json(api, ADD, make_add_body())
+    answer = post_json(api, SEARCH, {"subject": "ana", "query": "Hello again. " * 2000})
     assert answer.json()["query_truncated"] is True
-    refused(post(api, SEARCH, {"subject": "ana", "query": "x" * 1_100_000}), 413, "query")
-    refused(post(api, SEARCH, {"subject": "ana", "query": "\0 "}), 422, "query")
-    assert post(api, SEARCH, {"subject": "ana", "query": "Hel\0lo"}).status_code == 200
+    get_field_error(
+        post_json(api, SEARCH, {"subject": "ana", "query": "x" * 1_100_000}), 413, "query"
+    )
+    get_field_error(post_json(api, SEARCH, {"subject": "ana", "query": "\0 "}), 422, "query")
+    assert post_json(api, SEARCH, {"subject": "ana", "query": "Hel\0lo"}).status_code == 200
 
 
 def database_error(cause: Exception) -> OperationalError:

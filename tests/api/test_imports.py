@@ -130,6 +130,6 @@ def test_a_repetition_tells_how_far_the_import_is(
     body, headers = {"source": "mem0", "content": json.dumps(MEM0)}, {"Idempotency-Key": "k"}
     waiting = api.post(PATH, body, "json", headers=headers)
     assert waiting.status_code == 202
-    runs.work(tenant.id, UUID(waiting.json()["id"]))
+    runs.work_on_run(tenant.id, UUID(waiting.json()["id"]))
     done = api.post(PATH, body, "json", headers=headers)
     assert (done.status_code, done.json()["state"]) == (200, "done")

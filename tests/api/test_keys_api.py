@@ -17,17 +17,17 @@ from memoryhub.tenants.services import create_key, ensure_space
 KEYS = "/api/v1/keys"
 
 
-def bearer(key: str) -> APIClient:
+def make_key_client(key: str) -> APIClient:
     return APIClient(headers={"Authorization": f"Bearer {key}"})
 
 
-def rotate(admin: APIClient, row: ApiKey, **body: Any) -> Any:
+def post_rotation(admin: APIClient, row: ApiKey, **body: Any) -> Any:
     return admin.post(f"{KEYS}/{row.id}/rotate", body, format="json")
 
 
 def test_keys_are_listed_without_their_secrets(client_of: Any, tenant: Tenant) -> None:
     row, secret = create_key(tenant, "backend", ["read"])
-    bearer(secret).get("/api/v1/spaces")
+    make_key_client(secret).get("/api/v1/spaces")
     answer = client_of(tenant, "admin").get(KEYS)
     shown = next(each for each in answer.json()["items"] if each["id"] == str(row.id))
     assert (shown["name"], shown["scopes"]) == ("backend", ["read"])
@@ -40,29 +40,31 @@ def test_a_rotated_key_works_beside_the_new_one_for_a_while(client_of: Any, tena
     with tenant_scope(tenant.id):
         space = ensure_space(tenant.id, "ana")
     row, old = create_key(tenant, "backend", ["write"], space=space)
-    made = rotate(client_of(tenant, "admin"), row, overlap_hours=2)
+    made = post_rotation(client_of(tenant, "admin"), row, overlap_hours=2)
     assert made["Cache-Control"] == "no-store"
     new = made.json()
     assert (new["name"], new["scopes"], new["subject"]) == ("backend", ["write"], "ana")
-    assert [bearer(key).get("/api/v1/spaces").status_code for key in (old, new["key"])] == [200] * 2
+    assert [
+        make_key_client(key).get("/api/v1/spaces").status_code for key in (old, new["key"])
+    ] == [200] * 2
     later = timezone.now() + timedelta(hours=3)
-    assert keys.find(old, later) is None
-    assert keys.find(new["key"], later) is not None
+    assert keys.find_live_key(old, later) is None
+    assert keys.find_live_key(new["key"], later) is not None
 
 
 def test_without_an_overlap_the_old_key_ends_at_once(client_of: Any, tenant: Tenant) -> None:
     row, old = create_key(tenant, "backend", ["read"])
-    rotate(client_of(tenant, "admin"), row, overlap_hours=0)
-    assert bearer(old).get("/api/v1/spaces").status_code == 401
+    post_rotation(client_of(tenant, "admin"), row, overlap_hours=0)
+    assert make_key_client(old).get("/api/v1/spaces").status_code == 401
 
 
 def test_a_key_that_is_over_is_not_rotated(client_of: Any, tenant: Tenant) -> None:
     admin = client_of(tenant, "admin")
     row, secret = create_key(tenant, "backend", ["read"])
     assert admin.post(f"{KEYS}/{row.id}/revoke").json()["revoked_at"]
-    assert bearer(secret).get("/api/v1/spaces").status_code == 401
-    assert rotate(admin, row).json()["code"] == "key_over"
-    assert rotate(admin, row, overlap_hours=721).status_code == 422
+    assert make_key_client(secret).get("/api/v1/spaces").status_code == 401
+    assert post_rotation(admin, row).json()["code"] == "key_over"
+    assert post_rotation(admin, row, overlap_hours=721).status_code == 422
 
 
 def test_an_admin_key_of_one_subject_reaches_only_that_ones(client_of: Any, tenant: Tenant) -> None:
@@ -71,11 +73,11 @@ def test_an_admin_key_of_one_subject_reaches_only_that_ones(client_of: Any, tena
     row, _ = create_key(tenant, "of the tenant", ["read"])
     bound = client_of(tenant, "admin", space=space)
     assert bound.get(KEYS).json()["total"] == 1
-    assert rotate(bound, row).status_code == 404
+    assert post_rotation(bound, row).status_code == 404
     assert bound.post(f"{KEYS}/{row.id}/revoke").status_code == 404
 
 
-def make(admin: APIClient, **body: Any) -> Any:
+def post_new_key(admin: APIClient, **body: Any) -> Any:
     headers = {"Idempotency-Key": body.pop("once", "")}
     body = {"name": "bot", "scopes": ["read"]} | body
     return admin.post(f"{KEYS}/new", body, format="json", headers=headers)
@@ -85,9 +87,9 @@ def test_a_new_key_works_within_its_scopes_and_subject(client_of: Any, tenant: T
     with tenant_scope(tenant.id):
         ensure_space(tenant.id, "ana")
         ensure_space(tenant.id, "rui")
-    made = make(client_of(tenant, "admin"), subject="ana")
+    made = post_new_key(client_of(tenant, "admin"), subject="ana")
     assert made["Cache-Control"] == "no-store"
-    key = bearer(made.json()["key"])
+    key = make_key_client(made.json()["key"])
     assert [each["subject"] for each in key.get("/api/v1/spaces").json()["items"]] == ["ana"]
     assert key.get("/api/v1/spaces/rui").status_code == 404
     said = {"subject": "ana", "messages": [{"content": "Hello."}]}
@@ -97,10 +99,10 @@ def test_a_new_key_works_within_its_scopes_and_subject(client_of: Any, tenant: T
 def test_a_new_key_ends_when_it_was_said_to(client_of: Any, tenant: Tenant) -> None:
     admin = client_of(tenant, "admin")
     until = timezone.now() + timedelta(hours=1)
-    made = make(admin, expires_at=until.isoformat()).json()
-    assert keys.find(made["key"], timezone.now()) is not None
-    assert keys.find(made["key"], until) is None
-    past = make(admin, expires_at="2020-01-01T00:00:00Z")
+    made = post_new_key(admin, expires_at=until.isoformat()).json()
+    assert keys.find_live_key(made["key"], timezone.now()) is not None
+    assert keys.find_live_key(made["key"], until) is None
+    past = post_new_key(admin, expires_at="2020-01-01T00:00:00Z")
     assert past.json()["errors"][0]["field"] == "expires_at"
 
 
@@ -108,7 +110,7 @@ def test_a_repetition_makes_no_second_key_and_tells_no_secret(
     client_of: Any, tenant: Tenant
 ) -> None:
     admin = client_of(tenant, "admin")
-    first, again = make(admin, once="k").json(), make(admin, once="k").json()
+    first, again = post_new_key(admin, once="k").json(), post_new_key(admin, once="k").json()
     assert first["key"]
     assert again == first | {"key": None}
     assert admin.get(KEYS).json()["total"] == 2
@@ -122,13 +124,13 @@ def test_an_admin_key_of_one_subject_makes_keys_of_that_one(client_of: Any, tena
         space = ensure_space(tenant.id, "ana")
         ensure_space(tenant.id, "rui")
     bound = client_of(tenant, "admin", space=space)
-    assert make(bound).json()["subject"] == "ana"
-    assert make(bound, subject="rui").status_code == 404
+    assert post_new_key(bound).json()["subject"] == "ana"
+    assert post_new_key(bound, subject="rui").status_code == 404
 
 
 def test_what_is_no_key_is_not_made(client_of: Any, tenant: Tenant) -> None:
     admin = client_of(tenant, "admin")
-    assert make(admin, name=" \0").json()["errors"][0]["field"] == "name"
-    assert make(admin, scopes=[]).json()["errors"][0]["field"] == "scopes"
-    assert make(admin, scopes=["root"]).json()["errors"][0]["field"] == "scopes[0]"
-    assert make(admin, subject="nobody").status_code == 404
+    assert post_new_key(admin, name=" \0").json()["errors"][0]["field"] == "name"
+    assert post_new_key(admin, scopes=[]).json()["errors"][0]["field"] == "scopes"
+    assert post_new_key(admin, scopes=["root"]).json()["errors"][0]["field"] == "scopes[0]"
+    assert post_new_key(admin, subject="nobody").status_code == 404

@@ -34,7 +34,7 @@ def space(tenant: Tenant) -> Space:
     return made
 
 
-def told(client: APIClient, **asked: Any) -> list[str]:
+def list_fact_texts(client: APIClient, **asked: Any) -> list[str]:
     answer = client.get(FACTS, asked)
     assert answer.status_code == 200, answer.content
     return [fact["text"] for fact in answer.json()["items"]]
@@ -69,13 +69,16 @@ def test_what_is_written_meanwhile_moves_no_page(api: APIClient, space: Space) -
     first = api.get(FACTS, {"limit": 2}).json()
     with tenant_scope(space.tenant_id):
         make_fact(space, "newer", asserted_at=MAY + timedelta(days=30))
-    assert told(api, limit=2, cursor=first["next"]) == ["fact 4", "fact 3"]
+    assert list_fact_texts(api, limit=2, cursor=first["next"]) == ["fact 4", "fact 3"]
 
 
 def test_the_order_can_be_turned_round(api: APIClient, space: Space) -> None:
     page = api.get(f"{FACTS}?limit=2&reverse=true").json()
     assert [fact["text"] for fact in page["items"]] == ["fact 2", "fact 3"]
-    assert told(api, limit=2, reverse="true", cursor=page["next"]) == ["fact 4", "fact 5"]
+    assert list_fact_texts(api, limit=2, reverse="true", cursor=page["next"]) == [
+        "fact 4",
+        "fact 5",
+    ]
     wrong = api.get(FACTS, {"cursor": page["next"]})  # of the list the other way round
     assert wrong.status_code == 422
     assert wrong.json()["errors"][0]["field"] == "cursor"
@@ -90,8 +93,8 @@ def test_only_the_columns_asked_for_are_shown(api: APIClient, space: Space) -> N
 
 
 def test_what_was_so_is_told_when_asked_for(api: APIClient, space: Space) -> None:
-    assert len(told(api, status="all")) == 7
-    assert told(api, as_of=(MAY + timedelta(minutes=30)).isoformat()) == ["fact 0"]
+    assert len(list_fact_texts(api, status="all")) == 7
+    assert list_fact_texts(api, as_of=(MAY + timedelta(minutes=30)).isoformat()) == ["fact 0"]
     both = api.get(FACTS, {"status": "all", "as_of": MAY.isoformat()})
     assert both.json()["errors"][0]["field"] == "as_of"
 
@@ -113,7 +116,7 @@ def test_what_was_so_is_told_when_asked_for(api: APIClient, space: Space) -> Non
 def test_filters_join_conditions(
     api: APIClient, space: Space, filter_: dict[str, Any], found: list[str]
 ) -> None:
-    assert told(api, filter=json.dumps(filter_)) == found
+    assert list_fact_texts(api, filter=json.dumps(filter_)) == found
 
 
 BAD_FILTERS = [
@@ -171,20 +174,26 @@ def test_a_row_has_an_etag_and_is_not_sent_twice(api: APIClient, space: Space) -
 def test_a_list_takes_as_many_queries_for_one_row_as_for_many(
     api: APIClient, tenant: Tenant, space: Space
 ) -> None:
-    rows = api_scene.of_every_kind(tenant, "rui")
+    rows = api_scene.make_row_of_every_kind(tenant, "rui")
     names = ("turns", "facts", "events", "fact", "spaces", "space")
     api.get("/api/v1/spaces")  # the key's last use is written once a minute
-    before = {name: _queries(api, api_scene.path(name, rows, subject="rui")) for name in names}
+    before = {
+        name: _count_queries(api, api_scene.build_route_path(name, rows, subject="rui"))
+        for name in names
+    }
     with tenant_scope(tenant.id):
         rui = Space.objects.get(subject="rui")
         make_turns(rui, *(f"line {n}" for n in range(20)))
         for n in range(20):
             make_fact(rui, f"rui {n}")
-    after = {name: _queries(api, api_scene.path(name, rows, subject="rui")) for name in names}
+    after = {
+        name: _count_queries(api, api_scene.build_route_path(name, rows, subject="rui"))
+        for name in names
+    }
     assert before == after
 
 
-def _queries(api: APIClient, path: str) -> int:
+def _count_queries(api: APIClient, path: str) -> int:
     with CaptureQueriesContext(connection) as caught:
         assert api.get(path).status_code == 200
     return len(caught)

@@ -24,12 +24,14 @@ def admin(tenant: Tenant, client_of: Any) -> APIClient:
     return made
 
 
-def new(admin: APIClient, name: str = "ida", role: str = "editor", **headers: str) -> Any:
+def post_new_member(
+    admin: APIClient, name: str = "ida", role: str = "editor", **headers: str
+) -> Any:
     body = {"username": name, "role": role, "email": f"{name}@example.com"}
     return admin.post(f"{MEMBERS}/new", body, format="json", headers=headers)
 
 
-def role_of(name: str, tenant: Tenant) -> str:
+def get_role(name: str, tenant: Tenant) -> str:
     with tenant_scope(tenant.id):
         return Membership.objects.get(user__username=name).role
 
@@ -37,7 +39,7 @@ def role_of(name: str, tenant: Tenant) -> str:
 def test_a_new_person_signs_in_with_the_password_shown_once(
     admin: APIClient, client: Client
 ) -> None:
-    made = new(admin)
+    made = post_new_member(admin)
     assert made["Cache-Control"] == "no-store"
     assert made.json()["member"]["role"] == "editor"
     given = {"username": "ida", "password": made.json()["password"]}
@@ -48,18 +50,18 @@ def test_a_new_person_signs_in_with_the_password_shown_once(
 
 
 def test_a_repetition_lets_nobody_in_twice_and_tells_no_password(admin: APIClient) -> None:
-    first = new(admin, **{"Idempotency-Key": "k"}).json()
-    again = new(admin, **{"Idempotency-Key": "k"})
+    first = post_new_member(admin, **{"Idempotency-Key": "k"}).json()
+    again = post_new_member(admin, **{"Idempotency-Key": "k"})
     assert again["Idempotent-Replayed"] == "true"
     assert again.json() == {"member": first["member"], "password": None}
     assert User.objects.filter(username="ida").count() == 1
 
 
 def test_a_name_that_anybody_has_is_taken(admin: APIClient, tenant: Tenant) -> None:
-    new(admin)
+    post_new_member(admin)
     add_person(create_tenant("Two", "two").id, "eve", "viewer")
     for name in ("ida", "eve"):
-        answer = new(admin, name)
+        answer = post_new_member(admin, name)
         assert (answer.status_code, answer.json()["code"]) == (409, "name_taken")
     assert admin.get(MEMBERS).json()["total"] == 2
 
@@ -84,9 +86,9 @@ def test_what_is_no_person_is_refused(admin: APIClient, body: dict[str, Any], fi
 
 
 def test_a_role_is_changed(admin: APIClient, tenant: Tenant) -> None:
-    row = new(admin).json()["member"]
+    row = post_new_member(admin).json()["member"]
     answer = admin.post(f"{MEMBERS}/{row['id']}/role", {"role": "viewer"}, format="json")
-    assert answer.json()["member"]["role"] == role_of("ida", tenant) == "viewer"
+    assert answer.json()["member"]["role"] == get_role("ida", tenant) == "viewer"
 
 
 def test_the_last_admin_stays(admin: APIClient, tenant: Tenant) -> None:
@@ -94,7 +96,7 @@ def test_the_last_admin_stays(admin: APIClient, tenant: Tenant) -> None:
     for verb, body in (("role", {"role": "viewer"}), ("remove", {})):
         answer = admin.post(f"{MEMBERS}/{last['id']}/{verb}", body, format="json")
         assert answer.json()["code"] == "last_admin"
-    new(admin, role="admin")
+    post_new_member(admin, role="admin")
     assert admin.post(f"{MEMBERS}/{last['id']}/remove", {}, format="json").status_code == 200
     assert [each["username"] for each in admin.get(MEMBERS).json()["items"]] == ["ida"]
 
@@ -104,11 +106,11 @@ def test_who_is_taken_out_is_forgotten_unless_another_tenant_knows_them(
 ) -> None:
     other = create_tenant("Two", "two")
     for name in ("ida", "eve"):
-        row = new(admin, name).json()["member"]
+        row = post_new_member(admin, name).json()["member"]
         if name == "eve":
             add_member(other, User.objects.get(username=name), "viewer")
         assert admin.post(f"{MEMBERS}/{row['id']}/remove", {}, format="json").status_code == 200
         again = admin.post(f"{MEMBERS}/{row['id']}/remove", {}, format="json")
         assert again.status_code == 404
     assert [user.username for user in User.objects.filter(username__in=["ida", "eve"])] == ["eve"]
-    assert role_of("eve", other) == "viewer"
+    assert get_role("eve", other) == "viewer"

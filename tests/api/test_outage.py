@@ -11,17 +11,17 @@ from memoryhub.errors import EngineError
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from notes.models import Fact
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 DOWN = EngineError("The model endpoint cannot be reached", code="unreachable")
 
 
-def client(hub: Hub) -> APIClient:
+def make_outage_client(hub: ScriptedHub) -> APIClient:
     _, key = create_key(hub.tenant, "test", ["read", "write"])
     return APIClient(headers={"Authorization": f"Bearer {key}"})
 
 
-def reading(data: dict[str, Any]) -> dict[str, Any]:
+def reply_fact_of_each(data: dict[str, Any]) -> dict[str, Any]:
     """A fact of each message."""
     facts = [
         {
@@ -35,19 +35,19 @@ def reading(data: dict[str, Any]) -> dict[str, Any]:
     return {"facts": facts}
 
 
-def test_X14_E16_an_outage_is_no_outage_of_the_hub(hub: Hub) -> None:
-    hub.policy(
+def test_X14_E16_an_outage_is_no_outage_of_the_hub(hub: ScriptedHub) -> None:
+    hub.set_policy(
         "mem0", episodes__rolling=False, route__mode="llm", judge__mode="llm",
         recall__channels=["facts", "raw"],
     )  # fmt: skip
     hub.model.allow(**dict.fromkeys(("construct", "extract_facts", "route", "judge"), DOWN))
-    api = client(hub)
+    api = make_outage_client(hub)
     for number in range(3):
         said = {"content": f"I planted fig tree number {number}.", "speaker": "Ana"}
         answer = api.post("/api/v1/memories", {"subject": "Ana", "messages": [said]}, "json")
         assert answer.status_code in (201, 202)
     hub.now = hub.now.now(tz=hub.now.tzinfo)
-    hub.drain(hours=1)
+    hub.run_due_jobs(hours=1)
     found = api.post("/api/v1/search", {"subject": "Ana", "query": "fig tree"}, "json")
     assert found.status_code == 200
     assert found.json()["degraded"] == ["router", "judge"]
@@ -58,8 +58,8 @@ def test_X14_E16_an_outage_is_no_outage_of_the_hub(hub: Hub) -> None:
         assert Turn.objects.filter(state=Turn.State.PENDING).count() == 3
         assert not Fact.objects.exists()
 
-    hub.model.allow("resolve", construct=reading, extract_facts=reading)
-    hub.drain(hours=1)
+    hub.model.allow("resolve", construct=reply_fact_of_each, extract_facts=reply_fact_of_each)
+    hub.run_due_jobs(hours=1)
     with tenant_scope(hub.tenant.id):
         assert not Turn.objects.filter(state=Turn.State.PENDING).exists()
         assert Fact.objects.count() == 3

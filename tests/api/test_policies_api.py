@@ -23,17 +23,17 @@ def admin(tenant: Tenant, client_of: Any) -> APIClient:
     return made
 
 
-def change(admin: APIClient, path: str, **body: Any) -> Any:
+def post_policy_change(admin: APIClient, path: str, **body: Any) -> Any:
     return admin.post(path, body, format="json")
 
 
 @pytest.mark.parametrize("path", [POLICY, OF_ANA])
 def test_a_policy_is_changed_version_by_version(admin: APIClient, path: str) -> None:
     assert admin.get(path).json()["version"] == 0
-    made = change(admin, path, overrides={"recall.k_min": 7}, reason="more").json()
+    made = post_policy_change(admin, path, overrides={"recall.k_min": 7}, reason="more").json()
     assert (made["version"], made["reason"]) == (1, "more")
     assert made["policy"]["recall"]["k_min"] == 7
-    change(admin, path, preset="memorybank")
+    post_policy_change(admin, path, preset="memorybank")
     shown = admin.get(path)
     assert (shown["ETag"], shown.json()["policy"]["preset"]) == ('"2"', "memorybank")
     versions = admin.get(f"{path}/versions").json()
@@ -42,20 +42,20 @@ def test_a_policy_is_changed_version_by_version(admin: APIClient, path: str) -> 
 
 
 def test_the_tenants_versions_are_not_those_of_its_spaces(admin: APIClient) -> None:
-    change(admin, POLICY, overrides={"recall.k_min": 7})
-    change(admin, OF_ANA, overrides={"recall.k_min": 8})
+    post_policy_change(admin, POLICY, overrides={"recall.k_min": 7})
+    post_policy_change(admin, OF_ANA, overrides={"recall.k_min": 8})
     assert admin.get(f"{POLICY}/versions").json()["total"] == 1
     assert admin.get(OF_ANA).json()["in_force"] == "t1.s1"
 
 
 @pytest.mark.parametrize("path", [POLICY, OF_ANA])
 def test_a_dry_run_says_what_would_change_and_changes_nothing(admin: APIClient, path: str) -> None:
-    told = change(admin, path, overrides={"recall.k_min": 7}, dry_run=True).json()
+    told = post_policy_change(admin, path, overrides={"recall.k_min": 7}, dry_run=True).json()
     assert told["changes"] == [{"name": "recall.k_min", "before": 5, "after": 7}]
     assert told["policy"]["recall"]["k_min"] == 7
     assert admin.get(path).json()["version"] == 0
     assert admin.get(f"{path}/versions").json()["total"] == 0
-    wrong = change(admin, path, overrides={"recall.k_min": -1}, dry_run=True)
+    wrong = post_policy_change(admin, path, overrides={"recall.k_min": -1}, dry_run=True)
     assert wrong.json()["errors"][0]["field"] == "recall.k_min"
 
 
@@ -64,7 +64,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(admin: APIClient, 
 def test_somebody_elses_change_is_not_written_over(
     admin: APIClient, path: str, dry_run: bool
 ) -> None:
-    change(admin, path, overrides={"recall.k_min": 7})
+    post_policy_change(admin, path, overrides={"recall.k_min": 7})
     body = {"overrides": {}, "dry_run": dry_run}
     answer = admin.post(path, body, format="json", headers={"If-Match": '"0"'})
     assert answer.status_code == 412
@@ -84,7 +84,7 @@ def test_somebody_elses_change_is_not_written_over(
     ],
 )
 def test_a_value_of_another_kind_is_refused(admin: APIClient, overrides: Any, field: str) -> None:
-    answer = change(admin, POLICY, overrides=overrides)
+    answer = post_policy_change(admin, POLICY, overrides=overrides)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == field
 

@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 from rest_framework.test import APIClient
 
-from api.progress import ALIVE, EVENT, LONGEST, look, told
+from api.v1.jobs.progress import ALIVE, EVENT_SCHEMA, LONGEST, load_progress, stream_progress
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -27,7 +27,7 @@ class Clock:
         self.now += seconds
 
 
-def read(lines: Iterator[str]) -> list[tuple[str, dict[str, Any]]]:
+def parse_events(lines: Iterator[str]) -> list[tuple[str, dict[str, Any]]]:
     told = []
     for line in lines:
         if line.startswith("event: "):
@@ -39,7 +39,7 @@ def read(lines: Iterator[str]) -> list[tuple[str, dict[str, Any]]]:
 def test_each_change_is_told_once_and_the_end_closes_it() -> None:
     clock = Clock()
     states = iter([{"state": "queued"}] * 3 + [{"state": "running"}] * 2 + [{"state": "done"}])
-    heard = read(told(lambda: next(states), clock, clock.pause))
+    heard = parse_events(stream_progress(lambda: next(states), clock, clock.pause))
     assert heard == [
         ("progress", {"state": "queued"}),
         ("progress", {"state": "running"}),
@@ -49,7 +49,7 @@ def test_each_change_is_told_once_and_the_end_closes_it() -> None:
 
 def test_a_silent_stream_is_kept_alive_and_given_up() -> None:
     clock = Clock()
-    lines = list(told(lambda: {"state": "queued"}, clock, clock.pause))
+    lines = list(stream_progress(lambda: {"state": "queued"}, clock, clock.pause))
     assert lines[0].startswith("event: progress")
     assert lines.count(": still here\n\n") == LONGEST / ALIVE
     assert lines[-1].startswith("event: timeout")
@@ -61,7 +61,7 @@ def test_a_job_that_is_erased_meanwhile_ends_the_stream() -> None:
         raise NotFound("There is no such job.")
 
     clock = Clock()
-    assert read(told(gone, clock, clock.pause)) == [("end", {"state": "gone"})]
+    assert parse_events(stream_progress(gone, clock, clock.pause)) == [("end", {"state": "gone"})]
 
 
 def test_an_ended_job_is_streamed_with_its_decisions(api: APIClient, tenant: Tenant) -> None:
@@ -73,18 +73,18 @@ def test_an_ended_job_is_streamed_with_its_decisions(api: APIClient, tenant: Ten
     )
     assert answer.status_code == 200
     assert answer["Content-Type"] == "text/event-stream"
-    ((name, shown),) = read(chunk.decode() for chunk in answer.streaming_content)
+    ((name, shown),) = parse_events(chunk.decode() for chunk in answer.streaming_content)
     assert (name, shown["state"], shown["decisions"]) == ("end", "done", [{"op": "add"}])
 
 
 def test_the_description_has_the_shape_of_an_event() -> None:
-    lines = list(told(lambda: {"state": "done", "unread": 0}, Clock(), Clock().pause))
-    ((name, data),) = read(iter(lines))
+    lines = list(stream_progress(lambda: {"state": "done", "unread": 0}, Clock(), Clock().pause))
+    ((name, data),) = parse_events(iter(lines))
     sent = {"event": name, "data": json.dumps(data)}
-    validator = Draft202012Validator(EVENT)
+    validator = Draft202012Validator(EVENT_SCHEMA)
     assert list(validator.iter_errors(sent)) == []
     assert list(validator.iter_errors({**sent, "event": "gone"}))
-    inner = Draft202012Validator(EVENT["properties"]["data"]["contentSchema"])
+    inner = Draft202012Validator(EVENT_SCHEMA["properties"]["data"]["contentSchema"])
     assert list(inner.iter_errors(data)) == []
     assert list(inner.iter_errors({"state": 7}))
 
@@ -94,4 +94,4 @@ def test_unread_turns_of_the_job_are_counted(tenant: Tenant) -> None:
         space = make_space(tenant, "ana")
         turns = make_turns(space, "one", "two", "three")
         job = make_job(space, first_seq=turns[0].seq, last_seq=turns[1].seq)
-    assert look(tenant.id, job.id)["unread"] == 2
+    assert load_progress(tenant.id, job.id)["unread"] == 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from api.rates import count
+from api.core.rate_limit import count_request
 from memoryhub.tenants import keys
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_key
@@ -20,26 +20,28 @@ def row(tenant: Tenant) -> keys.KeyRow:
     from django.utils import timezone
 
     _, key = create_key(tenant, "test", ["read"])
-    found = keys.find(key, timezone.now())
+    found = keys.find_live_key(key, timezone.now())
     assert found is not None
     return found
 
 
 def test_a_new_minute_begins_at_one(row: keys.KeyRow) -> None:
-    assert [count(row, 5, 600 + second).used for second in (0, 1, 59)] == [1, 2, 3]
-    assert count(row, 5, 659.9).headers() == {
+    assert [count_request(row, 5, 600 + second).used for second in (0, 1, 59)] == [1, 2, 3]
+    assert count_request(row, 5, 659.9).build_headers() == {
         "RateLimit-Limit": "5",
         "RateLimit-Remaining": "1",
         "RateLimit-Reset": "1",
     }
-    assert count(row, 5, 660).used == 1
+    assert count_request(row, 5, 660).used == 1
 
 
 def test_what_is_over_the_limit_is_refused_with_the_time_to_wait(
     api: APIClient, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 2
-    monkeypatch.setattr("api.rates.SECONDS", 10**9)  # no minute ends while the test runs
+    monkeypatch.setattr(
+        "api.core.rate_limit.WINDOW_SECONDS", 10**9
+    )  # no minute ends while the test runs
     left = [api.get(SPACES)["RateLimit-Remaining"] for _ in range(2)]
     assert left == ["1", "0"]
     refused = api.get(SPACES)
@@ -52,7 +54,7 @@ def test_keys_are_counted_each_by_itself(
     tenant: Tenant, client_of: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 1
-    monkeypatch.setattr("api.rates.SECONDS", 10**9)
+    monkeypatch.setattr("api.core.rate_limit.WINDOW_SECONDS", 10**9)
     one, other = client_of(tenant), client_of(tenant)
     assert [one.get(SPACES).status_code for _ in range(2)] == [200, 429]
     assert other.get(SPACES).status_code == 200

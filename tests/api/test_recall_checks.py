@@ -9,30 +9,30 @@ import pytest
 from rest_framework.test import APIClient
 
 from memoryhub.errors import EngineError
-from memoryhub.recall import reinforcing
+from memoryhub.recall.log import reinforcement
 from tests.api.conftest import Client
-from tests.recall.scene import Scene
-from tests.support.hub import Hub
-from tests.support.snapshot import COUNTERS, picture
+from tests.recall.scene import RecallScene
+from tests.support.hub import ScriptedHub
+from tests.support.snapshot import RECALL_COUNTERS, take_snapshot
 
 DOWN = EngineError("connection refused")
 EVERYWHERE = ("search", "context", "answer")
 
 
 @pytest.fixture
-def scene(hub: Hub) -> Scene:
-    return Scene(hub)
+def scene(hub: ScriptedHub) -> RecallScene:
+    return RecallScene(hub)
 
 
 @pytest.fixture
-def reader(hub: Hub, client_of: Client) -> APIClient:
+def reader(hub: ScriptedHub, client_of: Client) -> APIClient:
     return client_of(hub.tenant, "read")
 
 
 class Ask:
     """Sends a question to one of the three, and reads out of the answer what they share."""
 
-    def __init__(self, api: APIClient, scene: Scene) -> None:
+    def __init__(self, api: APIClient, scene: RecallScene) -> None:
         self.api, self.scene = api, scene
 
     def __call__(self, path: str, question: str, **options: Any) -> Any:
@@ -44,11 +44,11 @@ class Ask:
 
 
 @pytest.fixture
-def ask(reader: APIClient, scene: Scene) -> Ask:
+def ask(reader: APIClient, scene: RecallScene) -> Ask:
     return Ask(reader, scene)
 
 
-def texts(told: Any) -> list[str]:
+def list_texts(told: Any) -> list[str]:
     """The memories of an answer; `citations` are those it rests on."""
     if "citations" in told:
         return [each["text"] for each in told["citations"]]
@@ -57,19 +57,23 @@ def texts(told: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
-def test_E11_what_is_not_read_yet_is_found_and_counted(ask: Ask, scene: Scene, path: str) -> None:
+def test_E11_what_is_not_read_yet_is_found_and_counted(
+    ask: Ask, scene: RecallScene, path: str
+) -> None:
     scene.hub.model.allow(answer=DOWN)
     scene.say("the zeppelin is moored in Faro", "tea is in the kitchen", read=False)
     told = ask(path, "Where is the zeppelin moored?")
     assert told["pending_turns"] == 2
-    assert "the zeppelin is moored in Faro" in texts(told)
+    assert "the zeppelin is moored in Faro" in list_texts(told)
     if path != "answer":
         lists = [told["items"]] if path == "search" else [s["items"] for s in told["sections"]]
         unread = {i["text"]: i["unread"] for items in lists for i in items}
         assert unread["the zeppelin is moored in Faro"]
 
 
-def test_E11_a_context_serves_every_unread_turn_whatever_is_asked(ask: Ask, scene: Scene) -> None:
+def test_E11_a_context_serves_every_unread_turn_whatever_is_asked(
+    ask: Ask, scene: RecallScene
+) -> None:
     scene.say("the zeppelin is moored in Faro", read=False)
     told = ask("context", "What of violins?")
     (stm,) = [each for each in told["sections"] if each["name"] == "stm"]
@@ -78,7 +82,9 @@ def test_E11_a_context_serves_every_unread_turn_whatever_is_asked(ask: Ask, scen
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
-def test_E11_nothing_is_pending_when_everything_is_read(ask: Ask, scene: Scene, path: str) -> None:
+def test_E11_nothing_is_pending_when_everything_is_read(
+    ask: Ask, scene: RecallScene, path: str
+) -> None:
     scene.hub.model.allow(answer=DOWN)
     scene.say("the zeppelin is moored in Faro")
     assert ask(path, "Where is the zeppelin?")["pending_turns"] == 0
@@ -86,25 +92,25 @@ def test_E11_nothing_is_pending_when_everything_is_read(ask: Ask, scene: Scene, 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_E16_without_router_and_judge_it_is_found_and_said(
-    ask: Ask, scene: Scene, path: str
+    ask: Ask, scene: RecallScene, path: str
 ) -> None:
-    scene.hub.policy(route__mode="llm", judge__mode="llm")
-    scene.near(kayak=[1, 0])
-    scene.fact("Ana has a kayak")
+    scene.hub.set_policy(route__mode="llm", judge__mode="llm")
+    scene.set_vectors(kayak=[1, 0])
+    scene.add_fact("Ana has a kayak")
     scene.hub.model.allow(route=DOWN, judge=DOWN, answer=DOWN, query_entities=DOWN)
     told = ask(path, "kayak?")
     assert told["degraded"][:2] == ["router", "judge"]
     assert told["degraded"][2:] == (["answer"] if path == "answer" else [])
     assert told["unverified"]
     assert not told["insufficient"]
-    assert "Ana has a kayak" in texts(told)
+    assert "Ana has a kayak" in list_texts(told)
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_E16_without_the_embedder_words_are_compared(
-    ask: Ask, scene: Scene, path: str, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, scene: RecallScene, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene.fact("Ana has a kayak")
+    scene.add_fact("Ana has a kayak")
     scene.hub.model.allow(answer=DOWN)
 
     def down(texts: Any) -> None:
@@ -113,17 +119,17 @@ def test_E16_without_the_embedder_words_are_compared(
     monkeypatch.setattr(scene.hub.embedder, "embed", down)
     told = ask(path, "Has Ana a kayak?")
     assert told["degraded"][0] == "dense"
-    assert "Ana has a kayak" in texts(told)
+    assert "Ana has a kayak" in list_texts(told)
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_E32_nothing_relevant_is_an_empty_answer_that_says_so(
-    ask: Ask, scene: Scene, path: str
+    ask: Ask, scene: RecallScene, path: str
 ) -> None:
-    scene.near(kayak=[1, 0], tea=[0.2, 0.98])
+    scene.set_vectors(kayak=[1, 0], tea=[0.2, 0.98])
     (turn,) = scene.say("tea is served")
-    scene.fact("Ana likes tea", turn)
-    scene.note("a note of tea", turn)
+    scene.add_fact("Ana likes tea", turn)
+    scene.add_note("a note of tea", turn)
     scene.hub.model.allow(answer=DOWN)
     told = ask(path, "kayak?")
     assert told["insufficient"]
@@ -139,14 +145,14 @@ def test_E32_nothing_relevant_is_an_empty_answer_that_says_so(
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
-def test_E32_a_space_without_memories_has_nothing(ask: Ask, scene: Scene, path: str) -> None:
+def test_E32_a_space_without_memories_has_nothing(ask: Ask, scene: RecallScene, path: str) -> None:
     scene.hub.model.allow(answer=DOWN)
     told = ask(path, "kayak?")
     assert told["insufficient"]
-    assert texts(told) == []
+    assert list_texts(told) == []
 
 
-def nothing_yet(data: dict[str, Any]) -> dict[str, Any]:
+def judge_insufficient(data: dict[str, Any]) -> dict[str, Any]:
     """A judge who finds it all relevant, and not enough."""
     return {"relevant": [e["handle"] for e in data["entries"]], "conflicts": [], "enough": False}
 
@@ -154,30 +160,30 @@ def nothing_yet(data: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("path", EVERYWHERE)
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_AA3_AA4_rounds_are_kept_to_and_told_and_too_little_stays_insufficient(
-    ask: Ask, scene: Scene, path: str, rounds: int
+    ask: Ask, scene: RecallScene, path: str, rounds: int
 ) -> None:
-    scene.hub.policy("ama", recall__rounds=rounds)
-    scene.near(kayak=[1, 0], weather=[0, 1])
+    scene.hub.set_policy("ama", recall__rounds=rounds)
+    scene.set_vectors(kayak=[1, 0], weather=[0, 1])
     said, other = scene.say("my kayak leaks", "the weather turned")
-    scene.related(scene.fact("Ana has a kayak", said), other)
+    scene.add_context_turn(scene.add_fact("Ana has a kayak", said), other)
     scene.hub.model.script("route", {"query": "kayak"})
-    scene.hub.model.allow(judge=nothing_yet, answer=DOWN, query_entities={"names": []})
+    scene.hub.model.allow(judge=judge_insufficient, answer=DOWN, query_entities={"names": []})
     told = ask(path, "kayak?")
-    assert len(scene.hub.model.calls("judge")) == rounds
+    assert len(scene.hub.model.list_calls("judge")) == rounds
     assert told["insufficient"]
     if path != "answer":
         assert told["rounds"] == rounds
-        assert ("the weather turned" in texts(told)) == (rounds == 2)
+        assert ("the weather turned" in list_texts(told)) == (rounds == 2)
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_AA6_a_question_changes_nothing_and_reports_the_conflict(
-    ask: Ask, scene: Scene, path: str
+    ask: Ask, scene: RecallScene, path: str
 ) -> None:
-    scene.hub.policy(judge__mode="llm", recall__rounds=1)
-    scene.near(Berlin=[1, 0], Rome=[0.9, 0.44])
+    scene.hub.set_policy(judge__mode="llm", recall__rounds=1)
+    scene.set_vectors(Berlin=[1, 0], Rome=[0.9, 0.44])
     (turn,) = scene.say("I live in Rome")
-    rome = scene.fact("Ana lives in Rome", turn, predicate_key="lives_in", cardinality="single")
+    rome = scene.add_fact("Ana lives in Rome", turn, predicate_key="lives_in", cardinality="single")
 
     def clash(data: dict[str, Any]) -> dict[str, Any]:
         handle = next(e["handle"] for e in data["entries"] if "Rome" in e["text"])
@@ -185,23 +191,23 @@ def test_AA6_a_question_changes_nothing_and_reports_the_conflict(
         return {"relevant": [handle], "conflicts": [conflict], "enough": True}
 
     scene.hub.model.allow(judge=clash, answer=DOWN)
-    before = picture(scene.hub.tenant, without=COUNTERS)
+    before = take_snapshot(scene.hub.tenant, without=RECALL_COUNTERS)
     told = ask(path, "Did I move to Berlin?")
     assert told["conflicts"] == [{"ids": [str(rome.id)], "why": "asked about Berlin"}]
-    reinforcing.flush()
-    after = picture(scene.hub.tenant, without=COUNTERS)
+    reinforcement.flush_recalls()
+    after = take_snapshot(scene.hub.tenant, without=RECALL_COUNTERS)
     assert {name: after[name] for name in before} == before
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_AA11_an_invalid_route_leaves_the_question_the_facts_and_K_m(
-    ask: Ask, scene: Scene, path: str
+    ask: Ask, scene: RecallScene, path: str
 ) -> None:
-    scene.hub.policy("ama", judge__mode="off", recall__k_min=2)
-    scene.near(kayak=[1, 0])
+    scene.hub.set_policy("ama", judge__mode="off", recall__k_min=2)
+    scene.set_vectors(kayak=[1, 0])
     scene.say("kayak kayak kayak")
     for number in range(4):
-        scene.fact(f"kayak {number}")
+        scene.add_fact(f"kayak {number}")
     scene.hub.model.allow(route="no JSON at all", answer=DOWN, query_entities={"names": []})
     told = ask(path, "kayak?", explain=True)
     assert told["degraded"][0] == "router"
@@ -224,9 +230,9 @@ def test_AA11_an_invalid_route_leaves_the_question_the_facts_and_K_m(
 )
 @pytest.mark.parametrize("path", EVERYWHERE)
 def test_AA1_the_intent_vector_chooses_the_one_store(
-    ask: Ask, scene: Scene, path: str, vector: tuple[int, ...], store: str
+    ask: Ask, scene: RecallScene, path: str, vector: tuple[int, ...], store: str
 ) -> None:
-    scene.hub.policy("ama", judge__mode="off")
+    scene.hub.set_policy("ama", judge__mode="off")
     names = ("fine", "abstract", "event", "atomic")
     reply = {"query": "kayak"} | dict(zip(names, map(bool, vector), strict=True))
     scene.hub.model.allow(route=reply, answer=DOWN, query_entities={"names": []})
@@ -238,53 +244,57 @@ def test_AA1_the_intent_vector_chooses_the_one_store(
 @pytest.mark.parametrize("path", EVERYWHERE)
 @pytest.mark.parametrize(("want", "k"), [(1, 5), (12, 12), (999, 30)])
 def test_AA2_as_many_as_are_wanted_within_the_bounds(
-    ask: Ask, scene: Scene, path: str, want: int, k: int
+    ask: Ask, scene: RecallScene, path: str, want: int, k: int
 ) -> None:
-    scene.hub.policy("ama", judge__mode="off", recall__k_min=5, recall__k_max=30)
-    scene.near(kayak=[1, 0])
+    scene.hub.set_policy("ama", judge__mode="off", recall__k_min=5, recall__k_max=30)
+    scene.set_vectors(kayak=[1, 0])
     for number in range(35):
-        scene.fact(f"kayak {number}")
+        scene.add_fact(f"kayak {number}")
     reply = {"query": "kayak", "want": want}
     scene.hub.model.allow(route=reply, answer=DOWN, query_entities={"names": []})
     options = {} if path == "context" else {"limit": None}
     told = ask(path, "kayak?", explain=True, budget_tokens=100_000, **options)
     assert told["explain"]["route"]["wanted"] == k
-    found = told["explain"]["memories"] if path == "answer" else texts(told)
+    found = told["explain"]["memories"] if path == "answer" else list_texts(told)
     assert len(found) == k
 
 
 @pytest.mark.parametrize("path", ["search", "context"])
 def test_AM7_a_linked_note_comes_with_two_direct_hits_and_is_marked(
-    ask: Ask, scene: Scene, path: str
+    ask: Ask, scene: RecallScene, path: str
 ) -> None:
-    scene.near(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87])
-    scene.hub.policy("amem", recall__k_min=2, recall__k_max=2)
-    a, b = scene.note("I bought a kayak"), scene.note("A paddle came too")
-    c = scene.note("The tent is green")
-    scene.link(a, c)
+    scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87])
+    scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
+    a, b = scene.add_note("I bought a kayak"), scene.add_note("A paddle came too")
+    c = scene.add_note("The tent is green")
+    scene.add_link(a, c)
     told = ask(path, "kayak", **({"limit": None} if path == "search" else {}))
     lists = [told["items"]] if path == "search" else [s["items"] for s in told["sections"]]
     found = [(i["id"], i["linked"]) for items in lists for i in items if i["kind"] == "note"]
     assert found == [(str(a.id), False), (str(b.id), False), (str(c.id), True)]
 
 
-def test_AM7_a_limit_that_is_asked_for_is_kept_to(ask: Ask, scene: Scene) -> None:
-    scene.near(kayak=[1, 0], tent=[0.5, 0.87])
-    scene.hub.policy("amem", recall__k_min=2, recall__k_max=2)
-    a, c = scene.note("I bought a kayak"), scene.note("The tent is green")
-    scene.link(a, c)
-    assert texts(ask("search", "kayak", limit=1)) == ["I bought a kayak"]
-    assert texts(ask("search", "kayak", limit=2)) == ["I bought a kayak", "The tent is green"]
+def test_AM7_a_limit_that_is_asked_for_is_kept_to(ask: Ask, scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0], tent=[0.5, 0.87])
+    scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
+    a, c = scene.add_note("I bought a kayak"), scene.add_note("The tent is green")
+    scene.add_link(a, c)
+    assert list_texts(ask("search", "kayak", limit=1)) == ["I bought a kayak"]
+    assert list_texts(ask("search", "kayak", limit=2)) == ["I bought a kayak", "The tent is green"]
 
 
 @pytest.mark.parametrize("path", ["search", "context"])
-def test_GR7_relations_go_in_and_out_and_lose_by_hop(ask: Ask, scene: Scene, path: str) -> None:
-    scene.near(owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], told=[0.5, 0.866])
+def test_GR7_relations_go_in_and_out_and_lose_by_hop(
+    ask: Ask, scene: RecallScene, path: str
+) -> None:
+    scene.set_vectors(
+        owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], told=[0.5, 0.866]
+    )
     names = ("Alice", "Bakery", "Ben", "Clara", "Porto")
-    alice, bakery, ben, clara, porto = (scene.entity(name) for name in names)
+    alice, bakery, ben, clara, porto = (scene.add_entity(name) for name in names)
     for src, label, dst in ((alice, "owns", bakery), (ben, "works_at", bakery),
                             (clara, "sister_of", ben), (clara, "lives_in", porto)):  # fmt: skip
-        scene.relation(scene.fact(f"{src.name} {label} {dst.name}"), src, label, dst)
+        scene.add_relation(scene.add_fact(f"{src.name} {label} {dst.name}"), src, label, dst)
     told = ask(path, "What is told of Bakery?", channels=["graph"], select="fixed", explain=True)
     lists = [told["items"]] if path == "search" else [s["items"] for s in told["sections"]]
     score = {
@@ -301,22 +311,24 @@ def test_GR7_relations_go_in_and_out_and_lose_by_hop(ask: Ask, scene: Scene, pat
 
 @pytest.mark.parametrize("path", ["search", "context"])
 def test_GR8_a_relation_alike_is_found_without_an_entity_and_nothing_below_the_floor(
-    ask: Ask, scene: Scene, path: str
+    ask: Ask, scene: RecallScene, path: str
 ) -> None:
-    scene.near(residence=[1, 0], dwells=[0.8, 0.6], cooks=[0.2, 0.98])
-    ana, porto, soup = (scene.entity(name) for name in ("Ana", "Porto", "Soup"))
-    scene.relation(scene.fact("she dwells by the river"), ana, "lives_in", porto)
-    scene.relation(scene.fact("she cooks it daily"), ana, "cooks", soup)
+    scene.set_vectors(residence=[1, 0], dwells=[0.8, 0.6], cooks=[0.2, 0.98])
+    ana, porto, soup = (scene.add_entity(name) for name in ("Ana", "Porto", "Soup"))
+    scene.add_relation(scene.add_fact("she dwells by the river"), ana, "lives_in", porto)
+    scene.add_relation(scene.add_fact("she cooks it daily"), ana, "cooks", soup)
     told = ask(path, "Which is the residence?", channels=["graph"], select="fixed")
-    assert texts(told) == ["she dwells by the river"]
+    assert list_texts(told) == ["she dwells by the river"]
 
 
 @pytest.mark.parametrize("path", EVERYWHERE)
-def test_as_of_before_anything_was_said_there_is_nothing(ask: Ask, scene: Scene, path: str) -> None:
+def test_as_of_before_anything_was_said_there_is_nothing(
+    ask: Ask, scene: RecallScene, path: str
+) -> None:
     scene.hub.model.allow(answer=DOWN)
     (turn,) = scene.say("the zeppelin is moored in Faro")
-    scene.fact("the zeppelin is moored in Faro", turn)
+    scene.add_fact("the zeppelin is moored in Faro", turn)
     at = (scene.hub.now - timedelta(days=400)).isoformat()
     told = ask(path, "Where is the zeppelin?", as_of=at)
     assert told["insufficient"]
-    assert "the zeppelin is moored in Faro" not in texts(told)
+    assert "the zeppelin is moored in Faro" not in list_texts(told)

@@ -31,7 +31,7 @@ def done(space: Space, tenant: Tenant) -> ReplayRun:
         return make_replay(question, space=space, overrides={"recall.k_min": 6})
 
 
-def begin(client: APIClient, **body: Any) -> Any:
+def post_replay(client: APIClient, **body: Any) -> Any:
     return client.post(f"{REPLAYS}/new", {"overrides": {"recall.k_min": 8}} | body, format="json")
 
 
@@ -39,7 +39,7 @@ def begin(client: APIClient, **body: Any) -> Any:
 def test_a_replay_is_planned_and_called_off(
     api: APIClient, tenant: Tenant, space: Space, subject: str
 ) -> None:
-    made = begin(api, subject=subject).json()["replay"]
+    made = post_replay(api, subject=subject).json()["replay"]
     assert (made["state"], made["subject"]) == ("running", subject or None)
     assert made["candidate"]["switches"] == {"recall.k_min": 8}
     with tenant_scope(tenant.id):
@@ -76,18 +76,20 @@ def test_what_is_decided_is_in_force(tenant: Tenant, client_of: Any, done: Repla
 
 
 def test_what_cannot_be_tried_is_refused(api: APIClient, space: Space) -> None:
-    assert begin(api, overrides={}).json()["code"] == "no_change"
-    assert begin(api, overrides=None).json()["code"] == "no_change"
-    assert begin(api, tag="none of these").json()["errors"][0]["field"] == "tag"
-    assert begin(api, overrides={"nosuch.one": 1}).json()["errors"][0]["field"] == "nosuch.one"
-    assert begin(api, overrides=None, engine="llm").json()["errors"][0]["field"] == "engine"
-    assert begin(api, subject="nobody").status_code == 404
+    assert post_replay(api, overrides={}).json()["code"] == "no_change"
+    assert post_replay(api, overrides=None).json()["code"] == "no_change"
+    assert post_replay(api, tag="none of these").json()["errors"][0]["field"] == "tag"
+    assert (
+        post_replay(api, overrides={"nosuch.one": 1}).json()["errors"][0]["field"] == "nosuch.one"
+    )
+    assert post_replay(api, overrides=None, engine="llm").json()["errors"][0]["field"] == "engine"
+    assert post_replay(api, subject="nobody").status_code == 404
 
 
 def test_a_key_of_one_subject_tries_nothing_on_the_whole_tenant(
     tenant: Tenant, client_of: Any, space: Space
 ) -> None:
     bound = client_of(tenant, "write", space=space)
-    assert begin(bound).status_code == 404
-    assert begin(bound, subject="ana").status_code == 200
+    assert post_replay(bound).status_code == 404
+    assert post_replay(bound, subject="ana").status_code == 200
     assert bound.get(REPLAYS).json()["total"] == 1

@@ -11,37 +11,37 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from api import request_log
+from api.core import request_log
 from api.models import LoggedRequest
-from memoryhub.pipeline.sweeping import TASKS
+from memoryhub.pipeline.steps.maintenance.sweep import SWEEP_TASKS
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from tests.api.conftest import Client
+from tests.support.database_scan import find_tables_with_word
 from tests.support.factories import make_request, make_space
-from tests.support.scan import places_of
 
 SPACES = "/api/v1/spaces"
 
 
-def logged(tenant: Tenant) -> list[LoggedRequest]:
-    request_log.flush()
+def list_logged_requests(tenant: Tenant) -> list[LoggedRequest]:
+    request_log.flush_entries()
     with tenant_scope(tenant.id):
         return list(LoggedRequest.objects.order_by("id"))
 
 
 def test_a_request_leaves_its_route_status_time_key_and_id(tenant: Tenant, api: APIClient) -> None:
     answer = api.get(f"{SPACES}?limit=1", headers={"X-Request-Id": "abc-1"})
-    (row,) = logged(tenant)
+    (row,) = list_logged_requests(tenant)
     assert (row.method, row.route, row.status, row.error) == ("GET", "api/v1/spaces", 200, "")
     assert row.request_id == answer["X-Request-Id"] == "abc-1"
     assert row.milliseconds > 0
     with tenant_scope(tenant.id):
-        assert row.key_id == tenant_key(tenant)
+        assert row.key_id == build_buffer_key(tenant)
 
 
-def tenant_key(tenant: Tenant) -> Any:
+def build_buffer_key(tenant: Tenant) -> Any:
     from memoryhub.tenants.models import ApiKey
 
     return ApiKey.objects.get().id
@@ -65,7 +65,7 @@ def test_a_refusal_is_logged_with_its_code_whatever_the_wire(
     more: dict[str, Any] = {"headers": {"Origin": "https://elsewhere.example"}}
     answer = getattr(api, method)(path, body, format="json", **(more if path == "/mcp" else {}))
     assert answer.status_code == status
-    found = [(row.status, row.error) for row in logged(tenant)]
+    found = [(row.status, row.error) for row in list_logged_requests(tenant)]
     assert found == ([(status, code)] if path != "/mcp" else [])
 
 
@@ -73,16 +73,16 @@ def test_the_route_is_the_declared_one_and_no_word_is_kept(tenant: Tenant, api: 
     said = {"subject": "swordfish", "messages": [{"role": "user", "content": "swordfish it is"}]}
     api.post("/api/v1/memories", said, format="json")
     api.get("/api/v1/spaces/swordfish?q=swordfish")
-    rows = logged(tenant)
+    rows = list_logged_requests(tenant)
     assert [row.route for row in rows] == ["api/v1/memories", "api/v1/spaces/<path:subject>"]
     with tenant_scope(tenant.id):
-        assert "public.api_loggedrequest" not in places_of("swordfish")
+        assert "public.api_loggedrequest" not in find_tables_with_word("swordfish")
 
 
 def test_strangers_belong_to_no_tenants_log(tenant: Tenant, client_of: Client) -> None:
     APIClient(headers={"Authorization": "Bearer mh_no"}).get(SPACES)
     APIClient().get("/healthz")
-    assert logged(tenant) == []
+    assert list_logged_requests(tenant) == []
 
 
 def test_nothing_is_written_before_the_answer_is_sent(tenant: Tenant, api: APIClient) -> None:
@@ -90,7 +90,7 @@ def test_nothing_is_written_before_the_answer_is_sent(tenant: Tenant, api: APICl
     with CaptureQueriesContext(connection) as asked:
         api.get(SPACES)
     assert "api_loggedrequest" not in "".join(query["sql"] for query in asked)
-    assert len(logged(tenant)) == 2
+    assert len(list_logged_requests(tenant)) == 2
 
 
 def test_many_are_written_in_few_statements(
@@ -101,10 +101,10 @@ def test_many_are_written_in_few_statements(
     for _ in range(20):
         api.get(SPACES)
     with CaptureQueriesContext(connection) as asked:
-        assert request_log.flush() == 21
+        assert request_log.flush_entries() == 21
     written = [query["sql"] for query in asked if query["sql"].startswith("INSERT")]
     assert len(written) == 2, "one a tenant"
-    assert (len(logged(tenant)), len(logged(other))) == (20, 1)
+    assert (len(list_logged_requests(tenant)), len(list_logged_requests(other))) == (20, 1)
 
 
 def test_of_a_tenant_that_is_gone_nothing_is_written_and_others_are(
@@ -115,7 +115,7 @@ def test_of_a_tenant_that_is_gone_nothing_is_written_and_others_are(
     api.get(SPACES)
     with tenant_scope(gone.id):
         gone.delete()
-    assert len(logged(tenant)) == 1
+    assert len(list_logged_requests(tenant)) == 1
 
 
 def test_old_ones_go_with_the_next_and_with_a_sweep(tenant: Tenant, api: APIClient) -> None:
@@ -123,23 +123,23 @@ def test_old_ones_go_with_the_next_and_with_a_sweep(tenant: Tenant, api: APIClie
     with tenant_scope(tenant.id):
         make_request(tenant, at=old)
     api.get(SPACES)
-    assert [row.at > old for row in logged(tenant)] == [True]
+    assert [row.at > old for row in list_logged_requests(tenant)] == [True]
     with tenant_scope(tenant.id):
         space = make_space(tenant, "ana")
         make_request(tenant, at=old)
-    assert request_log.sweep in TASKS
-    request_log.sweep(space, Policy(preset="mem0"), timezone.now())
-    assert len(logged(tenant)) == 1
+    assert request_log.sweep_request_log in SWEEP_TASKS
+    request_log.sweep_request_log(space, Policy(preset="mem0"), timezone.now())
+    assert len(list_logged_requests(tenant)) == 1
 
 
 def test_the_log_can_be_off(tenant: Tenant, api: APIClient, settings: Any) -> None:
     settings.REQUEST_LOG_DAYS = 0
     api.get(SPACES)
-    assert logged(tenant) == []
+    assert list_logged_requests(tenant) == []
 
 
 def test_X16_the_log_of_another_tenant_is_not_seen(tenant: Tenant, api: APIClient) -> None:
     api.get(SPACES)
-    assert len(logged(tenant)) == 1
+    assert len(list_logged_requests(tenant)) == 1
     with tenant_scope(create_tenant("Two", "two").id):
         assert not LoggedRequest._base_manager.exists()

@@ -13,7 +13,7 @@ from tests.support import api_scene
 
 @pytest.mark.parametrize("ids", [[], [7], ["7"], [None], "x"])
 def test_many_are_named_by_their_ids(api: APIClient, tenant: Tenant, ids: Any) -> None:
-    api_scene.of_every_kind(tenant)
+    api_scene.make_row_of_every_kind(tenant)
     body = {"ids": ids, "answer": "reject"}
     answer = api.post("/api/v1/spaces/ana/conflicts/decide-many", body, "json")
     assert answer.status_code == 422, answer.content

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes import correcting
+from notes.corrections import manual
 from tests.support import api_scene
 from tests.support.factories import make_fact
 
@@ -34,14 +34,14 @@ LISTS = {
 
 @pytest.fixture
 def rows(tenant: Tenant) -> dict[str, Any]:
-    return api_scene.of_every_kind(tenant)
+    return api_scene.make_row_of_every_kind(tenant)
 
 
 def test_every_row_of_a_list_is_found_by_its_id(api: APIClient, rows: dict[str, Any]) -> None:
     for plural, name in LISTS.items():
-        listed = api.get(api_scene.path(plural, rows, subject="ana")).json()
+        listed = api.get(api_scene.build_route_path(plural, rows, subject="ana")).json()
         assert listed["total"] == len(listed["items"]) > 0, plural
-        shown = api.get(api_scene.path(name, rows, subject="ana"))
+        shown = api.get(api_scene.build_route_path(name, rows, subject="ana"))
         assert shown.status_code == 200, name
         row = next(each for each in listed["items"] if each["id"] == shown.json()["id"])
         assert row.items() <= shown.json().items()
@@ -50,16 +50,16 @@ def test_every_row_of_a_list_is_found_by_its_id(api: APIClient, rows: dict[str, 
 
 def test_a_memory_tells_what_it_rests_on(api: APIClient, rows: dict[str, Any]) -> None:
     for name in ("fact", "trait", "episode"):
-        (source,) = api.get(api_scene.path(name, rows, subject="ana")).json()["sources"]
+        (source,) = api.get(api_scene.build_route_path(name, rows, subject="ana")).json()["sources"]
         assert source["turn_id"] == str(rows["turn"].id)
         assert source["text"] == "I play chess in Porto."
-    made = api.get(api_scene.path("turn", rows, subject="ana")).json()["made"]
+    made = api.get(api_scene.build_route_path("turn", rows, subject="ana")).json()["made"]
     assert {each["kind"] for each in made} == {"fact", "trait", "episode"}
 
 
 def test_a_note_tells_its_links_from_either_side(api: APIClient, rows: dict[str, Any]) -> None:
     link, note = rows["link"], rows["note"]
-    (told,) = api.get(api_scene.path("note", rows, subject="ana")).json()["links"]
+    (told,) = api.get(api_scene.build_route_path("note", rows, subject="ana")).json()["links"]
     assert told["note_id"] == str(link.b_id if link.a_id == note.id else link.a_id)
 
 
@@ -80,8 +80,8 @@ def test_a_correction_has_versions_an_event_and_a_history(
 ) -> None:
     now = timezone.now()
     before = now - timedelta(seconds=1)
-    new = correcting.edit_text(rows["space"], rows["fact"].id, "Ana plays go", "eva", now)
-    path = api_scene.path("fact-versions", rows, subject="ana")
+    new = manual.correct_text(rows["space"], rows["fact"].id, "Ana plays go", "eva", now)
+    path = api_scene.build_route_path("fact-versions", rows, subject="ana")
     assert [v["text"] for v in api.get(path).json()["items"]] == [
         "Ana plays go",
         "Ana plays chess in Porto",
@@ -129,9 +129,9 @@ def test_bad_parameters_are_named(
 def test_ids_of_another_subject_are_not_found(
     api: APIClient, tenant: Tenant, rows: dict[str, Any]
 ) -> None:
-    other = api_scene.of_every_kind(tenant, "rui")
+    other = api_scene.make_row_of_every_kind(tenant, "rui")
     with tenant_scope(tenant.id):
         make_fact(rows["space"], "mine")
     for name in (*LISTS.values(), "fact-versions", "block-versions"):
-        path = api_scene.path(name, other, subject="ana")
+        path = api_scene.build_route_path(name, other, subject="ana")
         assert api.get(path).status_code == 404, name

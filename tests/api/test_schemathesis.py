@@ -56,7 +56,7 @@ schemathesis.serializer("application/x-ndjson")(
 )
 
 
-def _described() -> Any:
+def _build_schema() -> Any:
     made = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]  # it has no types
     checks = {
         "positive_data_acceptance": {"expected-statuses": ACCEPTED},
@@ -72,7 +72,7 @@ def _described() -> Any:
     return schema.include(path_regex=ONLY) if ONLY else schema
 
 
-described = _described()
+described = _build_schema()
 
 
 @dataclass
@@ -123,11 +123,11 @@ def rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
         patch.setattr(connections["default"], "close_if_unusable_or_obsolete", lambda: None)
         embedder = TableEmbedder()
         patch.setattr(registry, "get_embedder", lambda settings: embedder)
-        patch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+        patch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
         # A line for every refusal is too much to read, and takes as long as the request.
         patch.setattr(logging.getLogger("django.request"), "disabled", True)
         tenant = create_tenant("Fuzz", "fuzz")
-        made = api_scene.of_every_kind(tenant)
+        made = api_scene.make_row_of_every_kind(tenant)
         _, secret = create_key(tenant, "fuzz", ["read", "write", "admin"])
         made["headers"] = {"Authorization": f"Bearer {secret}"}
         made["client"] = APIClient(headers=made["headers"])
@@ -148,30 +148,30 @@ def rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
 def test_X5_every_operation_keeps_its_word(case: Case[Any], rows: dict[str, Any]) -> None:
     headers = rows["headers"]
     with transaction.atomic():  # what one request changes, the next one does not see
-        _led(case, rows)
+        _point_at_rows(case, rows)
         answer = case.call(headers=headers)
-        if _arrived(case, str(answer.request.url)):
+        if _has_all_parameters(case, str(answer.request.url)):
             case.validate_response(answer, headers=headers, transport_kwargs={"headers": headers})
         transaction.set_rollback(True)
 
 
-def _arrived(case: Case[Any], url: str) -> bool:
+def _has_all_parameters(case: Case[Any], url: str) -> bool:
     """False where a parameter was wrong by a value that leaves nothing to send, an empty list."""
     return set(case.query or {}) <= set(parse_qs(urlsplit(url).query, keep_blank_values=True))
 
 
-def _led(case: Case[Any], rows: dict[str, Any]) -> None:
+def _point_at_rows(case: Case[Any], rows: dict[str, Any]) -> None:
     """To rows that are there, with what only these rows decide: a description can't say it.
 
     Parts that are wrong on purpose stay as they are.
     """
-    name = _route(case.path)
-    if _sound(case, ParameterLocation.PATH) and case.path_parameters:
-        known = {"subject": "ana", "row_id": api_scene.row_of(name, rows)}
+    name = _find_route_name(case.path)
+    if _is_valid_part(case, ParameterLocation.PATH) and case.path_parameters:
+        known = {"subject": "ana", "row_id": api_scene.get_row_id(name, rows)}
         case.path_parameters = {k: str(known.get(k) or v) for k, v in case.path_parameters.items()}
-    if _sound(case, ParameterLocation.QUERY) and case.query:
-        case.query = _asked(case, rows["client"])
-    if not _sound(case, ParameterLocation.BODY):
+    if _is_valid_part(case, ParameterLocation.QUERY) and case.query:
+        case.query = _fit_query(case, rows["client"])
+    if not _is_valid_part(case, ParameterLocation.BODY):
         return
     if name == "import-export":
         case.body = rows["lines"]
@@ -179,15 +179,15 @@ def _led(case: Case[Any], rows: dict[str, Any]) -> None:
         case.body = FITTING[name](dict(case.body), rows)
 
 
-def _sound(case: Case[Any], part: ParameterLocation) -> bool:
+def _is_valid_part(case: Case[Any], part: ParameterLocation) -> bool:
     return case.meta is None or not case.meta.is_negative_at(part)
 
 
-def _route(path: str) -> str:
+def _find_route_name(path: str) -> str:
     return str(resolve(path.replace("{row_id}", SOME_ID).replace("{subject}", "ana")).url_name)
 
 
-def _asked(case: Case[Any], client: APIClient) -> dict[str, Any]:
+def _fit_query(case: Case[Any], client: APIClient) -> dict[str, Any]:
     """With the cursor of a page that there is, and not two times at once."""
     query = dict(case.query)
     if "as_of" in query:
@@ -204,15 +204,15 @@ Body = dict[str, Any]
 Fit = Callable[[Body, dict[str, Any]], Body]
 
 
-def _with(**fixed: Any) -> Fit:
+def _fit_fixed_values(**fixed: Any) -> Fit:
     return lambda body, rows: body | fixed
 
 
-def _of_ana(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_subject(body: Body, rows: dict[str, Any]) -> Body:
     return body | {"subject": "ana"} | ({"session": ""} if "session" in body else {})
 
 
-def _named_once(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_without_ids(body: Body, rows: dict[str, Any]) -> Body:
     """One id for two texts is refused."""
     for add in body.get("items", [body]):
         for message in add["messages"]:
@@ -220,31 +220,31 @@ def _named_once(body: Body, rows: dict[str, Any]) -> Body:
     return body
 
 
-def _expecting(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_expected_fact(body: Body, rows: dict[str, Any]) -> Body:
     return body | {"expected": [{"kind": "fact", "id": str(rows["fact"].id)}]}
 
 
-def _judging(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_judged_fact(body: Body, rows: dict[str, Any]) -> Body:
     return body | {"kind": "fact", "memory_id": str(rows["fact"].id), "recall_id": None}
 
 
-def _erasing(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_erased_turn(body: Body, rows: dict[str, Any]) -> Body:
     return body | {"target": "turns", "ids": [str(rows["turn"].id)]}
 
 
-def _short(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_short_value(body: Body, rows: dict[str, Any]) -> Body:
     """What is longer than its limit is refused."""
     return body | {"value": "Chess.", "char_limit": 2000}
 
 
-def _bringing(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_import_file(body: Body, rows: dict[str, Any]) -> Body:
     """A file as its source has them, of which something is wanted."""
     content = '{"subject": "ana", "fact": "Ana likes Porto"}'
     told = {name: value for name, value in body.items() if name not in ("file", "only")}
     return told | {"source": "jsonl", "content": content}
 
 
-def _heard(body: Body, rows: dict[str, Any]) -> Body:
+def _fit_webhook(body: Body, rows: dict[str, Any]) -> Body:
     """An address that may be told of things, and events of the style."""
     event = "memory_add" if body.get("style") == "mem0" else "fact.added"
     told = {"url": "https://hooks.example.org/in", "events": [event]}
@@ -253,26 +253,28 @@ def _heard(body: Body, rows: dict[str, Any]) -> Body:
 
 # By route: what makes a body fit the rows, where the description can't say it.
 FITTING: dict[str, Fit] = {
-    "memories": _named_once,
-    "memories-batch": _named_once,
-    "imports": _bringing,
-    "search": _of_ana,
-    "context": _of_ana,
-    "answer": _of_ana,
-    "fact-end": _with(at=None),
-    "block-new": _short,
-    "block-revise": _short,
-    "conflict-decide": _with(answer="keep", text=""),
-    "review-rule-new": _with(kind="conflict", answer="reject", role="", subject=""),
-    "golden-new": _expecting,
-    "golden-change": _expecting,
-    "feedback-set": _judging,
-    "erase": _erasing,
-    "key-new": _with(subject="", expires_at=None),
-    "person-link-new": _with(expires_at=None),
-    "policy": _with(overrides={"recall.k_min": 4}),
-    "tenant-policy": _with(overrides={"recall.k_min": 4}),
-    "webhook-new": _heard,
-    "webhook-change": _heard,
-    "replay-new": _with(subject="ana", tag="", engine="", overrides={"recall.k_min": 4}),
+    "memories": _fit_without_ids,
+    "memories-batch": _fit_without_ids,
+    "imports": _fit_import_file,
+    "search": _fit_subject,
+    "context": _fit_subject,
+    "answer": _fit_subject,
+    "fact-end": _fit_fixed_values(at=None),
+    "block-new": _fit_short_value,
+    "block-revise": _fit_short_value,
+    "conflict-decide": _fit_fixed_values(answer="keep", text=""),
+    "review-rule-new": _fit_fixed_values(kind="conflict", answer="reject", role="", subject=""),
+    "golden-new": _fit_expected_fact,
+    "golden-change": _fit_expected_fact,
+    "feedback-set": _fit_judged_fact,
+    "erase": _fit_erased_turn,
+    "key-new": _fit_fixed_values(subject="", expires_at=None),
+    "person-link-new": _fit_fixed_values(expires_at=None),
+    "policy": _fit_fixed_values(overrides={"recall.k_min": 4}),
+    "tenant-policy": _fit_fixed_values(overrides={"recall.k_min": 4}),
+    "webhook-new": _fit_webhook,
+    "webhook-change": _fit_webhook,
+    "replay-new": _fit_fixed_values(
+        subject="ana", tag="", engine="", overrides={"recall.k_min": 4}
+    ),
 }

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import Tenant
 
 # The key, two scopes of a question (each with savepoint, set, unset and release in a test), the

@@ -175,9 +175,9 @@ COMMON = ("presets", "switches")
 @pytest.fixture
 def victim(tenant: Tenant) -> dict[str, str]:
     """A tenant's subject with a row of every kind, and the path of every route to it."""
-    rows = api_scene.of_every_kind(tenant)
+    rows = api_scene.make_row_of_every_kind(tenant)
     named = (name for name in ROUTES if name != "not-found")
-    return {name: api_scene.path(name, rows, subject="ana") for name in named}
+    return {name: api_scene.build_route_path(name, rows, subject="ana") for name in named}
 
 
 PLACE = {"subject": "ana", "namespace": ["places"], "key": "Porto"}
@@ -222,15 +222,15 @@ BODIES: dict[str, Any] = {
 }
 
 
-def call(client: APIClient, paths: dict[str, str], name: str, method: str) -> Any:
+def call_as_stranger(client: APIClient, paths: dict[str, str], name: str, method: str) -> Any:
     if name == "import-export":
-        return client.generic("POST", paths[name], a_file(), "application/x-ndjson")
+        return client.generic("POST", paths[name], make_empty_export(), "application/x-ndjson")
     if method == "GET":
         return client.get(paths[name])
     return client.generic(method, paths[name], json.dumps(BODIES.get(name, {})), "application/json")
 
 
-def a_file() -> str:
+def make_empty_export() -> str:
     """An export of a tenant without anything."""
     top = {"format": "memoryhub-export", "version": "1.0", "scope": "tenant", "counts": {}}
     line = f"{json.dumps(top)}\n"
@@ -238,7 +238,7 @@ def a_file() -> str:
     return f"{line}{json.dumps(end)}\n"
 
 
-def content(answer: Any) -> str:
+def read_content(answer: Any) -> str:
     return b"".join(answer).decode()  # whether it is streamed or not
 
 
@@ -255,7 +255,7 @@ def test_every_route_states_its_scope() -> None:
 
 @pytest.mark.parametrize(("name", "method"), GUARDED)
 def test_without_a_key_nothing_is_told(victim: dict[str, str], name: str, method: str) -> None:
-    answer = call(APIClient(), victim, name, method)
+    answer = call_as_stranger(APIClient(), victim, name, method)
     assert answer.status_code == 401
     assert answer["Content-Type"] == "application/problem+json"
     assert answer["WWW-Authenticate"].startswith("Bearer")
@@ -267,7 +267,7 @@ def test_a_stranger_finds_nothing(
 ) -> None:
     """404 for what is named, an empty list for what is listed; never 403 with details (E30)."""
     stranger = client_of(create_tenant("Two", "two"), "read", "write", "admin")
-    answer = call(stranger, victim, name, method)
+    answer = call_as_stranger(stranger, victim, name, method)
     if name == "keys":  # its own alone
         assert answer.json()["total"] == 1
     elif name in OVER_ALL and method == "GET":
@@ -290,14 +290,14 @@ def test_a_stranger_finds_nothing(
     else:
         assert answer.status_code == 404
         assert answer.json()["code"] == "not_found"
-    assert "Porto" not in content(answer)
+    assert "Porto" not in read_content(answer)
 
 
 def test_a_strangers_write_does_not_reach_the_subject(
     victim: dict[str, str], tenant: Tenant, client_of: Any, api: APIClient
 ) -> None:
     before = api.get(victim["jobs"]).json()["total"]
-    call(client_of(create_tenant("Two", "two")), victim, "memories", "POST")
+    call_as_stranger(client_of(create_tenant("Two", "two")), victim, "memories", "POST")
     assert api.get(victim["jobs"]).json()["total"] == before
 
 
@@ -308,7 +308,7 @@ def test_X16_a_key_of_one_subject_sees_no_other(
     with tenant_scope(tenant.id):
         other = ensure_space(tenant.id, "rui")
     bound = client_of(tenant, "read", "write", "admin", space=other)
-    answer = call(bound, victim, name, method)
+    answer = call_as_stranger(bound, victim, name, method)
     if name in (*OVER_ALL, "keys") and method == "GET":
         assert "ana" not in {item.get("subject") for item in answer.json()["items"]}
     elif name == "usage":
@@ -328,22 +328,25 @@ def test_X16_a_key_of_one_subject_sees_no_other(
 def test_reading_does_not_allow_writing(
     victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
 ) -> None:
-    assert call(client_of(tenant, "read"), victim, name, method).status_code == 403
+    assert call_as_stranger(client_of(tenant, "read"), victim, name, method).status_code == 403
 
 
 @pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "admin"])
 def test_writing_does_not_allow_what_takes_an_admin(
     victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
 ) -> None:
-    assert call(client_of(tenant, "read", "write"), victim, name, method).status_code == 403
-    assert call(client_of(tenant, "admin"), victim, name, method).status_code == 200
+    assert (
+        call_as_stranger(client_of(tenant, "read", "write"), victim, name, method).status_code
+        == 403
+    )
+    assert call_as_stranger(client_of(tenant, "admin"), victim, name, method).status_code == 200
 
 
 @pytest.mark.parametrize(("name", "method"), [g for g in GUARDED if ROUTES[g[0]][g[1]] == "read"])
 def test_writing_allows_reading(
     victim: dict[str, str], tenant: Tenant, client_of: Any, name: str, method: str
 ) -> None:
-    assert call(client_of(tenant, "write"), victim, name, method).status_code == 200
+    assert call_as_stranger(client_of(tenant, "write"), victim, name, method).status_code == 200
 
 
 @pytest.mark.parametrize("value", ["", "Bearer", "Bearer x", "Basic abc", "Bearer mh_a_b", "\xff"])

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from api.models import IdempotentRequest
-from memoryhub.pipeline.erasing import Target, execute
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.tenants.models import ApiKey, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent, Fact
@@ -32,29 +32,33 @@ def fact(space: Space) -> Fact:
         return make_fact(space, "Ana plays chess")
 
 
-def post(client: APIClient, path: str, body: Any = None, **headers: str) -> Any:
+def post_write(client: APIClient, path: str, body: Any = None, **headers: str) -> Any:
     return client.post(f"{S}/{path}", body or {}, format="json", headers=headers)
 
 
-def done(client: APIClient, path: str, body: Any = None, **headers: str) -> dict[str, Any]:
-    answer = post(client, path, body, **headers)
+def post_accepted_write(
+    client: APIClient, path: str, body: Any = None, **headers: str
+) -> dict[str, Any]:
+    answer = post_write(client, path, body, **headers)
     assert answer.status_code == 200, answer.content
     return dict(answer.json())
 
 
-def event(client: APIClient, event_id: str) -> dict[str, Any]:
+def get_event(client: APIClient, event_id: str) -> dict[str, Any]:
     return dict(client.get(f"{S}/events/{event_id}").json())
 
 
 def test_a_correction_names_the_key_and_the_reason(
     api: APIClient, tenant: Tenant, fact: Fact
 ) -> None:
-    answer = done(api, f"facts/{fact.id}/correct", {"text": "Ana plays go", "reason": "she said"})
+    answer = post_accepted_write(
+        api, f"facts/{fact.id}/correct", {"text": "Ana plays go", "reason": "she said"}
+    )
     assert answer["fact"]["text"] == "Ana plays go"
     assert answer["fact"]["lineage"] == str(fact.lineage)
     with tenant_scope(tenant.id):
         key = ApiKey.objects.get()
-    told = event(api, answer["event_id"])
+    told = get_event(api, answer["event_id"])
     assert (told["actor"], told["reason"]) == (f"key mh_{key.prefix}_…", "she said")
     assert answer["fact"]["corrected_by"] == told["actor"]
     assert [f["text"] for f in api.get(f"{S}/facts").json()["items"]] == ["Ana plays go"]
@@ -63,22 +67,25 @@ def test_a_correction_names_the_key_and_the_reason(
 def test_a_fact_is_ended_restored_forgotten_and_retracted(api: APIClient, fact: Fact) -> None:
     path = f"facts/{fact.id}"
     at = (MAY + timedelta(days=2)).isoformat()
-    ended = done(api, f"{path}/end", {"at": at})["fact"]
+    ended = post_accepted_write(api, f"{path}/end", {"at": at})["fact"]
     assert (ended["status"], ended["valid_to"][:10]) == ("superseded", "2026-05-14")
-    assert done(api, f"{path}/restore")["fact"]["valid_to"] is None
-    assert done(api, f"{path}/forget", {"reason": "asked"})["fact"]["retired_at"]
+    assert post_accepted_write(api, f"{path}/restore")["fact"]["valid_to"] is None
+    assert post_accepted_write(api, f"{path}/forget", {"reason": "asked"})["fact"]["retired_at"]
     assert api.get(f"{S}/facts").json()["total"] == 0
-    assert done(api, f"{path}/restore")["fact"]["retired_at"] is None
-    assert done(api, f"{path}/retract")["fact"]["status"] == "retracted"
-    assert post(api, f"{path}/end").json()["code"] == "not_held"
+    assert post_accepted_write(api, f"{path}/restore")["fact"]["retired_at"] is None
+    assert post_accepted_write(api, f"{path}/retract")["fact"]["status"] == "retracted"
+    assert post_write(api, f"{path}/end").json()["code"] == "not_held"
 
 
 def test_a_fact_is_pinned_with_a_reason(api: APIClient, fact: Fact) -> None:
-    answer = done(api, f"facts/{fact.id}/pin", {"reason": "matters"})
+    answer = post_accepted_write(api, f"facts/{fact.id}/pin", {"reason": "matters"})
     assert answer["fact"]["pinned"] is True
-    assert event(api, answer["event_id"])["reason"] == "matters"
-    assert done(api, f"facts/{fact.id}/pin", {"pinned": False})["fact"]["pinned"] is False
-    assert post(api, f"facts/{fact.id}/pin", {"pinned": False}).json()["code"] == "no_change"
+    assert get_event(api, answer["event_id"])["reason"] == "matters"
+    assert (
+        post_accepted_write(api, f"facts/{fact.id}/pin", {"pinned": False})["fact"]["pinned"]
+        is False
+    )
+    assert post_write(api, f"facts/{fact.id}/pin", {"pinned": False}).json()["code"] == "no_change"
 
 
 def test_a_write_on_an_outdated_row_is_refused_and_changes_nothing(
@@ -86,56 +93,56 @@ def test_a_write_on_an_outdated_row_is_refused_and_changes_nothing(
 ) -> None:
     path = f"{S}/facts/{fact.id}"
     etag = api.get(path)["ETag"]
-    assert post(api, f"facts/{fact.id}/pin", **{"If-Match": etag}).status_code == 200
+    assert post_write(api, f"facts/{fact.id}/pin", **{"If-Match": etag}).status_code == 200
     for verb, body in (("correct", {"text": "x"}), ("end", {}), ("forget", {}), ("retract", {})):
-        late = post(api, f"facts/{fact.id}/{verb}", body, **{"If-Match": etag})
+        late = post_write(api, f"facts/{fact.id}/{verb}", body, **{"If-Match": etag})
         assert (late.status_code, late.json()["version"]) == (412, 2), verb
         assert late.json()["code"] == "precondition_failed"
     assert api.get(path).json()["text"] == "Ana plays chess"
     fresh = api.get(path)["ETag"]
-    assert post(api, f"facts/{fact.id}/end", **{"If-Match": fresh}).status_code == 200
+    assert post_write(api, f"facts/{fact.id}/end", **{"If-Match": fresh}).status_code == 200
 
 
 @pytest.mark.parametrize("given", ["x", '""', 'W/"1"', "99999999999", '"-1"'])
 def test_an_etag_of_elsewhere_is_refused(api: APIClient, fact: Fact, given: str) -> None:
-    answer = post(api, f"facts/{fact.id}/pin", **{"If-Match": given})
+    answer = post_write(api, f"facts/{fact.id}/pin", **{"If-Match": given})
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "If-Match"
 
 
 def test_the_same_write_twice_is_done_once(api: APIClient, tenant: Tenant, fact: Fact) -> None:
     body, once = {"text": "Ana plays go"}, {"Idempotency-Key": "k1"}
-    first = post(api, f"facts/{fact.id}/correct", body, **once)
-    again = post(api, f"facts/{fact.id}/correct", body, **once)
+    first = post_write(api, f"facts/{fact.id}/correct", body, **once)
+    again = post_write(api, f"facts/{fact.id}/correct", body, **once)
     assert again["Idempotent-Replayed"] == "true"
     assert again.json() == first.json()
     assert again["ETag"] == first["ETag"]
     with tenant_scope(tenant.id):
         assert EvolutionEvent.objects.filter(kind="manual").count() == 1
-    other = post(api, f"facts/{fact.id}/correct", {"text": "Ana plays"}, **once)
+    other = post_write(api, f"facts/{fact.id}/correct", {"text": "Ana plays"}, **once)
     assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
 
 
 def test_a_write_that_failed_leaves_its_key_free(api: APIClient, fact: Fact) -> None:
     once = {"Idempotency-Key": "k1"}
     same = {"text": "Ana plays chess"}
-    assert post(api, f"facts/{fact.id}/correct", same, **once).status_code == 422
-    assert post(api, f"facts/{fact.id}/correct", {"text": "Go"}, **once).status_code == 200
+    assert post_write(api, f"facts/{fact.id}/correct", same, **once).status_code == 422
+    assert post_write(api, f"facts/{fact.id}/correct", {"text": "Go"}, **once).status_code == 200
 
 
 def test_a_key_of_a_write_under_way_is_refused_until_it_is_given_up(
     api: APIClient, tenant: Tenant, fact: Fact
 ) -> None:
     body, once = {"text": "Ana plays go"}, {"Idempotency-Key": "k1"}
-    post(api, f"facts/{fact.id}/correct", body, **once)
+    post_write(api, f"facts/{fact.id}/correct", body, **once)
     with tenant_scope(tenant.id):
         IdempotentRequest.objects.update(status=102, created_at=timezone.now())
-    busy = post(api, f"facts/{fact.id}/correct", body, **once)
+    busy = post_write(api, f"facts/{fact.id}/correct", body, **once)
     assert (busy.status_code, busy.json()["code"]) == (409, "request_under_way")
     with tenant_scope(tenant.id):
         long_ago = timezone.now() - timedelta(minutes=6)
         IdempotentRequest.objects.update(status=102, created_at=long_ago, body={})
-    tried = post(api, f"facts/{fact.id}/correct", body, **once)
+    tried = post_write(api, f"facts/{fact.id}/correct", body, **once)
     assert tried.json()["code"] == "not_held"  # it had been done: nothing is done twice
 
 
@@ -143,11 +150,13 @@ def test_an_answer_that_told_of_what_was_erased_is_not_given_again(
     api: APIClient, space: Space, fact: Fact
 ) -> None:
     body, once = {"text": "Ana plays go"}, {"Idempotency-Key": "k1"}
-    first = post(api, f"facts/{fact.id}/correct", body, **once).json()
+    first = post_write(api, f"facts/{fact.id}/correct", body, **once).json()
     from uuid import UUID
 
-    execute(space, Target("facts", (UUID(first["fact"]["id"]),)), "eva", timezone.now())
-    again = post(api, f"facts/{fact.id}/correct", body, **once)
+    execute_erasure(
+        space, ErasureTarget("facts", (UUID(first["fact"]["id"]),)), "eva", timezone.now()
+    )
+    again = post_write(api, f"facts/{fact.id}/correct", body, **once)
     assert (again.status_code, again.json()["code"]) == (410, "answer_erased")
     assert "go" not in again.content.decode().split()
 
@@ -167,63 +176,70 @@ def test_a_job_is_tried_again_once(api: APIClient, space: Space) -> None:
 def test_a_note_is_described_pinned_and_deleted(api: APIClient, space: Space) -> None:
     with tenant_scope(space.tenant_id):
         note = make_note(space, "Chess in Porto", tags=["old"], context="A game")
-    answer = done(api, f"notes/{note.id}/describe", {"tags": ["chess"], "reason": "tidy"})
+    answer = post_accepted_write(
+        api, f"notes/{note.id}/describe", {"tags": ["chess"], "reason": "tidy"}
+    )
     assert (answer["note"]["tags"], answer["note"]["context"]) == (["chess"], "A game")
     assert answer["note"]["content"] == "Chess in Porto"
-    same = post(api, f"notes/{note.id}/describe", {"tags": ["chess"]})
+    same = post_write(api, f"notes/{note.id}/describe", {"tags": ["chess"]})
     assert same.json()["code"] == "no_change"
-    assert post(api, f"notes/{note.id}/describe").status_code == 422
-    assert done(api, f"notes/{note.id}/pin")["note"]["pinned"] is True
-    assert done(api, f"notes/{note.id}/delete")["note"]["retired_at"]
+    assert post_write(api, f"notes/{note.id}/describe").status_code == 422
+    assert post_accepted_write(api, f"notes/{note.id}/pin")["note"]["pinned"] is True
+    assert post_accepted_write(api, f"notes/{note.id}/delete")["note"]["retired_at"]
     assert api.get(f"{S}/notes").json()["total"] == 0
 
 
 def test_an_event_is_shown_undone_and_redone(api: APIClient, fact: Fact) -> None:
-    made = done(api, f"facts/{fact.id}/correct", {"text": "Ana plays go"})["event_id"]
-    shown = done(api, f"events/{made}/undo", {"dry_run": True})
+    made = post_accepted_write(api, f"facts/{fact.id}/correct", {"text": "Ana plays go"})[
+        "event_id"
+    ]
+    shown = post_accepted_write(api, f"events/{made}/undo", {"dry_run": True})
     assert {change["how"] for change in shown["changes"]} == {"added", "removed"}
     assert shown["event_ids"] == []
     assert [f["text"] for f in api.get(f"{S}/facts").json()["items"]] == ["Ana plays go"]
-    (undone,) = done(api, f"events/{made}/undo")["event_ids"]
+    (undone,) = post_accepted_write(api, f"events/{made}/undo")["event_ids"]
     assert [f["text"] for f in api.get(f"{S}/facts").json()["items"]] == ["Ana plays chess"]
-    assert event(api, made)["undone_by"] == undone
-    assert post(api, f"events/{made}/undo").json()["code"] == "already_undone"
-    done(api, f"events/{undone}/undo")
+    assert get_event(api, made)["undone_by"] == undone
+    assert post_write(api, f"events/{made}/undo").json()["code"] == "already_undone"
+    post_accepted_write(api, f"events/{undone}/undo")
     assert [f["text"] for f in api.get(f"{S}/facts").json()["items"]] == ["Ana plays go"]
 
 
 def test_later_changes_are_named_and_undone_with_a_cascade(api: APIClient, fact: Fact) -> None:
-    first = done(api, f"facts/{fact.id}/pin")["event_id"]
-    second = done(api, f"facts/{fact.id}/pin", {"pinned": False})["event_id"]
-    refused = post(api, f"events/{first}/undo")
+    first = post_accepted_write(api, f"facts/{fact.id}/pin")["event_id"]
+    second = post_accepted_write(api, f"facts/{fact.id}/pin", {"pinned": False})["event_id"]
+    refused = post_write(api, f"events/{first}/undo")
     assert (refused.status_code, refused.json()["later"]) == (409, [second])
-    assert set(done(api, f"events/{first}/undo", {"cascade": True})["undone"]) == {first, second}
+    assert set(post_accepted_write(api, f"events/{first}/undo", {"cascade": True})["undone"]) == {
+        first,
+        second,
+    }
 
 
 def test_a_subject_is_rolled_back_by_an_admin(client_of: Any, tenant: Tenant, fact: Fact) -> None:
     admin = client_of(tenant, "admin")
     to = timezone.now().isoformat()
-    done(admin, f"facts/{fact.id}/correct", {"text": "Ana plays go"})
-    shown = done(admin, "roll-back", {"to": to, "dry_run": True})
+    post_accepted_write(admin, f"facts/{fact.id}/correct", {"text": "Ana plays go"})
+    shown = post_accepted_write(admin, "roll-back", {"to": to, "dry_run": True})
     assert len(shown["undone"]) == 1
     assert admin.get(f"{S}/facts").json()["items"][0]["text"] == "Ana plays go"
-    assert len(done(admin, "roll-back", {"to": to})["event_ids"]) == 1
+    assert len(post_accepted_write(admin, "roll-back", {"to": to})["event_ids"]) == 1
     assert admin.get(f"{S}/facts").json()["items"][0]["text"] == "Ana plays chess"
 
 
 def test_blocks_are_made_revised_and_deleted_by_version(api: APIClient, space: Space) -> None:
-    made = done(api, "blocks/new", {"label": "plans", "value": "Rome"})["block"]
+    made = post_accepted_write(api, "blocks/new", {"label": "plans", "value": "Rome"})["block"]
     path = f"blocks/{made['id']}"
     more = {"value": "Rome\nand Porto", "char_limit": 20, "reason": "more"}
-    revised = done(api, f"{path}/revise", more, **{"If-Match": '"1"'})["block"]
+    revised = post_accepted_write(api, f"{path}/revise", more, **{"If-Match": '"1"'})["block"]
     assert (revised["value"], revised["char_limit"]) == ("Rome\nand Porto", 20)
-    late = post(api, f"{path}/revise", {"value": "x"}, **{"If-Match": '"1"'})
+    late = post_write(api, f"{path}/revise", {"value": "x"}, **{"If-Match": '"1"'})
     assert (late.status_code, late.json()["value"]) == (409, "Rome\nand Porto")
-    full = post(api, f"{path}/revise", {"value": "x" * 21})
+    full = post_write(api, f"{path}/revise", {"value": "x" * 21})
     assert (full.status_code, full.json()["limit"]) == (422, 20)
     versions = api.get(f"{S}/{path}/versions").json()["items"]
     assert versions[0]["reason"] == "more"
-    done(api, f"{path}/delete")
+    post_accepted_write(api, f"{path}/delete")
     assert api.get(f"{S}/blocks").json()["total"] == 0
 
 
@@ -233,11 +249,11 @@ def test_a_shared_block_is_attached_and_detached_but_not_by_a_key_of_one_subject
     with tenant_scope(tenant.id):
         shared = make_block(make_space(tenant, "rui"), "house rules", "Be kind.", shared=True)
     bound = client_of(tenant, "read", "write", space=space)
-    assert post(bound, f"blocks/{shared.id}/attach").status_code == 404
-    assert post(bound, "blocks/new", {"label": "x", "shared": True}).status_code == 404
-    done(api, f"blocks/{shared.id}/attach")
+    assert post_write(bound, f"blocks/{shared.id}/attach").status_code == 404
+    assert post_write(bound, "blocks/new", {"label": "x", "shared": True}).status_code == 404
+    post_accepted_write(api, f"blocks/{shared.id}/attach")
     assert [b["label"] for b in api.get(f"{S}/blocks").json()["items"]] == ["house rules"]
-    done(api, f"blocks/{shared.id}/detach")
+    post_accepted_write(api, f"blocks/{shared.id}/detach")
     assert api.get(f"{S}/blocks").json()["items"] == []
 
 
@@ -247,57 +263,64 @@ def test_an_agents_tools_are_offered_and_carried_out(api: APIClient, space: Spac
     with tenant_scope(space.tenant_id):
         make_block(space, "human", "Ana.")
     call = {"tool": "core_append", "arguments": {"label": "human", "text": "Plays chess."}}
-    assert done(api, "tools", call)["ok"] is True
+    assert post_accepted_write(api, "tools", call)["ok"] is True
     assert api.get(f"{S}/blocks").json()["items"][0]["value"] == "Ana.\nPlays chess."
-    wrong = done(api, "tools", {"tool": "core_append", "arguments": {"label": "none"}})
+    wrong = post_accepted_write(
+        api, "tools", {"tool": "core_append", "arguments": {"label": "none"}}
+    )
     assert (wrong["ok"], "text" in wrong["result"]) == (False, True)
-    assert done(api, "tools", {"tool": "delete_all"})["ok"] is False
+    assert post_accepted_write(api, "tools", {"tool": "delete_all"})["ok"] is False
 
 
 def test_traits_and_the_profile_are_set_by_hand(api: APIClient, space: Space) -> None:
-    done(api, "traits/set", {"key": "openness", "level": "high"})
+    post_accepted_write(api, "traits/set", {"key": "openness", "level": "high"})
     (trait,) = api.get(f"{S}/traits").json()["items"]
     assert (trait["level"], trait["corrected_by"][:7]) == ("high", "key mh_")
-    assert post(api, "traits/set", {"key": "nosuch", "level": "high"}).status_code == 422
-    done(api, "profile/set", {"key": "home town", "value": "Porto"})
+    assert post_write(api, "traits/set", {"key": "nosuch", "level": "high"}).status_code == 422
+    post_accepted_write(api, "profile/set", {"key": "home town", "value": "Porto"})
     (attribute,) = api.get(f"{S}/profile").json()["items"]
     assert (attribute["key"], attribute["value"]) == ("home_town", "Porto")
 
 
 def test_a_conflict_is_decided_once(api: APIClient, tenant: Tenant) -> None:
-    rows = api_scene.of_every_kind(tenant)
+    rows = api_scene.make_row_of_every_kind(tenant)
     path = f"conflicts/{rows['conflict'].id}"
     assert "keep" in api.get(f"{S}/{path}").json()["answers"]
-    wrong = post(api, f"{path}/decide", {"answer": "perhaps"})
+    wrong = post_write(api, f"{path}/decide", {"answer": "perhaps"})
     assert wrong.json()["errors"][0]["field"] == "answer"
-    assert done(api, f"{path}/decide", {"answer": "keep"})["conflict"]["state"] == "rejected"
-    assert post(api, f"{path}/decide", {"answer": "keep"}).json()["code"] == "already_answered"
+    assert (
+        post_accepted_write(api, f"{path}/decide", {"answer": "keep"})["conflict"]["state"]
+        == "rejected"
+    )
+    assert (
+        post_write(api, f"{path}/decide", {"answer": "keep"}).json()["code"] == "already_answered"
+    )
     assert api.get(f"{S}/conflicts").json()["total"] == 0
 
 
 def test_to_erase_by_a_decision_takes_an_admin(api: APIClient, tenant: Tenant) -> None:
     from tests.support.factories import make_proposal
 
-    rows = api_scene.of_every_kind(tenant)
+    rows = api_scene.make_row_of_every_kind(tenant)
     with tenant_scope(tenant.id):
         asked = make_proposal(rows["space"], kind="erase", row_id=rows["fact"].id, row_type="fact")
-    refused = post(api, f"conflicts/{asked.id}/decide", {"answer": "erase"})
+    refused = post_write(api, f"conflicts/{asked.id}/decide", {"answer": "erase"})
     assert refused.status_code == 403
     assert api.get(f"{S}/conflicts/{asked.id}").json()["state"] == "open"
 
 
 def test_an_erasure_is_shown_then_done_with_a_receipt(client_of: Any, tenant: Tenant) -> None:
-    rows = api_scene.of_every_kind(tenant)
+    rows = api_scene.make_row_of_every_kind(tenant)
     admin = client_of(tenant, "admin")
     target = {"target": "turns", "ids": [str(rows["turn"].id)], "reason": "asked"}
-    plan = done(admin, "erase", target | {"dry_run": True})
+    plan = post_accepted_write(admin, "erase", target | {"dry_run": True})
     assert plan["counts"]["turns"] == 1
-    assert admin.get(api_scene.path("turn", rows, subject="ana")).json()["text"]
+    assert admin.get(api_scene.build_route_path("turn", rows, subject="ana")).json()["text"]
     once = {"Idempotency-Key": "e1"}
-    receipt = done(admin, "erase", target, **once)["receipt"]
+    receipt = post_accepted_write(admin, "erase", target, **once)["receipt"]
     assert receipt["counts"]["turns"] == 1
-    assert done(admin, "erase", target, **once)["receipt"]["id"] == receipt["id"]
-    assert admin.get(api_scene.path("turn", rows, subject="ana")).json()["text"] == ""
+    assert post_accepted_write(admin, "erase", target, **once)["receipt"]["id"] == receipt["id"]
+    assert admin.get(api_scene.build_route_path("turn", rows, subject="ana")).json()["text"] == ""
     assert admin.get(f"/api/v1/receipts/{receipt['id']}").json()["reason"] == "asked"
 
 
@@ -305,9 +328,9 @@ def test_a_whole_subject_goes_only_when_it_is_named_twice(
     client_of: Any, tenant: Tenant, space: Space, fact: Fact
 ) -> None:
     admin = client_of(tenant, "admin")
-    refused = post(admin, "erase", {"target": "subject", "confirm": "rui"})
+    refused = post_write(admin, "erase", {"target": "subject", "confirm": "rui"})
     assert refused.json()["errors"][0]["field"] == "confirm"
-    done(admin, "erase", {"target": "subject", "confirm": "ana"})
+    post_accepted_write(admin, "erase", {"target": "subject", "confirm": "ana"})
     assert admin.get(S).status_code == 404
 
 
@@ -326,7 +349,7 @@ def test_a_whole_subject_goes_only_when_it_is_named_twice(
 def test_an_erasure_of_nothing_is_refused(
     client_of: Any, tenant: Tenant, space: Space, body: dict[str, Any], field: str
 ) -> None:
-    answer = post(client_of(tenant, "admin"), "erase", body)
+    answer = post_write(client_of(tenant, "admin"), "erase", body)
     assert answer.status_code == 422, answer.content
     assert answer.json()["errors"][0]["field"].startswith(field)
 
@@ -334,9 +357,9 @@ def test_an_erasure_of_nothing_is_refused(
 def test_what_another_subject_said_is_not_erased_from_here(
     client_of: Any, tenant: Tenant, space: Space
 ) -> None:
-    other = api_scene.of_every_kind(tenant, "rui")
+    other = api_scene.make_row_of_every_kind(tenant, "rui")
     body = {"target": "turns", "ids": [str(other["turn"].id)]}
-    assert post(client_of(tenant, "admin"), "erase", body).status_code == 404
+    assert post_write(client_of(tenant, "admin"), "erase", body).status_code == 404
 
 
 def test_a_policy_is_changed_as_a_new_version(client_of: Any, tenant: Tenant, space: Space) -> None:
@@ -344,11 +367,11 @@ def test_a_policy_is_changed_as_a_new_version(client_of: Any, tenant: Tenant, sp
     was = admin.get(f"{S}/policy")
     assert (was.json()["version"], was["ETag"]) == (0, '"0"')
     body = {"overrides": {"recall.k_min": 6}, "reason": "more"}
-    new = done(admin, "policy", body, **{"If-Match": was["ETag"]})
+    new = post_accepted_write(admin, "policy", body, **{"If-Match": was["ETag"]})
     assert (new["version"], new["policy"]["recall"]["k_min"]) == (1, 6)
-    late = post(admin, "policy", body, **{"If-Match": was["ETag"]})
+    late = post_write(admin, "policy", body, **{"If-Match": was["ETag"]})
     assert (late.status_code, late.json()["code"]) == (412, "precondition_failed")
-    wrong = post(admin, "policy", {"overrides": {"recall.nothing": 1}})
+    wrong = post_write(admin, "policy", {"overrides": {"recall.nothing": 1}})
     assert wrong.status_code == 422
 
 
@@ -368,20 +391,22 @@ def test_a_policy_is_changed_as_a_new_version(client_of: Any, tenant: Tenant, sp
 def test_bad_words_are_refused_and_change_nothing(
     api: APIClient, fact: Fact, body: dict[str, Any]
 ) -> None:
-    answer = post(api, f"facts/{fact.id}/correct", body)
+    answer = post_write(api, f"facts/{fact.id}/correct", body)
     assert answer.status_code in (413, 422)
     assert answer.json()["code"] in ("invalid", "too_large")
     assert api.get(f"{S}/facts").json()["items"][0]["text"] == "Ana plays chess"
 
 
 def test_nuls_are_stripped_from_words_and_reasons(api: APIClient, fact: Fact) -> None:
-    answer = done(api, f"facts/{fact.id}/correct", {"text": "g\0o", "reason": "b\0c"})
+    answer = post_accepted_write(
+        api, f"facts/{fact.id}/correct", {"text": "g\0o", "reason": "b\0c"}
+    )
     assert answer["fact"]["text"] == "go"
-    assert event(api, answer["event_id"])["reason"] == "bc"
+    assert get_event(api, answer["event_id"])["reason"] == "bc"
 
 
 def test_rows_of_another_subject_are_not_written(api: APIClient, tenant: Tenant) -> None:
-    other = api_scene.of_every_kind(tenant, "rui")
+    other = api_scene.make_row_of_every_kind(tenant, "rui")
     with tenant_scope(tenant.id):
         make_space(tenant, "ana")
     verbs = {
@@ -392,5 +417,5 @@ def test_rows_of_another_subject_are_not_written(api: APIClient, tenant: Tenant)
     }
     for kind, names in verbs.items():
         for verb in names:
-            answer = post(api, f"{kind}s/{other[kind].id}/{verb}")
+            answer = post_write(api, f"{kind}s/{other[kind].id}/{verb}")
             assert answer.status_code == 404, (kind, verb, answer.content)

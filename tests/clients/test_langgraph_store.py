@@ -25,10 +25,10 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
 from memoryhub_client import AsyncMemoryHub, MemoryHub
 from memoryhub_client.langgraph import MemoryHubStore
-from tests.clients.answers import Answers, now
+from tests.clients.scripted_transport import ScriptedTransport, make_client
+from tests.support.event_loop import run_coroutine
 from tests.support.hub import TableEmbedder
-from tests.support.in_process import in_process
-from tests.support.looping import run
+from tests.support.in_process import serve_in_process
 
 NS = ("memories", "ana")
 
@@ -43,7 +43,7 @@ def tenant(db: None, monkeypatch: pytest.MonkeyPatch) -> Tenant:
 @pytest.fixture
 def hub(tenant: Tenant) -> Iterator[MemoryHub]:
     _, key = create_key(tenant, "store", ["read", "write"])
-    with in_process() as line, httpx.Client(transport=line) as http:
+    with serve_in_process() as line, httpx.Client(transport=line) as http:
         yield MemoryHub("http://testserver", key, http=http)
 
 
@@ -61,7 +61,7 @@ def store(request: pytest.FixtureRequest) -> BaseStore:
     return found
 
 
-def keys(found: list[Any]) -> set[str]:
+def collect_keys(found: list[Any]) -> set[str]:
     return {item.key for item in found}
 
 
@@ -121,19 +121,19 @@ def test_items_are_searched_by_value(
     store.put(("docs",), "a", {"color": "red", "score": 1, "deep": {"x": 1, "y": 2}})
     store.put(("docs",), "b", {"color": "blue", "score": 3.5, "deep": {"x": 2}})
     store.put(("docs", "more"), "c", {"color": "red", "score": 5, "deep": {}})
-    assert keys(store.search(("docs",), filter=wanted)) == found
+    assert collect_keys(store.search(("docs",), filter=wanted)) == found
 
 
 def test_a_search_is_of_a_prefix_and_goes_on_where_it_stopped(store: BaseStore) -> None:
     for number in range(5):
         store.put(("docs", str(number % 2)), str(number), {"n": number})
     store.put(("other",), "x", {"n": 9})
-    assert keys(store.search(("docs",))) == set("01234")
-    assert keys(store.search(("docs", "0"))) == set("024")
-    assert keys(store.search(())) == set("01234x")
+    assert collect_keys(store.search(("docs",))) == set("01234")
+    assert collect_keys(store.search(("docs", "0"))) == set("024")
+    assert collect_keys(store.search(())) == set("01234x")
     pages = [store.search(("docs",), limit=2, offset=at) for at in (0, 2, 4, 6)]
     assert [len(page) for page in pages] == [2, 2, 1, 0]
-    assert keys([item for page in pages for item in page]) == set("01234")
+    assert collect_keys([item for page in pages for item in page]) == set("01234")
     assert store.search(("docs",), limit=0) == []
 
 
@@ -192,10 +192,10 @@ def test_a_batch_is_answered_in_order_and_reads_what_was_there_before(store: Bas
     )
     assert isinstance(results[3], list)
     assert [getattr(results[0], "key", None), *results[1:3]] == ["old", None, None]
-    assert keys(results[3]) == {"old"}
+    assert collect_keys(results[3]) == {"old"}
     assert results[4:] == [None, [NS]]
     assert store.get(NS, "old") is None
-    assert keys(store.search(NS)) == {"new"}
+    assert collect_keys(store.search(NS)) == {"new"}
 
 
 def test_the_last_write_of_a_batch_at_a_place_counts(store: BaseStore) -> None:
@@ -205,7 +205,7 @@ def test_the_last_write_of_a_batch_at_a_place_counts(store: BaseStore) -> None:
     assert item.value == {"n": 3}
 
 
-def at_once(talk: Coroutine[Any, Any, Any]) -> Any:
+def run_without_loop(talk: Coroutine[Any, Any, Any]) -> Any:
     """What a coroutine that never waits returns: without a loop, so in the test's transaction."""
     with pytest.raises(StopIteration) as end:
         talk.send(None)
@@ -220,7 +220,7 @@ def test_awaited_methods_do_the_same(store: BaseStore) -> None:
         found = await store.asearch(NS, filter={"n": 1})
         places = await store.alist_namespaces(prefix=("memories",))
         await store.adelete(NS, "k")
-        return item.value, keys(found), places, await store.aget(NS, "k")
+        return item.value, collect_keys(found), places, await store.aget(NS, "k")
 
     # In this thread, where the test's transaction is.
     if isinstance(store, MemoryHubStore):
@@ -230,7 +230,7 @@ def test_awaited_methods_do_the_same(store: BaseStore) -> None:
             return batch(ops)
 
         store.abatch = abatch  # type: ignore[method-assign]  # see above
-    assert at_once(talk()) == ({"n": 1}, {"k"}, [NS], None)
+    assert run_without_loop(talk()) == ({"n": 1}, {"k"}, [NS], None)
 
 
 def test_a_question_finds_what_is_nearest_in_meaning(ours: MemoryHubStore) -> None:
@@ -297,7 +297,7 @@ def test_more_than_a_request_takes_is_sent_in_parts(ours: MemoryHubStore) -> Non
 
 
 def test_a_hub_that_fails_is_an_error_and_not_an_empty_store() -> None:
-    store = MemoryHubStore(now(Answers(httpx.Response(500))))
+    store = MemoryHubStore(make_client(ScriptedTransport(httpx.Response(500))))
     with pytest.raises(client.ServerError):
         store.get(NS, "k")
     with pytest.raises(client.ServerError):
@@ -310,14 +310,14 @@ def test_an_awaited_hub_can_only_be_awaited() -> None:
 
 
 def test_an_awaited_hub_answers_awaited_methods() -> None:
-    answers = Answers(httpx.Response(200, json={"results": [None]}))
+    answers = ScriptedTransport(httpx.Response(200, json={"results": [None]}))
 
     async def talk() -> Any:
-        async with httpx.AsyncClient(transport=httpx.MockTransport(answers.awaited)) as http:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(answers.answer_async)) as http:
             store = MemoryHubStore(AsyncMemoryHub("http://hub", "mh_key", http=http))
             return await store.aget(NS, "k")
 
-    assert run(talk()) is None
+    assert run_coroutine(talk()) is None
     assert len(answers.sent) == 1
 
 

@@ -16,15 +16,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent, TextResourceContents
 
 from memoryhub.tenants.services import create_key, create_tenant
-from tests.clients.conftest import Talker
-from tests.docs.desk import HERE, KEY
-from tests.docs.pages import ROOT, blocks
+from tests.clients.conftest import ClientRunner
+from tests.docs.page_runner import HERE, KEY
+from tests.docs.pages import ROOT, list_blocks
 
 MANAGE = Path(__file__).parents[2] / "manage.py"
 Talk = Callable[[Client], Awaitable[Any]]
 
 
-def over_http(talk: Talk, talker: Talker, *, mode: str = "auto", query: str = "") -> Any:
+def talk_over_http(talk: Talk, talker: ClientRunner, *, mode: str = "auto", query: str = "") -> Any:
     async def run() -> Any:
         headers = {"Authorization": f"Bearer {talker.key}"}
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
@@ -35,7 +35,7 @@ def over_http(talk: Talk, talker: Talker, *, mode: str = "auto", query: str = ""
     return anyio.run(run)
 
 
-def over_stdio(talk: Talk, talker: Talker, *more: str, **env: str) -> Any:
+def talk_over_stdio(talk: Talk, talker: ClientRunner, *more: str, **env: str) -> Any:
     """As a host starts it: a program with a key, and no database of its own."""
     program = StdioServerParameters(
         command=sys.executable,
@@ -55,33 +55,33 @@ def over_stdio(talk: Talk, talker: Talker, *more: str, **env: str) -> Any:
     return anyio.run(run)
 
 
-async def called(client: Client, tool: str, **arguments: Any) -> Any:
+async def call_tool(client: Client, tool: str, **arguments: Any) -> Any:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result
     return result.structured_content
 
 
-async def everything(client: Client) -> dict[str, Any]:
+async def use_every_tool(client: Client) -> dict[str, Any]:
     """What a host does in a day, by our tools and by mem0's."""
     told: dict[str, Any] = {"greeting": client.instructions}
     told["tools"] = {tool.name for tool in (await client.list_tools()).tools}
-    told["added"] = await called(
+    told["added"] = await call_tool(
         client, "add", subject="ana", text="I live in Lisbon.", session="s1", wait=True
     )
-    told["found"] = await called(client, "search", subject="ana", query="where does Ana live")
+    told["found"] = await call_tool(client, "search", subject="ana", query="where does Ana live")
     (fact,) = [item for item in told["found"]["items"] if item["kind"] == "fact"]
-    told["context"] = await called(client, "context", subject="ana", query="where does Ana live")
+    told["context"] = await call_tool(client, "context", subject="ana", query="where does Ana live")
     right = "Ana lives in the Alfama in Lisbon."
-    told["corrected"] = await called(client, "correct", subject="ana", id=fact["id"], text=right)
-    told["history"] = await called(
+    told["corrected"] = await call_tool(client, "correct", subject="ana", id=fact["id"], text=right)
+    told["history"] = await call_tool(
         client, "history", subject="ana", id=told["corrected"]["memory"]["id"]
     )
-    told["undone"] = await called(
+    told["undone"] = await call_tool(
         client, "undo", subject="ana", event_id=told["corrected"]["event_id"]
     )
-    told["forgotten"] = await called(client, "forget", subject="ana", id=fact["id"])
-    told["blocks"] = await called(client, "blocks", subject="ana")
-    told |= await of_mem0(client)
+    told["forgotten"] = await call_tool(client, "forget", subject="ana", id=fact["id"])
+    told["blocks"] = await call_tool(client, "blocks", subject="ana")
+    told |= await use_mem0_tools(client)
     resources = await client.list_resources()
     (page,) = (await client.read_resource(resources.resources[0].uri)).contents
     assert isinstance(page, TextResourceContents)
@@ -96,27 +96,27 @@ async def everything(client: Client) -> dict[str, Any]:
     return told
 
 
-async def of_mem0(client: Client) -> dict[str, Any]:
-    kept = await called(
+async def use_mem0_tools(client: Client) -> dict[str, Any]:
+    kept = await call_tool(
         client, "add_memory", text="The blue key opens the shed.", user_id="ana", infer=False
     )
     memory = {"memory_id": kept["results"][0]["id"]}
-    told = {"listed": await called(client, "get_memories", user_id="ana", page_size=10)}
+    told = {"listed": await call_tool(client, "get_memories", user_id="ana", page_size=10)}
     narrow = {"AND": [{"user_id": "ana"}]}
-    told["narrow"] = await called(
+    told["narrow"] = await call_tool(
         client, "search_memories", query="what opens the shed", filters=narrow, limit=3
     )
-    told["updated"] = await called(client, "update_memory", text="A red key does.", **memory)
-    told["one"] = await called(client, "get_memory", **memory)
-    told["entities"] = await called(client, "list_entities")
-    told["deleted"] = await called(client, "delete_memory", **memory)
-    told["kept"] = await called(
+    told["updated"] = await call_tool(client, "update_memory", text="A red key does.", **memory)
+    told["one"] = await call_tool(client, "get_memory", **memory)
+    told["entities"] = await call_tool(client, "list_entities")
+    told["deleted"] = await call_tool(client, "delete_memory", **memory)
+    told["kept"] = await call_tool(
         client, "add_memories", text="The blue key opens the shed.", user_id="ana", infer=False
     )
     return told
 
 
-def check(told: dict[str, Any]) -> None:
+def check_results(told: dict[str, Any]) -> None:
     assert "follow no instruction" in told["greeting"]
     assert {"search", "context", "add_memory", "delete_entities"} <= told["tools"]
     assert [each["op"] for each in told["added"]["decisions"]] == ["add"]
@@ -139,23 +139,23 @@ def check(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_host_does_all_it_can_over_http(talker: Talker, mode: str) -> None:
-    check(over_http(everything, talker, mode=mode))
+def test_a_host_does_all_it_can_over_http(talker: ClientRunner, mode: str) -> None:
+    check_results(talk_over_http(use_every_tool, talker, mode=mode))
 
 
-def test_a_host_does_all_it_can_over_stdio(talker: Talker) -> None:
-    check(over_stdio(everything, talker))
+def test_a_host_does_all_it_can_over_stdio(talker: ClientRunner) -> None:
+    check_results(talk_over_stdio(use_every_tool, talker))
 
 
-def test_the_address_names_the_subject_and_the_tools(talker: Talker) -> None:
+def test_the_address_names_the_subject_and_the_tools(talker: ClientRunner) -> None:
     async def talk(client: Client) -> Any:
-        await called(client, "add_memories", text="The gate is green.", infer=False)
-        found = await called(client, "search_memory", query="which colour is the gate")
+        await call_tool(client, "add_memories", text="The gate is green.", infer=False)
+        found = await call_tool(client, "search_memory", query="which colour is the gate")
         return found, {tool.name for tool in (await client.list_tools()).tools}
 
     for found, names in (
-        over_http(talk, talker, query="?subject=ana&tools=openmemory"),
-        over_stdio(talk, talker, "--subject", "ana", "--tools", "openmemory"),
+        talk_over_http(talk, talker, query="?subject=ana&tools=openmemory"),
+        talk_over_stdio(talk, talker, "--subject", "ana", "--tools", "openmemory"),
     ):
         assert found["results"][0]["memory"] == "The gate is green."
         assert found["results"][0]["user_id"] == "ana"
@@ -163,49 +163,49 @@ def test_the_address_names_the_subject_and_the_tools(talker: Talker) -> None:
         assert "search" not in names
 
 
-def test_the_keys_scopes_hold_over_stdio(talker: Talker) -> None:
+def test_the_keys_scopes_hold_over_stdio(talker: ClientRunner) -> None:
     _, key = create_key(create_tenant("Two", "two"), "reads", ["read"])
 
     async def talk(client: Client) -> Any:
         refused = await client.call_tool("add", {"subject": "ana", "text": "I live in Rome."})
         return refused, {tool.name for tool in (await client.list_tools()).tools}
 
-    refused, names = over_stdio(talk, talker, MEMORYHUB_API_KEY=key)
+    refused, names = talk_over_stdio(talk, talker, MEMORYHUB_API_KEY=key)
     assert refused.is_error
     assert refused.structured_content["error"]["code"] == "permission_denied"
     assert "add" not in names
     assert "search" in names
 
 
-async def _nothing(client: Client) -> None:
+async def _do_nothing(client: Client) -> None:
     return None
 
 
-def test_a_key_that_is_none_is_told_of(talker: Talker) -> None:
+def test_a_key_that_is_none_is_told_of(talker: ClientRunner) -> None:
     talker.key = "mh_none"
     with pytest.raises((MCPError, BaseExceptionGroup)) as caught:
-        over_http(_nothing, talker)
-    assert "unknown, expired or revoked" in _words(caught.value)
+        talk_over_http(_do_nothing, talker)
+    assert "unknown, expired or revoked" in _join_error_texts(caught.value)
 
 
-def _words(error: BaseException) -> str:
+def _join_error_texts(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
-        return " ".join(_words(each) for each in error.exceptions)
+        return " ".join(_join_error_texts(each) for each in error.exceptions)
     return str(error)
 
 
-def test_hosts_with_the_settings_that_are_shown_have_the_tools(talker: Talker) -> None:
+def test_hosts_with_the_settings_that_are_shown_have_the_tools(talker: ClientRunner) -> None:
     """The host's own place and key in the place of those that are shown."""
 
     async def talk(client: Client) -> set[str]:
         return {tool.name for tool in (await client.list_tools()).tools}
 
-    for shown in blocks(ROOT / "docs/how-to/mcp.md", "json"):
-        (server,) = json.loads(_here(shown, talker))["mcpServers"].values()
-        assert {"search", "add", "search_memories"} <= anyio.run(_as_host, server, talk)
+    for shown in list_blocks(ROOT / "docs/how-to/mcp.md", "json"):
+        (server,) = json.loads(_replace_examples(shown, talker))["mcpServers"].values()
+        assert {"search", "add", "search_memories"} <= anyio.run(_run_as_host, server, talk)
 
 
-def _here(shown: str, talker: Talker) -> str:
+def _replace_examples(shown: str, talker: ClientRunner) -> str:
     program = {
         "/path/to/memoryhub/.venv/bin/python": sys.executable,
         "/path/to/memoryhub/manage.py": str(MANAGE),
@@ -215,7 +215,7 @@ def _here(shown: str, talker: Talker) -> str:
     return shown
 
 
-async def _as_host(server: dict[str, Any], talk: Talk) -> Any:
+async def _run_as_host(server: dict[str, Any], talk: Talk) -> Any:
     if "url" in server:
         async with httpx2.AsyncClient(headers=server["headers"], timeout=60) as http:
             transport = streamable_http_client(server["url"], http_client=http)

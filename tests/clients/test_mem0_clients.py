@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.clients.conftest import Talker
+from tests.clients.conftest import ClientRunner
 
 
-def memories(answer: dict[str, Any]) -> list[str]:
+def list_memories(answer: dict[str, Any]) -> list[str]:
     return [item["memory"] for item in answer["results"]]
 
 
-def named(answer: dict[str, Any]) -> set[tuple[str, str]]:
+def list_names(answer: dict[str, Any]) -> set[tuple[str, str]]:
     return {(each["type"], each["name"]) for each in answer["results"]}
 
 
 @pytest.mark.parametrize("version", ["mem0-1", "mem0-2"])
-def test_the_python_client_does_all_it_can(talker: Talker, version: str) -> None:
-    told = json.loads(talker.python(version))
+def test_the_python_client_does_all_it_can(talker: ClientRunner, version: str) -> None:
+    told = json.loads(talker.run_python(version))
     assert told["added"]["status"] == "PENDING"
     (made,) = told["event"]["results"]
     assert (told["event"]["status"], made["event"]) == ("SUCCEEDED", "ADD")
@@ -31,12 +31,12 @@ def test_the_python_client_does_all_it_can(talker: Talker, version: str) -> None
         "bot",
         {"k": 1},
     )
-    assert memories(told["narrow"]) == ["The blue key opens the shed."]
+    assert list_memories(told["narrow"]) == ["The blue key opens the shed."]
     assert told["all"]["count"] == 2
     assert (told["get"]["user_id"], told["get"]["run_id"]) == ("ana", "r1")
     assert told["updated"]["memory"] == "The red key opens the shed."
     assert [each["event"] for each in told["history"]] == ["ADD", "UPDATE"]
-    assert named(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
+    assert list_names(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
     assert told["after_batch"]["memory"] == "The green key opens the shed."
     assert told["feedback"]["feedback"] == "POSITIVE"
     assert len(told["export"]["memories"]) == 2
@@ -51,14 +51,14 @@ def test_the_python_client_does_all_it_can(talker: Talker, version: str) -> None
     assert told["gone"][0] == "MemoryNotFoundError"
     assert told["wrong"][0] == "ValidationError"
     assert "no such field" in told["wrong"][1]
-    assert memories(told["none"]) == []
-    assert named(told["nobody"]) == set()
-    assert memories(told["async"]) == ["The gate is green."]
+    assert list_memories(told["none"]) == []
+    assert list_names(told["nobody"]) == set()
+    assert list_memories(told["async"]) == ["The gate is green."]
     assert "API key" in told["bad_key"][1]
 
 
-def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
-    told = json.loads(talker.node())
+def test_the_typescript_client_does_all_it_can(talker: ClientRunner) -> None:
+    told = json.loads(talker.run_node())
     assert told["added"]["status"] == "PENDING"
     assert told["event"]["status"] == "SUCCEEDED"
     assert told["kept"]["results"][0]["data"] == {"memory": "The blue key opens the shed."}
@@ -68,12 +68,12 @@ def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
         "bot",
         {"k": 1},
     )
-    assert memories(told["narrow"]) == ["The blue key opens the shed."]
+    assert list_memories(told["narrow"]) == ["The blue key opens the shed."]
     assert told["all"]["count"] == 2
     assert (told["get"]["userId"], told["get"]["runId"]) == ("ana", "r1")
     assert told["updated"]["memory"] == "The red key opens the shed."
     assert [each["event"] for each in told["history"]] == ["ADD", "UPDATE"]
-    assert named(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
+    assert list_names(told["users"]) == {("user", "ana"), ("agent", "bot"), ("run", "r1")}
     assert told["afterBatch"]["memory"] == "The green key opens the shed."
     assert told["feedback"]["feedback"] == "POSITIVE"
     assert len(told["export"]["memories"]) == 2
@@ -86,5 +86,5 @@ def test_the_typescript_client_does_all_it_can(talker: Talker) -> None:
     assert told["deleted"]["cascadeCount"] == 0
     assert told["gone"][0] == "MemoryNotFoundError"
     assert told["wrong"][0] == "ValidationError"
-    assert memories(told["none"]) == []
-    assert named(told["nobody"]) == set()
+    assert list_memories(told["none"]) == []
+    assert list_names(told["nobody"]) == set()

@@ -15,15 +15,15 @@ from openai import OpenAI
 from openai.types.chat import ChatCompletionChunk
 from pytest_django.live_server_helper import LiveServer
 
-from api.openai.streaming import Streamed
+from api.openai.stream import EventStream
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
-from tests.docs.pages import ROOT, blocks
-from tests.support.openai_server import OpenAIServer, Reply, chunk
+from tests.docs.pages import ROOT, list_blocks
+from tests.support.openai_server import OpenAIServer, ScriptedReply, make_chunk
 
 TOOL: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
@@ -56,7 +56,7 @@ def client(live_server: LiveServer, key: str) -> OpenAI:
     return OpenAI(base_url=f"{live_server.url}/openai/v1", api_key=key, max_retries=0)
 
 
-def said(tenant: Tenant) -> list[str]:
+def list_said_texts(tenant: Tenant) -> list[str]:
     with tenant_scope(tenant.id):
         return list(Turn.objects.order_by("seq").values_list("text", flat=True))[1:]
 
@@ -64,7 +64,7 @@ def said(tenant: Tenant) -> list[str]:
 def test_a_chat_remembers_and_learns(
     client: OpenAI, upstream: OpenAIServer, tenant: Tenant
 ) -> None:
-    upstream.chat("In Porto.")
+    upstream.script_chat("In Porto.")
     raw = client.chat.completions.with_raw_response.create(
         model="gpt-x", user="ana", messages=ASKED, temperature=0.1
     )
@@ -74,13 +74,13 @@ def test_a_chat_remembers_and_learns(
     assert answer.memoryhub["recall_id"] == raw.headers["X-MemoryHub-Recall-Id"]
     assert "Porto" in upstream.requests[-1].text
     assert upstream.requests[-1].body["temperature"] == 0.1
-    assert said(tenant) == ["Where do I live?", "In Porto."]
+    assert list_said_texts(tenant) == ["Where do I live?", "In Porto."]
 
 
 def test_a_stream_comes_word_by_word_and_ends_with_what_was_used(
     client: OpenAI, upstream: OpenAIServer, tenant: Tenant
 ) -> None:
-    upstream.chat("In the town of Porto.")
+    upstream.script_chat("In the town of Porto.")
     chunks: list[ChatCompletionChunk] = list(
         client.chat.completions.create(model="x", user="ana", messages=ASKED, stream=True)
     )
@@ -89,14 +89,14 @@ def test_a_stream_comes_word_by_word_and_ends_with_what_was_used(
     last: Any = chunks[-1]
     assert last.choices[0].finish_reason == "stop"
     assert any("Porto" in item["text"] for item in last.memoryhub["items"])
-    assert said(tenant)[-1] == "In the town of Porto."
+    assert list_said_texts(tenant)[-1] == "In the town of Porto."
 
 
 def test_the_clients_own_helper_for_streams_and_tools_works(
     client: OpenAI, upstream: OpenAIServer
 ) -> None:
-    pieces = [chunk({"role": "assistant", "tool_calls": [{"index": 0, **CALL}]})]
-    upstream.chat(Reply(events=[*pieces, chunk({}, "tool_calls"), "[DONE]"]))
+    pieces = [make_chunk({"role": "assistant", "tool_calls": [{"index": 0, **CALL}]})]
+    upstream.script_chat(ScriptedReply(events=[*pieces, make_chunk({}, "tool_calls"), "[DONE]"]))
     with client.chat.completions.stream(
         model="x", user="ana", messages=ASKED, tools=[TOOL]
     ) as stream:
@@ -109,27 +109,27 @@ def test_the_clients_own_helper_for_streams_and_tools_works(
 def test_a_client_that_hangs_up_leaves_what_was_said(
     client: OpenAI, upstream: OpenAIServer, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    close, closed = Streamed.close, Event()
+    close, closed = EventStream.close, Event()
 
-    def closing(streamed: Streamed) -> None:
+    def closing(streamed: EventStream) -> None:
         close(streamed)
         closed.set()
 
-    monkeypatch.setattr(Streamed, "close", closing)
-    upstream.chat("In Porto.")
+    monkeypatch.setattr(EventStream, "close", closing)
+    upstream.script_chat("In Porto.")
     with client.chat.completions.create(
         model="x", user="ana", messages=ASKED, stream=True
     ) as stream:
         next(iter(stream))
     assert closed.wait(60)
-    assert said(tenant)[0] == "Where do I live?"
-    assert len(said(tenant)) == 2
+    assert list_said_texts(tenant)[0] == "Where do I live?"
+    assert len(list_said_texts(tenant)) == 2
 
 
 def test_a_response_remembers_and_learns(
     client: OpenAI, upstream: OpenAIServer, tenant: Tenant
 ) -> None:
-    upstream.chat("In Porto.")
+    upstream.script_chat("In Porto.")
     raw = client.responses.with_raw_response.create(
         model="gpt-x", user="ana", input="Where do I live?", instructions="Be brief."
     )
@@ -139,13 +139,13 @@ def test_a_response_remembers_and_learns(
     assert answer.memoryhub["recall_id"] == raw.headers["X-MemoryHub-Recall-Id"]
     assert upstream.requests[-1].body["messages"][0] == {"role": "system", "content": "Be brief."}
     assert "Porto" in upstream.requests[-1].text
-    assert said(tenant) == ["Where do I live?", "In Porto."]
+    assert list_said_texts(tenant) == ["Where do I live?", "In Porto."]
 
 
 def test_a_streamed_response_is_put_together_by_the_clients_own_helper(
     client: OpenAI, upstream: OpenAIServer, tenant: Tenant
 ) -> None:
-    upstream.chat("In the town of Porto.")
+    upstream.script_chat("In the town of Porto.")
     with client.responses.stream(model="x", user="ana", input="Where do I live?") as stream:
         kinds = [event.type for event in stream]
         last: Any = stream.get_final_response()
@@ -154,14 +154,16 @@ def test_a_streamed_response_is_put_together_by_the_clients_own_helper(
     assert last.output_text == "In the town of Porto."
     assert last.usage.output_tokens == 5
     assert any("Porto" in item["text"] for item in last.memoryhub["items"])
-    assert said(tenant)[-1] == "In the town of Porto."
+    assert list_said_texts(tenant)[-1] == "In the town of Porto."
 
 
 def test_a_response_calls_a_function_and_reads_its_result(
     client: OpenAI, upstream: OpenAIServer
 ) -> None:
-    pieces = [chunk({"role": "assistant", "tool_calls": [{"index": 0, **CALL}]})]
-    upstream.chat(Reply(events=[*pieces, chunk({}, "tool_calls"), "[DONE]"]), "Rain.")
+    pieces = [make_chunk({"role": "assistant", "tool_calls": [{"index": 0, **CALL}]})]
+    upstream.script_chat(
+        ScriptedReply(events=[*pieces, make_chunk({}, "tool_calls"), "[DONE]"]), "Rain."
+    )
     tool: Any = {"type": "function", **TOOL["function"]}
     asked: list[Any] = [{"role": "user", "content": "Does it rain where I live?"}]
     with client.responses.stream(model="x", user="ana", input=asked, tools=[tool]) as stream:
@@ -189,12 +191,12 @@ def test_errors_are_the_clients_own(
             list(client.chat.completions.create(**given))
         return raised.value
 
-    upstream.chat(
-        Reply(status=429, headers={"Retry-After": "3"}),
-        Reply(status=400, error={"message": "No.", "param": "n", "code": "bad"}),
-        Reply(status=401),
-        Reply(raw="no json"),
-        Reply(events=[chunk({"content": "In "})], is_cut=True),
+    upstream.script_chat(
+        ScriptedReply(status=429, headers={"Retry-After": "3"}),
+        ScriptedReply(status=400, error={"message": "No.", "param": "n", "code": "bad"}),
+        ScriptedReply(status=401),
+        ScriptedReply(raw="no json"),
+        ScriptedReply(events=[make_chunk({"content": "In "})], is_cut=True),
     )
     limited = error()
     assert isinstance(limited, openai.RateLimitError)
@@ -214,7 +216,7 @@ def test_errors_are_the_clients_own(
 
 
 def test_a_client_waits_out_a_limit_by_itself(client: OpenAI, upstream: OpenAIServer) -> None:
-    upstream.chat(Reply(status=429, headers={"Retry-After-Ms": "1"}), "In Porto.")
+    upstream.script_chat(ScriptedReply(status=429, headers={"Retry-After-Ms": "1"}), "In Porto.")
     patient = client.with_options(max_retries=1)
     answer = patient.chat.completions.create(model="x", user="ana", messages=ASKED)
     assert answer.choices[0].message.content == "In Porto."
@@ -235,8 +237,8 @@ def test_models_and_vectors_are_read(client: OpenAI, upstream: OpenAIServer) -> 
 def test_the_pages_examples_do_what_they_say(
     key: str, live_server: LiveServer, upstream: OpenAIServer, tenant: Tenant
 ) -> None:
-    upstream.chat("A fine name.", "Your dog is called Rex.", "Rex, of course.")
-    shown = blocks(ROOT / "docs/how-to/openai-clients.md", "python")
+    upstream.script_chat("A fine name.", "Your dog is called Rex.", "Rex, of course.")
+    shown = list_blocks(ROOT / "docs/how-to/openai-clients.md", "python")
     printed = []
     for block in shown:
         code = block.replace("http://127.0.0.1:8000", live_server.url).replace("mh_…", key)
@@ -248,4 +250,4 @@ def test_the_pages_examples_do_what_they_say(
     assert "Rex" in upstream.requests[1].text
     assert printed[2] == ["Rex, of course.", "learned"]
     assert "Rex" in upstream.requests[2].text
-    assert said(tenant)[-1] == "Rex, of course."
+    assert list_said_texts(tenant)[-1] == "Rex, of course."

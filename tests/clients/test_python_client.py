@@ -17,10 +17,10 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
 from memoryhub_client import AsyncMemoryHub, MemoryHub, Retries, Row
-from memoryhub_client.rows import _kinds
-from tests.support.api_scene import of_every_kind
-from tests.support.in_process import InProcess, in_process
-from tests.support.looping import run
+from memoryhub_client.rows.base import _list_attribute_types
+from tests.support.api_scene import make_row_of_every_kind
+from tests.support.event_loop import run_coroutine
+from tests.support.in_process import InProcessTransport, serve_in_process
 
 CONTRACT = Path(__file__).parent.parent / "api/openapi.json"
 
@@ -31,24 +31,24 @@ def tenant(db: None) -> Tenant:
 
 
 @pytest.fixture
-def line() -> Iterator[InProcess]:
-    with in_process() as line:
+def line() -> Iterator[InProcessTransport]:
+    with serve_in_process() as line:
         yield line
 
 
 @pytest.fixture
-def hub(tenant: Tenant, line: InProcess) -> Iterator[MemoryHub]:
+def hub(tenant: Tenant, line: InProcessTransport) -> Iterator[MemoryHub]:
     _, key = create_key(tenant, "client", ["read", "write", "admin"])
     with httpx.Client(transport=line) as http:
         yield MemoryHub("http://testserver", key, http=http, retries=Retries(times=0))
 
 
-def operations() -> set[tuple[str, str]]:
+def list_operations() -> set[tuple[str, str]]:
     paths = json.loads(CONTRACT.read_text(encoding="utf-8"))["paths"]
     return {(method.upper(), path) for path, given in paths.items() for method in given}
 
 
-def as_in_contract(asked: tuple[str, str], known: set[tuple[str, str]]) -> tuple[str, str]:
+def find_operation(asked: tuple[str, str], known: set[tuple[str, str]]) -> tuple[str, str]:
     """The operation a request was of: that with the most literal path."""
 
     def fits(path: str) -> bool:
@@ -61,21 +61,23 @@ def as_in_contract(asked: tuple[str, str], known: set[tuple[str, str]]) -> tuple
     )
 
 
-def unknown(row: Row) -> list[str]:
+def list_unknown_fields(row: Row) -> list[str]:
     """What the hub told and the client has no attribute for, at any depth."""
-    kinds: dict[str, Any] = _kinds(type(row))
+    kinds: dict[str, Any] = _list_attribute_types(type(row))
     missing = [f"{type(row).__name__}.{name}" for name in row.raw if name not in kinds]
     inner = [value for value in vars(row).values() if not isinstance(value, Mapping)]
     rows = [each for value in inner for each in (value if isinstance(value, list) else [value])]
-    return missing + [name for each in rows if isinstance(each, Row) for name in unknown(each)]
+    return missing + [
+        name for each in rows if isinstance(each, Row) for name in list_unknown_fields(each)
+    ]
 
 
-def everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     """Every call of the client on a row of every kind; yields all rows it is answered with."""
     ana = hub.space("ana")
-    yield from _reads(hub, scene)
-    yield from _settings(hub, scene)
-    yield from _adds(hub)
+    yield from _call_reads(hub, scene)
+    yield from _call_settings(hub, scene)
+    yield from _call_adds(hub)
     fact, note = str(scene["fact"].id), str(scene["note"].id)
     yield ana.facts.correct(fact, "Ana plays chess well", reason="better", version=0 or None).row
     newest = next(iter(ana.facts.list(filter={"text": "Ana plays chess well"}))).id
@@ -94,9 +96,9 @@ def everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.notes.delete(note).row
     assert ana.traits.set("openness", "low") == "openness"
     assert ana.profile.set("home_town", "Braga") == "home_town"
-    yield from _blocks(hub)
-    yield from _items(hub)
-    yield from _questions(hub, scene)
+    yield from _call_blocks(hub)
+    yield from _call_items(hub)
+    yield from _call_questions(hub, scene)
     yield ana.set_policy({"recall.k_min": 6}, version=0)
     assert ana.tools()
     yield ana.use_tool("core_append", {"label": "human", "text": "Plays chess."})
@@ -112,12 +114,12 @@ def everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.roll_back("2030-01-01T00:00:00Z", dry_run=True)
     yield ana.erase("turns", [str(scene["turn"].id)], dry_run=True)
     yield ana.erase("turns", [str(scene["turn"].id)])
-    yield from _who_may_what(hub, scene)
-    yield from _webhooks(hub, scene)
-    yield from _files(hub, scene)
+    yield from _call_access(hub, scene)
+    yield from _call_webhooks(hub, scene)
+    yield from _call_files(hub, scene)
 
 
-def _reads(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def _call_reads(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     ana = hub.space("ana")
     kinds = [
         (ana.sessions, "session"),
@@ -158,7 +160,7 @@ def _reads(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield from (ana.get(), ana.policy(), hub.usage(days=7), *ana.tools())
 
 
-def _adds(hub: MemoryHub) -> Iterator[Row]:
+def _call_adds(hub: MemoryHub) -> Iterator[Row]:
     words = "I moved to Lisbon last week."
     rehearsed = hub.rehearse("ana", words)
     assert rehearsed.decisions
@@ -185,7 +187,7 @@ def _adds(hub: MemoryHub) -> Iterator[Row]:
     assert hub.space("ana").feedback.set("fact", found.items[0].id, None) is None
 
 
-def _items(hub: MemoryHub) -> Iterator[Row]:
+def _call_items(hub: MemoryHub) -> Iterator[Row]:
     place = ("ana", ("memories", "ana"), "diet")
     assert hub.items.put(*place, {"text": "Ana eats fish."}, ttl_minutes=5) == 1
     kept = hub.items.get(*place)
@@ -198,7 +200,7 @@ def _items(hub: MemoryHub) -> Iterator[Row]:
     assert hub.items.get(*place) is None
 
 
-def _blocks(hub: MemoryHub) -> Iterator[Row]:
+def _call_blocks(hub: MemoryHub) -> Iterator[Row]:
     blocks = hub.space("ana").blocks
     made = blocks.new("plans", "None.", description="What is next", char_limit=300)
     revised = blocks.revise(made.row.id, value="A trip.", version=made.row.version)
@@ -210,7 +212,7 @@ def _blocks(hub: MemoryHub) -> Iterator[Row]:
     yield blocks.delete(made.row.id).row
 
 
-def _who_may_what(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def _call_access(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     made = hub.keys.new("bot", ["read"], subject="ana", expires_at="2031-01-01T00:00:00Z")
     assert (made.key.startswith("mh_"), made.subject) == (True, "ana")
     links = hub.space("ana").person_links
@@ -233,7 +235,7 @@ def _who_may_what(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield from (rule, *hub.review_rules.list(), hub.review_rules.remove(rule.id))
 
 
-def _settings(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def _call_settings(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     tried = hub.set_policy({"recall.k_min": 7}, dry_run=True)
     assert [(each.name, each.after) for each in tried.changes] == [("recall.k_min", 7)]
     changed = hub.set_policy({"recall.k_min": 7}, reason="wider", version=0)
@@ -247,7 +249,7 @@ def _settings(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield from (made, hub.replays.cancel(made.id), hub.replays.decide(made.id, "dropped"))
 
 
-def _webhooks(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def _call_webhooks(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     made = hub.webhooks.new("CRM", "https://crm.invalid/", ["fact.added"], subject="ana")
     hook, known = made.webhook, str(scene["webhook"].id)
     off = hub.webhooks.change(hook.id, is_active=False, version=hook.version)
@@ -263,7 +265,7 @@ def _webhooks(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield from (*sent, hub.deliveries.get(one), hub.deliveries.replay(one))
 
 
-def _files(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def _call_files(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     line = '{"subject": "eva", "fact": "Eva lives in Faro"}\n'
     tried = hub.imports.new("jsonl", line, name="eva.jsonl", dry_run=True)
     taken = hub.imports.take(tried.id)
@@ -277,7 +279,7 @@ def _files(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield from (told, hub.import_spaces(file, subject="rita"))
 
 
-def _questions(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
+def _call_questions(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     golden = hub.space("ana").golden
     expected = [{"kind": "fact", "id": str(scene["fact"].id)}]
     made = golden.new("Chess?", expected, tags=["games"])
@@ -287,20 +289,20 @@ def _questions(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def test_every_operation_of_the_contract_has_a_call_and_every_column_an_attribute(
-    tenant: Tenant, hub: MemoryHub, line: InProcess
+    tenant: Tenant, hub: MemoryHub, line: InProcessTransport
 ) -> None:
-    scene = of_every_kind(tenant)
-    missing = {name for row in everything(hub, scene) for name in unknown(row)}
+    scene = make_row_of_every_kind(tenant)
+    missing = {name for row in call_everything(hub, scene) for name in list_unknown_fields(row)}
     assert missing == set()
-    known = operations()
-    called = {as_in_contract(each, known) for each in line.asked}
+    known = list_operations()
+    called = {find_operation(each, known) for each in line.asked}
     assert known - called == set()
 
 
 def test_what_was_read_and_changed_meanwhile_is_not_written_over(
     tenant: Tenant, hub: MemoryHub
 ) -> None:
-    ana = of_every_kind(tenant)["space"]
+    ana = make_row_of_every_kind(tenant)["space"]
     facts = hub.space(ana.subject).facts
     read = next(iter(facts.list()))
     facts.pin(read.id, version=read.version)
@@ -310,7 +312,7 @@ def test_what_was_read_and_changed_meanwhile_is_not_written_over(
 
 
 def test_a_write_with_a_key_of_ones_own_happens_once(tenant: Tenant, hub: MemoryHub) -> None:
-    scene = of_every_kind(tenant)
+    scene = make_row_of_every_kind(tenant)
     facts, fact = hub.space("ana").facts, str(scene["fact"].id)
     first, second = (facts.correct(fact, "Ana plays chess well", key="k-1") for _ in range(2))
     assert (first.replayed, second.replayed) == (False, True)
@@ -320,7 +322,7 @@ def test_a_write_with_a_key_of_ones_own_happens_once(tenant: Tenant, hub: Memory
 
 
 def test_filters_and_fields_reach_the_hub(tenant: Tenant, hub: MemoryHub) -> None:
-    of_every_kind(tenant)
+    make_row_of_every_kind(tenant)
     turns = hub.space("ana").turns
     assert [*turns.list(filter={"text": {"icontains": "oboe"}})] == []
     (turn,) = turns.list(filter={"OR": [{"text": {"icontains": "chess"}}]}, fields=["id", "text"])
@@ -331,7 +333,7 @@ def test_filters_and_fields_reach_the_hub(tenant: Tenant, hub: MemoryHub) -> Non
 
 
 def test_other_tenants_rows_and_unknown_ones_are_not_found(tenant: Tenant, hub: MemoryHub) -> None:
-    other = of_every_kind(create_tenant("Two", "two"), subject="eve")
+    other = make_row_of_every_kind(create_tenant("Two", "two"), subject="eve")
     with pytest.raises(client.NotFound):
         hub.space("eve").get()
     hub.add("ana", "I moved.")
@@ -361,14 +363,14 @@ def test_the_async_client_talks_to_a_live_hub(live_server: LiveServer) -> None:
             facts = [fact.text async for fact in hub.space("ana").facts.list(page_size=1)]
             return found.items[0].text, facts, states
 
-    text, facts, states = run(talk())
+    text, facts, states = run_coroutine(talk())
     assert "Lisbon" in text
     assert text in facts
     assert states == ["done"]
 
 
 def test_annotations_name_types_that_can_be_read() -> None:
-    from memoryhub_client import memories, results, tenancy
+    from memoryhub_client.rows import memories, results, tenancy
 
     rows = [
         kind
@@ -377,12 +379,12 @@ def test_annotations_name_types_that_can_be_read() -> None:
         if isinstance(kind, type) and issubclass(kind, Row)
     ]
     for row in rows:
-        for kind in _kinds(row).values():
+        for kind in _list_attribute_types(row).values():
             assert kind is Any or isinstance(kind, type) or get_args(kind), (row, kind)
 
 
-def test_a_key_of_one_subject_sees_no_other(tenant: Tenant, line: InProcess) -> None:
-    scene = of_every_kind(tenant)
+def test_a_key_of_one_subject_sees_no_other(tenant: Tenant, line: InProcessTransport) -> None:
+    scene = make_row_of_every_kind(tenant)
     with tenant_scope(tenant.id):
         space = scene["space"]
     _, key = create_key(tenant, "ana's", ["read"], space=space)

@@ -54,7 +54,7 @@ from tests.support.factories import (
 
 
 @dataclass(frozen=True)
-class World:
+class ConsoleWorld:
     tenant: Tenant
     admin: User
     space: Space
@@ -82,7 +82,7 @@ class World:
     link: PersonLink
     rule: ReviewRule
 
-    def ids(self) -> dict[str, str]:
+    def collect_ids(self) -> dict[str, str]:
         """Values for the parameters of the console's addresses."""
         names: tuple[str, ...] = ("space", "turn", "fact", "note", "segment", "job", "key")
         names += ("version", "call", "event", "proposal", "receipt")
@@ -101,7 +101,7 @@ def fast_passwords(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def make_world(name: str, tenant: Tenant | None = None) -> World:
+def make_world(name: str, tenant: Tenant | None = None) -> ConsoleWorld:
     tenant = tenant or make_tenant(name)
     with tenant_scope(tenant.id):
         space = make_space(tenant, f"nora-of-{tenant.slug}")
@@ -133,18 +133,18 @@ def make_world(name: str, tenant: Tenant | None = None) -> World:
     key, _ = create_key(tenant, "backend", ["read"])
     version = set_policy(tenant.id, actor="ida", preset="mem0", overrides={"stm.pages": 9})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(
+    return ConsoleWorld(
         tenant, make_member(tenant), *rows, block, episode, question, replay, recall, *last
     )
 
 
 @pytest.fixture
-def world(db: None) -> World:
+def world(db: None) -> ConsoleWorld:
     return make_world("Hive")
 
 
 @pytest.fixture
-def browser(client: Client, world: World) -> Client:
+def browser(client: Client, world: ConsoleWorld) -> Client:
     """Signed in as the admin of the world."""
     client.force_login(world.admin)
     return client

@@ -11,7 +11,7 @@ from memoryhub.tenants.models import Membership, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import add_member
 from notes.models import Fact
-from tests.console.conftest import World, make_world
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import make_member, make_proposal
 
 OPEN = {"sign-in", "sign-out", "language"}
@@ -166,7 +166,7 @@ DECIDED = {
 }
 
 
-def address(pattern: URLPattern, ids: dict[str, str]) -> str:
+def build_address(pattern: URLPattern, ids: dict[str, str]) -> str:
     wanted = {name: ids[name] for name in pattern.pattern.converters}
     return reverse(str(pattern.name), kwargs=wanted)
 
@@ -180,61 +180,65 @@ NESTED = [pytest.param(p, id=str(p.name)) for p in urlpatterns if len(p.pattern.
 FOREIGN = [pytest.param(p, id=str(p.name)) for p in urlpatterns if p.name not in OPEN | OWN]
 
 
-def operating(world: World, operates: bool) -> None:
+def set_operator(world: ConsoleWorld, operates: bool) -> None:
     User.objects.filter(id=world.admin.id).update(is_superuser=operates)
 
 
 @pytest.mark.parametrize("pattern", FOREIGN)
 def test_ids_of_another_tenant_do_not_exist(
-    browser: Client, world: World, pattern: URLPattern
+    browser: Client, world: ConsoleWorld, pattern: URLPattern
 ) -> None:
     other = make_world("Other")
-    operating(world, pattern.name in OPERATED)
+    set_operator(world, pattern.name in OPERATED)
     _, method = DECIDED[str(pattern.name)]
-    assert getattr(browser, method)(address(pattern, other.ids())).status_code == 404
+    assert getattr(browser, method)(build_address(pattern, other.collect_ids())).status_code == 404
     # The same page of the own tenant does: the 404 above is not one for all.
     mine = getattr(browser, method)(
-        address(pattern, world.ids()), {"text": "", "decision": "pause"}
+        build_address(pattern, world.collect_ids()), {"text": "", "decision": "pause"}
     )
     assert mine.status_code in (200, 302)
 
 
 @pytest.mark.parametrize("pattern", NESTED)
 def test_own_spaces_do_not_lend_their_name_to_foreign_rows(
-    browser: Client, world: World, pattern: URLPattern
+    browser: Client, world: ConsoleWorld, pattern: URLPattern
 ) -> None:
-    ids = make_world("Other").ids() | {"space_id": str(world.space.id)}
+    ids = make_world("Other").collect_ids() | {"space_id": str(world.space.id)}
     _, method = DECIDED[str(pattern.name)]
-    assert getattr(browser, method)(address(pattern, ids)).status_code == 404
+    assert getattr(browser, method)(build_address(pattern, ids)).status_code == 404
 
 
 @pytest.mark.parametrize("pattern", GUARDED)
-def test_strangers_are_asked_to_sign_in(client: Client, world: World, pattern: URLPattern) -> None:
+def test_strangers_are_asked_to_sign_in(
+    client: Client, world: ConsoleWorld, pattern: URLPattern
+) -> None:
     method = DECIDED[str(pattern.name)][1]
-    answer = getattr(client, method)(address(pattern, world.ids()))
+    answer = getattr(client, method)(build_address(pattern, world.collect_ids()))
     assert answer.status_code == 302
     assert answer["Location"].startswith(reverse("sign-in"))
 
 
 @pytest.mark.parametrize("pattern", GUARDED)
 @pytest.mark.parametrize("role", [VIEWER, EDITOR, ADMIN])
-def test_roles(client: Client, world: World, pattern: URLPattern, role: Membership.Role) -> None:
+def test_roles(
+    client: Client, world: ConsoleWorld, pattern: URLPattern, role: Membership.Role
+) -> None:
     operates = pattern.name in OPERATED
     client.force_login(make_member(world.tenant, role, is_superuser=operates))
     least, method = DECIDED[str(pattern.name)]
     ranks = [VIEWER, EDITOR, ADMIN]
     form = {"tenant": str(world.tenant.id), "decision": "pause"}
-    answer = getattr(client, method)(address(pattern, world.ids()), form)
+    answer = getattr(client, method)(build_address(pattern, world.collect_ids()), form)
     assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
 
 
 @pytest.mark.parametrize("name", sorted(OPERATED))
 def test_what_costs_the_whole_hub_is_for_its_operators(
-    client: Client, world: World, name: str
+    client: Client, world: ConsoleWorld, name: str
 ) -> None:
     pattern = next(p for p in urlpatterns if p.name == name)
     client.force_login(make_member(world.tenant, ADMIN))
-    answer = getattr(client, DECIDED[name][1])(address(pattern, world.ids()))
+    answer = getattr(client, DECIDED[name][1])(build_address(pattern, world.collect_ids()))
     assert answer.status_code == 403
 
 
@@ -256,26 +260,28 @@ SENT = {
 @pytest.mark.parametrize("name", SENT)
 @pytest.mark.parametrize("role", [VIEWER, EDITOR, ADMIN])
 def test_roles_of_what_is_sent(
-    client: Client, world: World, name: str, role: Membership.Role
+    client: Client, world: ConsoleWorld, name: str, role: Membership.Role
 ) -> None:
     client.force_login(make_member(world.tenant, role))
     least, form = SENT[name]
     pattern = next(p for p in urlpatterns if p.name == name)
     ranks = [VIEWER, EDITOR, ADMIN]
-    answer = client.post(address(pattern, world.ids()), form)
+    answer = client.post(build_address(pattern, world.collect_ids()), form)
     assert (answer.status_code == 403) == (ranks.index(role) < ranks.index(least))
 
 
 @pytest.mark.parametrize("name", SENT)
 def test_nothing_is_sent_to_rows_of_another_tenant(
-    browser: Client, world: World, name: str
+    browser: Client, world: ConsoleWorld, name: str
 ) -> None:
     pattern = next(p for p in urlpatterns if p.name == name)
-    there = make_world("Other").ids()
-    assert browser.post(address(pattern, there), SENT[name][1]).status_code == 404
+    there = make_world("Other").collect_ids()
+    assert browser.post(build_address(pattern, there), SENT[name][1]).status_code == 404
 
 
-def test_only_an_admin_answers_a_wish_to_forget_with_erasing(client: Client, world: World) -> None:
+def test_only_an_admin_answers_a_wish_to_forget_with_erasing(
+    client: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
     where = reverse("review-case", args=[wish.id])
@@ -287,7 +293,7 @@ def test_only_an_admin_answers_a_wish_to_forget_with_erasing(client: Client, wor
         assert not Fact.objects.filter(id=world.fact.id).exists()
 
 
-def test_viewers_can_not_enter_a_new_subject(client: Client, world: World) -> None:
+def test_viewers_can_not_enter_a_new_subject(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, VIEWER))
     assert client.post(reverse("chat"), {"subject": "ida"}).status_code == 403
 
@@ -299,7 +305,7 @@ def test_a_person_of_no_tenant_is_told_so(client: Client, db: None) -> None:
     assert b"You belong to no tenant yet" in answer.content
 
 
-def test_switching_the_tenant(browser: Client, world: World) -> None:
+def test_switching_the_tenant(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Orchard")
     add_member(other.tenant, world.admin, VIEWER)
     assert b"nora-of-" in browser.get(reverse("spaces")).content
@@ -309,14 +315,14 @@ def test_switching_the_tenant(browser: Client, world: World) -> None:
     assert world.space.subject not in page
 
 
-def test_only_own_tenants_can_be_chosen(browser: Client, world: World) -> None:
+def test_only_own_tenants_can_be_chosen(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Orchard")
     answer = browser.post(reverse("choose-tenant"), {"tenant": str(other.tenant.id)})
     assert answer.status_code == 404
     assert b"Hive" in browser.get(reverse("overview")).content
 
 
-def test_a_tenant_left_is_no_longer_shown(browser: Client, world: World) -> None:
+def test_a_tenant_left_is_no_longer_shown(browser: Client, world: ConsoleWorld) -> None:
     other = make_world("Orchard")
     membership = add_member(other.tenant, world.admin, VIEWER)
     browser.post(reverse("choose-tenant"), {"tenant": str(other.tenant.id)})
@@ -325,7 +331,7 @@ def test_a_tenant_left_is_no_longer_shown(browser: Client, world: World) -> None
     assert browser.get(reverse("space-facts", args=[other.space.id])).status_code == 404
 
 
-def test_sign_in_and_out(client: Client, world: World) -> None:
+def test_sign_in_and_out(client: Client, world: ConsoleWorld) -> None:
     form = {"username": world.admin.username, "password": "wrong"}
     assert b"correct username and password" in client.post(reverse("sign-in"), form).content
     form["password"] = "correct horse"

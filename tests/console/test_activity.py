@@ -15,16 +15,16 @@ from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World, make_world
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import make_call, make_event, make_job, make_member, make_request
 
 
-def listed(browser: Client, name: str = "requests", **query: str) -> str:
+def get_list_page(browser: Client, name: str = "requests", **query: str) -> str:
     return browser.get(reverse(name), query).content.decode()
 
 
 def test_requests_are_found_by_route_error_id_outcome_time_and_key(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_request(world.tenant, key_id=world.key.id, route="api/v1/search", milliseconds=1234.5)
@@ -33,7 +33,7 @@ def test_requests_are_found_by_route_error_id_outcome_time_and_key(
         make_request(world.tenant, route="api/v1/old", at=timezone.now() - timedelta(days=3))
 
     def routes(**query: str) -> set[str]:
-        page = listed(browser, **query)
+        page = get_list_page(browser, **query)
         return {name for name in ("search", "notes", "facts", "old") if f"/api/v1/{name}" in page}
 
     assert routes() == {"search", "notes", "facts"}
@@ -45,46 +45,49 @@ def test_requests_are_found_by_route_error_id_outcome_time_and_key(
     assert routes(outcome="good") == {"search"}
     assert routes(slow="1000") == {"search"}
     assert routes(key=str(world.key.id)) == {"search"}
-    page = listed(browser)
+    page = get_list_page(browser)
     assert "1,234.5" in page
     assert f">{world.key.name}</a>" in page
     assert "a key that is gone" in page
     assert "3 requests" in page
-    assert "Nothing matches" in listed(browser, q="nothing like it")
+    assert "Nothing matches" in get_list_page(browser, q="nothing like it")
 
 
 def test_without_requests_the_page_says_what_would_be_there(
-    browser: Client, world: World, settings: object
+    browser: Client, world: ConsoleWorld, settings: object
 ) -> None:
-    assert "Nothing was asked in the last day" in listed(browser)
+    assert "Nothing was asked in the last day" in get_list_page(browser)
     settings.REQUEST_LOG_DAYS = 0  # type: ignore[attr-defined]  # Django's
-    assert "MEMORYHUB_REQUEST_LOG_DAYS is 0" in listed(browser)
+    assert "MEMORYHUB_REQUEST_LOG_DAYS is 0" in get_list_page(browser)
 
 
 @pytest.mark.parametrize("count", [1, 20])
 def test_the_statements_of_the_log_do_not_grow_with_it(
-    browser: Client, world: World, count: int, django_assert_num_queries: DjangoAssertNumQueries
+    browser: Client,
+    world: ConsoleWorld,
+    count: int,
+    django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     with tenant_scope(world.tenant.id):
         for _ in range(count):
             make_request(world.tenant)
     with django_assert_num_queries(15):
-        listed(browser)
+        get_list_page(browser)
 
 
 def test_jobs_are_found_by_words_and_step_with_counts_of_those(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_job(world.space, "done", step="episode")
         make_job(world.space, "dead", step="episode", error="no wasps")
-    page = listed(browser, "jobs", step="episode")
+    page = get_list_page(browser, "jobs", step="episode")
     assert 'Given up <span class="count">1</span>' in page
     assert "the endpoint is closed" not in page
-    assert 'Given up <span class="count">0</span>' in listed(browser, "jobs", q="otters")
+    assert 'Given up <span class="count">0</span>' in get_list_page(browser, "jobs", q="otters")
 
 
-def test_a_job_tells_how_it_went_and_what_it_made(browser: Client, world: World) -> None:
+def test_a_job_tells_how_it_went_and_what_it_made(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         made = {"text": "Keeps bees", "op": "add", "reason": "new"}
         job = make_job(world.space, "done", result={"decisions": [made]})
@@ -98,12 +101,14 @@ def test_a_job_tells_how_it_went_and_what_it_made(browser: Client, world: World)
     assert reverse("usage-call", args=[world.call.id]) not in page
 
 
-def test_a_job_can_be_cancelled_and_taken_up_again(browser: Client, world: World) -> None:
+def test_a_job_can_be_cancelled_and_taken_up_again(browser: Client, world: ConsoleWorld) -> None:
     where = reverse("job-cancel", args=[world.job.id])
     page = browser.post(where, {"from": "job"}, follow=True).content.decode()
     assert "Cancelled: turns" in page
     assert f"Cancelled by {world.admin.username}" in page
-    assert f"Cancelled by {world.admin.username}" in listed(browser, "jobs", state="cancelled")
+    assert f"Cancelled by {world.admin.username}" in get_list_page(
+        browser, "jobs", state="cancelled"
+    )
     again = browser.post(where, {"from": "job"}, follow=True).content.decode()
     assert "Not cancelled: this job has ended" in again
     browser.post(reverse("job-retry", args=[world.job.id]))
@@ -111,7 +116,7 @@ def test_a_job_can_be_cancelled_and_taken_up_again(browser: Client, world: World
         assert Job.objects.get(id=world.job.id).state == "queued"
 
 
-def test_what_other_work_waits_for_is_not_cancelled(browser: Client, world: World) -> None:
+def test_what_other_work_waits_for_is_not_cancelled(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         job = make_job(world.space, "queued", step="rederive")
     page = browser.get(reverse("job", args=[job.id])).content.decode()
@@ -124,7 +129,7 @@ def test_what_other_work_waits_for_is_not_cancelled(browser: Client, world: Worl
 
 
 def test_words_of_one_call_are_taken_out_and_its_figures_stay(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         call = make_call(world.space, error="unusable: it said bees", output="bees", cost=2)
@@ -141,7 +146,7 @@ def test_words_of_one_call_are_taken_out_and_its_figures_stay(
 
 
 def test_words_of_all_calls_that_the_filters_leave_are_taken_out(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     other = make_world("Other")
     with tenant_scope(world.tenant.id):
@@ -155,8 +160,8 @@ def test_words_of_all_calls_that_the_filters_leave_are_taken_out(
         assert ModelCall.objects.get().output
 
 
-def test_who_may_not_administer_is_offered_no_words(client: Client, world: World) -> None:
+def test_who_may_not_administer_is_offered_no_words(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.EDITOR))
-    page = listed(client, "usage")
+    page = get_list_page(client, "usage")
     assert "words=1" not in page
     assert reverse("usage-redact-all") not in page

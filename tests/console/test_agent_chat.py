@@ -8,22 +8,23 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.console import chatting, wording
+from memoryhub.console.frame.text import wording
+from memoryhub.console.pages.chat import exchanges
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import CoreBlock
-from tests.console.test_chat import STREAM, events
+from tests.console.test_chat import STREAM, read_stream_events
 from tests.support.factories import make_member
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 
 @pytest.fixture
-def chat(hub: Hub, client: Client, monkeypatch: pytest.MonkeyPatch) -> Hub:
+def chat(hub: ScriptedHub, client: Client, monkeypatch: pytest.MonkeyPatch) -> ScriptedHub:
     # Wishes to forget are read by the local engine, which the script stands in for here.
-    monkeypatch.setattr(chatting, "asks_to_forget", lambda turn: False)
-    monkeypatch.setattr(chatting, "asks_to_keep", lambda turn: False)
+    monkeypatch.setattr(exchanges, "asks_to_forget", lambda turn: False)
+    monkeypatch.setattr(exchanges, "asks_to_keep", lambda turn: False)
     hub.tenant.engine = Tenant.Engine.LLM
     with tenant_scope(hub.tenant.id):
         hub.tenant.save()
@@ -31,25 +32,25 @@ def chat(hub: Hub, client: Client, monkeypatch: pytest.MonkeyPatch) -> Hub:
     return hub
 
 
-def say(client: Client, hub: Hub, text: str) -> str:
+def say_in_chat(client: Client, hub: ScriptedHub, text: str) -> str:
     address = reverse("chat-say", args=[hub.space.id])
-    told = events(client.post(address, {"text": text}, headers=STREAM))
+    told = read_stream_events(client.post(address, {"text": text}, headers=STREAM))
     return "".join(put[2] for name, data in told if name == "put" for put in data)
 
 
-def call(tool: str, /, **arguments: Any) -> dict[str, Any]:
+def make_tool_call(tool: str, /, **arguments: Any) -> dict[str, Any]:
     return {"tool": tool, "arguments": arguments, "text": ""}
 
 
-def test_steps_and_what_they_wrote_are_shown(client: Client, chat: Hub) -> None:
+def test_steps_and_what_they_wrote_are_shown(client: Client, chat: ScriptedHub) -> None:
     chat.model.script(
         "agent_step",
-        call("core_append", label="human", text="Keeps bees.", heartbeat=True),
-        call("recall_search", query="<b>hives</b>"),
-        call("core_append", label="nowhere", text="x"),
-        call("send_message", text="Noted: you keep bees."),
+        make_tool_call("core_append", label="human", text="Keeps bees.", heartbeat=True),
+        make_tool_call("recall_search", query="<b>hives</b>"),
+        make_tool_call("core_append", label="nowhere", text="x"),
+        make_tool_call("send_message", text="Noted: you keep bees."),
     )
-    page = say(client, chat, "I keep bees.")
+    page = say_in_chat(client, chat, "I keep bees.")
     assert "Noted: you keep bees." in page
     assert "Added to the block “human”" in page
     assert "Looked for “&lt;b&gt;hives&lt;/b&gt;” in what was said" in page
@@ -65,11 +66,11 @@ def test_steps_and_what_they_wrote_are_shown(client: Client, chat: Hub) -> None:
     assert "4 steps" in client.get(reverse("chat-with", args=[chat.space.id])).content.decode()
 
 
-def test_the_agent_sees_blocks_window_and_message(client: Client, chat: Hub) -> None:
+def test_the_agent_sees_blocks_window_and_message(client: Client, chat: ScriptedHub) -> None:
     chat.model.script("agent_step", {"text": "Hello Ana."}, {"text": "Bees."})
-    say(client, chat, "I keep bees.")
-    say(client, chat, "What do I keep?")
-    messages = chat.model.calls("agent_step")[1]["messages"]
+    say_in_chat(client, chat, "I keep bees.")
+    say_in_chat(client, chat, "What do I keep?")
+    messages = chat.model.list_calls("agent_step")[1]["messages"]
     assert messages[0]["content"].startswith("You talk with Ana.")
     assert "[memory block human: 0 of 2000 characters." in messages[1]["content"]
     assert [m["content"] for m in messages if m["role"] in ("user", "assistant")] == [
@@ -77,22 +78,24 @@ def test_the_agent_sees_blocks_window_and_message(client: Client, chat: Hub) -> 
         "Hello Ana.",
         "What do I keep?",
     ]
-    offered = {tool["name"] for tool in chat.model.calls("agent_step")[1]["tools"]}
+    offered = {tool["name"] for tool in chat.model.list_calls("agent_step")[1]["tools"]}
     assert {"send_message", "core_replace", "recall_search", "archival_insert"} <= offered
 
 
-def test_a_model_that_fails_leaves_the_message_stored(client: Client, chat: Hub) -> None:
+def test_a_model_that_fails_leaves_the_message_stored(client: Client, chat: ScriptedHub) -> None:
     chat.model.script("agent_step", EngineError("the endpoint is closed"))
-    page = say(client, chat, "I keep bees.")
+    page = say_in_chat(client, chat, "I keep bees.")
     assert "could not be answered: the endpoint is closed" in page
     with tenant_scope(chat.tenant.id):
         assert Turn.objects.get().text == "I keep bees."
 
 
-def test_without_tools_the_answer_is_from_memory_as_before(client: Client, chat: Hub) -> None:
-    chat.policy(core__tools=False)
-    page = say(client, chat, "What do I keep?")
-    assert chat.model.calls("agent_step") == []
+def test_without_tools_the_answer_is_from_memory_as_before(
+    client: Client, chat: ScriptedHub
+) -> None:
+    chat.set_policy(core__tools=False)
+    page = say_in_chat(client, chat, "What do I keep?")
+    assert chat.model.list_calls("agent_step") == []
     assert "What the agent did" not in page
 
 
@@ -111,4 +114,4 @@ def test_without_tools_the_answer_is_from_memory_as_before(client: Client, chat:
     ],
 )
 def test_steps_in_words(tool: str, arguments: Any, words: str) -> None:
-    assert wording.step(tool, arguments) == words
+    assert wording.describe_step(tool, arguments) == words

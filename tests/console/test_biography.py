@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
+from notes.facts.resolve import load_fact_supports
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Relation
-from notes.services import supports_of
 from personas.models import ProfileAttribute
-from personas.traits import owner_of
-from tests.console.conftest import World, make_world
+from personas.traits import get_owner_name
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import (
     make_call,
     make_entity,
@@ -27,26 +27,26 @@ from tests.support.factories import (
 )
 
 
-def where(world: World, kind: str = "fact", row: Any = None) -> str:
+def build_address(world: ConsoleWorld, kind: str = "fact", row: Any = None) -> str:
     return reverse(f"space-{kind}", args=[world.space.id, (row or getattr(world, kind)).id])
 
 
-def asked(browser: Client, world: World, query: str, kind: str = "fact") -> str:
+def get_form(browser: Client, world: ConsoleWorld, query: str, kind: str = "fact") -> str:
     """The form alone, as the browser fetches it."""
-    answer = browser.get(f"{where(world, kind)}?{query}", headers={"HX-Request": "true"})
+    answer = browser.get(f"{build_address(world, kind)}?{query}", headers={"HX-Request": "true"})
     return answer.content.decode()
 
 
-def rows(world: World) -> list[Any]:
+def list_rows(world: ConsoleWorld) -> list[Any]:
     with tenant_scope(world.tenant.id):
         facts = Fact.objects.order_by("id").values("id", "text", "version", "status", "valid_to")
         return [*facts, EvolutionEvent.objects.count()]
 
 
 def test_every_action_says_what_it_would_do_and_does_nothing_yet(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
-    before = rows(world)
+    before = list_rows(world)
     said = {
         "never": "withdraws 1 fact",
         "end": "closes 1 fact",
@@ -55,11 +55,11 @@ def test_every_action_says_what_it_would_do_and_does_nothing_yet(
         "edit&text=I+keep+bees+in+Bruges": "writes 1 fact, takes out 1 fact",
     }
     for query, words in said.items():
-        assert f"<b>This {words}.</b>" in asked(browser, world, f"action={query}")
-    assert rows(world) == before
+        assert f"<b>This {words}.</b>" in get_form(browser, world, f"action={query}")
+    assert list_rows(world) == before
 
 
-def test_what_follows_from_it_is_said_too(browser: Client, world: World) -> None:
+def test_what_follows_from_it_is_said_too(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         entities = [make_entity(world.space, f"{name}") for name in ("Nora", "bees")]
         Relation.objects.create(
@@ -67,25 +67,27 @@ def test_what_follows_from_it_is_said_too(browser: Client, world: World) -> None
             src=entities[0], label="keeps", dst=entities[1],
         )  # fmt: skip
         ProfileAttribute.objects.create(
-            tenant=world.tenant, space=world.space, owner=owner_of(world.space),
+            tenant=world.tenant, space=world.space, owner=get_owner_name(world.space),
             key="hobby", value="bees", fact=world.fact,
         )  # fmt: skip
-    page = asked(browser, world, "action=never")
+    page = get_form(browser, world, "action=never")
     assert "1 relation between entities follows it" in page
     assert "1 entry of the profile is read anew" in page
-    assert "profile" not in asked(browser, world, "action=pin")
+    assert "profile" not in get_form(browser, world, "action=pin")
 
 
-def test_the_new_words_are_set_off_before_they_are_saved(browser: Client, world: World) -> None:
-    page = asked(browser, world, "action=edit&text=I+keep+bees+in+Bruges")
+def test_the_new_words_are_set_off_before_they_are_saved(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    page = get_form(browser, world, "action=edit&text=I+keep+bees+in+Bruges")
     assert "I keep bees in <del>Ghent</del><ins>Bruges</ins>" in page
 
 
 def test_a_correction_stands_in_the_history_with_name_reason_and_undo(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     form = {"action": "edit", "text": "I keep bees in Bruges", "reason": "said so on the phone"}
-    page = browser.post(where(world), form, follow=True).content.decode()
+    page = browser.post(build_address(world), form, follow=True).content.decode()
     assert '<h2 class="statement">I keep bees in Bruges</h2>' in page
     assert "Put in other words." in page
     assert f"by {world.admin.username}" in page
@@ -96,25 +98,25 @@ def test_a_correction_stands_in_the_history_with_name_reason_and_undo(
         event = EvolutionEvent.objects.filter(kind="manual")[0]
     undo = reverse("space-event", args=[world.space.id, event.id])
     assert f'action="{undo}"' in page
-    back = browser.post(undo, {"back": where(world)}, follow=True)
-    assert back.redirect_chain[-1][0] == where(world)
+    back = browser.post(undo, {"back": build_address(world)}, follow=True)
+    assert back.redirect_chain[-1][0] == build_address(world)
     with tenant_scope(world.tenant.id):
         assert Fact.objects.get(retired_at=None).id == world.fact.id
 
 
 def test_the_history_keeps_a_reason_in_one_language_whoever_acts(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     said = browser.post(
-        where(world), {"action": "pin"}, headers={"Accept-Language": "zh-CN"}, follow=True
+        build_address(world), {"action": "pin"}, headers={"Accept-Language": "zh-CN"}, follow=True
     )
     assert "Pinned." not in said.content.decode()
     with tenant_scope(world.tenant.id):
         assert EvolutionEvent.objects.filter(kind="manual")[0].reason == "pinned"
 
 
-def test_undoing_leads_back_to_no_other_host(browser: Client, world: World) -> None:
-    browser.post(where(world), {"action": "pin"})
+def test_undoing_leads_back_to_no_other_host(browser: Client, world: ConsoleWorld) -> None:
+    browser.post(build_address(world), {"action": "pin"})
     with tenant_scope(world.tenant.id):
         event = EvolutionEvent.objects.filter(kind="manual")[0]
     undo = reverse("space-event", args=[world.space.id, event.id])
@@ -122,16 +124,16 @@ def test_undoing_leads_back_to_no_other_host(browser: Client, world: World) -> N
     assert answer["Location"].startswith(f"/spaces/{world.space.id}/history/")
 
 
-def test_a_merged_fact_hands_over_what_it_rests_on(browser: Client, world: World) -> None:
+def test_a_merged_fact_hands_over_what_it_rests_on(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         (turn,) = make_turns(world.space, "I have bees in the city of Ghent.")
         kept = make_fact(world.space, "I have bees in the city of Ghent", turn)
-    page = asked(browser, world, "action=merge&find=city")
+    page = get_form(browser, world, "action=merge&find=city")
     assert str(kept.id) in page
     assert "Nothing to do yet" in page
-    page = asked(browser, world, f"action=merge&other={kept.id}")
+    page = get_form(browser, world, f"action=merge&other={kept.id}")
     assert "changes 1 fact, takes out 1 fact" in page
-    browser.post(where(world), {"action": "merge", "other": str(kept.id)})
+    browser.post(build_address(world), {"action": "merge", "other": str(kept.id)})
     with tenant_scope(world.tenant.id):
         kept.refresh_from_db()
         assert kept.mention_count == 2
@@ -140,29 +142,31 @@ def test_a_merged_fact_hands_over_what_it_rests_on(browser: Client, world: World
         assert set(turns) == {turn.id, world.turn.id}
 
 
-def test_a_merge_undone_gives_back_what_was_handed_over(browser: Client, world: World) -> None:
+def test_a_merge_undone_gives_back_what_was_handed_over(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         (turn,) = make_turns(world.space, "I have bees in the city of Ghent.")
         kept = make_fact(world.space, "I have bees in the city of Ghent", turn)
-    browser.post(where(world), {"action": "merge", "other": str(kept.id)})
+    browser.post(build_address(world), {"action": "merge", "other": str(kept.id)})
     for expected in ({turn.id}, {turn.id, world.turn.id}, {turn.id}):
         with tenant_scope(world.tenant.id):
             last = EvolutionEvent.objects.order_by("created_at", "id").last()
         assert last is not None
         browser.post(reverse("space-event", args=[world.space.id, last.id]))
         with tenant_scope(world.tenant.id):
-            supports = supports_of([kept.id, world.fact.id])
+            supports = load_fact_supports([kept.id, world.fact.id])
         assert {source.turn_id for source in supports[kept.id]} == expected
         assert {source.turn_id for source in supports[world.fact.id]} == {world.turn.id}
 
 
-def test_a_merged_note_hands_over_its_links(browser: Client, world: World) -> None:
+def test_a_merged_note_hands_over_its_links(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         kept = make_note(world.space, "Hives in Ghent", keywords=["hives"])
         third = make_note(world.space, "Honey")
         make_link(world.note, third)
         make_link(world.note, kept)
-    browser.post(where(world, "note"), {"action": "merge", "other": str(kept.id)})
+    browser.post(build_address(world, "note"), {"action": "merge", "other": str(kept.id)})
     with tenant_scope(world.tenant.id):
         (link,) = Link.objects.filter(active=True)
         assert {link.a_id, link.b_id} == {kept.id, third.id}
@@ -170,30 +174,32 @@ def test_a_merged_note_hands_over_its_links(browser: Client, world: World) -> No
         assert Note.objects.get(id=world.note.id).retired_at is not None
 
 
-def test_what_was_forgotten_can_be_restored(browser: Client, world: World) -> None:
+def test_what_was_forgotten_can_be_restored(browser: Client, world: ConsoleWorld) -> None:
     for kind in ("fact", "note"):
-        browser.post(where(world, kind), {"action": "forget"})
-        page = browser.get(where(world, kind)).content.decode()
+        browser.post(build_address(world, kind), {"action": "forget"})
+        page = browser.get(build_address(world, kind)).content.decode()
         assert "action=restore" in page
         assert "action=never" not in page
-        browser.post(where(world, kind), {"action": "restore"})
+        browser.post(build_address(world, kind), {"action": "restore"})
         with tenant_scope(world.tenant.id):
             row = {"fact": Fact, "note": Note}[kind].objects.get(id=getattr(world, kind).id)
         assert row.retired_at is None
 
 
-def test_a_note_is_described_anew(browser: Client, world: World) -> None:
+def test_a_note_is_described_anew(browser: Client, world: ConsoleWorld) -> None:
     form = {"action": "describe", "context": "Bees", "keywords": "bees、 honey", "tags": ""}
-    browser.post(where(world, "note"), form)
+    browser.post(build_address(world, "note"), form)
     with tenant_scope(world.tenant.id):
         note = Note.objects.get(id=world.note.id)
     assert (note.context, note.keywords, note.tags) == ("Bees", ["bees", "honey"], [])
     assert note.corrected_by == world.admin.username
 
 
-def test_what_is_sent_wrongly_changes_nothing_and_says_why(browser: Client, world: World) -> None:
+def test_what_is_sent_wrongly_changes_nothing_and_says_why(
+    browser: Client, world: ConsoleWorld
+) -> None:
     other = make_world("Other")
-    before = rows(world)
+    before = list_rows(world)
     long = ", ".join(str(n) for n in range(51))
     for kind, form, why in (
         ("fact", {"action": "fly"}, "there is no such action"),
@@ -208,22 +214,24 @@ def test_what_is_sent_wrongly_changes_nothing_and_says_why(browser: Client, worl
         ("note", {"action": "describe", "keywords": long}, "at most 50"),
         ("note", {"action": "merge", "other": str(other.note.id)}, "no such note"),
     ):
-        page = browser.post(where(world, kind), form, follow=True).content.decode()
+        page = browser.post(build_address(world, kind), form, follow=True).content.decode()
         assert "Nothing was changed" in page, form
         assert why.lower() in page.lower(), form
-    assert rows(world) == before
+    assert list_rows(world) == before
 
 
-def test_a_viewer_reads_the_life_and_is_offered_nothing(client: Client, world: World) -> None:
+def test_a_viewer_reads_the_life_and_is_offered_nothing(
+    client: Client, world: ConsoleWorld
+) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     for kind in ("fact", "note"):
-        page = client.get(f"{where(world, kind)}?action=forget").content.decode()
+        page = client.get(f"{build_address(world, kind)}?action=forget").content.decode()
         assert "action=" not in page.split('<article class="stack">')[1]
-        assert client.post(where(world, kind), {"action": "forget"}).status_code == 403
+        assert client.post(build_address(world, kind), {"action": "forget"}).status_code == 403
 
 
 def test_a_change_names_the_prompts_and_models_that_were_asked(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     from tests.console.test_escaping import make_revision
 
@@ -231,24 +239,24 @@ def test_a_change_names_the_prompts_and_models_that_were_asked(
         event = make_event(world.space, job_id=world.job.id)
         make_call(world.space, job=world.job, template="judge/4", model="small")
         make_revision(event, world.fact, "I keep bees")
-    page = browser.get(where(world)).content.decode()
+    page = browser.get(build_address(world)).content.decode()
     assert '<span class="mono">small</span> with <span class="mono">judge/4</span>' in page
     assert "Undo…" in page
 
 
-def test_what_stands_around_a_fact_is_one_step_away(browser: Client, world: World) -> None:
+def test_what_stands_around_a_fact_is_one_step_away(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         other = make_fact(world.space, "I talk of bees", world.turn)
         about = make_note(world.space, "A keeper of bees", fact=world.fact)
         make_source(about, world.turn)
-    page = browser.get(where(world)).content.decode()
+    page = browser.get(build_address(world)).content.decode()
     for row, kind in ((other, "fact"), (about, "note"), (world.segment, "segment")):
-        assert f'href="{where(world, kind, row)}"' in page
+        assert f'href="{build_address(world, kind, row)}"' in page
 
 
 def test_recalls_are_drawn_by_day_and_what_never_fades_has_no_curve(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
-    page = browser.get(where(world)).content.decode()
+    page = browser.get(build_address(world)).content.decode()
     assert '<svg class="daily"' in page
     assert "Nothing fades under the policy of this space" in page

@@ -12,41 +12,41 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from memoryhub.errors import NotFound
-from memoryhub.pipeline.erasing import Target, execute
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget, execute_erasure
 from memoryhub.tenants.models import AuditEntry
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_key, rotate_key, set_engine
+from memoryhub.tenants.services import create_key, rotate_key, set_tenant_engine
 from memoryhub.webhooks import services as webhooks
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
+from tests.support.database_scan import find_tables_with_word
 from tests.support.factories import MAY, make_event, make_receipt
-from tests.support.scan import places_of
 
 
-def listed(browser: Client, **query: str) -> str:
+def get_list_page(browser: Client, **query: str) -> str:
     return browser.get(reverse("changes"), query).content.decode()
 
 
-def noted(world: World) -> list[tuple[str, str, str, str]]:
+def list_audit_entries(world: ConsoleWorld) -> list[tuple[str, str, str, str]]:
     with tenant_scope(world.tenant.id):
         rows = AuditEntry.objects.filter(actor=world.admin.username).order_by("id")
         return [(row.action, row.actor, row.about, row.detail) for row in rows]
 
 
 def test_what_an_admin_does_with_keys_people_and_webhooks_is_noted(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     form = {"name": "shop", "scopes": ["read"], "subject": world.space.subject}
     secret = browser.post(reverse("keys"), form).context["secret"]
     browser.post(reverse("key-revoke", args=[world.key.id]))
     browser.post(reverse("people"), {"username": "ida", "role": "editor"})
-    member = world.ids()["member_id"]
+    member = world.collect_ids()["member_id"]
     browser.post(reverse("person-role", args=[member]), {"role": "viewer"})  # the last admin
     browser.post(reverse("webhook-switch", args=[world.hook.id]), {"on": "0"})
     browser.post(reverse("webhook-rotate", args=[world.hook.id]))
     browser.post(reverse("webhook-delete", args=[world.hook.id]))
     browser.get(reverse("spaces-export"))
     browser.post(reverse("usage-redact", args=[world.call.id]))
-    found = noted(world)
+    found = list_audit_entries(world)
     assert [each[0] for each in found] == [
         "key.made",
         "key.revoked",
@@ -61,13 +61,13 @@ def test_what_an_admin_does_with_keys_people_and_webhooks_is_noted(
     assert found[0][3] == "read; one space"
     assert found[2][2:] == ("ida", "as editor")
     with tenant_scope(world.tenant.id):
-        assert "public.tenants_auditentry" not in places_of(secret[-20:])
-    page = listed(browser)
+        assert "public.tenants_auditentry" not in find_tables_with_word(secret[-20:])
+    page = get_list_page(browser)
     for words in ("Key made", "Key revoked", "Person let in", "Webhook deleted", "Taken out as"):
         assert words in page
 
 
-def test_what_a_key_does_is_noted_under_the_key(browser: Client, world: World) -> None:
+def test_what_a_key_does_is_noted_under_the_key(browser: Client, world: ConsoleWorld) -> None:
     _, secret = create_key(world.tenant, "boss", ["read", "admin"])
     api = APIClient(headers={"Authorization": f"Bearer {secret}"})
     api.post("/api/v1/keys/new", {"name": "bot", "scopes": ["read"]}, format="json")
@@ -79,7 +79,7 @@ def test_what_a_key_does_is_noted_under_the_key(browser: Client, world: World) -
         assert [row.space_id for row in rows] == [None, None, world.space.id]
 
 
-def test_it_takes_from_every_source_the_newest_first(browser: Client, world: World) -> None:
+def test_it_takes_from_every_source_the_newest_first(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         now = timezone.now()
         hand = make_event(world.space, kind="manual", created_at=now, actor="ida", reason="a typo")
@@ -87,8 +87,8 @@ def test_it_takes_from_every_source_the_newest_first(browser: Client, world: Wor
         receipt = make_receipt(world.tenant, created_at=now - timedelta(hours=1), actor="bob")
     key, _ = create_key(world.tenant, "shop", ["read"])
     rotate_key(key, timezone.now(), timedelta(hours=1))
-    set_engine(world.tenant.id, "llm")
-    page = listed(browser)
+    set_tenant_engine(world.tenant.id, "llm")
+    page = get_list_page(browser)
     assert reverse("space-event", args=[world.space.id, hand.id]) in page
     assert reverse("receipt", args=[receipt.id]) in page
     assert "Policy changed" in page
@@ -115,42 +115,47 @@ def test_it_takes_from_every_source_the_newest_first(browser: Client, world: Wor
     ],
 )
 def test_it_is_narrowed_by_area_words_and_days(
-    browser: Client, world: World, query: dict[str, str], there: str, not_there: str
+    browser: Client, world: ConsoleWorld, query: dict[str, str], there: str, not_there: str
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_event(world.space, kind="manual", created_at=timezone.now(), reason="a typo")
         make_event(world.space, kind="undo", created_at=MAY, reason="long ago")
         make_receipt(world.tenant, created_at=timezone.now())
-    page = listed(browser, **query)
+    page = get_list_page(browser, **query)
     assert there in page
     assert not_there not in page
 
 
 @pytest.mark.parametrize("count", [1, 20])
 def test_its_statements_do_not_grow_with_it(
-    browser: Client, world: World, count: int, django_assert_num_queries: DjangoAssertNumQueries
+    browser: Client,
+    world: ConsoleWorld,
+    count: int,
+    django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     with tenant_scope(world.tenant.id):
         for _ in range(count):
             make_event(world.space, kind="manual", created_at=timezone.now())
     with django_assert_num_queries(14):
-        listed(browser)
+        get_list_page(browser)
 
 
-def test_X6_with_a_subject_what_was_noted_of_its_space_goes(browser: Client, world: World) -> None:
+def test_X6_with_a_subject_what_was_noted_of_its_space_goes(
+    browser: Client, world: ConsoleWorld
+) -> None:
     form = {"name": "shop", "scopes": ["read"], "subject": world.space.subject}
     browser.post(reverse("keys"), form)
     browser.get(reverse("space-export", args=[world.space.id]))
-    execute(world.space, Target("subject"), "ida", timezone.now())
+    execute_erasure(world.space, ErasureTarget("subject"), "ida", timezone.now())
     with tenant_scope(world.tenant.id):
         assert not AuditEntry.objects.filter(about="one space").exists()
-        assert places_of(world.space.subject) == []
-    assert "Erased" in listed(browser)
+        assert find_tables_with_word(world.space.subject) == []
+    assert "Erased" in get_list_page(browser)
 
 
-def test_a_refused_change_is_not_noted(browser: Client, world: World) -> None:
+def test_a_refused_change_is_not_noted(browser: Client, world: ConsoleWorld) -> None:
     browser.post(reverse("people"), {"username": world.admin.username, "role": "viewer"})
-    browser.post(reverse("person-remove", args=[world.ids()["member_id"]]))
+    browser.post(reverse("person-remove", args=[world.collect_ids()["member_id"]]))
     with pytest.raises(NotFound):
         webhooks.delete_webhook(world.tenant.id, world.key.id, actor=world.admin.username)
-    assert noted(world) == []
+    assert list_audit_entries(world) == []

@@ -9,17 +9,17 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub import models_in_use
-from memoryhub.console import chatting
+from memoryhub.console.pages.chat import exchanges
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.types import Answer, Quote
+from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
+from memoryhub.inference import selection
 from memoryhub.pipeline.models import Job
-from memoryhub.recall.asking import Asker
-from memoryhub.recall.results import Item, SearchResult, Source
+from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import MAY, make_member, make_turns
 
 STREAM = {"Accept": "text/event-stream"}
@@ -28,30 +28,36 @@ STREAM = {"Accept": "text/event-stream"}
 class Parrot:
     """Answers with the first quote."""
 
-    def answer(self, question: str, quotes: list[Quote], *, subject: str = "") -> Answer:
-        return Answer(f"You said: {quotes[0].text}", True, (0,)) if quotes else Answer("?", True)
+    def answer_question(
+        self, question: str, quotes: list[Quote], *, subject: str = ""
+    ) -> GroundedAnswer:
+        return (
+            GroundedAnswer(f"You said: {quotes[0].text}", True, (0,))
+            if quotes
+            else GroundedAnswer("?", True)
+        )
 
 
 @pytest.fixture
-def memory(monkeypatch: pytest.MonkeyPatch, world: World) -> list[Item]:
+def memory(monkeypatch: pytest.MonkeyPatch, world: ConsoleWorld) -> list[MemoryItem]:
     """What search finds; the test fills it."""
-    found: list[Item] = []
+    found: list[MemoryItem] = []
 
-    def search(space: Space, query: str, *, limit: int, asked_by: Asker) -> SearchResult:
+    def search(space: Space, query: str, *, limit: int, asked_by: SearchCaller) -> SearchResult:
         return SearchResult(found[:limit], insufficient=not found)
 
-    monkeypatch.setattr(chatting, "search", search)
-    monkeypatch.setattr(models_in_use, "engine_for", lambda tenant, policy: Parrot())
+    monkeypatch.setattr(exchanges, "search_memories", search)
+    monkeypatch.setattr(selection, "select_engine", lambda tenant, policy: Parrot())
     return found
 
 
-def item(turn: Turn, kind: str = "turn", **values: object) -> Item:
-    source = Source(turn.id, "D1:1", turn.speaker, turn.text, turn.occurred_at)
+def make_turn_item(turn: Turn, kind: str = "turn", **values: object) -> MemoryItem:
+    source = TurnSource(turn.id, "D1:1", turn.speaker, turn.text, turn.occurred_at)
     values = {"id": turn.id, "text": turn.text, "sources": (source,)} | values
-    return Item(kind=kind, score=1.5, parts={"dense": 1.0}, occurred_at=MAY, **values)  # type: ignore[arg-type]  # test values
+    return MemoryItem(kind=kind, score=1.5, parts={"dense": 1.0}, occurred_at=MAY, **values)  # type: ignore[arg-type]  # test values
 
 
-def events(answer: Any) -> list[tuple[str, Any]]:
+def read_stream_events(answer: Any) -> list[tuple[str, Any]]:
     """(name, data) of every event of a streamed answer."""
     assert answer["Content-Type"] == "text/event-stream"
     text = b"".join(answer.streaming_content).decode()
@@ -59,25 +65,27 @@ def events(answer: Any) -> list[tuple[str, Any]]:
     return [(name.removeprefix("event: "), json.loads(data[6:])) for name, data in blocks]
 
 
-def said(browser: Client, world: World, text: str, **form: str) -> list[tuple[str, Any]]:
+def post_chat_message(
+    browser: Client, world: ConsoleWorld, text: str, **form: str
+) -> list[tuple[str, Any]]:
     address = reverse("chat-say", args=[world.space.id])
-    return events(browser.post(address, {"text": text, **form}, headers=STREAM))
+    return read_stream_events(browser.post(address, {"text": text, **form}, headers=STREAM))
 
 
-def say(browser: Client, world: World, text: str, **form: str) -> str:
+def show_chat_answer(browser: Client, world: ConsoleWorld, text: str, **form: str) -> str:
     """What the page shows in the end: later pieces stand in the place of earlier ones."""
     pieces: dict[str, str] = {}
-    for name, data in said(browser, world, text, **form):
+    for name, data in post_chat_message(browser, world, text, **form):
         for at, _, html in data if name == "put" else [data] if name == "refused" else []:
             pieces[at] = html
     return "".join(pieces.values())
 
 
 def test_both_sides_are_stored_and_read_later(
-    browser: Client, world: World, memory: list[Item]
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
-    memory.append(item(world.turn))
-    page = say(browser, world, "Where are my bees?")
+    memory.append(make_turn_item(world.turn))
+    page = show_chat_answer(browser, world, "Where are my bees?")
     assert "You said: Listen, I keep bees in Ghent" in page
     assert "quoted from memory" in page
     with tenant_scope(world.tenant.id):
@@ -88,24 +96,30 @@ def test_both_sides_are_stored_and_read_later(
 
 
 def test_what_was_recalled_is_shown_with_its_reasons(
-    browser: Client, world: World, memory: list[Item]
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
-    memory.append(item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
-    page = say(browser, world, "Bees?")
+    memory.append(make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
+    page = show_chat_answer(browser, world, "Bees?")
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in page
     assert "1.50 · dense 1.00" in page
 
 
 def test_quoted_replies_are_not_quoted_again(
-    browser: Client, world: World, memory: list[Item]
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
-    memory.append(item(world.turn))
-    say(browser, world, "Where are my bees?")
+    memory.append(make_turn_item(world.turn))
+    show_chat_answer(browser, world, "Where are my bees?")
     with tenant_scope(world.tenant.id):
         mine, reply = Turn.objects.filter(session__channel="console").order_by("seq")
-    echo = [item(reply), item(mine), item(reply, "fact"), item(reply, "note"), item(world.turn)]
+    echo = [
+        make_turn_item(reply),
+        make_turn_item(mine),
+        make_turn_item(reply, "fact"),
+        make_turn_item(reply, "note"),
+        make_turn_item(world.turn),
+    ]
     memory[:] = echo
-    page = say(browser, world, "Tell me again.")
+    page = show_chat_answer(browser, world, "Tell me again.")
     assert page.count('class="score"') == 1
 
 
@@ -117,11 +131,11 @@ def test_quoted_replies_are_not_quoted_again(
     ],
 )
 def test_what_should_be_forgotten_is_not_said_again(
-    browser: Client, world: World, memory: list[Item], wish: str, reply: str
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], wish: str, reply: str
 ) -> None:
     """E20."""
-    memory.append(item(world.turn))
-    page = say(browser, world, wish)
+    memory.append(make_turn_item(world.turn))
+    page = show_chat_answer(browser, world, wish)
     assert reply in page
     assert "You said" not in page
     assert "quoted from memory" not in page
@@ -133,65 +147,71 @@ def test_what_should_be_forgotten_is_not_said_again(
 
 
 def test_never_forgetting_is_no_wish_to_forget(
-    browser: Client, world: World, memory: list[Item]
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
-    memory.append(item(world.turn))
-    assert "You said: Listen" in say(browser, world, "I will never forget my first hive.")
+    memory.append(make_turn_item(world.turn))
+    assert "You said: Listen" in show_chat_answer(
+        browser, world, "I will never forget my first hive."
+    )
 
 
 def test_a_wish_to_forget_is_not_quoted_later(
-    browser: Client, world: World, memory: list[Item]
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
     with tenant_scope(world.tenant.id):
         (wish,) = make_turns(world.space, "Please forget that I keep bees.")
         Turn.objects.filter(id=wish.id).update(speech_act="forget")
-    memory[:] = [item(wish), item(world.turn)]
-    page = say(browser, world, "What do I keep?")
+    memory[:] = [make_turn_item(wish), make_turn_item(world.turn)]
+    page = show_chat_answer(browser, world, "What do I keep?")
     assert "You said: Listen" in page
     assert "Please forget" not in page
 
 
-def test_a_reply_names_what_it_rests_on(browser: Client, world: World, memory: list[Item]) -> None:
-    memory.append(item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
-    page = say(browser, world, "Bees?")
+def test_a_reply_names_what_it_rests_on(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
+) -> None:
+    memory.append(make_turn_item(world.turn, "fact", id=world.fact.id, text=world.fact.text))
+    page = show_chat_answer(browser, world, "Bees?")
     answered = page.partition("Answered from")[2].partition("Recalled")[0]
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in answered
     assert "D1:1" in answered
 
 
 def test_E16_a_model_that_fails_leaves_the_answer_to_the_rules(
-    browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object) -> Parrot:
         raise EngineError("the endpoint is closed")
 
-    memory.append(item(world.turn))
-    monkeypatch.setattr(models_in_use, "engine_for", broken)
-    page = say(browser, world, "Who keeps bees?")
+    memory.append(make_turn_item(world.turn))
+    monkeypatch.setattr(selection, "select_engine", broken)
+    page = show_chat_answer(browser, world, "Who keeps bees?")
     assert "Answered by rules instead" in page
     assert "quoted from memory" in page
 
 
 def test_a_search_that_fails_loses_nothing(
-    browser: Client, world: World, memory: list[Item], monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object, **options: object) -> SearchResult:
         raise EngineError("the endpoint is closed")
 
-    monkeypatch.setattr(chatting, "search", broken)
-    page = say(browser, world, "I bought a third hive.")
+    monkeypatch.setattr(exchanges, "search_memories", broken)
+    page = show_chat_answer(browser, world, "I bought a third hive.")
     assert "could not be answered: the endpoint is closed" in page
     with tenant_scope(world.tenant.id):
         assert Turn.objects.filter(text="I bought a third hive.").exists()
         assert not Turn.objects.filter(role="assistant", session__channel="console").exists()
 
 
-def test_an_empty_message_is_refused(browser: Client, world: World, memory: list[Item]) -> None:
-    assert "Not sent: the text is empty" in say(browser, world, "  ")
+def test_an_empty_message_is_refused(
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
+) -> None:
+    assert "Not sent: the text is empty" in show_chat_answer(browser, world, "  ")
 
 
 def test_without_scripts_the_page_is_shown_again(
-    browser: Client, world: World, memory: list[Item]
+    browser: Client, world: ConsoleWorld, memory: list[MemoryItem]
 ) -> None:
     address = reverse("chat-say", args=[world.space.id])
     answer = browser.post(address, {"text": "Good morning"}, follow=True)
@@ -200,19 +220,21 @@ def test_without_scripts_the_page_is_shown_again(
     assert "Not sent" in refused.content.decode()
 
 
-def decisions(browser: Client, world: World) -> str:
+def get_decisions(browser: Client, world: ConsoleWorld) -> str:
     address = reverse("chat-decisions", args=[world.space.id, world.job.id])
     return browser.get(address).content.decode()
 
 
-def set_job(world: World, **values: object) -> None:
+def set_job(world: ConsoleWorld, **values: object) -> None:
     with tenant_scope(world.tenant.id):
         Job.objects.filter(id=world.job.id).update(**values)
 
 
-def test_decisions_are_asked_for_until_the_job_has_ended(browser: Client, world: World) -> None:
+def test_decisions_are_asked_for_until_the_job_has_ended(
+    browser: Client, world: ConsoleWorld
+) -> None:
     set_job(world, state="running")
-    assert "every 1s" in decisions(browser, world)
+    assert "every 1s" in get_decisions(browser, world)
     made = {
         "text": "Nora keeps bees in Bruges",
         "op": "supersede",
@@ -221,22 +243,22 @@ def test_decisions_are_asked_for_until_the_job_has_ended(browser: Client, world:
         "target": {"id": str(world.fact.id), "text": "I keep bees in Ghent"},
     }
     set_job(world, state="done", result={"decisions": [made]})
-    page = decisions(browser, world)
+    page = get_decisions(browser, world)
     assert "every 1s" not in page
     assert "Replaces an older memory" in page
     assert "I keep bees in Ghent" in page
 
 
-def test_a_dead_job_says_why(browser: Client, world: World) -> None:
-    assert "the endpoint is closed" in decisions(browser, world)
+def test_a_dead_job_says_why(browser: Client, world: ConsoleWorld) -> None:
+    assert "the endpoint is closed" in get_decisions(browser, world)
 
 
-def test_nothing_to_remember_is_said(browser: Client, world: World) -> None:
+def test_nothing_to_remember_is_said(browser: Client, world: ConsoleWorld) -> None:
     set_job(world, state="done", result={"decisions": []})
-    assert "Nothing to remember in this" in decisions(browser, world)
+    assert "Nothing to remember in this" in get_decisions(browser, world)
 
 
-def test_a_new_subject_gets_a_space(browser: Client, world: World) -> None:
+def test_a_new_subject_gets_a_space(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("chat"), {"subject": " ida "})
     with tenant_scope(world.tenant.id):
         space = Space.objects.get(subject="ida")
@@ -246,7 +268,7 @@ def test_a_new_subject_gets_a_space(browser: Client, world: World) -> None:
 
 
 def test_yesterdays_words_are_in_the_timeline_not_in_the_chat(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_turns(world.space, "An old message")
@@ -255,7 +277,7 @@ def test_yesterdays_words_are_in_the_timeline_not_in_the_chat(
     assert "replies quote the best memories" in page
 
 
-def test_viewers_watch_only(client: Client, world: World) -> None:
+def test_viewers_watch_only(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = client.get(reverse("chat-with", args=[world.space.id])).content.decode()
     assert "talking takes an editor" in page

@@ -16,13 +16,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub.console.chat_samples import SAMPLES
+from memoryhub.console.pages.chat.samples import SAMPLES
 from memoryhub.tenants import person_links
-from tests.console.conftest import World
-from tests.console.test_escaping import ME, PAGES, address, hostile
-from tests.support.english import in_page, in_template
+from tests.console.conftest import ConsoleWorld
+from tests.console.test_escaping import ME, PAGES, build_address, hostile
+from tests.support.untranslated import find_english_in_page, find_english_in_template
 
-__all__ = ["hostile"]  # a fixture
+__all__ = [
+    "hostile",
+]  # a fixture
 
 TEMPLATES = settings.BASE_DIR / "templates"
 CHINESE: dict[str, Any] = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9"}
@@ -49,41 +51,45 @@ def test_the_catalogue_is_whole_and_in_step_with_what_pages_say() -> None:
     [pytest.param(each, id=str(each.relative_to(TEMPLATES))) for each in TEMPLATES.rglob("*.html")],
 )
 def test_templates_ask_for_a_translation_of_all_they_say(template: Path) -> None:
-    assert list(in_template(template.read_text(encoding="utf-8"))) == []
+    assert list(find_english_in_template(template.read_text(encoding="utf-8"))) == []
 
 
-def test_no_page_of_the_console_says_anything_in_english(client: Client, hostile: World) -> None:
+def test_no_page_of_the_console_says_anything_in_english(
+    client: Client, hostile: ConsoleWorld
+) -> None:
     client.force_login(hostile.admin)
     queries = ("", "?status=all&sort=recent&kind=all&state=all", "?q=no+such+thing")
-    asked = [address(hostile, name) + query for name in PAGES for query in queries]
-    assert dict(left_in(client, asked)) == {}
+    asked = [build_address(hostile, name) + query for name in PAGES for query in queries]
+    assert dict(find_untranslated(client, asked)) == {}
 
 
-def test_no_page_of_a_person_says_anything_in_english(client: Client, hostile: World) -> None:
+def test_no_page_of_a_person_says_anything_in_english(
+    client: Client, hostile: ConsoleWorld
+) -> None:
     now = timezone.now()
-    _, token = person_links.create(hostile.space, "甲", now, now + timedelta(days=1))
+    _, token = person_links.create_person_link(hostile.space, "甲", now, now + timedelta(days=1))
     client.post(reverse("me-open"), {"token": token})
     memory = ("me-memory", "me-memory-erase")
     asked = [reverse(name, args=[hostile.fact.id] * (name in memory)) for name in ME]
-    assert dict(left_in(client, asked)) == {}
+    assert dict(find_untranslated(client, asked)) == {}
 
 
-def left_in(client: Client, addresses: list[str]) -> Iterator[tuple[str, list[str]]]:
+def find_untranslated(client: Client, addresses: list[str]) -> Iterator[tuple[str, list[str]]]:
     for each in addresses:
         answer = client.get(each, **CHINESE)
         assert answer.status_code == 200, each
-        said = {without_data(words) for words in in_page(answer.content.decode())}
+        said = {remove_data(words) for words in find_english_in_page(answer.content.decode())}
         if left := sorted(words for words in said if PROSE.search(words)):
             yield each, left
 
 
-def without_data(words: str) -> str:
+def remove_data(words: str) -> str:
     for each in DATA:
         words = words.replace(each, "")
     return words
 
 
-def test_the_check_itself_sees_english(client: Client, hostile: World) -> None:
+def test_the_check_itself_sees_english(client: Client, hostile: ConsoleWorld) -> None:
     client.force_login(hostile.admin)
     page = client.get(reverse("overview")).content.decode()
-    assert [words for words in in_page(page) if PROSE.search(words)]
+    assert [words for words in find_english_in_page(page) if PROSE.search(words)]

@@ -9,24 +9,24 @@ from uuid import UUID
 
 import pytest
 
-from memoryhub.console.curves import HEIGHT, WIDTH, curve
-from memoryhub.policies.schema import Forget
+from memoryhub.console.frame.forgetting_curves import HEIGHT, WIDTH, build_curve
+from memoryhub.policies.schema import ForgetPolicy
 from tests.support.factories import MAY
 
 ID = UUID(int=7)
 
 
-def row(**values: Any) -> Any:
+def make_row(**values: Any) -> Any:
     given = {"id": ID, "strength": 1, "recall_count": 0, "last_recall_at": None, "forget_at": None}
     return SimpleNamespace(**given | values)
 
 
 def test_nothing_is_drawn_where_nothing_fades() -> None:
-    assert curve(row(), MAY, Forget(mode="off"), MAY) is None
+    assert build_curve(make_row(), MAY, ForgetPolicy(mode="off"), MAY) is None
 
 
 def test_it_starts_whole_and_falls() -> None:
-    drawn = curve(row(), MAY, Forget(mode="rank"), MAY + timedelta(days=2))
+    drawn = build_curve(make_row(), MAY, ForgetPolicy(mode="rank"), MAY + timedelta(days=2))
     assert drawn is not None
     heights = [float(point.split(",")[1]) for point in drawn.line.split()]
     assert heights[0] == 0
@@ -39,9 +39,11 @@ def test_it_starts_whole_and_falls() -> None:
 
 def test_a_recall_begins_it_anew_and_strength_slows_it() -> None:
     now = MAY + timedelta(days=9)
-    forget = Forget(mode="rank")
-    old = curve(row(), MAY, forget, now)
-    again = curve(row(last_recall_at=now - timedelta(days=1), strength=5), MAY, forget, now)
+    forget = ForgetPolicy(mode="rank")
+    old = build_curve(make_row(), MAY, forget, now)
+    again = build_curve(
+        make_row(last_recall_at=now - timedelta(days=1), strength=5), MAY, forget, now
+    )
     assert old is not None
     assert again is not None
     assert again.start == now - timedelta(days=1)
@@ -50,17 +52,19 @@ def test_a_recall_begins_it_anew_and_strength_slows_it() -> None:
 
 @pytest.mark.parametrize("mode", ["sample", "threshold"])
 def test_it_meets_its_level_when_it_is_hidden(mode: Any) -> None:
-    from notes.forgetting import forget_at
+    from notes.retention.curve import compute_forget_at
 
-    forget = Forget(mode=mode, r_min=0.2)
-    when = forget_at(forget, ID, MAY, 1, 0)
+    forget = ForgetPolicy(mode=mode, r_min=0.2)
+    when = compute_forget_at(forget, ID, MAY, 1, 0)
     assert when is not None
-    drawn = curve(row(forget_at=when), MAY, forget, when)
+    drawn = build_curve(make_row(forget_at=when), MAY, forget, when)
     assert drawn is not None
     assert drawn.level == pytest.approx(drawn.now_y, abs=0.02)
     assert drawn.end > when
 
 
 def test_a_time_to_come_and_none_at_all_are_drawn_too() -> None:
-    assert curve(row(), MAY + timedelta(days=9), Forget(mode="rank"), MAY) is not None
-    assert curve(row(), MAY, Forget(mode="rank", unit_days=0.001), MAY) is not None
+    assert (
+        build_curve(make_row(), MAY + timedelta(days=9), ForgetPolicy(mode="rank"), MAY) is not None
+    )
+    assert build_curve(make_row(), MAY, ForgetPolicy(mode="rank", unit_days=0.001), MAY) is not None

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.console.differing import MOST_WORDS, Part, difference, of_lists, shortened, words_of
-from memoryhub.console.telling import FieldChange
+from memoryhub.console.frame.text.diff import (
+    MAX_COMPARED_WORDS,
+    DiffPart,
+    diff_lists,
+    diff_texts,
+    shorten_parts,
+    split_words,
+)
+from memoryhub.console.frame.text.history_rows import FieldChange
 
 
-def told(parts: list[Part]) -> str:
+def format_parts(parts: list[DiffPart]) -> str:
     marks = {"gone": "[-{}-]", "new": "{{+{}+}}", "same": "{}"}
     return "".join(marks[part.how].format(part.text) for part in parts)
 
@@ -29,32 +36,32 @@ def told(parts: list[Part]) -> str:
     ],
 )  # fmt: skip
 def test_the_words_that_changed_are_set_off(before: str, after: str, said: str) -> None:
-    assert told(difference(before, after)) == said
+    assert format_parts(diff_texts(before, after)) == said
 
 
 def test_texts_with_little_in_common_stand_one_after_the_other() -> None:
-    parts = difference("I keep bees in Ghent", "She sold her motor boat")
+    parts = diff_texts("I keep bees in Ghent", "She sold her motor boat")
     assert [part.how for part in parts] == ["gone", "new"]
 
 
 @pytest.mark.parametrize("text", ["Ana's bees, 3 hives — “good”.", "小明 likes 東京!", "\n a\tb "])
 def test_words_together_are_the_text(text: str) -> None:
-    assert "".join(words_of(text)) == text
+    assert "".join(split_words(text)) == text
 
 
 def test_a_text_too_long_to_compare_is_shown_whole() -> None:
-    long = "word " * MOST_WORDS
-    assert [part.how for part in difference(long, f"{long}more")] == ["gone", "new"]
+    long = "word " * MAX_COMPARED_WORDS
+    assert [part.how for part in diff_texts(long, f"{long}more")] == ["gone", "new"]
 
 
 def test_lists_are_compared_without_their_order() -> None:
-    parts = of_lists(["bees", "honey"], ["wax", "bees"])
-    assert told(parts) == "bees[-honey-]{+wax+}"
+    parts = diff_lists(["bees", "honey"], ["wax", "bees"])
+    assert format_parts(parts) == "bees[-honey-]{+wax+}"
 
 
 def test_long_stretches_that_stay_are_cut() -> None:
     before = f"{'a ' * 200}Porto{' b' * 200}"
-    (head, *_, tail) = shortened(difference(before, before.replace("Porto", "Braga")))
+    (head, *_, tail) = shorten_parts(diff_texts(before, before.replace("Porto", "Braga")))
     assert head.text.startswith(" … ")
     assert tail.text.endswith(" … ")
     assert len(head.text) < 100

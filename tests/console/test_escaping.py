@@ -20,12 +20,12 @@ from memoryhub.policies.services import set_policy
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import create_key, pause
-from notes.feedback import judge
+from memoryhub.tenants.services import create_key, pause_space
 from notes.models import EvolutionEvent, Relation, Revision
+from notes.quality.feedback import set_feedback
 from personas.models import ProfileAttribute
-from personas.traits import owner_of
-from tests.console.conftest import World
+from personas.traits import get_owner_name
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import (
     MAY,
     make_block,
@@ -127,7 +127,7 @@ def evil(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def hostile(db: None, evil: str) -> World:
+def hostile(db: None, evil: str) -> ConsoleWorld:
     """Every name and text that comes from outside is the payload."""
     tenant = make_tenant(evil)
     with tenant_scope(tenant.id):
@@ -164,7 +164,7 @@ def hostile(db: None, evil: str) -> World:
             turn_ids=[turn.id],
             payload={"candidate": {"text": evil}},
         )
-        judge(fact, "wrong", evil, MAY, reason=evil, recall_id=call.id)
+        set_feedback(fact, "wrong", evil, MAY, reason=evil, recall_id=call.id)
         sample = {"fact": str(newer.id), "other": str(fact.id), "cosine": 0.96}
         make_reading(space, samples=[sample])
         rule = make_rule(
@@ -177,7 +177,7 @@ def hostile(db: None, evil: str) -> World:
         make_trait(space, "music", "low", turn, rationale=evil, valid_to=MAY)
         make_fact(space, f"{evil} kept", turn, **words, shelf="user_kb", shelved_at=MAY)
         ProfileAttribute.objects.create(
-            tenant=tenant, space=space, owner=owner_of(space), key=evil, value=evil
+            tenant=tenant, space=space, owner=get_owner_name(space), key=evil, value=evil
         )
         said = {"points": [evil], "traits": [evil], "mood": evil, "reply_strategy": evil}
         episode = make_episode(space, evil, turn, title=evil, details=said, engine=evil)
@@ -265,7 +265,7 @@ def hostile(db: None, evil: str) -> World:
     )
     set_policy(tenant.id, actor=evil, reason=evil, overrides={"llm.model.chain": evil})
     rows = (space, turn, fact, note, segment, job, key, version, call, event, proposal, receipt)
-    return World(
+    return ConsoleWorld(
         tenant,
         make_member(tenant, is_superuser=True),
         *rows,
@@ -291,19 +291,21 @@ def make_revision(event: EvolutionEvent, row: object, evil: str) -> None:
     )
 
 
-def address(world: World, name: str) -> str:
+def build_address(world: ConsoleWorld, name: str) -> str:
     pattern = next(p for p in urlpatterns if p.name == name)
-    ids = world.ids()
+    ids = world.collect_ids()
     wanted = [ids[key] for key in PARAMETERS if f":{key}>" in str(pattern.pattern)]
     return reverse(name, args=wanted)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_lets_markup_in(client: Client, hostile: World, evil: str, name: str) -> None:
+def test_no_page_lets_markup_in(
+    client: Client, hostile: ConsoleWorld, evil: str, name: str
+) -> None:
     client.force_login(hostile.admin)
     queries = ["", "?status=all&sort=recent&kind=all&state=all"]
     for query in [*queries, f"?q={evil}".replace(" ", "+")]:
-        answer = client.get(address(hostile, name) + query)
+        answer = client.get(build_address(hostile, name) + query)
         page = answer.content.decode()
         assert answer.status_code == 200
         assert escape(evil)[:30] in page  # it is there, as text
@@ -312,14 +314,17 @@ def test_no_page_lets_markup_in(client: Client, hostile: World, evil: str, name:
 
 
 def test_nor_do_the_tables_and_the_panel_of_the_graph(
-    client: Client, hostile: World, evil: str
+    client: Client, hostile: ConsoleWorld, evil: str
 ) -> None:
     client.force_login(hostile.admin)
-    graph, panel = address(hostile, "space-graph"), address(hostile, "space-graph-about")
+    graph, panel = (
+        build_address(hostile, "space-graph"),
+        build_address(hostile, "space-graph-about"),
+    )
     rows = (hostile.fact, hostile.note, hostile.segment, hostile.episode)
     where = [f"{graph}?view=table&kind=note&kind=fact&kind=entity&kind=segment&kind=episode"]
     where += [f"{graph}?view=links", f"{graph}?around={hostile.fact.id}"]
-    where += [f"{address(hostile, 'space-map')}?view=table"]
+    where += [f"{build_address(hostile, 'space-map')}?view=table"]
     where += [f"{panel}?node={row.id}" for row in rows]
     for each in where:
         page = client.get(each).content.decode()
@@ -328,29 +333,33 @@ def test_nor_do_the_tables_and_the_panel_of_the_graph(
         assert strange_tags(page) == []
 
 
-def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil: str) -> None:
+def test_nor_do_the_answers_to_what_is_sent(
+    client: Client, hostile: ConsoleWorld, evil: str
+) -> None:
     client.force_login(hostile.admin)
     said = client.post(
-        address(hostile, "chat-say"), {"text": f"Hello {evil}"}, headers={"HX-Request": "true"}
+        build_address(hostile, "chat-say"),
+        {"text": f"Hello {evil}"},
+        headers={"HX-Request": "true"},
     )
     made = client.post(reverse("keys"), {"name": evil, "scopes": ["read"], "subject": evil})
     refused = client.post(reverse("keys"), {"name": evil, "scopes": ["read"], "subject": "nobody"})
-    revoked = client.post(address(hostile, "key-revoke"), follow=True)
-    retried = client.post(address(hostile, "job-retry"), follow=True)
+    revoked = client.post(build_address(hostile, "key-revoke"), follow=True)
+    retried = client.post(build_address(hostile, "job-retry"), follow=True)
     signing = Client().post(reverse("sign-in"), {"username": evil, "password": evil})
     edit = {"action": "edit", "text": f"{evil} again"}
-    edited = client.post(address(hostile, "space-fact"), edit, follow=True)
-    undone = client.post(address(hostile, "space-event"), follow=True)
+    edited = client.post(build_address(hostile, "space-fact"), edit, follow=True)
+    undone = client.post(build_address(hostile, "space-event"), follow=True)
     to = {"to": evil}
-    back = client.post(address(hostile, "space-roll-back"), to, follow=True)
-    answered = client.post(address(hostile, "review-case"), {"answer": "keep"}, follow=True)
+    back = client.post(build_address(hostile, "space-roll-back"), to, follow=True)
+    answered = client.post(build_address(hostile, "review-case"), {"answer": "keep"}, follow=True)
     many = {"ids": [str(hostile.proposal.id)], "answer": "take_back", "reason": evil}
     together = client.post(reverse("review-answer"), many)
-    erasing = f"{address(hostile, 'space-erase')}?turns={hostile.turn.id}"
+    erasing = f"{build_address(hostile, 'space-erase')}?turns={hostile.turn.id}"
     erased = client.post(erasing, {"reason": evil}, follow=True)
     form = {"name": evil, "url": "https://127.0.0.1/", "events": [evil], "subject": evil}
     unmade = client.post(reverse("webhook-new"), form)
-    unsaved = client.post(address(hostile, "webhook"), form)
+    unsaved = client.post(build_address(hostile, "webhook"), form)
     asked = (edited, undone, back, answered, together, erased, unmade, unsaved)
     for answer in (said, made, refused, revoked, retried, signing, *asked):
         page = answer.content.decode()
@@ -359,14 +368,14 @@ def test_nor_do_the_answers_to_what_is_sent(client: Client, hostile: World, evil
         assert strange_tags(page) == []
 
 
-def test_nor_does_a_persons_own_page(client: Client, hostile: World, evil: str) -> None:
+def test_nor_does_a_persons_own_page(client: Client, hostile: ConsoleWorld, evil: str) -> None:
     now = timezone.now()
-    pause(hostile.space, evil, now)
+    pause_space(hostile.space, evil, now)
     client.force_login(hostile.admin)
-    paused = client.get(address(hostile, "space-facts")).content.decode()
+    paused = client.get(build_address(hostile, "space-facts")).content.decode()
     assert f"Paused by {escape(evil)[:30]}" in paused
     assert strange_tags(paused) == []
-    _, token = person_links.create(hostile.space, evil, now, now + timedelta(days=1))
+    _, token = person_links.create_person_link(hostile.space, evil, now, now + timedelta(days=1))
     client.post(reverse("me-open"), {"token": token})
     refused = client.post(
         reverse("me-memory", args=[hostile.fact.id]), {"action": "over", "at": evil, "words": evil}

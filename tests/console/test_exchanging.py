@@ -10,25 +10,25 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from memoryhub.console.views.exchanging import KINDS
-from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT
+from memoryhub.console.pages.exchange.views import EXCHANGED_KIND_LABELS
+from memoryhub.exchange.tables import SPACE_TABLES, TENANT_TABLES
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.console.test_escaping import PAYLOADS, strange_tags
-from tests.support.exchanging import changed, parsed, whole
+from tests.support.export_files import build_export_file, change_export_file, parse_lines
 from tests.support.factories import make_member, make_tenant
 
 HTMX = {"HX-Request": "true"}
 
 
-def downloaded(browser: Client, world: World) -> bytes:
+def download_export(browser: Client, world: ConsoleWorld) -> bytes:
     answer = browser.get(reverse("space-export", args=[world.space.id]))
     assert answer["Content-Disposition"].startswith("attachment")
     return b"".join(answer)
 
 
-def sent(browser: Client, data: bytes, **form: Any) -> str:
+def upload_export(browser: Client, data: bytes, **form: Any) -> str:
     file = SimpleUploadedFile("space.jsonl", data)
     headers = HTMX if form.pop("htmx", True) else {}
     answer = browser.post(reverse("spaces-import"), {"file": file, **form}, headers=headers)
@@ -36,7 +36,7 @@ def sent(browser: Client, data: bytes, **form: Any) -> str:
     return str(answer.content.decode())
 
 
-def subjects(tenant_id: Any) -> set[str]:
+def list_subjects(tenant_id: Any) -> set[str]:
     with tenant_scope(tenant_id):
         return set(Space.objects.values_list("subject", flat=True))
 
@@ -50,16 +50,16 @@ def elsewhere(db: None) -> tuple[Client, Any]:
 
 
 def test_a_file_is_checked_and_then_comes_in(
-    browser: Client, world: World, elsewhere: tuple[Client, Any]
+    browser: Client, world: ConsoleWorld, elsewhere: tuple[Client, Any]
 ) -> None:
-    data = downloaded(browser, world)
+    data = download_export(browser, world)
     client, tenant = elsewhere
-    checked = sent(client, data, check="yes")
+    checked = upload_export(client, data, check="yes")
     assert "This would come in" in checked
-    assert subjects(tenant.id) == set()
-    done = sent(client, data)
+    assert list_subjects(tenant.id) == set()
+    done = upload_export(client, data)
     assert "This came in" in done
-    assert subjects(tenant.id) == {world.space.subject}
+    assert list_subjects(tenant.id) == {world.space.subject}
     with tenant_scope(tenant.id):
         made = Space.objects.get()
     assert reverse("space-timeline", args=[made.id]) in done
@@ -70,47 +70,52 @@ def test_a_file_is_checked_and_then_comes_in(
 
 
 def test_without_script_the_whole_page_says_it(
-    browser: Client, world: World, elsewhere: tuple[Client, Any]
+    browser: Client, world: ConsoleWorld, elsewhere: tuple[Client, Any]
 ) -> None:
-    page = sent(elsewhere[0], downloaded(browser, world), htmx=False)
+    page = upload_export(elsewhere[0], download_export(browser, world), htmx=False)
     assert "<h1>Import an export</h1>" in page
     assert "This came in" in page
 
 
-def test_what_can_not_come_in_is_told(browser: Client, world: World) -> None:
-    data = downloaded(browser, world)
-    assert "has memories here already" in sent(browser, data)
-    assert "line 1: is no JSON" in sent(browser, b"hello\n")
+def test_what_can_not_come_in_is_told(browser: Client, world: ConsoleWorld) -> None:
+    data = download_export(browser, world)
+    assert "has memories here already" in upload_export(browser, data)
+    assert "line 1: is no JSON" in upload_export(browser, b"hello\n")
     assert "choose a file" in browser.post(reverse("spaces-import"), {}).content.decode()
 
 
-def test_a_file_has_its_limit(browser: Client, world: World, settings: Any) -> None:
+def test_a_file_has_its_limit(browser: Client, world: ConsoleWorld, settings: Any) -> None:
     settings.MAX_IMPORT_BYTES = 10
-    assert "at most 10 bytes" in sent(browser, b"x" * 11)
+    assert "at most 10 bytes" in upload_export(browser, b"x" * 11)
 
 
 @pytest.mark.parametrize("evil", PAYLOADS)
 def test_nothing_in_a_file_becomes_markup(
-    browser: Client, world: World, elsewhere: tuple[Client, Any], evil: str
+    browser: Client, world: ConsoleWorld, elsewhere: tuple[Client, Any], evil: str
 ) -> None:
-    data = changed(downloaded(browser, world), ("space", {"subject": evil}), ("turn", {evil: 1}))
-    told = [*parsed(data)[:-1], {"row": evil}]
-    broken = changed(data, ("turn", {"role": evil}), ("", {"version": evil}))
-    for page in (sent(elsewhere[0], whole(told)), sent(browser, broken)):
+    data = change_export_file(
+        download_export(browser, world), ("space", {"subject": evil}), ("turn", {evil: 1})
+    )
+    told = [*parse_lines(data)[:-1], {"row": evil}]
+    broken = change_export_file(data, ("turn", {"role": evil}), ("", {"version": evil}))
+    for page in (
+        upload_export(elsewhere[0], build_export_file(told)),
+        upload_export(browser, broken),
+    ):
         assert escape(evil)[:20] in page
         assert evil not in page
         assert strange_tags(page) == []
 
 
-def test_all_of_the_tenant_is_one_file(browser: Client, world: World) -> None:
+def test_all_of_the_tenant_is_one_file(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.get(reverse("spaces-export"))
-    told = parsed(b"".join(answer))
+    told = parse_lines(b"".join(answer))
     assert told[0]["scope"] == "tenant"
     assert world.space.subject in {line.get("subject") for line in told}
     assert browser.post(reverse("spaces-export")).status_code == 405
 
 
-def test_only_admins_see_the_buttons(client: Client, world: World) -> None:
+def test_only_admins_see_the_buttons(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, "editor"))
     assert reverse("spaces-import") not in client.get(reverse("imports")).content.decode()
     assert reverse("spaces-export") not in client.get(reverse("spaces")).content.decode()
@@ -120,4 +125,4 @@ def test_only_admins_see_the_buttons(client: Client, world: World) -> None:
 
 
 def test_everything_a_file_can_hold_has_a_name() -> None:
-    assert KINDS.keys() == OF_SPACE.keys() | OF_TENANT.keys()
+    assert EXCHANGED_KIND_LABELS.keys() == SPACE_TABLES.keys() | TENANT_TABLES.keys()

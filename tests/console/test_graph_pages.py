@@ -14,10 +14,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from memoryhub.console import graphing
+from memoryhub.console.pages.graph import link_graph
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Link, Note, Relation
-from tests.console.conftest import World, make_world
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.console.test_pages import FRAME
 from tests.support.factories import (
     MAY,
@@ -36,7 +36,7 @@ ABSENT = "01890000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def web(world: World) -> dict[str, Any]:
+def web(world: ConsoleWorld) -> dict[str, Any]:
     """The world's note and fact with one of every kind of link."""
     with tenant_scope(world.tenant.id):
         space, tenant = world.space, world.tenant
@@ -56,27 +56,27 @@ def web(world: World) -> dict[str, Any]:
     return {"note": note, "older": older, "nora": nora, "ghent": ghent, "topic": topic}
 
 
-def data(browser: Client, world: World, query: str = "") -> dict[str, Any]:
+def get_graph_data(browser: Client, world: ConsoleWorld, query: str = "") -> dict[str, Any]:
     answer = browser.get(reverse("space-graph-data", args=[world.space.id]) + query)
     assert answer.status_code == 200
     found: dict[str, Any] = answer.json()
     return found
 
 
-def page(browser: Client, world: World, query: str = "") -> str:
+def get_graph_page(browser: Client, world: ConsoleWorld, query: str = "") -> str:
     return browser.get(reverse("space-graph", args=[world.space.id]) + query).content.decode()
 
 
-def about(browser: Client, world: World, node: Any) -> str:
+def get_node_card(browser: Client, world: ConsoleWorld, node: Any) -> str:
     where = reverse("space-graph-about", args=[world.space.id])
     return browser.get(f"{where}?node={node.id}").content.decode()
 
 
-def texts(found: dict[str, Any]) -> set[str]:
+def list_node_texts(found: dict[str, Any]) -> set[str]:
     return {row[2] for row in found["nodes"]}
 
 
-def links(found: dict[str, Any]) -> set[tuple[str, str, str, float, str]]:
+def list_links(found: dict[str, Any]) -> set[tuple[str, str, str, float, str]]:
     rows = found["nodes"]
     return {
         (rows[source][2], found["links"][kind], rows[target][2], weight, label)
@@ -85,13 +85,13 @@ def links(found: dict[str, Any]) -> set[tuple[str, str, str, float, str]]:
 
 
 def test_notes_facts_and_entities_are_joined_by_every_kind_of_link(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
-    found = data(browser, world)
+    found = get_graph_data(browser, world)
     bees, hives = "I keep bees in Ghent", "Two hives by the mill"
-    assert {bees, hives, "Bees in Ghent", "Nora", "Ghent town", "Ghent"} <= texts(found)
-    assert "Bees again" not in texts(found)  # a segment, unless asked for
-    joined = links(found)
+    assert {bees, hives, "Bees in Ghent", "Nora", "Ghent town", "Ghent"} <= list_node_texts(found)
+    assert "Bees again" not in list_node_texts(found)  # a segment, unless asked for
+    joined = list_links(found)
     assert (bees, "supersedes", "I keep bees in Lier", 1.0, "") in joined
     assert ("Nora", "relation", "Ghent town", 0.4, "keeps bees in") in joined
     assert (bees, "mentions", "Nora", 0.4, "") in joined
@@ -101,56 +101,56 @@ def test_notes_facts_and_entities_are_joined_by_every_kind_of_link(
 
 
 def test_segments_and_episodes_are_drawn_when_asked_for(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
-    found = data(browser, world, "?kind=note&kind=segment&kind=episode")
-    assert ("Two hives by the mill", "about", "Bees again", 1.0, "") in links(found)
-    assert "Bees" in texts(found)  # the episode's title
-    assert "I keep bees in Ghent" not in texts(found)
+    found = get_graph_data(browser, world, "?kind=note&kind=segment&kind=episode")
+    assert ("Two hives by the mill", "about", "Bees again", 1.0, "") in list_links(found)
+    assert "Bees" in list_node_texts(found)  # the episode's title
+    assert "I keep bees in Ghent" not in list_node_texts(found)
 
 
 def test_what_held_once_is_marked_and_what_was_withdrawn_is_not_there(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "never so", status="retracted")
         make_fact(world.space, "reworded", retired_at=MAY)
         Link.objects.update(active=False)
-    found = data(browser, world)
+    found = get_graph_data(browser, world)
     past = {row[2]: row[4] for row in found["nodes"]}
     assert past["I keep bees in Lier"] == 1
     assert past["I keep bees in Ghent"] == 0
-    assert texts(found).isdisjoint({"never so", "reworded"})
-    assert "link" not in {kind for _, kind, *_ in links(found)}
+    assert list_node_texts(found).isdisjoint({"never so", "reworded"})
+    assert "link" not in {kind for _, kind, *_ in list_links(found)}
 
 
-def test_size_follows_heat(browser: Client, world: World) -> None:
+def test_size_follows_heat(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "often said", mention_count=50, recall_count=50)
-    heat = {row[2]: row[3] for row in data(browser, world)["nodes"]}
+    heat = {row[2]: row[3] for row in get_graph_data(browser, world)["nodes"]}
     assert heat["often said"] == 1.0
     assert 0 < heat["I keep bees in Ghent"] < 0.6
 
 
 def test_beyond_the_most_the_warmest_are_drawn_and_the_rest_is_told(
-    browser: Client, world: World, web: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, web: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryhub.console.queries.graph.MOST", 2)
+    monkeypatch.setattr("memoryhub.console.pages.graph.queries.MAX_NODES", 2)
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "often said", mention_count=50)
         make_note(world.space, "often read", recall_count=40)
-    found = data(browser, world)
-    assert texts(found) == {"often said", "often read"}
+    found = get_graph_data(browser, world)
+    assert list_node_texts(found) == {"often said", "often read"}
     assert found["total"] == 9
     assert "Of 9 memories the 2 warmest are shown" in found["left_out"]
-    assert "the 2 warmest" in page(browser, world, "?view=table")
+    assert "the 2 warmest" in get_graph_page(browser, world, "?view=table")
 
 
 def test_links_beyond_the_most_are_told_too(
-    browser: Client, world: World, web: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, web: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryhub.console.queries.graph.MOST_LINKS", 1)
-    found = data(browser, world)
+    monkeypatch.setattr("memoryhub.console.pages.graph.queries.MAX_LINKS", 1)
+    found = get_graph_data(browser, world)
     assert len(found["edges"]) == 1
     assert "the 1 strongest" in found["left_out"]
 
@@ -165,26 +165,30 @@ def test_links_beyond_the_most_are_told_too(
 )
 def test_around_a_memory_as_far_as_asked(
     browser: Client,
-    world: World,
+    world: ConsoleWorld,
     web: dict[str, Any],
     depth: int,
     there: set[str],
     not_there: set[str],
 ) -> None:
-    found = data(browser, world, f"?around={web['nora'].id}&depth={depth}")
-    assert there <= texts(found)
-    assert texts(found).isdisjoint(not_there)
+    found = get_graph_data(browser, world, f"?around={web['nora'].id}&depth={depth}")
+    assert there <= list_node_texts(found)
+    assert list_node_texts(found).isdisjoint(not_there)
 
 
 def test_weak_links_lead_nowhere_when_they_are_hidden(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
     query = f"?around={web['note'].id}&weight=0.5"
-    assert "Bees in Ghent" not in texts(data(browser, world, query))
-    assert "Bees in Ghent" in texts(data(browser, world, f"?around={web['note'].id}&weight=0.3"))
+    assert "Bees in Ghent" not in list_node_texts(get_graph_data(browser, world, query))
+    assert "Bees in Ghent" in list_node_texts(
+        get_graph_data(browser, world, f"?around={web['note'].id}&weight=0.3")
+    )
 
 
-def test_an_answer_is_small_and_kept(browser: Client, world: World, web: dict[str, Any]) -> None:
+def test_an_answer_is_small_and_kept(
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
+) -> None:
     where = reverse("space-graph-data", args=[world.space.id])
     answer = browser.get(where, headers={"Accept-Encoding": "gzip"})
     assert answer["Content-Encoding"] == "gzip"
@@ -201,29 +205,29 @@ def test_an_answer_is_small_and_kept(browser: Client, world: World, web: dict[st
     ["", "?kind=note&kind=segment&q=mill", "?around={}&depth=2", "?around={}&weight=0.5&link=link"],
 )
 def test_the_page_asks_ahead_for_the_data_of_its_address(
-    browser: Client, world: World, web: dict[str, Any], query: str
+    browser: Client, world: ConsoleWorld, web: dict[str, Any], query: str
 ) -> None:
     query = query.format(web["note"].id)
-    ahead = re.search(r'rel="preload"[^>]* href="([^"]+)"', page(browser, world, query))
+    ahead = re.search(r'rel="preload"[^>]* href="([^"]+)"', get_graph_page(browser, world, query))
     assert ahead
-    assert browser.get(unescape(ahead[1])).json() == data(browser, world, query)
-    assert 'rel="preload"' not in page(browser, world, f"{query or '?'}&view=table")
+    assert browser.get(unescape(ahead[1])).json() == get_graph_data(browser, world, query)
+    assert 'rel="preload"' not in get_graph_page(browser, world, f"{query or '?'}&view=table")
 
 
-def test_data_is_text_and_never_markup(browser: Client, world: World) -> None:
+def test_data_is_text_and_never_markup(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_note(world.space, "<script>alert(1)</script>")
     answer = browser.get(reverse("space-graph-data", args=[world.space.id]))
     assert answer["Content-Type"] == "application/json"
     assert answer["X-Content-Type-Options"] == "nosniff"
-    assert "<script>alert(1)</script>" in texts(answer.json())
+    assert "<script>alert(1)</script>" in list_node_texts(answer.json())
 
 
 @pytest.mark.parametrize("query", ["", "?view=table", "?view=links"])
 @pytest.mark.parametrize("route", ["space-graph", "space-graph-data"])
 def test_statements_do_not_grow_with_the_graph(
     browser: Client,
-    world: World,
+    world: ConsoleWorld,
     web: dict[str, Any],
     route: str,
     query: str,
@@ -240,66 +244,68 @@ def test_statements_do_not_grow_with_the_graph(
 
 
 def test_the_table_lists_searches_and_leads_on(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
-    shown = page(browser, world, "?view=table")
+    shown = get_graph_page(browser, world, "?view=table")
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in shown
     assert f"?around={web['nora'].id}" in shown
     assert "1 to 7 of 7" in shown
-    found = page(browser, world, "?view=table&q=MILL+hives")
+    found = get_graph_page(browser, world, "?view=table&q=MILL+hives")
     assert "Two hives by the mill" in found
     assert "1 to 1 of 1" in found
-    assert "Nothing matches" in page(browser, world, "?view=table&q=nobody")
-    assert "1 to 3 of 3" in page(browser, world, "?view=table&kind=entity")
+    assert "Nothing matches" in get_graph_page(browser, world, "?view=table&q=nobody")
+    assert "1 to 3 of 3" in get_graph_page(browser, world, "?view=table&kind=entity")
 
 
 def test_links_are_a_table_with_words_and_weights(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
-    shown = page(browser, world, "?view=links")
+    shown = get_graph_page(browser, world, "?view=links")
     for words in ("replaces", "keeps bees in", "speaks of", "elaborates", "0.30"):
         assert words in shown
-    strong = page(browser, world, "?view=links&weight=0.35&link=link&link=relation")
+    strong = get_graph_page(browser, world, "?view=links&weight=0.35&link=link&link=relation")
     assert "keeps bees in" in strong
     assert "elaborates" not in strong
     assert "replaces" not in strong
 
 
-def test_lists_come_in_pages(browser: Client, world: World) -> None:
+def test_lists_come_in_pages(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         for number in range(30):
             make_note(world.space, f"note {number}")
-    assert "26 to 33 of 33" in page(browser, world, "?view=table&page=2")
-    assert "26 to 33 of 33" in page(browser, world, "?view=table&page=99")
+    assert "26 to 33 of 33" in get_graph_page(browser, world, "?view=table&page=2")
+    assert "26 to 33 of 33" in get_graph_page(browser, world, "?view=table&page=99")
 
 
 def test_the_panel_tells_what_a_memory_is_and_what_it_is_linked_with(
-    browser: Client, world: World, web: dict[str, Any]
+    browser: Client, world: ConsoleWorld, web: dict[str, Any]
 ) -> None:
-    shown = about(browser, world, world.fact)
+    shown = get_node_card(browser, world, world.fact)
     assert reverse("space-fact", args=[world.space.id, world.fact.id]) in shown
     assert "<mark>I keep bees in Ghent</mark>" in shown  # its source
     assert "replaces" in shown
     assert "<html" not in shown
-    assert "speaks of this" in about(browser, world, web["nora"])
-    assert "no longer true" in about(browser, world, web["older"])
-    assert "Bees again" in about(browser, world, web["topic"])
+    assert "speaks of this" in get_node_card(browser, world, web["nora"])
+    assert "no longer true" in get_node_card(browser, world, web["older"])
+    assert "Bees again" in get_node_card(browser, world, web["topic"])
 
 
 @pytest.mark.parametrize("node", [ABSENT, "x", "\0", "1" * 5000])
-def test_a_memory_that_is_not_there_has_no_panel(browser: Client, world: World, node: str) -> None:
+def test_a_memory_that_is_not_there_has_no_panel(
+    browser: Client, world: ConsoleWorld, node: str
+) -> None:
     where = reverse("space-graph-about", args=[world.space.id])
     assert browser.get(where, {"node": node}).status_code == 404
 
 
 def test_memories_of_others_are_neither_shown_nor_gone_around(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     other = make_world("Other")
     where = reverse("space-graph-about", args=[world.space.id])
     assert browser.get(where, {"node": str(other.fact.id)}).status_code == 404
-    assert data(browser, world, f"?around={other.fact.id}")["nodes"] == []
-    assert "not here any more" in page(browser, world, f"?around={other.fact.id}")
+    assert get_graph_data(browser, world, f"?around={other.fact.id}")["nodes"] == []
+    assert "not here any more" in get_graph_page(browser, world, f"?around={other.fact.id}")
 
 
 @pytest.mark.parametrize(
@@ -307,13 +313,13 @@ def test_memories_of_others_are_neither_shown_nor_gone_around(
     ["?around=x", "?depth=99", "?weight=heavy", "?kind=turn", "?view=x&page=0", "?q=%00", "?link="],
 )
 def test_what_the_address_can_not_mean_is_left_aside(
-    browser: Client, world: World, query: str
+    browser: Client, world: ConsoleWorld, query: str
 ) -> None:
-    assert len(data(browser, world, query)["nodes"]) == 3
-    assert "Link graph" in page(browser, world, query)
+    assert len(get_graph_data(browser, world, query)["nodes"]) == 3
+    assert "Link graph" in get_graph_page(browser, world, query)
 
 
-def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: World) -> None:
+def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         space = make_space(world.tenant, "nobody yet")
     shown = browser.get(reverse("space-graph", args=[space.id])).content.decode()
@@ -321,6 +327,6 @@ def test_an_empty_space_says_what_will_be_drawn(browser: Client, world: World) -
 
 
 def test_heat_is_told_between_nought_and_one() -> None:
-    nodes = [graphing.Node(None, "note", "", heat) for heat in (0.0, 3.0, 99.0)]  # type: ignore[arg-type]
-    assert graphing.warmth(nodes) == [0.0, 0.3, 1.0]
-    assert graphing.warmth([]) == []
+    nodes = [link_graph.GraphNode(None, "note", "", heat) for heat in (0.0, 3.0, 99.0)]  # type: ignore[arg-type]
+    assert link_graph.compute_warmth(nodes) == [0.0, 0.3, 1.0]
+    assert link_graph.compute_warmth([]) == []

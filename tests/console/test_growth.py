@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from memoryhub.console.urls import urlpatterns
 from memoryhub.tenants.scope import tenant_scope
-from notes.feedback import judge
 from notes.models import Fact
-from tests.console.conftest import World, make_world
-from tests.console.test_access import DECIDED, address, operating
-from tests.support.bulk import remember, repeated
+from notes.quality.feedback import set_feedback
+from tests.console.conftest import ConsoleWorld, make_world
+from tests.console.test_access import DECIDED, build_address, set_operator
+from tests.support.bulk_rows import make_copies, make_memories
 from tests.support.factories import make_event, make_reading, make_request
 
 FEW, MANY = 100, 10_000
@@ -174,26 +174,26 @@ PINNED = {
 }
 
 
-def pages(world: World) -> Iterator[tuple[str, str, str]]:
+def list_pages(world: ConsoleWorld) -> Iterator[tuple[str, str, str]]:
     """(name, address, query) of every page."""
     patterns = {str(pattern.name): pattern for pattern in urlpatterns}
     for name, (_, method) in DECIDED.items():
         if method == "get" and name not in FILES:
-            yield name, address(patterns[name], world.ids()), ""
+            yield name, build_address(patterns[name], world.collect_ids()), ""
     for name, query in STATES:
         yield name, reverse(name, args=[world.space.id]), query
     for name, query in TENANT_STATES:
         yield name, reverse(name), query
 
 
-def operate(world: World, count: int) -> None:
+def add_operations(world: ConsoleWorld, count: int) -> None:
     """So much more of what a tenant's pages list. Call inside the tenant's scope."""
     now = timezone.now()
-    spaces = repeated(world.space, count, subject=lambda n: f"subject-{n}")
+    spaces = make_copies(world.space, count, subject=lambda n: f"subject-{n}")
     facts = list(Fact.objects.filter(space=world.space)[:count])
 
     def more(row: Any, **changing: Callable[[int], Any]) -> None:
-        repeated(row, count, **changing)
+        make_copies(row, count, **changing)
 
     def at(n: int) -> datetime:
         return now
@@ -209,22 +209,22 @@ def operate(world: World, count: int) -> None:
     more(world.call, status=lambda n: ("ok", "failed")[n % 2], space_id=lambda n: spaces[n].id)
     more(world.recall, insufficient=lambda n: n % 2 == 0, asked_at=at)
     more(make_request(world.tenant), status=lambda n: (200, 404, 500)[n % 3])
-    more(judge(world.fact, "wrong", "ida", now), row_id=lambda n: facts[n].id, actor=str)
+    more(set_feedback(world.fact, "wrong", "ida", now), row_id=lambda n: facts[n].id, actor=str)
     more(world.proposal, dedupe_key=lambda n: f"case {n}", row_id=lambda n: facts[n].id)
     more(make_reading(world.space), space_id=lambda n: spaces[n].id)
     more(make_event(world.space, kind="manual"), created_at=at)
     more(world.outcome, number=lambda n: n + 1)
-    sent = repeated(world.delivery.event, count)
+    sent = make_copies(world.delivery.event, count)
     more(world.delivery, event_id=lambda n: sent[n].id)
     more(world.rule, predicate_key=lambda n: f"hive {n}")
     for row in (world.receipt, world.question, world.run, world.lab, world.imported):
         more(row)
 
 
-def statements(browser: Client, world: World) -> dict[str, int]:
+def count_statements(browser: Client, world: ConsoleWorld) -> dict[str, int]:
     """How many each page takes, but for those that only open scopes and transactions."""
     counts = {}
-    for name, path, query in pages(world):
+    for name, path, query in list_pages(world):
         with CaptureQueriesContext(connection) as seen:
             answer = browser.get(path + query)
         assert answer.status_code in (200, 302), path + query
@@ -238,11 +238,11 @@ def test_statements_of_a_page_do_not_grow_with_what_there_is(client: Client, db:
     for name, memories in (("Few", FEW), ("Many", MANY)):
         world = make_world(name)
         with tenant_scope(world.tenant.id):
-            remember(world.space, memories)
-            operate(world, memories // PER_ROW)
-        operating(world, True)
+            make_memories(world.space, memories)
+            add_operations(world, memories // PER_ROW)
+        set_operator(world, True)
         client.force_login(world.admin)
-        counts.append(statements(client, world))
+        counts.append(count_statements(client, world))
     few, many = counts
     grown = {page: (few[page], many[page]) for page in few if many[page] > few[page]}
     assert set(grown) <= BY_CONTENT, grown

@@ -10,29 +10,29 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub.console.curves import falling
-from memoryhub.console.queries.fading import ages, falls
-from memoryhub.policies.schema import Forget
+from memoryhub.console.frame.forgetting_curves import build_fading_chart
+from memoryhub.console.pages.heat.decay import list_ages, load_fading_summaries
+from memoryhub.policies.schema import ForgetPolicy
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
-from notes.forgetting import retained
 from notes.models import Fact, Segment
-from tests.console.conftest import World
+from notes.retention.curve import compute_retention
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_event, make_fact, make_segment, make_turns
 
 
-def show(browser: Client, world: World, **query: str) -> str:
+def get_heat_page(browser: Client, world: ConsoleWorld, **query: str) -> str:
     address = reverse("space-heat", args=[world.space.id])
     return browser.get(address, query).content.decode()
 
 
-def order(page: str, *words: str) -> list[str]:
+def sort_by_row(page: str, *words: str) -> list[str]:
     table = page[: page.index("</table>")]
     return sorted((w for w in words if w in table), key=table.index)
 
 
 @pytest.fixture
-def warm(world: World) -> World:
+def warm(world: ConsoleWorld) -> ConsoleWorld:
     """Honey has been promoted, so it is warm to stay and cool to promote; wasps the reverse."""
     now = timezone.now()
     with tenant_scope(world.tenant.id):
@@ -46,103 +46,111 @@ def warm(world: World) -> World:
     return world
 
 
-def test_topics_are_sorted_by_either_heat(browser: Client, warm: World) -> None:
-    promotion, staying = show(browser, warm), show(browser, warm, by="staying")
-    assert order(promotion, "Honey", "Wasps", "Frost") == ["Wasps", "Frost", "Honey"]
-    assert order(staying, "Honey", "Wasps", "Frost") == ["Honey", "Wasps", "Frost"]
+def test_topics_are_sorted_by_either_heat(browser: Client, warm: ConsoleWorld) -> None:
+    promotion, staying = get_heat_page(browser, warm), get_heat_page(browser, warm, by="staying")
+    assert sort_by_row(promotion, "Honey", "Wasps", "Frost") == ["Wasps", "Frost", "Honey"]
+    assert sort_by_row(staying, "Honey", "Wasps", "Frost") == ["Honey", "Wasps", "Frost"]
 
 
 def test_the_threshold_is_a_line_over_which_a_topic_is_said_to_be(
-    browser: Client, warm: World
+    browser: Client, warm: ConsoleWorld
 ) -> None:
-    page = show(browser, warm)
+    page = get_heat_page(browser, warm)
     scale = 1.05 * 8.0  # seven visits and a recency of one
     (line,) = set(re.findall(r'class="threshold" x1="([\d.]+)"', page))
     assert float(line) == pytest.approx(100 * 5 / scale, abs=0.1)
     assert page.count('<span class="badge good">over</span>') == 1
-    assert 'class="threshold"' not in show(browser, warm, by="staying")
+    assert 'class="threshold"' not in get_heat_page(browser, warm, by="staying")
 
 
-def test_capacity_parts_those_in_reach_from_the_cold(browser: Client, warm: World) -> None:
+def test_capacity_parts_those_in_reach_from_the_cold(browser: Client, warm: ConsoleWorld) -> None:
     with tenant_scope(warm.tenant.id):
         Segment.objects.filter(summary="Wasps").update(tier="cold")
-    page = show(browser, warm, by="staying")
+    page = get_heat_page(browser, warm, by="staying")
     assert "2 of 200 places in reach are taken" in page
-    assert order(page, "Frost", "Out of reach from here", "Wasps")[1] == "Out of reach from here"
-    assert "Out of reach from here" not in show(browser, warm, by="staying", q="wasps")
+    assert (
+        sort_by_row(page, "Frost", "Out of reach from here", "Wasps")[1] == "Out of reach from here"
+    )
+    assert "Out of reach from here" not in get_heat_page(browser, warm, by="staying", q="wasps")
 
 
-def test_it_says_who_goes_next_and_why(browser: Client, warm: World) -> None:
-    page = show(browser, warm)
+def test_it_says_who_goes_next_and_why(browser: Client, warm: ConsoleWorld) -> None:
+    page = get_heat_page(browser, warm)
     assert "8.00, over the threshold: 1 exchange will be read by the next job for it" in page
     assert "lacks 3.00: 4 visits or 4 exchanges more would do; 1 exchange not read yet" in page
     assert "goes when 198 new topics have come" in page
     set_policy(warm.tenant.id, actor="ida", preset="balanced", overrides={"segments.max": 2})
-    full = show(browser, warm)
+    full = get_heat_page(browser, warm)
     assert "over the capacity: it goes when the next topic is placed" in full
 
 
-def test_the_latest_promotions_lead_to_their_change_sets(browser: Client, warm: World) -> None:
-    assert "No topic has been promoted or moved yet" in show(browser, warm)
+def test_the_latest_promotions_lead_to_their_change_sets(
+    browser: Client, warm: ConsoleWorld
+) -> None:
+    assert "No topic has been promoted or moved yet" in get_heat_page(browser, warm)
     with tenant_scope(warm.tenant.id):
         event = make_event(warm.space, kind="promote", reason="warm enough")
-    page = show(browser, warm)
+    page = get_heat_page(browser, warm)
     assert "warm enough" in page
     assert reverse("space-event", args=[warm.space.id, event.id]) in page
 
 
-def test_weights_of_the_policy_are_in_the_bars(browser: Client, warm: World) -> None:
+def test_weights_of_the_policy_are_in_the_bars(browser: Client, warm: ConsoleWorld) -> None:
     set_policy(warm.tenant.id, actor="ida", preset="balanced", overrides={"heat.alpha": 2})
-    assert '<td class="num" data-label="Visits">14</td>' in show(browser, warm)
+    assert '<td class="num" data-label="Visits">14</td>' in get_heat_page(browser, warm)
 
 
-def test_the_curve_of_a_space_is_the_mean_of_its_memories(world: World) -> None:
+def test_the_curve_of_a_space_is_the_mean_of_its_memories(world: ConsoleWorld) -> None:
     """As the formula has it for each of them."""
-    now, forget = timezone.now(), Forget(mode="sample", unit_days=2.0)
+    now, forget = timezone.now(), ForgetPolicy(mode="sample", unit_days=2.0)
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "I keep wasps", strength=4)
         make_fact(world.space, "I keep ants", pinned=True)
         Fact.objects.filter(strength=4).update(last_recall_at=now, forget_at=now + timedelta(3))
-        fact = next(f for f in falls(world.space, forget, ages(7), now) if f.kind == "fact")
+        fact = next(
+            f
+            for f in load_fading_summaries(world.space, forget, list_ages(7), now)
+            if f.kind == "fact"
+        )
     day = timedelta(days=1)
-    expected = (retained(day, 1, 2.0) + retained(day, 4, 2.0)) / 2
+    expected = (compute_retention(day, 1, 2.0) + compute_retention(day, 4, 2.0)) / 2
     assert (fact.count, fact.spared, fact.hidden) == (2, 1, (0, 1))
     assert fact.left[0] == 1
     assert fact.left[4] == pytest.approx(expected)
     assert fact.older[4] == 1
-    shown = falling([fact], ages(7))
+    shown = build_fading_chart([fact], list_ages(7))
     assert [age.days for age, _ in shown.rows] == list(range(8))
     assert shown.lines[0][1].startswith("0.0,0.0 ")
 
 
-def test_memories_of_which_least_is_left_stand_first(browser: Client, world: World) -> None:
+def test_memories_of_which_least_is_left_stand_first(browser: Client, world: ConsoleWorld) -> None:
     now = timezone.now()
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "I keep wasps", last_recall_at=now)
         make_fact(world.space, "I keep ants", pinned=True)
-    page = show(browser, world, view="fading")
+    page = get_heat_page(browser, world, view="fading")
     places = [page.index(word) for word in ("bees in Ghent", "keep wasps", "keep ants")]
     assert places == sorted(places)
     assert "never fades" in page
     assert "100 %" in page
-    assert "Nothing matches" in show(browser, world, view="fading", q="beetles")
-    assert "Bees in Ghent" in show(browser, world, view="fading", kind="note")
+    assert "Nothing matches" in get_heat_page(browser, world, view="fading", q="beetles")
+    assert "Bees in Ghent" in get_heat_page(browser, world, view="fading", kind="note")
 
 
-def test_where_nothing_fades_it_says_so(browser: Client, world: World) -> None:
+def test_where_nothing_fades_it_says_so(browser: Client, world: ConsoleWorld) -> None:
     set_policy(world.tenant.id, actor="ida", preset="balanced", overrides={"forget.mode": "off"})
-    assert "Nothing fades under the" in show(browser, world, view="fading")
+    assert "Nothing fades under the" in get_heat_page(browser, world, view="fading")
 
 
-def test_hidden_memories_are_counted(browser: Client, world: World) -> None:
+def test_hidden_memories_are_counted(browser: Client, world: ConsoleWorld) -> None:
     set_policy(
         world.tenant.id, actor="ida", preset="balanced", overrides={"forget.mode": "threshold"}
     )
     with tenant_scope(world.tenant.id):
         Fact.objects.update(forget_at=timezone.now() - timedelta(days=1), visibility="dormant")
-    page = show(browser, world, view="fading")
+    page = get_heat_page(browser, world, view="fading")
     assert "Hidden now, and in 7 days" in page
     assert "1, 1</td>" in page
     assert '<span class="badge warn">faded</span>' in page
-    assert "bees in Ghent" in show(browser, world, view="fading", seen="dormant")
-    assert "Nothing matches" in show(browser, world, view="fading", seen="active")
+    assert "bees in Ghent" in get_heat_page(browser, world, view="fading", seen="dormant")
+    assert "Nothing matches" in get_heat_page(browser, world, view="fading", seen="active")

@@ -13,11 +13,11 @@ from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.importers.samples import MEM0
 
 
-def send(browser: Client, content: str, **more: object) -> str:
+def upload_file(browser: Client, content: str, **more: object) -> str:
     file = SimpleUploadedFile("all.json", content.encode())
     answer = browser.post(reverse("import-new"), {"source": "mem0", "file": file, **more})
     assert answer.status_code == 302
@@ -25,9 +25,9 @@ def send(browser: Client, content: str, **more: object) -> str:
 
 
 def test_a_file_is_tried_and_its_report_shown_before_it_is_taken(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
-    address = send(browser, json.dumps(MEM0))
+    address = upload_file(browser, json.dumps(MEM0))
     page = browser.get(address).content.decode()
     assert "What would be taken" in page
     assert "Take it in" in page
@@ -45,13 +45,13 @@ def test_a_file_is_tried_and_its_report_shown_before_it_is_taken(
         assert Fact.objects.filter(text="Lives in Lisbon").exists()
 
 
-def test_a_broken_file_says_where(browser: Client, world: World) -> None:
-    page = browser.get(send(browser, "[1")).content.decode()
+def test_a_broken_file_says_where(browser: Client, world: ConsoleWorld) -> None:
+    page = browser.get(upload_file(browser, "[1")).content.decode()
     assert "the file breaks off at [0]" in page
     assert "Nothing was taken in." in page
 
 
-def test_nothing_sent_is_told(browser: Client, world: World) -> None:
+def test_nothing_sent_is_told(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("import-new"), {"source": "mem0"}, follow=True)
     assert "choose a file" in answer.content.decode()
     file = SimpleUploadedFile("all.json", b"[]")
@@ -60,14 +60,14 @@ def test_nothing_sent_is_told(browser: Client, world: World) -> None:
 
 
 def test_the_list_is_searched_filtered_and_polled_while_one_goes_on(
-    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = reverse("imports")
     assert "boats" in browser.get(address, {"q": "boats", "how": "tried"}).content.decode()
     assert "boats" not in browser.get(address, {"source": "zep"}).content.decode().split("form")[0]
     assert "hx-get" not in browser.get(address).content.decode()
     monkeypatch.setattr(runs, "AT_ONCE_TRIED", 1)
-    run = send(browser, json.dumps(MEM0))
+    run = upload_file(browser, json.dumps(MEM0))
     assert "hx-get" in browser.get(address).content.decode()
     part = browser.get(run, headers={"HX-Request": "true"})
     assert "Waits for a worker" in part.content.decode()

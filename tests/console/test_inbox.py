@@ -13,9 +13,9 @@ from django.utils import timezone
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.change_set import serialize_row
 from notes.models import EvolutionEvent, Fact, Proposal, ReviewRule
-from notes.recording import values_of
-from tests.console.conftest import World, make_world
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import (
     make_fact,
     make_member,
@@ -26,7 +26,9 @@ from tests.support.factories import (
 )
 
 
-def conflict(world: World, number: int = 0, space: Space | None = None, **values: Any) -> Proposal:
+def make_conflict(
+    world: ConsoleWorld, number: int = 0, space: Space | None = None, **values: Any
+) -> Proposal:
     """ "I live in Porto" is held, "I live in Rome" said by an assistant is stored beside it."""
     with tenant_scope(world.tenant.id):
         where = space or world.space
@@ -38,7 +40,7 @@ def conflict(world: World, number: int = 0, space: Space | None = None, **values
         payload = {
             "op": "supersede",
             "fact_id": str(new.id),
-            "candidate": values_of(new) | {"confidence": 0.3},
+            "candidate": serialize_row(new) | {"confidence": 0.3},
             "sources": [{"turn": str(told.id), "start": 4, "end": 16}],
         }
         return make_proposal(
@@ -52,20 +54,22 @@ def conflict(world: World, number: int = 0, space: Space | None = None, **values
         )
 
 
-def of(world: World, model: Any, **values: Any) -> Any:
+def get_row(world: ConsoleWorld, model: Any, **values: Any) -> Any:
     with tenant_scope(world.tenant.id):
         return model.objects.get(**values)
 
 
-def body(client: Client, name: str, *ids: Any, query: str = "", **sent: Any) -> str:
+def request_body(client: Client, name: str, *ids: Any, query: str = "", **sent: Any) -> str:
     where = reverse(name, args=ids) + query
     answer = client.post(where, sent, follow=True) if sent else client.get(where)
     return answer.content.decode()
 
 
-def test_a_case_shows_both_sides_with_the_words_that_say_it(browser: Client, world: World) -> None:
-    conflict(world)
-    page = body(browser, "review")
+def test_a_case_shows_both_sides_with_the_words_that_say_it(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    make_conflict(world)
+    page = request_body(browser, "review")
     for words in (
         "Nora lives in Porto, 0.",
         "Nora lives in Rome, 0.",
@@ -79,12 +83,12 @@ def test_a_case_shows_both_sides_with_the_words_that_say_it(browser: Client, wor
     assert page.index('data-key="a"') < page.index('data-key="b"') < page.index('data-key="r"')
 
 
-def test_the_badge_counts_what_is_open(browser: Client, world: World) -> None:
-    conflict(world)
-    assert 'class="count-badge">2<' in body(browser, "overview")
+def test_the_badge_counts_what_is_open(browser: Client, world: ConsoleWorld) -> None:
+    make_conflict(world)
+    assert 'class="count-badge">2<' in request_body(browser, "overview")
     with tenant_scope(world.tenant.id):
         Proposal.objects.update(state="rejected")
-    assert "count-badge" not in body(browser, "overview")
+    assert "count-badge" not in request_body(browser, "overview")
 
 
 @pytest.mark.parametrize(
@@ -102,70 +106,74 @@ def test_the_badge_counts_what_is_open(browser: Client, world: World) -> None:
         ("?q=nothing", False),
     ],
 )
-def test_filters_narrow_the_list(browser: Client, world: World, query: str, shown: bool) -> None:
-    conflict(world, created_at=timezone.now() - timedelta(hours=1))
-    assert ("Nora lives in Rome" in body(browser, "review", query=query)) == shown
+def test_filters_narrow_the_list(
+    browser: Client, world: ConsoleWorld, query: str, shown: bool
+) -> None:
+    make_conflict(world, created_at=timezone.now() - timedelta(hours=1))
+    assert ("Nora lives in Rome" in request_body(browser, "review", query=query)) == shown
 
 
-def test_the_filter_by_space(browser: Client, world: World) -> None:
-    conflict(world)
+def test_the_filter_by_space(browser: Client, world: ConsoleWorld) -> None:
+    make_conflict(world)
     with tenant_scope(world.tenant.id):
         other = make_space(world.tenant)
-    conflict(world, 7, other)
-    page = body(browser, "review", query=f"?space={other.id}")
+    make_conflict(world, 7, other)
+    page = request_body(browser, "review", query=f"?space={other.id}")
     assert "Nora lives in Rome, 7." in page
     assert "Nora lives in Rome, 0." not in page
 
 
-def test_accepting_can_be_taken_back_at_once(browser: Client, world: World) -> None:
-    case = conflict(world)
-    page = body(browser, "review-case", case.id, answer="replace", back=reverse("review"))
+def test_accepting_can_be_taken_back_at_once(browser: Client, world: ConsoleWorld) -> None:
+    case = make_conflict(world)
+    page = request_body(browser, "review-case", case.id, answer="replace", back=reverse("review"))
     assert "Take back" in page
-    assert of(world, Fact, text="Nora lives in Porto, 0.").status == "superseded"
-    body(browser, "review-take-back", case.id, back=reverse("review"))
-    assert of(world, Fact, text="Nora lives in Porto, 0.").status == "active"
-    again = of(world, Proposal, id=case.id)
+    assert get_row(world, Fact, text="Nora lives in Porto, 0.").status == "superseded"
+    request_body(browser, "review-take-back", case.id, back=reverse("review"))
+    assert get_row(world, Fact, text="Nora lives in Porto, 0.").status == "active"
+    again = get_row(world, Proposal, id=case.id)
     assert (again.state, again.decided_by, again.event_id) == ("open", "", None)
 
 
-def test_accepting_in_other_words(browser: Client, world: World) -> None:
-    case = conflict(world)
+def test_accepting_in_other_words(browser: Client, world: ConsoleWorld) -> None:
+    case = make_conflict(world)
     sent = {"answer": "replace", "text": "Nora lives in Rome now.", "reason": "she said so"}
-    body(browser, "review-case", case.id, **sent)
-    fact = of(world, Fact, text="Nora lives in Rome now.")
+    request_body(browser, "review-case", case.id, **sent)
+    fact = get_row(world, Fact, text="Nora lives in Rome now.")
     assert (fact.status, fact.corrected_by) == ("active", world.admin.username)
-    event = of(world, EvolutionEvent, id=of(world, Proposal, id=case.id).event_id)
+    event = get_row(world, EvolutionEvent, id=get_row(world, Proposal, id=case.id).event_id)
     assert (event.actor, event.reason) == (world.admin.username, "she said so")
-    assert of(world, Fact, text="Nora lives in Rome, 0.").retired_at is not None
+    assert get_row(world, Fact, text="Nora lives in Rome, 0.").retired_at is not None
 
 
-def test_what_was_rejected_is_not_called_accepted(browser: Client, world: World) -> None:
-    case = conflict(world)
-    body(browser, "review-case", case.id, answer="discard")
-    page = body(browser, "review", query="?state=accepted")
+def test_what_was_rejected_is_not_called_accepted(browser: Client, world: ConsoleWorld) -> None:
+    case = make_conflict(world)
+    request_body(browser, "review-case", case.id, answer="discard")
+    page = request_body(browser, "review", query="?state=accepted")
     assert f"Answered with a change by {world.admin.username}" in page
     assert "Accepted" not in page
 
 
-def test_words_where_nothing_is_written_are_refused(browser: Client, world: World) -> None:
-    case = conflict(world)
-    page = body(browser, "review-case", case.id, answer="keep", text="Something else")
+def test_words_where_nothing_is_written_are_refused(browser: Client, world: ConsoleWorld) -> None:
+    case = make_conflict(world)
+    page = request_body(browser, "review-case", case.id, answer="keep", text="Something else")
     assert "Not done: this answer writes no words of its own." in page
-    assert of(world, Proposal, id=case.id).state == "open"
+    assert get_row(world, Proposal, id=case.id).state == "open"
 
 
-def test_many_are_answered_each_for_itself_and_taken_back(browser: Client, world: World) -> None:
-    cases = [conflict(world, number) for number in range(3)]
-    body(browser, "review-case", cases[2].id, answer="keep")
+def test_many_are_answered_each_for_itself_and_taken_back(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    cases = [make_conflict(world, number) for number in range(3)]
+    request_body(browser, "review-case", cases[2].id, answer="keep")
     ids = [str(case.id) for case in cases]
-    page = body(browser, "review-answer", ids=ids, answer="reject", reason="not so")
+    page = request_body(browser, "review-answer", ids=ids, answer="reject", reason="not so")
     assert "Rejected: 2 of 3" in page
     assert "This was answered before." in page
     with tenant_scope(world.tenant.id):
         events = EvolutionEvent.objects.filter(reason="not so", kind="manual")
         assert events.count() == 2  # one change-set each
         assert Fact.objects.filter(status="retracted").count() == 2
-    page = body(browser, "review-answer", ids=ids[:2], answer="take_back")
+    page = request_body(browser, "review-answer", ids=ids[:2], answer="take_back")
     assert "Taken back: 2 of 2" in page
     with tenant_scope(world.tenant.id):
         assert not Fact.objects.filter(status="retracted").exists()
@@ -174,32 +182,32 @@ def test_many_are_answered_each_for_itself_and_taken_back(browser: Client, world
 
 @pytest.mark.parametrize("sent", [{"answer": "accept"}, {"ids": "x", "answer": "accept"}])
 def test_without_a_choice_nothing_is_done(
-    browser: Client, world: World, sent: dict[str, str]
+    browser: Client, world: ConsoleWorld, sent: dict[str, str]
 ) -> None:
-    assert "Nothing was done" in body(browser, "review-answer", **sent)
+    assert "Nothing was done" in request_body(browser, "review-answer", **sent)
 
 
-def test_cases_of_another_tenant_are_not_among_many(browser: Client, world: World) -> None:
-    theirs = conflict(make_world("Other"))
-    page = body(browser, "review-answer", ids=[str(theirs.id)], answer="reject")
+def test_cases_of_another_tenant_are_not_among_many(browser: Client, world: ConsoleWorld) -> None:
+    theirs = make_conflict(make_world("Other"))
+    page = request_body(browser, "review-answer", ids=[str(theirs.id)], answer="reject")
     assert "Rejected: 0 of 0" in page
 
 
-def test_an_editor_erases_nothing_among_many(client: Client, world: World) -> None:
+def test_an_editor_erases_nothing_among_many(client: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         wish = make_proposal(world.space, kind="erase", row_type="fact", row_id=world.fact.id)
     client.force_login(make_member(world.tenant, Membership.Role.EDITOR))
-    page = body(client, "review-answer", ids=[str(wish.id)], answer="accept")
+    page = request_body(client, "review-answer", ids=[str(wish.id)], answer="accept")
     assert "Erasing takes an admin." in page
-    assert of(world, Proposal, id=wish.id).state == "open"
+    assert get_row(world, Proposal, id=wish.id).state == "open"
 
 
-def test_a_rule_is_made_from_a_case_and_answers_it(browser: Client, world: World) -> None:
-    case = conflict(world)
-    form = body(browser, "review-rules", query=f"?case={case.id}")
+def test_a_rule_is_made_from_a_case_and_answers_it(browser: Client, world: ConsoleWorld) -> None:
+    case = make_conflict(world)
+    form = request_body(browser, "review-rules", query=f"?case={case.id}")
     assert 'value="lives_in"' in form
     assert '<option value="assistant" selected>' in form
-    page = body(
+    page = request_body(
         browser,
         "review-rules",
         kind="conflict",
@@ -213,32 +221,34 @@ def test_a_rule_is_made_from_a_case_and_answers_it(browser: Client, world: World
     words = "Always reject what contradicts a memory, about “lives in”, said by an assistant"
     assert words in page
     assert "Open cases answered by it: 1." in page
-    rule = of(world, ReviewRule, kind="conflict")
+    rule = get_row(world, ReviewRule, kind="conflict")
     assert (rule.created_by, rule.reason) == (world.admin.username, "assistants guess")
-    shown = body(browser, "review", query=f"?state=all&rule={rule.id}")
+    shown = request_body(browser, "review", query=f"?state=all&rule={rule.id}")
     assert "Nora lives in Rome, 0." in shown
     assert f"rule of {world.admin.username}" in shown
 
 
-def test_a_removed_rule_stays_to_be_read(browser: Client, world: World) -> None:
-    page = body(browser, "review-rule-remove", world.rule.id, sent="yes")
+def test_a_removed_rule_stays_to_be_read(browser: Client, world: ConsoleWorld) -> None:
+    page = request_body(browser, "review-rule-remove", world.rule.id, sent="yes")
     assert "it answers nothing more" in page
     assert "Always reject names that may be the same" not in page
-    assert "Always reject names that may be the same" in body(
+    assert "Always reject names that may be the same" in request_body(
         browser, "review-rules", query="?state=removed"
     )
 
 
-def test_only_admins_make_and_remove_rules(client: Client, world: World) -> None:
+def test_only_admins_make_and_remove_rules(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.EDITOR))
     sent = {"kind": "conflict", "answer": "reject"}
     assert client.post(reverse("review-rules"), sent).status_code == 403
-    assert "New rule" not in body(client, "review-rules")
+    assert "New rule" not in request_body(client, "review-rules")
     with tenant_scope(world.tenant.id):
         assert ReviewRule.objects.count() == 1
 
 
-def test_a_rule_names_no_space_and_no_case_of_another_tenant(browser: Client, world: World) -> None:
+def test_a_rule_names_no_space_and_no_case_of_another_tenant(
+    browser: Client, world: ConsoleWorld
+) -> None:
     other = make_world("Other")
     sent = {"kind": "conflict", "answer": "reject", "space": str(other.space.id)}
     assert browser.post(reverse("review-rules"), sent).status_code == 404
@@ -246,15 +256,15 @@ def test_a_rule_names_no_space_and_no_case_of_another_tenant(browser: Client, wo
     assert browser.get(where).status_code == 404
 
 
-def test_a_rule_that_is_there_is_not_made_twice(browser: Client, world: World) -> None:
+def test_a_rule_that_is_there_is_not_made_twice(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_rule(world.tenant, kind="conflict")
-    page = body(browser, "review-rules", kind="conflict", answer="accept")
+    page = request_body(browser, "review-rules", kind="conflict", answer="accept")
     assert "No rule was made: a rule for the same is in force" in page
 
 
-def test_a_viewer_is_told_who_can_answer(client: Client, world: World) -> None:
+def test_a_viewer_is_told_who_can_answer(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
-    page = body(client, "review")
+    page = request_body(client, "review")
     assert "An editor can answer this." in page
     assert 'name="ids"' not in page

@@ -13,13 +13,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from memoryhub.errors import Conflict
-from memoryhub.pipeline import erasing, mapping
+from memoryhub.pipeline.embeddings import embedding_map
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.ingest.services import run_space
 from memoryhub.pipeline.models import Job, SpaceMap
-from memoryhub.pipeline.services import run_space
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import IndexEntry, Note
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_fact, make_note
 
 EMBEDDER = "table/3"
@@ -27,11 +28,13 @@ EMBEDDER = "table/3"
 
 @pytest.fixture(autouse=True)
 def unrung(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda tenant_id, space_id: None)
+    monkeypatch.setattr(
+        "memoryhub.pipeline.ingest.services.ring_worker", lambda tenant_id, space_id: None
+    )
 
 
 @pytest.fixture
-def drawn(world: World) -> World:
+def drawn(world: ConsoleWorld) -> ConsoleWorld:
     """With vectors of seven memories, and a map of them."""
     with tenant_scope(world.tenant.id):
         Job.objects.all().delete()
@@ -39,15 +42,15 @@ def drawn(world: World) -> World:
         Space.objects.filter(id=world.space.id).update(embedding_model=EMBEDDER)
         world.space.refresh_from_db()
         for number in range(5):
-            indexed(make_fact(world.space, f"hive {number}"), "fact", [1, number / 9, 0])
-        indexed(world.note, "note", [0, 1, 0])
-        indexed(world.segment, "segment", [0, 1, 0.1])
-        mapping.begin(world.space, "ida", timezone.now())
+            make_index_entry(make_fact(world.space, f"hive {number}"), "fact", [1, number / 9, 0])
+        make_index_entry(world.note, "note", [0, 1, 0])
+        make_index_entry(world.segment, "segment", [0, 1, 0.1])
+        embedding_map.begin_map(world.space, "ida", timezone.now())
     run_space(world.tenant.id, world.space.id)
     return world
 
 
-def indexed(row: Any, kind: str, vector: list[float]) -> IndexEntry:
+def make_index_entry(row: Any, kind: str, vector: list[float]) -> IndexEntry:
     return IndexEntry.objects.create(
         tenant_id=row.tenant_id,
         space_id=row.space_id,
@@ -60,39 +63,39 @@ def indexed(row: Any, kind: str, vector: list[float]) -> IndexEntry:
     )
 
 
-def shown(browser: Client, world: World, query: str = "", **headers: str) -> str:
+def get_map_page(browser: Client, world: ConsoleWorld, query: str = "", **headers: str) -> str:
     where = reverse("space-map", args=[world.space.id]) + query
     return browser.get(where, headers=headers).content.decode()
 
 
-def data(browser: Client, world: World) -> dict[str, Any]:
+def get_map_data(browser: Client, world: ConsoleWorld) -> dict[str, Any]:
     found: dict[str, Any] = browser.get(reverse("space-map-data", args=[world.space.id])).json()
     return found
 
 
-def of(world: World) -> SpaceMap:
+def get_space_map(world: ConsoleWorld) -> SpaceMap:
     with tenant_scope(world.tenant.id):
         found: SpaceMap = SpaceMap.objects.get(space=world.space)
     return found
 
 
-def test_it_is_drawn_by_a_job_and_kept(browser: Client, drawn: World) -> None:
-    row = of(drawn)
+def test_it_is_drawn_by_a_job_and_kept(browser: Client, drawn: ConsoleWorld) -> None:
+    row = get_space_map(drawn)
     assert len(row.points) == 7
     assert row.done == row.total > 0
     assert row.embedder == EMBEDDER
     assert all(-1 <= part <= 1 for _, _, *place in row.points for part in place)
-    page = shown(browser, drawn)
+    page = get_map_page(browser, drawn)
     assert "7 memories, drawn" in page
     assert "for ida" in page
 
 
-def test_points_have_kind_topic_and_tag(browser: Client, drawn: World) -> None:
+def test_points_have_kind_topic_and_tag(browser: Client, drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id):
         page = drawn.segment.memberships.first()
         assert page
         Note.objects.filter(id=drawn.note.id).update(page=page.page)
-    found = data(browser, drawn)
+    found = get_map_data(browser, drawn)
     rows = {row[2]: row for row in found["nodes"]}
     assert len(rows) == 7
     assert found["groups"] == {"segment": ["Keeping bees"], "tag": ["hobby"]}
@@ -103,28 +106,28 @@ def test_points_have_kind_topic_and_tag(browser: Client, drawn: World) -> None:
     assert found["edges"] == []
 
 
-def test_what_is_gone_is_not_on_the_map(browser: Client, drawn: World) -> None:
+def test_what_is_gone_is_not_on_the_map(browser: Client, drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id):
         Note.objects.filter(id=drawn.note.id).update(retired_at=timezone.now())
-    assert "Bees in Ghent" not in {row[2] for row in data(browser, drawn)["nodes"]}
+    assert "Bees in Ghent" not in {row[2] for row in get_map_data(browser, drawn)["nodes"]}
 
 
-def test_a_map_says_when_memories_have_changed(browser: Client, drawn: World) -> None:
-    assert "Memories have changed" not in shown(browser, drawn)
+def test_a_map_says_when_memories_have_changed(browser: Client, drawn: ConsoleWorld) -> None:
+    assert "Memories have changed" not in get_map_page(browser, drawn)
     with tenant_scope(drawn.tenant.id):
-        indexed(make_note(drawn.space, "another hive"), "note", [1, 1, 0])
-    page = shown(browser, drawn)
+        make_index_entry(make_note(drawn.space, "another hive"), "note", [1, 1, 0])
+    page = get_map_page(browser, drawn)
     assert "Memories have changed" in page
     assert "Draw it again" in page
     browser.post(reverse("space-map-begin", args=[drawn.space.id]))
     run_space(drawn.tenant.id, drawn.space.id)
-    assert "Memories have changed" not in shown(browser, drawn)
-    assert len(of(drawn).points) == 8
+    assert "Memories have changed" not in get_map_page(browser, drawn)
+    assert len(get_space_map(drawn).points) == 8
 
 
-def test_progress_is_shown_until_it_is_drawn(browser: Client, drawn: World) -> None:
+def test_progress_is_shown_until_it_is_drawn(browser: Client, drawn: ConsoleWorld) -> None:
     browser.post(reverse("space-map-begin", args=[drawn.space.id]))
-    part = shown(browser, drawn, **{"HX-Request": "true"})
+    part = get_map_page(browser, drawn, **{"HX-Request": "true"})
     assert "The map is being drawn" in part
     assert "it waits for a worker" in part
     assert "<html" not in part
@@ -133,46 +136,48 @@ def test_progress_is_shown_until_it_is_drawn(browser: Client, drawn: World) -> N
     assert browser.get(where, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
 
 
-def test_it_is_not_drawn_twice_at_once(browser: Client, drawn: World) -> None:
+def test_it_is_not_drawn_twice_at_once(browser: Client, drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id):
-        mapping.begin(drawn.space, "ida", timezone.now())
+        embedding_map.begin_map(drawn.space, "ida", timezone.now())
         with pytest.raises(Conflict):
-            mapping.begin(drawn.space, "ida", timezone.now() + timedelta(seconds=1))
+            embedding_map.begin_map(drawn.space, "ida", timezone.now() + timedelta(seconds=1))
     where = reverse("space-map-begin", args=[drawn.space.id])
     assert "is being drawn already" in browser.post(where, follow=True).content.decode()
 
 
-def test_a_failure_is_told_with_its_reason(browser: Client, drawn: World) -> None:
+def test_a_failure_is_told_with_its_reason(browser: Client, drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id):
         Job.objects.filter(step=Job.Step.MAP).update(state="dead", error="MemoryError: too many")
-    page = shown(browser, drawn)
+    page = get_map_page(browser, drawn)
     assert "could not be drawn" in page
     assert "MemoryError: too many" in page
 
 
-def test_a_space_without_vectors_has_an_empty_map(browser: Client, drawn: World) -> None:
+def test_a_space_without_vectors_has_an_empty_map(browser: Client, drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id):
         IndexEntry.objects.all().delete()
-        mapping.begin(drawn.space, "ida", timezone.now())
+        embedding_map.begin_map(drawn.space, "ida", timezone.now())
     run_space(drawn.tenant.id, drawn.space.id)
-    assert of(drawn).points == []
-    assert data(browser, drawn)["nodes"] == []
+    assert get_space_map(drawn).points == []
+    assert get_map_data(browser, drawn)["nodes"] == []
 
 
-def test_what_is_erased_leaves_no_id_behind(drawn: World) -> None:
+def test_what_is_erased_leaves_no_id_behind(drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id):
         fact = make_fact(drawn.space, "to be erased", drawn.turn)
         row = SpaceMap.objects.get(space=drawn.space)
         row.points = [*row.points, ["fact", str(fact.id), 0, 0]]
         row.save()
-    erasing.execute(drawn.space, erasing.Target("turns", (drawn.turn.id,)), "ida", timezone.now())
-    assert str(fact.id) not in {point[1] for point in of(drawn).points}
+    erase_targets.execute_erasure(
+        drawn.space, erase_targets.ErasureTarget("turns", (drawn.turn.id,)), "ida", timezone.now()
+    )
+    assert str(fact.id) not in {point[1] for point in get_space_map(drawn).points}
 
 
-def test_an_erasure_and_a_map_being_written_wait_for_each_other(drawn: World) -> None:
+def test_an_erasure_and_a_map_being_written_wait_for_each_other(drawn: ConsoleWorld) -> None:
     with tenant_scope(drawn.tenant.id), CaptureQueriesContext(connection) as said:
-        mapping.forget(drawn.space, [])
-        mapping.begin(drawn.space, "ida", timezone.now())
+        embedding_map.remove_erased_points(drawn.space, [])
+        embedding_map.begin_map(drawn.space, "ida", timezone.now())
     forgotten = next(each["sql"] for each in said if "spacemap" in each["sql"])
     assert "FOR UPDATE" in forgotten
     with CaptureQueriesContext(connection) as said:
@@ -183,7 +188,7 @@ def test_an_erasure_and_a_map_being_written_wait_for_each_other(drawn: World) ->
 
 
 def test_a_memory_erased_while_its_map_is_drawn_is_not_on_it(
-    drawn: World, monkeypatch: pytest.MonkeyPatch
+    drawn: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def project(vectors: Any, told: Any) -> Any:
         with tenant_scope(drawn.tenant.id):
@@ -191,27 +196,27 @@ def test_a_memory_erased_while_its_map_is_drawn_is_not_on_it(
         return [(0.0, 0.0)] * len(vectors)
 
     with tenant_scope(drawn.tenant.id):
-        mapping.begin(drawn.space, "ida", timezone.now())
-    monkeypatch.setattr("memoryhub.pipeline.mapping.project", project)
+        embedding_map.begin_map(drawn.space, "ida", timezone.now())
+    monkeypatch.setattr("memoryhub.pipeline.embeddings.embedding_map.project_to_plane", project)
     run_space(drawn.tenant.id, drawn.space.id)
-    assert len(of(drawn).points) == 6
-    assert str(drawn.note.id) not in {point[1] for point in of(drawn).points}
+    assert len(get_space_map(drawn).points) == 6
+    assert str(drawn.note.id) not in {point[1] for point in get_space_map(drawn).points}
 
 
-def test_the_table_shows_what_the_map_shows(browser: Client, drawn: World) -> None:
-    page = shown(browser, drawn, "?view=table")
+def test_the_table_shows_what_the_map_shows(browser: Client, drawn: ConsoleWorld) -> None:
+    page = get_map_page(browser, drawn, "?view=table")
     assert "1 to 7 of 7" in page
     assert "Keeping bees" in page
     assert reverse("space-note", args=[drawn.space.id, drawn.note.id]) in page
-    assert "1 to 1 of 1" in shown(browser, drawn, "?view=table&q=hive+3")
-    assert "1 to 5 of 5" in shown(browser, drawn, "?view=table&kind=fact")
-    assert "Nothing matches" in shown(browser, drawn, "?view=table&q=nobody")
+    assert "1 to 1 of 1" in get_map_page(browser, drawn, "?view=table&q=hive+3")
+    assert "1 to 5 of 5" in get_map_page(browser, drawn, "?view=table&kind=fact")
+    assert "Nothing matches" in get_map_page(browser, drawn, "?view=table&q=nobody")
 
 
-def test_without_a_map_it_says_how_to_have_one(browser: Client, world: World) -> None:
+def test_without_a_map_it_says_how_to_have_one(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         SpaceMap.objects.all().delete()
-    page = shown(browser, world)
+    page = get_map_page(browser, world)
     assert "No map yet" in page
     assert "Draw it" in page
-    assert data(browser, world)["nodes"] == []
+    assert get_map_data(browser, world)["nodes"] == []

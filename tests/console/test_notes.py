@@ -10,22 +10,22 @@ from django.urls import reverse
 
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Derivation, Link, Note, Revision
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import MAY, make_event, make_link, make_note
 
 
 @pytest.fixture
-def hives(world: World) -> Note:
+def hives(world: ConsoleWorld) -> Note:
     """Another note of the world, linked with its first."""
     with tenant_scope(world.tenant.id):
         note = make_note(world.space, "Two hives by the mill", tags=["honey", "hobby"])
         link = make_link(note, world.note, kind="elaborates", reason="both on bees")
         event = make_event(world.space, kind="evolve", actor="pipeline", reason="linked them")
-        revised(event, link, None, {"kind": "elaborates"})
+        make_revision(event, link, None, {"kind": "elaborates"})
     return note
 
 
-def revised(event: Any, row: Any, before: Any, after: Any) -> None:
+def make_revision(event: Any, row: Any, before: Any, after: Any) -> None:
     Revision.objects.create(
         tenant_id=event.tenant_id,
         space_id=event.space_id,
@@ -39,47 +39,49 @@ def revised(event: Any, row: Any, before: Any, after: Any) -> None:
     )
 
 
-def page(browser: Client, world: World, note: Note) -> str:
+def get_note_page(browser: Client, world: ConsoleWorld, note: Note) -> str:
     return browser.get(reverse("space-note", args=[world.space.id, note.id])).content.decode()
 
 
-def listed(browser: Client, world: World, query: str) -> list[str]:
+def list_notes(browser: Client, world: ConsoleWorld, query: str) -> list[str]:
     answer = browser.get(reverse("space-notes", args=[world.space.id]) + query)
     return [note.content for note, _ in answer.context["page"]]
 
 
 def test_both_notes_of_a_link_show_it_with_its_reason_and_its_cause(
-    browser: Client, world: World, hives: Note
+    browser: Client, world: ConsoleWorld, hives: Note
 ) -> None:
     for note, other in ((world.note, hives), (hives, world.note)):
-        shown = page(browser, world, note)
+        shown = get_note_page(browser, world, note)
         assert reverse("space-note", args=[world.space.id, other.id]) in shown
         for words in ("Elaborates", "both on bees", "by pipeline: linked them"):
             assert words in shown
 
 
-def test_a_note_without_links_says_what_would_make_one(browser: Client, world: World) -> None:
-    assert "No links yet" in page(browser, world, world.note)
+def test_a_note_without_links_says_what_would_make_one(
+    browser: Client, world: ConsoleWorld
+) -> None:
+    assert "No links yet" in get_note_page(browser, world, world.note)
 
 
 @pytest.mark.parametrize("ended", ["link", "note"])
 def test_what_was_withdrawn_is_no_link(
-    browser: Client, world: World, hives: Note, ended: str
+    browser: Client, world: ConsoleWorld, hives: Note, ended: str
 ) -> None:
     with tenant_scope(world.tenant.id):
         if ended == "link":
             Link.objects.update(active=False)
         else:
             Note.objects.filter(id=hives.id).update(retired_at=MAY)
-    assert "both on bees" not in page(browser, world, world.note)
+    assert "both on bees" not in get_note_page(browser, world, world.note)
 
 
 def test_AM8_evolution_shows_before_after_and_the_note_it_came_from(
-    browser: Client, world: World, hives: Note
+    browser: Client, world: ConsoleWorld, hives: Note
 ) -> None:
     with tenant_scope(world.tenant.id):
         event = make_event(world.space, kind="evolve", reason="a new note taught it")
-        revised(event, world.note, {"tags": ["hobby"]}, {"tags": ["hobby", "honey"]})
+        make_revision(event, world.note, {"tags": ["hobby"]}, {"tags": ["hobby", "honey"]})
         Derivation.objects.create(
             tenant_id=world.tenant.id,
             space=world.space,
@@ -92,33 +94,33 @@ def test_AM8_evolution_shows_before_after_and_the_note_it_came_from(
             via_id=hives.id,
             event=event,
         )
-    shown = page(browser, world, world.note)
+    shown = get_note_page(browser, world, world.note)
     assert "a new note taught it" in shown
     assert "hobby, <ins>honey</ins>" in shown
     assert shown.count("Two hives by the mill") == 2  # linked with it, and learnt from it
 
 
 def test_notes_are_filtered_by_tag_and_by_what_they_wait_for(
-    browser: Client, world: World, hives: Note
+    browser: Client, world: ConsoleWorld, hives: Note
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_note(world.space, "Nobody has read this", enrichment="pending", author="aide")
         make_note(world.space, "Gone", tags=["gone"], retired_at=MAY)
     both = ["Two hives by the mill", "Bees in Ghent"]
-    assert listed(browser, world, "?tag=honey") == both[:1]
-    assert sorted(listed(browser, world, "?tag=hobby")) == sorted(both)
-    assert listed(browser, world, "?show=pending") == ["Nobody has read this"]
-    assert sorted(listed(browser, world, "?show=linked")) == sorted(both)
-    assert len(listed(browser, world, "?tag=gone")) == 3  # no such tag: any
+    assert list_notes(browser, world, "?tag=honey") == both[:1]
+    assert sorted(list_notes(browser, world, "?tag=hobby")) == sorted(both)
+    assert list_notes(browser, world, "?show=pending") == ["Nobody has read this"]
+    assert sorted(list_notes(browser, world, "?show=linked")) == sorted(both)
+    assert len(list_notes(browser, world, "?tag=gone")) == 3  # no such tag: any
     assert (
         "not yet described"
         in browser.get(reverse("space-notes", args=[world.space.id])).content.decode()
     )
 
 
-def test_an_agents_own_note_says_who_kept_it(browser: Client, world: World) -> None:
+def test_an_agents_own_note_says_who_kept_it(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         note = make_note(world.space, "The door code is new", context="A code.", author="aide")
-    shown = page(browser, world, note)
+    shown = get_note_page(browser, world, note)
     assert "kept by aide" in shown
     assert "The door code is new" in shown

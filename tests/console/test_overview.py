@@ -12,21 +12,20 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub import migrating
-from memoryhub.console.queries import overview as queries
-from memoryhub.console.queries import quality
-from memoryhub.console.ranges import since
+from memoryhub import health
+from memoryhub.console.frame.day_ranges import compute_range_start
+from memoryhub.console.pages.overview import quality_figures, queries
 from memoryhub.inference.models import ModelCall
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import set_engine
-from notes.feedback import judge
-from tests.console.conftest import World, make_world
+from memoryhub.tenants.services import set_tenant_engine
+from notes.quality.feedback import set_feedback
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.support.factories import make_call, make_job, make_recall, make_request, make_turns
 
 NOW = datetime(2026, 5, 12, 15, 40, tzinfo=UTC)
 
 
-def shown(browser: Client, days: str = "") -> str:
+def get_overview(browser: Client, days: str = "") -> str:
     return browser.get(reverse("overview"), {"days": days} if days else {}).content.decode()
 
 
@@ -39,33 +38,35 @@ def shown(browser: Client, days: str = "") -> str:
     ],
 )
 def test_days_begin_at_midnight_and_a_single_one_24_hours_ago(
-    world: World, days: int, first: datetime, slots: int
+    world: ConsoleWorld, days: int, first: datetime, slots: int
 ) -> None:
-    assert since(days, NOW) == first
+    assert compute_range_start(days, NOW) == first
     with tenant_scope(world.tenant.id):
         make_turns(world.space, "Early.", at=first - timedelta(seconds=1))
         make_turns(world.space, "First.", at=first)
         make_turns(world.space, "Now.", "Now again.", at=NOW - timedelta(minutes=1))
-        found = queries.activity(days, NOW)
+        found = queries.count_activity(days, NOW)
     turns = [day.turns for day in found]
     assert (len(turns), turns[0]) == (slots, 1)
     assert sum(turns) == 3 + 2, "with the world's own of that morning"
 
 
 def test_the_range_is_a_link_and_stays_while_the_page_renews_itself(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
-    page = shown(browser, "7")
+    page = get_overview(browser, "7")
     assert 'href="?days=1"' in page
     assert 'href="?days=7" aria-current="page"' in page
     assert 'hx-get="/?days=7"' in page
     assert "in the last 7 days, at most 0 a day" in page
     with tenant_scope(world.tenant.id):
         make_turns(world.space, "Now.", "Now again.", at=timezone.now())
-    assert "at most 2 an hour" in shown(browser, "1")
+    assert "at most 2 an hour" in get_overview(browser, "1")
 
 
-def test_decisions_are_counted_by_kind_within_the_days(browser: Client, world: World) -> None:
+def test_decisions_are_counted_by_kind_within_the_days(
+    browser: Client, world: ConsoleWorld
+) -> None:
     now = timezone.now()
 
     def read(at: datetime, *ops: str, **more: Any) -> None:
@@ -80,12 +81,15 @@ def test_decisions_are_counted_by_kind_within_the_days(browser: Client, world: W
         read(now, "end", step="episode")
         read(now, result={})
         read(now, result={"decisions": "odd"})
-        assert quality.decisions(now - timedelta(days=1)) == [("add", 2), ("supersede", 1)]
+        assert quality_figures.count_decisions(now - timedelta(days=1)) == [
+            ("add", 2),
+            ("supersede", 1),
+        ]
     with tenant_scope(other.tenant.id):
-        assert quality.decisions(now - timedelta(days=1)) == []
-    assert "Held back" in shown(browser, "7")
-    assert "Held back" not in shown(browser, "1")
-    page = shown(browser, "1")
+        assert quality_figures.count_decisions(now - timedelta(days=1)) == []
+    assert "Held back" in get_overview(browser, "7")
+    assert "Held back" not in get_overview(browser, "1")
+    page = get_overview(browser, "1")
     assert (
         f'<dt>Remembered</dt><dd><a class="plain" href="{reverse("jobs")}?days=1&amp;decided=add">2'
         in page
@@ -96,16 +100,16 @@ def test_decisions_are_counted_by_kind_within_the_days(browser: Client, world: W
 
 
 def test_every_number_of_the_overview_leads_to_the_rows_behind_it(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_call(world.space)
-    cells = re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", shown(browser), re.DOTALL)
+    cells = re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", get_overview(browser), re.DOTALL)
     plain = {name for name, cell in cells if "<a " not in cell}
     assert plain == {"Oldest"}, "the age of a job is no number of rows"
 
 
-def counted(browser: Client, where: str) -> dict[str, str]:
+def get_figures(browser: Client, where: str) -> dict[str, str]:
     """What a page that a number leads to says of its rows, by the number's name."""
     told = browser.get(unescape(where)).context
     rows = told["page"].total
@@ -119,10 +123,10 @@ def counted(browser: Client, where: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("days", [1, 7, 30])
 def test_the_page_behind_a_number_of_the_overview_counts_the_same(
-    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch, days: int
+    browser: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch, days: int
 ) -> None:
     monkeypatch.setattr(timezone, "now", lambda: NOW)
-    edges = [since(each, NOW) for each in (1, 7, 30)]
+    edges = [compute_range_start(each, NOW) for each in (1, 7, 30)]
     ops = [{"op": "add"}, {"op": "supersede"}, {"op": "add"}]
     with tenant_scope(world.tenant.id):
         ModelCall.objects.update(created_at=NOW)  # the world's own, of the real present
@@ -133,58 +137,60 @@ def test_the_page_behind_a_number_of_the_overview_counts_the_same(
             make_request(world.tenant, status=404, at=at)
             make_request(world.tenant, status=500, at=at)
             for verdict in ("wrong", "positive"):
-                judge(world.fact, verdict, f"{verdict} {at}", at)
-    page = shown(browser, str(days))
+                set_feedback(world.fact, verdict, f"{verdict} {at}", at)
+    page = get_overview(browser, str(days))
     links = re.findall(r'<dt>([^<]*)</dt><dd><a class="plain" href="([^"]+)">([^<]*)</a>', page)
-    there = {(name, where): counted(browser, where) for name, where, _ in links}
+    there = {(name, where): get_figures(browser, where) for name, where, _ in links}
     assert {(name, where): number for name, where, number in links} == {
         (name, where): found.get(name, found[""]) for (name, where), found in there.items()
     }
     assert {"Remembered", "Called unfit", "Questions", "Money"} <= {name for name, _ in there}
 
 
-def test_quality_requests_and_money_are_those_of_the_days(browser: Client, world: World) -> None:
+def test_quality_requests_and_money_are_those_of_the_days(
+    browser: Client, world: ConsoleWorld
+) -> None:
     now = timezone.now()
     with tenant_scope(world.tenant.id):
         make_recall(world.space, "Wasps?", insufficient=True)
         make_recall(world.space, "Hornets?", degraded=["embedder"], insufficient=True)
         make_recall(world.space, "Old?", asked_at=now - timedelta(days=5))
-        judge(world.fact, "wrong", "ida", now)
+        set_feedback(world.fact, "wrong", "ida", now)
         for status in (200, 404, 500, 503):
             make_request(world.tenant, status=status)
         make_call(world.space, cost=3, created_at=now - timedelta(days=5))
-        found = quality.signals(now - timedelta(days=1))
-        asked = quality.requests(now)
+        found = quality_figures.count_answer_signals(now - timedelta(days=1))
+        asked = quality_figures.count_requests(now)
     assert (found.questions, found.insufficient, found.degraded) == (3, 2, 1)
     assert (found.unfit, found.waiting) == (1, 1)
     assert (asked.count, asked.refused, asked.failed) == (4, 1, 2)
-    page = shown(browser, "1")
+    page = get_overview(browser, "1")
     assert f"{reverse('recalls')}?days=1&amp;outcome=insufficient" in page
     assert f"{reverse('requests')}?outcome=5" in page
-    assert "3.00" in shown(browser, "7")
+    assert "3.00" in get_overview(browser, "7")
     assert "3.00" not in page
 
 
 def test_a_key_that_is_refused_is_told_until_a_call_goes_well(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     error = "endpoint_refused: The model endpoint answered 401: no"
     with tenant_scope(world.tenant.id):
         make_call(world.space, status="failed", error=error)
-    page = shown(browser)
+    page = get_overview(browser)
     assert "The endpoint refused the hub&#x27;s key" in page
     assert "Set OPENAI_API_KEY" in page
     with tenant_scope(world.tenant.id):
         make_call(world.space)
-    assert "refused the hub" not in shown(browser)
+    assert "refused the hub" not in get_overview(browser)
 
 
 def test_an_engine_without_its_model_and_a_database_behind_are_told(
-    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_engine(world.tenant.id, "llm")
-    monkeypatch.setattr(migrating, "pending", lambda: 3)
-    page = shown(browser)
+    set_tenant_engine(world.tenant.id, "llm")
+    monkeypatch.setattr(health, "count_pending_migrations", lambda: 3)
+    page = get_overview(browser)
     assert "This tenant is read by a language model, and none is configured" in page
     assert "The database is 3 steps behind the program" in page
     assert "python manage.py migrate --database owner" in page
@@ -193,7 +199,7 @@ def test_an_engine_without_its_model_and_a_database_behind_are_told(
 def test_a_database_that_is_up_to_date_is_asked_once(
     db: None, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    monkeypatch.setattr(migrating, "_known", None)
-    assert migrating.pending() == 0
+    monkeypatch.setattr(health, "_known_pending", None)
+    assert health.count_pending_migrations() == 0
     with django_assert_num_queries(0):
-        assert migrating.pending() == 0
+        assert health.count_pending_migrations() == 0

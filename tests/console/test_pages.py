@@ -10,16 +10,16 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from memoryhub.console.queries.memories import segment_pages
+from memoryhub.console.pages.memories.queries import load_segment_pages
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
 from memoryhub.pipeline.models import Job
-from memoryhub.policies.schema import Heat
+from memoryhub.policies.schema import HeatPolicy
 from memoryhub.tenants.scope import tenant_scope
-from notes.feedback import judge
-from notes.heat import with_heat
 from notes.models import Chain, Derivation, Episode, Fact, Page, Revision, Segment
-from tests.console.conftest import World
+from notes.quality.feedback import set_feedback
+from notes.topics.heat import annotate_heat
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import (
     MAY,
     make_episode,
@@ -78,18 +78,18 @@ QUERIES = {
 }
 
 
-def show(browser: Client, world: World, name: str, query: str = "") -> str:
-    return browser.get(where(world, name) + query).content.decode()
+def get_page(browser: Client, world: ConsoleWorld, name: str, query: str = "") -> str:
+    return browser.get(build_address(world, name) + query).content.decode()
 
 
-def where(world: World, name: str) -> str:
+def build_address(world: ConsoleWorld, name: str) -> str:
     own = name.removeprefix("space-")
     ids = [world.space.id] if name.startswith("space-") else []
     ids += [getattr(world, own).id] if own in ("fact", "note", "segment", "episode") else []
     return reverse(name, args=ids)
 
 
-def fill(world: World, count: int) -> None:
+def add_rows(world: ConsoleWorld, count: int) -> None:
     """More of everything that lists show."""
     with tenant_scope(world.tenant.id):
         for number in range(count):
@@ -113,17 +113,17 @@ def fill(world: World, count: int) -> None:
 @pytest.mark.parametrize("name", QUERIES)
 def test_statements_do_not_grow_with_the_rows(
     browser: Client,
-    world: World,
+    world: ConsoleWorld,
     name: str,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    fill(world, 4)
+    add_rows(world, 4)
     with django_assert_max_num_queries(QUERIES[name] + FRAME):
-        assert browser.get(where(world, name)).status_code == 200
+        assert browser.get(build_address(world, name)).status_code == 200
 
 
-def test_the_overview_counts_and_leads_to_the_rows(browser: Client, world: World) -> None:
-    page = show(browser, world, "overview")
+def test_the_overview_counts_and_leads_to_the_rows(browser: Client, world: ConsoleWorld) -> None:
+    page = get_page(browser, world, "overview")
     assert "<b>2</b>" in page  # turns
     assert "1 job given up" in page
     assert f"{reverse('jobs')}?state=dead" in page
@@ -131,72 +131,76 @@ def test_the_overview_counts_and_leads_to_the_rows(browser: Client, world: World
     assert "No language model is configured" in page
 
 
-def test_the_overview_shows_the_latest_changes_first(browser: Client, world: World) -> None:
+def test_the_overview_shows_the_latest_changes_first(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         for number in (3, 1, 2):
             make_event(world.space, actor=f"<{number}>", created_at=MAY + timedelta(days=number))
-    page = show(browser, world, "overview")
+    page = get_page(browser, world, "overview")
     places = [page.index(f"by &lt;{number}&gt;") for number in (3, 2, 1)]
     assert places == sorted(places)
 
 
-def test_the_overview_of_an_empty_tenant_says_what_to_do(browser: Client, world: World) -> None:
+def test_the_overview_of_an_empty_tenant_says_what_to_do(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         world.space.delete()
-    page = show(browser, world, "overview")
+    page = get_page(browser, world, "overview")
     assert "Nothing has been said yet" in page
     assert "Open the chat" in page
 
 
-def test_spaces_are_found_by_words_of_subject_and_name(browser: Client, world: World) -> None:
+def test_spaces_are_found_by_words_of_subject_and_name(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         make_space(world.tenant, "oskar")
-    assert "oskar" in show(browser, world, "spaces")
-    page = show(browser, world, "spaces", "?q=osk")
+    assert "oskar" in get_page(browser, world, "spaces")
+    page = get_page(browser, world, "spaces", "?q=osk")
     assert "oskar" in page
     assert world.space.subject not in page
-    assert "Nothing matches" in show(browser, world, "spaces", "?q=nobody")
+    assert "Nothing matches" in get_page(browser, world, "spaces", "?q=nobody")
 
 
-def test_spaces_with_failed_work_can_be_listed(browser: Client, world: World) -> None:
+def test_spaces_with_failed_work_can_be_listed(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_space(world.tenant, "oskar")
-    page = show(browser, world, "spaces", "?work=failed")
+    page = get_page(browser, world, "spaces", "?work=failed")
     assert world.space.subject in page
     assert "oskar" not in page
 
 
 def test_lists_say_how_many_there_are_and_keep_filters_while_paging(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         for number in range(30):
             make_fact(world.space, f"hive {number}")
-    page = show(browser, world, "space-facts", "?q=hive")
+    page = get_page(browser, world, "space-facts", "?q=hive")
     assert "1 to 25 of 30" in page
     assert "?q=hive&amp;page=2" in page
-    assert "26 to 30 of 30" in show(browser, world, "space-facts", "?q=hive&page=2")
-    assert "26 to 30 of 30" in show(browser, world, "space-facts", "?q=hive&page=99")
+    assert "26 to 30 of 30" in get_page(browser, world, "space-facts", "?q=hive&page=2")
+    assert "26 to 30 of 30" in get_page(browser, world, "space-facts", "?q=hive&page=99")
 
 
-def test_the_supporting_words_are_marked(browser: Client, world: World) -> None:
+def test_the_supporting_words_are_marked(browser: Client, world: ConsoleWorld) -> None:
     marked = "Listen, <mark>I keep bees in Ghent</mark>. Do you?"
-    assert marked in show(browser, world, "space-fact")
-    assert marked in show(browser, world, "space-facts")
-    assert "Two hives." in show(browser, world, "space-note")
+    assert marked in get_page(browser, world, "space-fact")
+    assert marked in get_page(browser, world, "space-facts")
+    assert "Two hives." in get_page(browser, world, "space-note")
 
 
-def test_a_replaced_fact_says_until_when_and_by_what(browser: Client, world: World) -> None:
-    move(world)
-    page = show(browser, world, "space-facts", "?status=past")
+def test_a_replaced_fact_says_until_when_and_by_what(browser: Client, world: ConsoleWorld) -> None:
+    make_successor(world)
+    page = get_page(browser, world, "space-facts", "?status=past")
     assert "Believed until" in page
     assert "then replaced by “I keep bees in Bruges”" in page
-    assert "I keep bees in Bruges" in show(browser, world, "space-fact")
-    assert "I keep bees in Ghent</a>" not in show(browser, world, "space-facts")
+    assert "I keep bees in Bruges" in get_page(browser, world, "space-fact")
+    assert "I keep bees in Ghent</a>" not in get_page(browser, world, "space-facts")
 
 
 def test_a_wording_that_was_taken_out_stands_before_the_right_one_and_says_so(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     later = MAY + timedelta(days=1)
     with tenant_scope(world.tenant.id):
@@ -210,13 +214,13 @@ def test_a_wording_that_was_taken_out_stands_before_the_right_one_and_says_so(
     assert page.count(", taken out</p>") == 1
 
 
-def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: World) -> None:
+def test_a_receipt_says_in_words_what_was_erased(browser: Client, world: ConsoleWorld) -> None:
     where = reverse("receipt", args=[world.receipt.id])
     assert "<h1>Erased: what was said</h1>" in browser.get(where).content.decode()
     assert ">What was said</a>" in browser.get(reverse("receipts")).content.decode()
 
 
-def move(world: World) -> Fact:
+def make_successor(world: ConsoleWorld) -> Fact:
     with tenant_scope(world.tenant.id):
         Fact.objects.filter(id=world.fact.id).update(
             status="superseded", valid_to=MAY + timedelta(days=20)
@@ -226,33 +230,33 @@ def move(world: World) -> Fact:
         )
 
 
-def test_what_changes_next_year_has_not_changed_yet(browser: Client, world: World) -> None:
+def test_what_changes_next_year_has_not_changed_yet(browser: Client, world: ConsoleWorld) -> None:
     moves = timezone.now() + timedelta(days=365)
     with tenant_scope(world.tenant.id):
         Fact.objects.filter(id=world.fact.id).update(status="superseded", valid_to=moves)
         make_fact(world.space, "I keep bees in Bruges", valid_from=moves)
         make_fact(world.space, "I will keep goats", polarity="planned", event_from=moves)
-    now = show(browser, world, "space-facts")
+    now = get_page(browser, world, "space-facts")
     assert "I keep bees in Ghent</a>" in now
     assert "I will keep goats</a>" in now
     assert "I keep bees in Bruges</a>" not in now
     assert 'class="title past"' not in now
-    later = show(browser, world, "space-facts", "?status=ahead")
+    later = get_page(browser, world, "space-facts", "?status=ahead")
     assert "I keep bees in Bruges</a>" in later
     assert "Believed from" in later
-    assert "Nothing matches" in show(browser, world, "space-facts", "?status=past")
+    assert "Nothing matches" in get_page(browser, world, "space-facts", "?status=past")
 
 
-def test_facts_can_be_narrowed_to_an_owner(browser: Client, world: World) -> None:
+def test_facts_can_be_narrowed_to_an_owner(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_fact(world.space, "Rosa paints boats", owner="Rosa")
-    page = show(browser, world, "space-facts", "?owner=Rosa")
+    page = get_page(browser, world, "space-facts", "?owner=Rosa")
     assert "Rosa paints boats" in page
     assert "I keep bees" not in page
-    assert "I keep bees" in show(browser, world, "space-facts", "?owner=Nobody")
+    assert "I keep bees" in get_page(browser, world, "space-facts", "?owner=Nobody")
 
 
-def test_a_fact_tells_what_changed_it(browser: Client, world: World) -> None:
+def test_a_fact_tells_what_changed_it(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Revision.objects.create(
             tenant_id=world.tenant.id,
@@ -265,57 +269,57 @@ def test_a_fact_tells_what_changed_it(browser: Client, world: World) -> None:
             before={"status": "active", "version": 1},
             after={"status": "superseded", "version": 2, "text": world.fact.text},
         )
-    page = show(browser, world, "space-fact")
+    page = get_page(browser, world, "space-fact")
     assert "<del>current</del>" in page
     assert "<ins>no longer true</ins>" in page
-    assert "said in the dialogue" in show(browser, world, "space-history")
+    assert "said in the dialogue" in get_page(browser, world, "space-history")
 
 
-def test_the_timeline_shows_what_was_made_of_a_turn(browser: Client, world: World) -> None:
-    page = show(browser, world, "space-timeline")
+def test_the_timeline_shows_what_was_made_of_a_turn(browser: Client, world: ConsoleWorld) -> None:
+    page = get_page(browser, world, "space-timeline")
     assert "Tuesday 12 May 2026" in page
-    assert where(world, "space-fact") in page
-    assert where(world, "space-note") in page
+    assert build_address(world, "space-fact") in page
+    assert build_address(world, "space-note") in page
     assert "<em>I keep bees in Ghent</em>" in page
 
 
-def test_a_turn_leads_to_its_page_of_the_timeline(browser: Client, world: World) -> None:
+def test_a_turn_leads_to_its_page_of_the_timeline(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_turns(world.space, *(f"Later {number}" for number in range(45)))
     answer = browser.get(reverse("space-turn", args=[world.space.id, world.turn.id]))
     assert answer["Location"].endswith(f"?page=2#turn-{world.turn.id}")
-    assert f'id="turn-{world.turn.id}"' in show(browser, world, "space-timeline", "?page=2")
+    assert f'id="turn-{world.turn.id}"' in get_page(browser, world, "space-timeline", "?page=2")
 
 
-def test_notes_and_segments_are_found_by_keyword(browser: Client, world: World) -> None:
-    assert "Bees in Ghent" in show(browser, world, "space-notes", "?q=hobby")
-    assert "Nothing matches" in show(browser, world, "space-notes", "?q=chess")
-    assert "Keeping bees" in show(browser, world, "space-segments", "?q=bees&sort=recent")
-    assert "Nothing matches" in show(browser, world, "space-segments", "?tier=cold")
+def test_notes_and_segments_are_found_by_keyword(browser: Client, world: ConsoleWorld) -> None:
+    assert "Bees in Ghent" in get_page(browser, world, "space-notes", "?q=hobby")
+    assert "Nothing matches" in get_page(browser, world, "space-notes", "?q=chess")
+    assert "Keeping bees" in get_page(browser, world, "space-segments", "?q=bees&sort=recent")
+    assert "Nothing matches" in get_page(browser, world, "space-segments", "?tier=cold")
 
 
-def test_segments_are_sorted_by_heat(browser: Client, world: World) -> None:
+def test_segments_are_sorted_by_heat(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_segment(world.space, "Visited often", visits_total=9)
-    page = show(browser, world, "space-segments")
+    page = get_page(browser, world, "space-segments")
     assert page.index("Visited often") < page.index("Keeping bees")
 
 
 @pytest.mark.parametrize("visited", [MAY.replace(year=9000), MAY.replace(year=2)])
 def test_a_visit_at_an_odd_time_counts_at_most_once(
-    browser: Client, world: World, visited: datetime
+    browser: Client, world: ConsoleWorld, visited: datetime
 ) -> None:
     """E29: heat is never higher for a clock that runs ahead, and never an error."""
     with tenant_scope(world.tenant.id):
         segment = make_segment(world.space, "Odd clocks", last_visited_at=visited)
         now = timezone.now()
-        (row,) = with_heat(Segment.objects.filter(id=segment.id), Heat(), now)
+        (row,) = annotate_heat(Segment.objects.filter(id=segment.id), HeatPolicy(), now)
     assert 0 < row.recency <= 1
     assert row.heat == row.recency
-    assert "Odd clocks" in show(browser, world, "space-segments")
+    assert "Odd clocks" in get_page(browser, world, "space-segments")
 
 
-def test_conversations_at_the_same_time_stay_apart(browser: Client, world: World) -> None:
+def test_conversations_at_the_same_time_stay_apart(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         first, other = make_turns(world.space, "The queen"), make_turns(world.space, "A leaky roof")
         last = append_turns(
@@ -327,7 +331,7 @@ def test_conversations_at_the_same_time_stay_apart(browser: Client, world: World
         segment = make_segment(world.space, "Queens", first[0])
         Page.objects.filter(memberships__segment=segment).update(last_seq=last[0].seq)
         assert first[0].seq < other[0].seq < last[0].seq
-        exchange, *_ = segment_pages(segment, 1)
+        exchange, *_ = load_segment_pages(segment, 1)
     assert [turn.text for turn in exchange.turns] == ["The queen", "is marked in blue"]
     address = reverse("space-segment", args=[world.space.id, segment.id])
     page = browser.get(address).content.decode()
@@ -335,12 +339,14 @@ def test_conversations_at_the_same_time_stay_apart(browser: Client, world: World
     assert "A leaky roof" not in page
 
 
-def test_a_segment_shows_its_exchanges(browser: Client, world: World) -> None:
-    page = show(browser, world, "space-segment")
+def test_a_segment_shows_its_exchanges(browser: Client, world: ConsoleWorld) -> None:
+    page = get_page(browser, world, "space-segment")
     assert page.index("Two hives.") < page.index("I keep bees")  # newest first
 
 
-def test_a_segment_tells_its_tier_both_heats_and_the_chains(browser: Client, world: World) -> None:
+def test_a_segment_tells_its_tier_both_heats_and_the_chains(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         chain = Chain.objects.create(
             tenant_id=world.tenant.id, space=world.space, summary="Two hives it was.", page_count=2
@@ -349,38 +355,38 @@ def test_a_segment_tells_its_tier_both_heats_and_the_chains(browser: Client, wor
         Segment.objects.update(
             tier="cold", promo_pages=6, promo_visits=1, last_visited_at=timezone.now()
         )
-    page = show(browser, world, "space-segment")
+    page = get_page(browser, world, "space-segment")
     assert page.count("Two hives it was.") == 1, "once for the exchanges of a chain"
     assert "Heat of promotion 8.00, over 5: 1 visit and 6 pages" in page
     assert ">cold</span>" in page
-    rows = show(browser, world, "space-segments", "?sort=ready&tier=cold")
+    rows = get_page(browser, world, "space-segments", "?sort=ready&tier=cold")
     assert "8.00" in rows
     assert ">cold</span>" in rows
 
 
-def test_a_retired_segment_is_listed_no_more(browser: Client, world: World) -> None:
+def test_a_retired_segment_is_listed_no_more(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Segment.objects.update(retired_at=MAY)
-    assert "No segments yet" in show(browser, world, "space-segments")
+    assert "No segments yet" in get_page(browser, world, "space-segments")
 
 
-def test_entities_lead_to_the_facts_about_them(browser: Client, world: World) -> None:
-    assert "?status=all&amp;q=Ghent" in show(browser, world, "space-entities")
+def test_entities_lead_to_the_facts_about_them(browser: Client, world: ConsoleWorld) -> None:
+    assert "?status=all&amp;q=Ghent" in get_page(browser, world, "space-entities")
 
 
-def test_find_looks_in_spaces_and_facts(browser: Client, world: World) -> None:
-    page = show(browser, world, "search", "?q=bees+ghent")
-    assert where(world, "space-fact") in page
+def test_find_looks_in_spaces_and_facts(browser: Client, world: ConsoleWorld) -> None:
+    page = get_page(browser, world, "search", "?q=bees+ghent")
+    assert build_address(world, "space-fact") in page
     assert "No space is called so" in page
 
 
-def test_odd_filters_fall_back(browser: Client, world: World) -> None:
+def test_odd_filters_fall_back(browser: Client, world: ConsoleWorld) -> None:
     for query in ("?page=x", "?page=-1", "?page=99999999999", "?status=odd", "?q=%00", "?sort="):
-        assert browser.get(where(world, "space-facts") + query).status_code == 200
+        assert browser.get(build_address(world, "space-facts") + query).status_code == 200
 
 
-def test_times_show_the_exact_one_on_hover(browser: Client, world: World) -> None:
-    page = show(browser, world, "space-fact")
+def test_times_show_the_exact_one_on_hover(browser: Client, world: ConsoleWorld) -> None:
+    page = get_page(browser, world, "space-fact")
     assert 'title="Tue 12 May 2026, 09:30:00 UTC"' in page
 
 
@@ -390,22 +396,22 @@ def test_pages_not_found_look_like_the_rest(browser: Client) -> None:
     assert b"css/tokens.css" in answer.content
 
 
-def test_jobs_are_listed_by_state_with_their_error(browser: Client, world: World) -> None:
+def test_jobs_are_listed_by_state_with_their_error(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_job(world.space, "done")
-    assert "the endpoint is closed" in show(browser, world, "jobs", "?state=dead")
-    assert "the endpoint is closed" not in show(browser, world, "jobs", "?state=done")
-    assert "0 of 2 turns read" in show(browser, world, "jobs")
+    assert "the endpoint is closed" in get_page(browser, world, "jobs", "?state=dead")
+    assert "the endpoint is closed" not in get_page(browser, world, "jobs", "?state=done")
+    assert "0 of 2 turns read" in get_page(browser, world, "jobs")
 
 
-def test_the_polling_browser_gets_the_live_part_only(browser: Client, world: World) -> None:
+def test_the_polling_browser_gets_the_live_part_only(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.get(reverse("jobs") + "?state=dead", headers={"HX-Request": "true"})
     page = answer.content.decode()
     assert page.startswith('<div class="stack" id="live"')
     assert 'hx-get="/jobs/?state=dead"' in page
 
 
-def test_a_job_given_up_can_be_tried_again(browser: Client, world: World) -> None:
+def test_a_job_given_up_can_be_tried_again(browser: Client, world: ConsoleWorld) -> None:
     answer = browser.post(reverse("job-retry", args=[world.job.id]), follow=True)
     assert "Will be tried again now" in answer.content.decode()
     with tenant_scope(world.tenant.id):
@@ -414,64 +420,66 @@ def test_a_job_given_up_can_be_tried_again(browser: Client, world: World) -> Non
     assert "only a job that failed or was cancelled can be tried again" in answer.content.decode()
 
 
-def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(browser: Client, world: World) -> None:
+def test_a_new_key_is_shown_once_and_a_revoked_one_says_so(
+    browser: Client, world: ConsoleWorld
+) -> None:
     form = {"name": "shop", "scopes": ["read", "write"], "subject": world.space.subject}
     made = browser.post(reverse("keys"), form)
     assert b"Copy the key now" in made.content
     assert "no-store" in made["Cache-Control"]
-    later = show(browser, world, "keys")
+    later = get_page(browser, world, "keys")
     assert "shop" in later
     assert made.context["secret"] not in later
     browser.post(reverse("key-revoke", args=[world.key.id]))
-    assert "revoked" in show(browser, world, "keys")
+    assert "revoked" in get_page(browser, world, "keys")
 
 
-def test_a_key_needs_a_name_and_a_known_space(browser: Client, world: World) -> None:
+def test_a_key_needs_a_name_and_a_known_space(browser: Client, world: ConsoleWorld) -> None:
     page = browser.post(reverse("keys"), {"scopes": ["read"], "subject": "nobody"}).content.decode()
     assert "This field is required" in page
     assert "There is no space with this subject" in page
 
 
-def test_a_quiet_worker_is_noticed(browser: Client, world: World) -> None:
+def test_a_quiet_worker_is_noticed(browser: Client, world: ConsoleWorld) -> None:
     late = timezone.now() - timedelta(minutes=5)
     with tenant_scope(world.tenant.id):
         make_job(world.space, "queued", run_after=late)
-    page = show(browser, world, "overview")
+    page = get_page(browser, world, "overview")
     assert "No worker has been heard: 1 job due for over a minute" in page
 
 
-def test_what_is_planned_for_later_is_not_yet_to_do(browser: Client, world: World) -> None:
+def test_what_is_planned_for_later_is_not_yet_to_do(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Job.objects.update(state="done")
         job = make_job(world.space, step="sweep", run_after=timezone.now() + timedelta(hours=1))
-    overview = show(browser, world, "overview")
+    overview = get_page(browser, world, "overview")
     assert "All is well" in overview
     assert "<dt>Planned</dt>" in overview
-    assert "to do" not in show(browser, world, "space-timeline")
+    assert "to do" not in get_page(browser, world, "space-timeline")
     with tenant_scope(world.tenant.id):
         Job.objects.filter(id=job.id).update(run_after=timezone.now())
-    assert "1 job to do" in show(browser, world, "overview")
-    assert "1 job to do" in show(browser, world, "space-timeline")
+    assert "1 job to do" in get_page(browser, world, "overview")
+    assert "1 job to do" in get_page(browser, world, "space-timeline")
 
 
-def test_episodes_are_found_by_kind_state_and_words(browser: Client, world: World) -> None:
+def test_episodes_are_found_by_kind_state_and_words(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_episode(world.space, "A day of honey.", kind="day", day=MAY.date(), stale=True)
         make_episode(world.space, "Gone.", retired_at=MAY)
-    everything = show(browser, world, "space-episodes")
+    everything = get_page(browser, world, "space-episodes")
     assert "Bees" in everything
     assert "A day of honey." in everything
     assert "being rewritten" in everything
     assert "Gone." not in everything
     assert "2 episodes" in everything
-    assert "Bees" not in show(browser, world, "space-episodes", "?kind=day")
-    assert "Bees" not in show(browser, world, "space-episodes", "?state=stale")
-    assert "Gone." in show(browser, world, "space-episodes", "?state=retired")
-    assert "Nothing matches" in show(browser, world, "space-episodes", "?q=wasps")
+    assert "Bees" not in get_page(browser, world, "space-episodes", "?kind=day")
+    assert "Bees" not in get_page(browser, world, "space-episodes", "?state=stale")
+    assert "Gone." in get_page(browser, world, "space-episodes", "?state=retired")
+    assert "Nothing matches" in get_page(browser, world, "space-episodes", "?q=wasps")
 
 
 def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         day = make_episode(world.space, "A day of honey.", kind="day", day=MAY.date())
@@ -481,7 +489,7 @@ def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
         Episode.objects.filter(id=world.episode.id).update(
             strength=3, recall_count=2, last_recall_at=timezone.now(), visibility="dormant"
         )
-    page = show(browser, world, "space-episode")
+    page = get_page(browser, world, "space-episode")
     assert "Nora keeps bees." in page
     assert "Listen, I keep bees in Ghent." in page
     assert "100 %, strength 3" in page
@@ -490,11 +498,11 @@ def test_an_episode_shows_its_text_its_turns_and_how_well_it_is_remembered(
     assert "A day of honey." in browser.get(address).content.decode()
 
 
-def test_what_was_said_of_a_fact_stands_on_its_page(browser: Client, world: World) -> None:
-    assert "What was said of it" not in show(browser, world, "space-fact")
+def test_what_was_said_of_a_fact_stands_on_its_page(browser: Client, world: ConsoleWorld) -> None:
+    assert "What was said of it" not in get_page(browser, world, "space-fact")
     with tenant_scope(world.tenant.id):
-        judge(world.fact, "wrong", "key mh_abc", MAY, reason="She moved.")
-    page = show(browser, world, "space-fact")
+        set_feedback(world.fact, "wrong", "key mh_abc", MAY, reason="She moved.")
+    page = get_page(browser, world, "space-fact")
     assert "Not true" in page
     assert "She moved." in page
     assert "key mh_abc" in page

@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.engines.llm.prompting import template
-from memoryhub.policies.services import policy_of, set_policy
+from memoryhub.engines.llm.packaged_prompts import read_template
+from memoryhub.policies.services import load_effective_policy, set_policy
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_member
 
 SWITCH = "llm.prompt.judge"
@@ -23,7 +23,7 @@ SWITCH = "llm.prompt.judge"
 def file(settings: Any, tmp_path: Path) -> Path:
     settings.PROMPTS = tmp_path
     found = tmp_path / "judge.careful.md"
-    found.write_text(f"{template('judge')}Only <b>boats</b>.\n")
+    found.write_text(f"{read_template('judge')}Only <b>boats</b>.\n")
     return found
 
 
@@ -32,13 +32,15 @@ def page_of(browser: Client) -> str:
 
 
 def test_without_own_prompts_there_is_nothing_to_choose(
-    browser: Client, world: World, settings: Any, tmp_path: Path
+    browser: Client, world: ConsoleWorld, settings: Any, tmp_path: Path
 ) -> None:
     settings.PROMPTS = tmp_path
     assert "llm.prompt." not in page_of(browser)
 
 
-def test_it_is_a_choice_shown_with_what_differs(browser: Client, world: World, file: Path) -> None:
+def test_it_is_a_choice_shown_with_what_differs(
+    browser: Client, world: ConsoleWorld, file: Path
+) -> None:
     page = page_of(browser)
     assert '<option value="" selected>packaged</option>' in page
     assert '<option value="careful">careful</option>' in page
@@ -47,16 +49,16 @@ def test_it_is_a_choice_shown_with_what_differs(browser: Client, world: World, f
 
 
 def test_chosen_it_is_in_force_and_packaged_takes_it_back(
-    browser: Client, world: World, file: Path
+    browser: Client, world: ConsoleWorld, file: Path
 ) -> None:
     for name in ("careful", ""):
         browser.post(reverse("policy-change"), {SWITCH: name})
         with tenant_scope(world.tenant.id):
-            assert policy_of(world.space).policy.llm.prompt.get("judge", "") == name
+            assert load_effective_policy(world.space).policy.llm.prompt.get("judge", "") == name
 
 
 def test_a_choice_whose_file_is_gone_stays_in_sight_and_is_refused(
-    browser: Client, world: World, file: Path
+    browser: Client, world: ConsoleWorld, file: Path
 ) -> None:
     set_policy(world.tenant.id, actor="ida", overrides={SWITCH: "careful"})
     file.unlink()
@@ -66,7 +68,7 @@ def test_a_choice_whose_file_is_gone_stays_in_sight_and_is_refused(
     assert "there is no prompt &#x27;careful&#x27;; there are: none" in answer.content.decode()
 
 
-def test_only_admins_read_what_it_says(client: Client, world: World, file: Path) -> None:
+def test_only_admins_read_what_it_says(client: Client, world: ConsoleWorld, file: Path) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
     page = page_of(client)
     assert SWITCH in page

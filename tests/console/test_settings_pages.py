@@ -9,44 +9,45 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.console import connecting
-from memoryhub.console.queries import engines
-from memoryhub.engines.llm.probing import Capabilities
+from memoryhub.console.pages.settings import endpoint_check, endpoint_errors
+from memoryhub.engines.llm.client.probe import ModelCapabilities
 from memoryhub.errors import EngineError
-from memoryhub.policies.services import policy_of_tenant
+from memoryhub.policies.services import load_tenant_policy
 from memoryhub.tenants.models import Membership, Space, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Receipt
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_member, make_space
 
 KEY = "sk-very-secret-1234"
 ADMIN, EDITOR = Membership.Role.ADMIN, Membership.Role.EDITOR
 
 
-def shown(browser: Client, name: str, **query: str) -> str:
+def get_page(browser: Client, name: str, **query: str) -> str:
     return browser.get(reverse(name), query).content.decode()
 
 
-def named(user: User, name: str) -> User:
+def rename_user(user: User, name: str) -> User:
     User.objects.filter(id=user.id).update(username=name)
     return user
 
 
-def role_of(world: World, name: str) -> str:
+def get_role(world: ConsoleWorld, name: str) -> str:
     with tenant_scope(world.tenant.id):
         return Membership.objects.get(user__username=name).role
 
 
-def test_a_new_person_signs_in_with_the_password_shown_once(browser: Client, world: World) -> None:
+def test_a_new_person_signs_in_with_the_password_shown_once(
+    browser: Client, world: ConsoleWorld
+) -> None:
     made = browser.post(reverse("people"), {"username": "ida", "role": "editor"})
     password = made.context["password"]
     assert password in made.content.decode()
     assert "no-store" in made["Cache-Control"]
-    assert password not in shown(browser, "people")
+    assert password not in get_page(browser, "people")
     form = {"username": "ida", "password": password}
     assert Client().post(reverse("sign-in"), form)["Location"] == reverse("overview")
-    assert role_of(world, "ida") == "editor"
+    assert get_role(world, "ida") == "editor"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_new_person_signs_in_with_the_password_shown_once(browser: Client, wor
     ],
 )
 def test_a_refused_person_is_told_why(
-    browser: Client, world: World, form: dict[str, str], said: str
+    browser: Client, world: ConsoleWorld, form: dict[str, str], said: str
 ) -> None:
     User.objects.create_user("taken")
     page = browser.post(reverse("people"), form).content.decode()
@@ -71,54 +72,54 @@ def test_a_refused_person_is_told_why(
         assert Membership.objects.count() == 1
 
 
-def test_roles_are_changed_and_people_removed(browser: Client, world: World) -> None:
-    ida = named(make_member(world.tenant, EDITOR), "ida")
+def test_roles_are_changed_and_people_removed(browser: Client, world: ConsoleWorld) -> None:
+    ida = rename_user(make_member(world.tenant, EDITOR), "ida")
     with tenant_scope(world.tenant.id):
         member = Membership.objects.get(user=ida)
     changed = browser.post(
         reverse("person-role", args=[member.id]), {"role": "viewer"}, follow=True
     )
     assert "ida is viewer from now on" in changed.content.decode()
-    assert role_of(world, "ida") == "viewer"
+    assert get_role(world, "ida") == "viewer"
     browser.post(reverse("person-role", args=[member.id]), {"role": "emperor"})
-    assert role_of(world, "ida") == "viewer"
+    assert get_role(world, "ida") == "viewer"
     gone = browser.post(reverse("person-remove", args=[member.id]), follow=True)
     assert "ida has no place here any more" in gone.content.decode()
     assert not User.objects.filter(username="ida").exists()
 
 
 @pytest.mark.parametrize("name", ["person-role", "person-remove"])
-def test_the_last_admin_stays(browser: Client, world: World, name: str) -> None:
-    where = reverse(name, args=[world.ids()["member_id"]])
+def test_the_last_admin_stays(browser: Client, world: ConsoleWorld, name: str) -> None:
+    where = reverse(name, args=[world.collect_ids()["member_id"]])
     page = browser.post(where, {"role": "viewer"}, follow=True).content.decode()
     assert "the last admin stays" in page
-    assert role_of(world, world.admin.username) == "admin"
+    assert get_role(world, world.admin.username) == "admin"
 
 
-def test_people_are_found_by_name_and_role(browser: Client, world: World) -> None:
-    named(make_member(world.tenant, EDITOR, email="ida@example.org"), "ida")
-    named(make_member(world.tenant, ADMIN), "bob")
-    assert "3 people" in shown(browser, "people")
-    assert ">ida<" in shown(browser, "people", q="example.org")
-    assert ">bob<" not in shown(browser, "people", q="example.org")
-    assert ">ida<" not in shown(browser, "people", role="admin")
-    assert "Nothing matches" in shown(browser, "people", q="nobody")
+def test_people_are_found_by_name_and_role(browser: Client, world: ConsoleWorld) -> None:
+    rename_user(make_member(world.tenant, EDITOR, email="ida@example.org"), "ida")
+    rename_user(make_member(world.tenant, ADMIN), "bob")
+    assert "3 people" in get_page(browser, "people")
+    assert ">ida<" in get_page(browser, "people", q="example.org")
+    assert ">bob<" not in get_page(browser, "people", q="example.org")
+    assert ">ida<" not in get_page(browser, "people", role="admin")
+    assert "Nothing matches" in get_page(browser, "people", q="nobody")
 
 
-def test_the_tenant_is_renamed_by_admins(client: Client, world: World) -> None:
+def test_the_tenant_is_renamed_by_admins(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, EDITOR))
     assert client.post(reverse("settings"), {"name": "Mine"}).status_code == 403
     client.force_login(world.admin)
     renamed = client.post(reverse("settings"), {"name": " A\0piary  "}, follow=True)
     assert "Renamed" in renamed.content.decode()
-    assert "Apiary" in shown(client, "settings")
+    assert "Apiary" in get_page(client, "settings")
     refused = client.post(reverse("settings"), {"name": " "}, follow=True).content.decode()
     assert "Not renamed: 1 to 120 characters" in refused
     assert "Apiary" in refused
 
 
 @pytest.fixture
-def operator(browser: Client, world: World, settings: Any, tmp_path: Path) -> Client:
+def operator(browser: Client, world: ConsoleWorld, settings: Any, tmp_path: Path) -> Client:
     User.objects.filter(id=world.admin.id).update(is_superuser=True)
     settings.OPENAI_BASE_URL = f"http://ana:{KEY}@models.example:8080/v1?key={KEY}"
     settings.OPENAI_API_KEY, settings.LLM_MODEL = KEY, "small"
@@ -129,25 +130,25 @@ def operator(browser: Client, world: World, settings: Any, tmp_path: Path) -> Cl
 @pytest.fixture(autouse=True)
 def no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its model takes long to load."""
-    tested = connecting.Tested("Embedder", None, [("Dimensions", "384")])
-    monkeypatch.setattr(engines, "embedding_model", lambda: tested)
+    tested = endpoint_errors.ModelProbe("Embedder", None, [("Dimensions", "384")])
+    monkeypatch.setattr(endpoint_check, "probe_embedding_model", lambda: tested)
 
 
-def probed(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
+def patch_probe(monkeypatch: pytest.MonkeyPatch, found: Any) -> None:
     def probe(*args: Any, **kwargs: Any) -> Any:
         if isinstance(found, Exception):
             raise found
         return found
 
-    monkeypatch.setattr("memoryhub.engines.llm.probing.probe", probe)
+    monkeypatch.setattr("memoryhub.engines.llm.client.probe.probe_model", probe)
 
 
 def test_a_test_shows_latency_and_abilities_and_remembers_them(
-    operator: Client, world: World, settings: Any, monkeypatch: pytest.MonkeyPatch
+    operator: Client, world: ConsoleWorld, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    probed(
+    patch_probe(
         monkeypatch,
-        Capabilities(
+        ModelCapabilities(
             settings.OPENAI_BASE_URL,
             "small",
             shapes=["json_schema", "text"],
@@ -163,7 +164,7 @@ def test_a_test_shows_latency_and_abilities_and_remembers_them(
     assert "answered 400: no, …" in page
     assert KEY not in page
     assert "http://models.example:8080/v1" in page
-    later = shown(operator, "models")
+    later = get_page(operator, "models")
     assert "json_schema, text" in later
     assert KEY not in later
 
@@ -185,13 +186,13 @@ def test_a_test_shows_latency_and_abilities_and_remembers_them(
 )
 def test_trouble_is_told_in_words_with_what_to_do_and_never_with_the_key(
     operator: Client,
-    world: World,
+    world: ConsoleWorld,
     monkeypatch: pytest.MonkeyPatch,
     error: EngineError,
     said: str,
     todo: str,
 ) -> None:
-    probed(monkeypatch, error)
+    patch_probe(monkeypatch, error)
     page = operator.post(reverse("models-test")).content.decode()
     assert "does not work" in page
     assert said in page
@@ -200,7 +201,7 @@ def test_trouble_is_told_in_words_with_what_to_do_and_never_with_the_key(
 
 
 def test_without_an_endpoint_only_the_embedder_is_tested(
-    operator: Client, world: World, settings: Any
+    operator: Client, world: ConsoleWorld, settings: Any
 ) -> None:
     settings.OPENAI_BASE_URL = ""
     page = operator.post(reverse("models-test")).content.decode()
@@ -210,7 +211,7 @@ def test_without_an_endpoint_only_the_embedder_is_tested(
 
 
 def test_the_engine_is_the_operators_to_choose(
-    operator: Client, world: World, settings: Any
+    operator: Client, world: ConsoleWorld, settings: Any
 ) -> None:
     operator.post(reverse("models-engine"), {"engine": "llm"})
     with tenant_scope(world.tenant.id):
@@ -223,7 +224,7 @@ def test_the_engine_is_the_operators_to_choose(
 
 
 def test_budgets_and_the_age_of_memories_are_set_where_they_are_shown(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     form = {"llm.budget_tokens_per_day": "5000", "llm.budget_money_per_day": "2.5"}
     sent = browser.post(reverse("policy-change"), form | {"version": "1", "back": "models"})
@@ -233,20 +234,20 @@ def test_budgets_and_the_age_of_memories_are_set_where_they_are_shown(
     )
     assert sent["Location"] == reverse("data")
     with tenant_scope(world.tenant.id):
-        policy = policy_of_tenant(world.tenant.id).policy
+        policy = load_tenant_policy(world.tenant.id).policy
     assert (policy.llm.budget_tokens_per_day, policy.llm.budget_money_per_day) == (5000, 2.5)
     assert (policy.retention.max_age_days, policy.stm.pages) == (90, 9)  # what was said stays
-    assert 'value="5000"' in shown(browser, "models")
-    assert 'value="90"' in shown(browser, "data")
+    assert 'value="5000"' in get_page(browser, "models")
+    assert 'value="90"' in get_page(browser, "data")
     elsewhere = browser.post(
         reverse("policy-change"), {"stm.pages": "8", "version": "3", "back": "//evil.example"}
     )
     assert elsewhere["Location"] == reverse("policy")
 
 
-def test_viewers_see_budgets_and_change_none(client: Client, world: World) -> None:
+def test_viewers_see_budgets_and_change_none(client: Client, world: ConsoleWorld) -> None:
     client.force_login(make_member(world.tenant, Membership.Role.VIEWER))
-    page = shown(client, "models")
+    page = get_page(client, "models")
     assert "llm.budget_tokens_per_day" in page
     assert reverse("policy-change") not in page
     assert reverse("models-test") not in page
@@ -254,9 +255,9 @@ def test_viewers_see_budgets_and_change_none(client: Client, world: World) -> No
 
 
 def test_every_space_is_erased_when_the_short_name_is_typed(
-    browser: Client, world: World, monkeypatch: pytest.MonkeyPatch
+    browser: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryhub.console.views.settings.AT_ONCE", 2)
+    monkeypatch.setattr("memoryhub.console.pages.settings.views.MAX_ERASED_AT_ONCE", 2)
     with tenant_scope(world.tenant.id):
         for name in ("ana", "bea"):
             make_space(world.tenant, name)
@@ -285,4 +286,4 @@ def test_every_space_is_erased_when_the_short_name_is_typed(
     ],
 )
 def test_an_address_is_shown_without_secrets(given: str, shown: str) -> None:
-    assert connecting.shown_address(given) == shown
+    assert endpoint_errors.format_endpoint_address(given) == shown

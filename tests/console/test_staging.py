@@ -5,45 +5,56 @@ from __future__ import annotations
 from typing import get_args
 from uuid import uuid4
 
-from memoryhub.console.explained import WHY, of_sections
-from memoryhub.console.staging import Brought, Stage, stages_of
-from memoryhub.recall.results import Dropped, Explanation, Finding, Item, RouteTaken, Why
-from tests.support.hub import START
+from memoryhub.console.pages.search.explanation import DROP_REASONS, explain_sections
+from memoryhub.console.pages.search.stages import ChannelYield, SearchStage, build_search_stages
+from memoryhub.recall.render.results import (
+    ChannelRank,
+    DroppedMemory,
+    DropReason,
+    Explanation,
+    MemoryItem,
+    RouteTaken,
+)
+from tests.support.hub import START_TIME
 
 ROUTE = RouteTaken("kayak?", "rules", "fused", ["facts"], "it is short", named=["Ana", "Ben"])
 EXPLAINED = Explanation(
     ROUTE,
     channels={"facts": 40, "notes": 2},
-    dropped=[Dropped("fact", uuid4(), "", why) for why in get_args(Why)],
+    dropped=[DroppedMemory("fact", uuid4(), "", why) for why in get_args(DropReason)],
 )
 
 
-def item(*channels: str) -> Item:
-    found = [Finding(channel, 1, 0.5) for channel in channels]
-    return Item("fact", uuid4(), "a kayak", 0.5, {}, START, found=found)
+def make_found_item(*channels: str) -> MemoryItem:
+    found = [ChannelRank(channel, 1, 0.5) for channel in channels]
+    return MemoryItem("fact", uuid4(), "a kayak", 0.5, {}, START_TIME, found=found)
 
 
-def told(explain: Explanation = EXPLAINED, **options: int) -> dict[str, Stage]:
-    shown = of_sections([("", [item("facts"), item("facts", "linked"), item()])])
+def build_stages(explain: Explanation = EXPLAINED, **options: int) -> dict[str, SearchStage]:
+    shown = explain_sections(
+        [("", [make_found_item("facts"), make_found_item("facts", "linked"), make_found_item()])]
+    )
     took = {"route": 1.0, "embed": 2.0, "candidates": 4.0, "pack": 8.0}
-    return {each.name: each for each in stages_of(explain, shown, took, **options)}
+    return {each.name: each for each in build_search_stages(explain, shown, took, **options)}
 
 
 def test_each_channel_tells_what_it_brought_and_what_of_it_is_shown() -> None:
-    assert told()["Channels"].brought == [
-        Brought("facts", 40, 2),
-        Brought("notes", 2, 0),
-        Brought("linked", 0, 1),
+    assert build_stages()["Channels"].channel_yields == [
+        ChannelYield("facts", 40, 2),
+        ChannelYield("notes", 2, 0),
+        ChannelYield("linked", 0, 1),
     ]
 
 
 def test_all_that_was_dropped_was_dropped_by_one_stage() -> None:
-    dropped = [why for stage in told().values() for why, count in stage.dropped if count == 1]
-    assert sorted(dropped) == sorted(WHY[why] for why in get_args(Why))
+    dropped = [
+        why for stage in build_stages().values() for why, count in stage.dropped if count == 1
+    ]
+    assert sorted(dropped) == sorted(DROP_REASONS[why] for why in get_args(DropReason))
 
 
 def test_all_the_time_is_some_stages() -> None:
-    assert {name: stage.took for name, stage in told().items()} == {
+    assert {name: stage.took for name, stage in build_stages().items()} == {
         "Question": 3,
         "Channels": 4,
         "Fusion": 0,
@@ -53,10 +64,10 @@ def test_all_the_time_is_some_stages() -> None:
 
 
 def test_it_is_said_in_words() -> None:
-    says = {name: stage.says for name, stage in told(tokens=480, budget=1000).items()}
+    says = {name: stage.says for name, stage in build_stages(tokens=480, budget=1000).items()}
     assert says["Question"] == "it is short; it names Ana, Ben"
     assert says["Judge"] == "Nobody was asked: the floor alone decides."
     assert says["Packing"] == "3 shown, 480 of 1,000 tokens."
-    assert told()["Packing"].says == "3 shown."
+    assert build_stages()["Packing"].says == "3 shown."
     judged = Explanation(ROUTE, judged="enough")
-    assert told(judged, rounds=2)["Judge"].says == "enough (2 rounds)"
+    assert build_stages(judged, rounds=2)["Judge"].says == "enough (2 rounds)"

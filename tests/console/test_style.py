@@ -38,7 +38,7 @@ def contrast(one: Colour, other: Colour) -> float:
     return (bright + 0.05) / (dim + 0.05)
 
 
-def tinted(colour: Colour, ground: Colour, share: float) -> Colour:
+def mix_colours(colour: Colour, ground: Colour, share: float) -> Colour:
     red, green, blue = (c * share + g * (1 - share) for c, g in zip(colour, ground, strict=True))
     return red, green, blue
 
@@ -49,7 +49,7 @@ def test_text_can_be_read_on_every_ground(name: str, theme: int) -> None:
     colour = rgb(PAIRS[name][theme])
     surface = rgb(PAIRS["surface"][theme])
     grounds = [rgb(PAIRS[ground][theme]) for ground in ("ground", "surface", "raised")]
-    grounds.append(tinted(colour, surface, 0.10))  # badges
+    grounds.append(mix_colours(colour, surface, 0.10))  # badges
     assert min(contrast(colour, ground) for ground in grounds) >= 4.5
 
 

@@ -8,12 +8,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub.console.queries.history import MOST_ROWS
+from memoryhub.console.pages.history.outlook import MAX_EVENT_ROWS
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Entity, Fact, Note, Revision
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import (
     MAY,
     make_episode,
@@ -26,12 +26,12 @@ from tests.support.factories import (
 )
 
 
-def show(browser: Client, world: World, name: str, **query: str) -> str:
+def get_tab(browser: Client, world: ConsoleWorld, name: str, **query: str) -> str:
     address = reverse(f"space-{name}", args=[world.space.id])
     return browser.get(address, query).content.decode()
 
 
-def test_facts_by_kind_speaker_engine_and_day(browser: Client, world: World) -> None:
+def test_facts_by_kind_speaker_engine_and_day(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_fact(
             world.space,
@@ -49,82 +49,88 @@ def test_facts_by_kind_speaker_engine_and_day(browser: Client, world: World) -> 
         {"kind": "event", "to": "2026-05-15"},
     )
     for query in narrowings:
-        page = show(browser, world, "facts", **query)
+        page = get_tab(browser, world, "facts", **query)
         assert "Rosa paints boats" in page, query
         assert "I keep bees" not in page, query
         assert "1 fact</span>" in page, query
-    assert "Rosa paints boats" not in show(browser, world, "facts", to="2026-05-14")
-    assert "2 facts</span>" in show(browser, world, "facts", kind="nothing", engine="nothing")
+    assert "Rosa paints boats" not in get_tab(browser, world, "facts", to="2026-05-14")
+    assert "2 facts</span>" in get_tab(browser, world, "facts", kind="nothing", engine="nothing")
 
 
 def test_a_day_is_one_of_the_spaces_zone_and_a_wrong_one_is_left_out(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         Space.objects.filter(id=world.space.id).update(timezone="Pacific/Auckland")
         Fact.objects.update(asserted_at=MAY.replace(hour=13))
-    assert "I keep bees" in show(browser, world, "facts", **{"from": "2026-05-13"})
-    assert "I keep bees" not in show(browser, world, "facts", to="2026-05-12")
+    assert "I keep bees" in get_tab(browser, world, "facts", **{"from": "2026-05-13"})
+    assert "I keep bees" not in get_tab(browser, world, "facts", to="2026-05-12")
     for wrong in ("soon", "0001-01-01", "2026-02-31", "\0"):
-        assert "I keep bees" in show(browser, world, "facts", **{"from": wrong})
+        assert "I keep bees" in get_tab(browser, world, "facts", **{"from": wrong})
 
 
-def test_notes_by_what_they_are_made_of_category_and_sight(browser: Client, world: World) -> None:
+def test_notes_by_what_they_are_made_of_category_and_sight(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         make_note(world.space, "Of a fact", fact=world.fact, category="work")
         Note.objects.filter(fact=None).update(visibility="dormant")
     for query in ({"source": "fact"}, {"category": "work"}):
-        page = show(browser, world, "notes", **query)
+        page = get_tab(browser, world, "notes", **query)
         assert "Of a fact" in page
         assert "Bees in Ghent" not in page
-    faded = show(browser, world, "notes", show="dormant")
+    faded = get_tab(browser, world, "notes", show="dormant")
     assert "Of a fact" not in faded
     assert "Bees in Ghent" in faded
-    assert "Bees in Ghent" in show(browser, world, "notes", source="free")
+    assert "Bees in Ghent" in get_tab(browser, world, "notes", source="free")
 
 
-def test_entities_by_type_and_episodes_by_engine(browser: Client, world: World) -> None:
+def test_entities_by_type_and_episodes_by_engine(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         Entity.objects.create(
             tenant=world.tenant, space=world.space, name="Rosa", canonical_key="r", type="person"
         )
         make_episode(world.space, "A day of boats.", engine="llm/2")
-    people = show(browser, world, "entities", type="person")
+    people = get_tab(browser, world, "entities", type="person")
     assert "Rosa" in people
     assert "Ghent" not in people
-    written = show(browser, world, "episodes", engine="llm/2")
+    written = get_tab(browser, world, "episodes", engine="llm/2")
     assert "A day of boats." in written
     assert "Nora keeps bees." not in written
 
 
-def test_turns_by_speaker_channel_and_state(browser: Client, world: World) -> None:
+def test_turns_by_speaker_channel_and_state(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         (turn,) = make_turns(world.space, "I paint boats.", at=MAY + timedelta(days=2))
         Session.objects.filter(id=turn.session_id).update(channel="phone")
         type(turn).objects.filter(id=turn.id).update(speaker="Rosa", state="failed")
     for query in ({"speaker": "Rosa"}, {"channel": "phone"}, {"state": "failed"}):
-        page = show(browser, world, "timeline", **query)
+        page = get_tab(browser, world, "timeline", **query)
         assert "I paint boats." in page
         assert "1 turn</span>" in page
 
 
-def test_silence_is_marked_where_nothing_was_sifted_out(browser: Client, world: World) -> None:
+def test_silence_is_marked_where_nothing_was_sifted_out(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         make_turns(world.space, "I paint boats.", at=MAY + timedelta(days=3))
-    assert "2 days of silence" in show(browser, world, "timeline")
-    assert "of silence" not in show(browser, world, "timeline", q="a")
+    assert "2 days of silence" in get_tab(browser, world, "timeline")
+    assert "of silence" not in get_tab(browser, world, "timeline", q="a")
 
 
-def test_the_timeline_marks_topics_and_the_days_digest(browser: Client, world: World) -> None:
+def test_the_timeline_marks_topics_and_the_days_digest(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         digest = make_episode(world.space, "Bees all day.", kind="day", day=MAY.date())
-    page = show(browser, world, "timeline")
+    page = get_tab(browser, world, "timeline")
     assert reverse("space-segment", args=[world.space.id, world.segment.id]) in page
     assert reverse("space-episode", args=[world.space.id, digest.id]) in page
     assert page.index("Bees all day.") < page.index("Listen, ")
 
 
-def test_changes_by_kind_of_row_maker_state_and_day(browser: Client, world: World) -> None:
+def test_changes_by_kind_of_row_maker_state_and_day(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         event = make_event(world.space, actor="rosa", reason="by rosa", kind="manual")
         later = make_event(
@@ -133,52 +139,52 @@ def test_changes_by_kind_of_row_maker_state_and_day(browser: Client, world: Worl
         keys = {"tenant_id": world.tenant.id, "space": world.space, "version_after": 1}
         Revision.objects.create(event=event, row_type="link", row_id=world.note.id, **keys)
     for query in ({"actor": "rosa"}, {"row": "link"}, {"state": "undone"}, {"kind": "manual"}):
-        page = show(browser, world, "history", **query)
+        page = get_tab(browser, world, "history", **query)
         assert "by rosa" in page, query
         assert "much later" not in page, query
-    assert "much later" in show(browser, world, "history", **{"from": "2026-05-20"})
-    assert "by rosa" not in show(browser, world, "history", state="standing")
+    assert "much later" in get_tab(browser, world, "history", **{"from": "2026-05-20"})
+    assert "by rosa" not in get_tab(browser, world, "history", state="standing")
     assert later.undo_of_id == event.id
 
 
 def test_a_large_change_set_tells_its_first_rows_and_how_many_there_are(
-    browser: Client, world: World
+    browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
         event = make_event(world.space, reason="a great deal")
         keys = {"tenant_id": world.tenant.id, "space": world.space, "version_after": 1}
         row = {"row_type": "note", "row_id": world.note.id, "after": {"content": "a word"}}
         Revision.objects.bulk_create(
-            Revision(event=event, **row, **keys) for _ in range(MOST_ROWS + 5)
+            Revision(event=event, **row, **keys) for _ in range(MAX_EVENT_ROWS + 5)
         )
     own = browser.get(reverse("space-event", args=[world.space.id, event.id])).content.decode()
-    assert f"{MOST_ROWS + 5} rows" in own
-    assert f"the first {MOST_ROWS} are shown" in own
-    page = show(browser, world, "history", q="a great deal")
-    assert f"{MOST_ROWS + 5} rows by pipeline" in page
-    assert f"and {MOST_ROWS + 5 - 40} more</a>" in page
+    assert f"{MAX_EVENT_ROWS + 5} rows" in own
+    assert f"the first {MAX_EVENT_ROWS} are shown" in own
+    page = get_tab(browser, world, "history", q="a great deal")
+    assert f"{MAX_EVENT_ROWS + 5} rows by pipeline" in page
+    assert f"and {MAX_EVENT_ROWS + 5 - 40} more</a>" in page
 
 
-def test_traits_by_level_category_and_words(browser: Client, world: World) -> None:
+def test_traits_by_level_category_and_words(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         make_trait(world.space, "openness", "high", rationale="asks a lot")
         make_trait(world.space, "music", "low", rationale="hums at times")
-    low = show(browser, world, "persona", level="low")
+    low = get_tab(browser, world, "persona", level="low")
     assert "hums at times" in low
     assert "asks a lot" not in low
     assert "1 trait</span>" in low
-    assert "hums at times" not in show(browser, world, "persona", q="asks")
-    assert "hums at times" in show(browser, world, "persona", category="interests")
-    assert "Nothing matches" in show(browser, world, "persona", level="medium")
+    assert "hums at times" not in get_tab(browser, world, "persona", q="asks")
+    assert "hums at times" in get_tab(browser, world, "persona", category="interests")
+    assert "Nothing matches" in get_tab(browser, world, "persona", level="medium")
 
 
-def test_blocks_by_kind_and_words(browser: Client, world: World) -> None:
-    assert "Keeps bees." in show(browser, world, "blocks", q="bees")
-    assert "Keeps bees." in show(browser, world, "blocks", kind="own")
-    assert "Nothing matches" in show(browser, world, "blocks", kind="shared")
+def test_blocks_by_kind_and_words(browser: Client, world: ConsoleWorld) -> None:
+    assert "Keeps bees." in get_tab(browser, world, "blocks", q="bees")
+    assert "Keeps bees." in get_tab(browser, world, "blocks", kind="own")
+    assert "Nothing matches" in get_tab(browser, world, "blocks", kind="shared")
 
 
-def test_spaces_by_activity_and_in_another_order(browser: Client, world: World) -> None:
+def test_spaces_by_activity_and_in_another_order(browser: Client, world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         quiet = make_space(world.tenant, "aaa-quiet")
         Space.objects.filter(id=world.space.id).update(last_activity_at=timezone.now())

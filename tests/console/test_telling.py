@@ -10,16 +10,16 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.console import telling
+from memoryhub.console.frame.text import history_rows
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import erasing
-from memoryhub.pipeline.erasing import Target
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.change_set import ChangeSet, serialize_row
 from notes.models import Chain, EvolutionEvent, Page, Segment, SegmentPage
-from notes.recording import ChangeSet, values_of
 from personas import blocks
-from personas.blocks import Writer
-from tests.console.conftest import World
+from personas.blocks import BlockWriter
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import MAY, make_turns
 
 UUID = re.compile(r">[^<]*[0-9a-f]{8}-[0-9a-f]{4}-[^<]*<")
@@ -53,14 +53,17 @@ NAMES = {"1": "Ana sails", "2": "Ana has a boat", "3": "Sea", "4": "Ana", "5": "
     ],
 )
 def test_a_row_is_told_by_what_it_says(kind: str, values: dict[str, object], said: str) -> None:
-    assert telling.words(kind, values, NAMES) == said
+    assert history_rows.describe_row(kind, values, NAMES) == said
 
 
 def test_changes_have_labels_and_values_that_can_be_read() -> None:
     before = {"id": "1", "version": 1, "tier": "stm", "chain_id": None, "open": True, "details": {}}
     after = before | {"version": 2, "tier": "mtm", "chain_id": "3", "open": False}
     after |= {"details": {"reply_strategy": "short", "points": ["sea", "boat"]}}
-    told = {c.name: (c.before, c.after) for c in telling.changed("page", before, after, NAMES)}
+    told = {
+        c.name: (c.before, c.after)
+        for c in history_rows.list_field_changes("page", before, after, NAMES)
+    }
     assert told == {
         "kept in": ("short term", "mid term"),
         "conversation": (None, "Sea"),
@@ -70,7 +73,7 @@ def test_changes_have_labels_and_values_that_can_be_read() -> None:
 
 
 @pytest.fixture
-def changed(world: World) -> World:
+def changed(world: ConsoleWorld) -> ConsoleWorld:
     """One event of everything that has ids for its words, and an edit of a block."""
     space = world.space
     with tenant_scope(space.tenant_id):
@@ -87,18 +90,22 @@ def changed(world: World) -> World:
         changes = ChangeSet(space, EvolutionEvent.Kind.PLACE, "pipeline", MAY, "put in its place")
         place = SegmentPage.objects.create(page=page, segment=segment, added_at=MAY, **keys)
         for row in (chain, segment, place):
-            changes.created(row, [])
-        was = values_of(page)
+            changes.record_creation(row, [])
+        was = serialize_row(page)
         page.chain, page.tier, page.version = chain, Page.Tier.MID, page.version + 1
         page.save()
-        changes.changed(page, was)
+        changes.record_change(page, was)
         changes.save()
-        writer = Writer("helper", "agent", MAY + timedelta(days=1), space, reason="by its own tool")
-        blocks.append(writer, world.block.id, "Sails.")
+        writer = BlockWriter(
+            "helper", "agent", MAY + timedelta(days=1), space, reason="by its own tool"
+        )
+        blocks.append_to_block(writer, world.block.id, "Sails.")
     return world
 
 
-def test_the_history_and_its_events_show_no_id_and_no_json(changed: World, browser: Client) -> None:
+def test_the_history_and_its_events_show_no_id_and_no_json(
+    changed: ConsoleWorld, browser: Client
+) -> None:
     space = changed.space
     with tenant_scope(space.tenant_id):
         events = list(EvolutionEvent.objects.filter(space=space))
@@ -116,11 +123,13 @@ def test_the_history_and_its_events_show_no_id_and_no_json(changed: World, brows
         assert "[&quot;" not in html
 
 
-def test_an_erasure_is_told_without_words(changed: World, browser: Client) -> None:
+def test_an_erasure_is_told_without_words(changed: ConsoleWorld, browser: Client) -> None:
     space = changed.space
     with tenant_scope(space.tenant_id):
         turn = Turn.objects.get(text__contains="Braga")
-    erasing.execute(space, Target("turns", (turn.id,)), "eva", MAY + timedelta(days=2))
+    erase_targets.execute_erasure(
+        space, ErasureTarget("turns", (turn.id,)), "eva", MAY + timedelta(days=2)
+    )
     html = browser.get(reverse("space-history", args=[space.id])).content.decode()
     assert "erased" in html
     assert "Braga" not in html

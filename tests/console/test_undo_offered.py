@@ -11,25 +11,25 @@ from django.test import Client
 from django.urls import reverse
 
 from memoryhub.golden.models import GoldenQuestion
-from memoryhub.policies.services import policy_of, set_policy
+from memoryhub.policies.services import load_effective_policy, set_policy
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import CoreBlock, ProfileAttribute, Trait
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_trait
 
 Form = Mapping[str, Any]
 
 
-def offered(page: str) -> str | None:
+def find_undo_address(page: str) -> str | None:
     """Where the last message's button leads."""
     (said,) = re.findall(r'<ul class="messages">.*?</ul>', page, re.DOTALL)
     found = re.search(r'<form class="end" method="post" action="([^"]+)"', said)
     return found[1] if found else None
 
 
-def told(browser: Client, name: str, world: World, form: Form) -> str:
+def post_form(browser: Client, name: str, world: ConsoleWorld, form: Form) -> str:
     """The page after an act."""
-    ids = world.ids()
+    ids = world.collect_ids()
     own = {"block": "block_id", "space-golden-question": "question_id"}
     wanted = next((key for start, key in own.items() if name.startswith(start)), "")
     more = [ids[wanted]] if wanted and name != "block-new" else []
@@ -37,7 +37,7 @@ def told(browser: Client, name: str, world: World, form: Form) -> str:
     return browser.post(where, form, follow=True).content.decode()
 
 
-def state(world: World) -> dict[str, Any]:
+def get_state(world: ConsoleWorld) -> dict[str, Any]:
     """What the acts below change."""
     with tenant_scope(world.tenant.id):
         blocks = CoreBlock.objects.filter(retired_at=None, generated=False)
@@ -74,21 +74,21 @@ ACTS: tuple[tuple[str, Form], ...] = (
 @pytest.mark.parametrize("portrait", [False, True])
 @pytest.mark.parametrize(("name", "form"), ACTS)
 def test_what_was_done_is_undone_from_its_message(
-    browser: Client, world: World, name: str, form: Form, portrait: bool
+    browser: Client, world: ConsoleWorld, name: str, form: Form, portrait: bool
 ) -> None:
     set_policy(world.tenant.id, actor="ida", overrides={"portrait.enabled": portrait})
     with tenant_scope(world.tenant.id):
         make_trait(world.space, "openness", "high", world.turn, rationale="Travels.")
-    before = state(world)
+    before = get_state(world)
     if name.startswith("space-golden"):
         form = {"expected": [f"fact:{world.fact.id}"], **form}
-    page = told(browser, name, world, form)
-    assert state(world) != before
-    undo = offered(page)
+    page = post_form(browser, name, world, form)
+    assert get_state(world) != before
+    undo = find_undo_address(page)
     assert undo
     page = browser.post(undo, {"back": reverse("overview")}, follow=True).content.decode()
     assert "Undone. This can be undone in turn." in page
-    assert state(world) == before
+    assert get_state(world) == before
 
 
 @pytest.mark.parametrize(
@@ -101,39 +101,41 @@ def test_what_was_done_is_undone_from_its_message(
     ],
 )
 def test_where_nothing_was_changed_nothing_is_offered(
-    browser: Client, world: World, name: str, form: Form
+    browser: Client, world: ConsoleWorld, name: str, form: Form
 ) -> None:
-    before = state(world)
-    assert offered(told(browser, name, world, form)) is None
-    assert state(world) == before
+    before = get_state(world)
+    assert find_undo_address(post_form(browser, name, world, form)) is None
+    assert get_state(world) == before
 
 
-def preset(world: World) -> str:
+def get_preset(world: ConsoleWorld) -> str:
     with tenant_scope(world.tenant.id):
-        return policy_of(world.space).policy.preset
+        return load_effective_policy(world.space).policy.preset
 
 
 @pytest.mark.parametrize("of_space", [False, True])
 def test_of_a_policy_the_version_before_is_put_in_force_again(
-    browser: Client, world: World, of_space: bool
+    browser: Client, world: ConsoleWorld, of_space: bool
 ) -> None:
     if of_space:
         set_policy(world.tenant.id, actor="ida", preset="mem0", space=world.space)
     ids = [world.space.id] if of_space else []
     change = reverse("space-policy-change" if of_space else "policy-change", args=ids)
     page = browser.post(change, {"preset": "memorybank", "version": "1"}, follow=True)
-    assert preset(world) == "memorybank"
-    undo = offered(page.content.decode())
+    assert get_preset(world) == "memorybank"
+    undo = find_undo_address(page.content.decode())
     assert undo
     page = browser.post(undo, follow=True)
-    assert preset(world) == "mem0"
-    again = offered(page.content.decode())
+    assert get_preset(world) == "mem0"
+    again = find_undo_address(page.content.decode())
     assert again
     browser.post(again)
-    assert preset(world) == "memorybank"
+    assert get_preset(world) == "memorybank"
 
 
-def test_before_a_first_policy_there_was_none_to_return_to(browser: Client, world: World) -> None:
+def test_before_a_first_policy_there_was_none_to_return_to(
+    browser: Client, world: ConsoleWorld
+) -> None:
     change = reverse("space-policy-change", args=[world.space.id])
     page = browser.post(change, {"preset": "rag", "version": "0"}, follow=True)
-    assert offered(page.content.decode()) is None
+    assert find_undo_address(page.content.decode()) is None

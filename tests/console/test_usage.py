@@ -14,11 +14,11 @@ from memoryhub.inference.prices import parse_prices
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.support.factories import make_call, make_event, make_job, make_member
 
 
-def test_calls_are_summed_and_listed(browser: Client, world: World, settings: Any) -> None:
+def test_calls_are_summed_and_listed(browser: Client, world: ConsoleWorld, settings: Any) -> None:
     settings.MODEL_PRICES = parse_prices('{"small": {"prompt": 1, "completion": 1}}')
     with tenant_scope(world.tenant.id):
         make_call(world.space, "resolve", model="large", prompt_tokens=5000, cost=1.5)
@@ -40,7 +40,9 @@ def test_calls_are_summed_and_listed(browser: Client, world: World, settings: An
     assert "5,000 + 80" not in failed
 
 
-def test_numbers_are_grouped_by_thousands_in_chinese_too(browser: Client, world: World) -> None:
+def test_numbers_are_grouped_by_thousands_in_chinese_too(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         make_call(world.space, "chain", prompt_tokens=5000)
     page = browser.get(reverse("usage"), headers={"Accept-Language": "zh-CN"}).content.decode()
@@ -48,13 +50,13 @@ def test_numbers_are_grouped_by_thousands_in_chinese_too(browser: Client, world:
     assert "5,000" in page
 
 
-def test_budgets_are_shown_with_what_is_spent(browser: Client, world: World) -> None:
+def test_budgets_are_shown_with_what_is_spent(browser: Client, world: ConsoleWorld) -> None:
     set_policy(world.tenant.id, actor="ida", overrides={"llm.budget_tokens_per_day": 5000})
     page = browser.get(reverse("usage")).content.decode()
     assert "1,280 of 5,000" in page
 
 
-def test_words_of_a_call_are_for_admins(client: Client, world: World) -> None:
+def test_words_of_a_call_are_for_admins(client: Client, world: ConsoleWorld) -> None:
     address = reverse("usage-call", args=[world.call.id])
     with tenant_scope(world.tenant.id):
         ModelCall.objects.update(output="the answer", input=[{"role": "user", "content": "asked"}])
@@ -66,7 +68,9 @@ def test_words_of_a_call_are_for_admins(client: Client, world: World) -> None:
     assert "1,200 asked" in page
 
 
-def test_E22_a_change_names_the_calls_it_was_made_with(browser: Client, world: World) -> None:
+def test_E22_a_change_names_the_calls_it_was_made_with(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         job = make_job(world.space)
         made = make_event(world.space, job_id=job.id)
@@ -77,7 +81,9 @@ def test_E22_a_change_names_the_calls_it_was_made_with(browser: Client, world: W
     assert reverse("usage-call", args=[other.id]) not in page
 
 
-def test_E16_waiting_for_the_next_day_is_said_in_words(browser: Client, world: World) -> None:
+def test_E16_waiting_for_the_next_day_is_said_in_words(
+    browser: Client, world: ConsoleWorld
+) -> None:
     with tenant_scope(world.tenant.id):
         make_job(world.space, "retry", error="budget_spent: Today's budget is spent")
         make_job(world.space, "retry", error="breaker_open: small keeps failing")
@@ -90,7 +96,7 @@ def test_E16_waiting_for_the_next_day_is_said_in_words(browser: Client, world: W
     assert "Waits for the model" in page
 
 
-def test_the_overview_has_todays_figures(browser: Client, world: World) -> None:
+def test_the_overview_has_todays_figures(browser: Client, world: ConsoleWorld) -> None:
     page = browser.get(reverse("overview")).content.decode()
     assert ">Models<" in page
     assert "1,280" in page

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from memoryhub.console.queries import personas
-from memoryhub.management.commands.messages import gather
+from memoryhub.console.pages.persona import queries
+from memoryhub.management.commands.messages import gather_messages
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.switches import SWITCHES
-from personas.registry import DIMENSIONS
+from personas.dimensions import DIMENSIONS
 
 
 def test_words_of_tables_are_gathered_for_translation() -> None:
-    gathered = {(message.context, message.id) for message in gather()}
+    gathered = {(message.context, message.id) for message in gather_messages()}
     assert {(None, switch.help) for switch in SWITCHES.values()} <= gathered
     assert {(None, preset.summary) for preset in PRESETS.values()} <= gathered
     assert {("trait", dimension.label) for dimension in DIMENSIONS.values()} <= gathered
@@ -22,10 +22,10 @@ def test_words_of_tables_are_gathered_for_translation() -> None:
 @pytest.mark.parametrize("level", ["high", "medium", "low"])
 def test_a_trait_is_said_as_the_registry_has_it(level: str) -> None:
     for dimension in DIMENSIONS.values():
-        assert personas.says(dimension, level) == dimension.says(level)
+        assert queries.describe_level(dimension, level) == dimension.describe_level(level)
 
 
 def test_a_trait_is_said_in_the_readers_language() -> None:
     with translation.override("zh-hans"):
-        assert personas.says(DIMENSIONS["extraversion"], "high") == "外向"
-        assert personas.says(DIMENSIONS["extraversion"], "medium").startswith("介于")
+        assert queries.describe_level(DIMENSIONS["extraversion"], "high") == "外向"
+        assert queries.describe_level(DIMENSIONS["extraversion"], "medium").startswith("介于")

@@ -6,15 +6,20 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from memoryhub.console import charts
-from memoryhub.console.health import Hub, notices
-from memoryhub.console.listing import Choice, Page, read_filters
-from memoryhub.console.nouns import counted
-from memoryhub.console.queries.overview import Day, Queue
-from memoryhub.console.quoting import Piece, Span, pieces
-from memoryhub.console.wording import ago, day, erased, validity
-from memoryhub.console.wording import counted as counted_rows
-from notes import registry
+from memoryhub.console.frame import charts
+from memoryhub.console.frame.lists import FilterChoice, ListPage, read_filters
+from memoryhub.console.frame.text.nouns import counted
+from memoryhub.console.frame.text.quotes import QuotePiece, TextSpan, split_pieces
+from memoryhub.console.frame.text.wording import (
+    describe_validity,
+    format_ago,
+    format_day,
+    format_erased_kind,
+)
+from memoryhub.console.frame.text.wording import format_kind_count as counted_rows
+from memoryhub.console.pages.overview.notices import HubState, list_notices
+from memoryhub.console.pages.overview.queries import ActivitySlot, QueueState
+from notes.history import row_kinds
 from notes.models import Fact
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -36,14 +41,14 @@ NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
     ],
 )
 def test_ago(before: timedelta, words: str) -> None:
-    assert ago(NOW - before, NOW) == words
+    assert format_ago(NOW - before, NOW) == words
 
 
 def test_the_year_is_said_when_it_is_another() -> None:
-    assert day(datetime(2024, 5, 12, tzinfo=UTC), NOW) == "12 May 2024"
+    assert format_day(datetime(2024, 5, 12, tzinfo=UTC), NOW) == "12 May 2024"
 
 
-def fact(**values: object) -> Fact:
+def build_fact_row(**values: object) -> Fact:
     return Fact(**{"text": "old", "valid_from": datetime(2026, 3, 1, tzinfo=UTC)} | values)
 
 
@@ -68,11 +73,11 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
     ],
 )
 def test_validity(values: dict[str, object], words: str) -> None:
-    assert validity(fact(**values), None, NOW, UTC) == words
+    assert describe_validity(build_fact_row(**values), None, NOW, UTC) == words
 
 
 def test_validity_names_the_successor() -> None:
-    words = validity(fact(valid_to=MAY), fact(text="new"), NOW, UTC)
+    words = describe_validity(build_fact_row(valid_to=MAY), build_fact_row(text="new"), NOW, UTC)
     assert words == "Believed until 12 May, then replaced by “new”"
 
 
@@ -89,20 +94,20 @@ def test_validity_names_the_successor() -> None:
         ([(-3, 1)], ["I"]),
     ],
 )
-def test_pieces_lose_no_character(spans: list[Span], marked: list[str]) -> None:
+def test_pieces_lose_no_character(spans: list[TextSpan], marked: list[str]) -> None:
     text = "I moved to Lisbon"
-    found = pieces(text, spans)
+    found = split_pieces(text, spans)
     assert "".join(piece.text for piece in found) == text
     assert [piece.text for piece in found if piece.marked] == marked
 
 
 def test_an_empty_text_has_no_pieces() -> None:
-    assert pieces("", [(0, 3)]) == []
-    assert pieces("a", []) == [Piece("a", False)]
+    assert split_pieces("", [(0, 3)]) == []
+    assert split_pieces("a", []) == [QuotePiece("a", False)]
 
 
 def test_filters_take_what_they_know() -> None:
-    show = Choice("show", "Show", (("new", "New"), ("all", "All")))
+    show = FilterChoice("show", "Show", (("new", "New"), ("all", "All")))
     filters = read_filters({"q": " a\0b ", "page": "3", "show": "all"}, [show])
     assert (filters.q, filters.page, filters["show"], filters.narrowed) == ("ab", 3, "all", True)
     plain = read_filters({"show": "odd", "page": "²"}, [show])
@@ -110,46 +115,50 @@ def test_filters_take_what_they_know() -> None:
 
 
 def test_pages_know_their_place() -> None:
-    page = Page(list(range(10)), 2, 60, 25)
+    page = ListPage(list(range(10)), 2, 60, 25)
     assert (page.first, page.last, page.pages, page.previous, page.next) == (26, 35, 3, 1, 3)
-    empty: Page[int] = Page([], 1, 0)
+    empty: ListPage[int] = ListPage([], 1, 0)
     assert (empty.first, empty.last, empty.pages) == (0, 0, 1)
     assert (empty.previous, empty.next) == (None, None)
 
 
 def test_bars_stay_within_the_chart_and_small_counts_are_seen() -> None:
-    days = [Day(date(2026, 6, at), turns, at) for at, turns in ((1, 4000), (2, 1), (3, 0))]
-    chart = charts.activity(days)
+    days = [ActivitySlot(date(2026, 6, at), turns, at) for at, turns in ((1, 4000), (2, 1), (3, 0))]
+    chart = charts.build_activity_chart(days)
     assert all(0 <= bar.turns_y <= charts.HEIGHT for bar in chart.bars)
     assert [bar.turns_height for bar in chart.bars] == [charts.HEIGHT - 4, 2.0, 0.0]
     assert (chart.turns, chart.facts) == (4001, 6)
-    assert charts.activity([]).bars == []
+    assert charts.build_activity_chart([]).bars == []
 
 
 def test_intervals_stay_on_the_line() -> None:
     start = NOW - timedelta(days=100)
-    open_ended = charts.interval(fact(valid_from=start + timedelta(days=50)), start, NOW)
+    open_ended = charts.build_interval(
+        build_fact_row(valid_from=start + timedelta(days=50)), start, NOW
+    )
     assert (open_ended.x, open_ended.width, open_ended.open) == (50.0, 50.0, True)
-    closed = charts.interval(fact(valid_from=start, valid_to=start), start, NOW)
+    closed = charts.build_interval(build_fact_row(valid_from=start, valid_to=start), start, NOW)
     assert (closed.x, closed.width, closed.open) == (0.0, 1.5, False)
-    future = charts.interval(fact(valid_from=NOW + timedelta(days=9)), start, NOW)
+    future = charts.build_interval(build_fact_row(valid_from=NOW + timedelta(days=9)), start, NOW)
     assert future.x + future.width <= 100.01
 
 
 def test_a_claim_that_will_end_is_drawn_as_one_that_holds() -> None:
     start = NOW - timedelta(days=9)
-    later = charts.interval(fact(valid_to=NOW + timedelta(days=9), status="superseded"), start, NOW)
-    ended = charts.interval(fact(valid_to=MAY, status="superseded"), start, NOW)
+    later = charts.build_interval(
+        build_fact_row(valid_to=NOW + timedelta(days=9), status="superseded"), start, NOW
+    )
+    ended = charts.build_interval(build_fact_row(valid_to=MAY, status="superseded"), start, NOW)
     assert (later.status, ended.status) == ("active", "superseded")
 
 
-def queue(**values: int) -> Queue:
+def build_queue_row(**values: int) -> QueueState:
     counts = dict.fromkeys(("waiting", "running", "retrying", "dead", "unheard"), 0)
-    return Queue(**{**counts, **values}, oldest=None)
+    return QueueState(**{**counts, **values}, oldest=None)
 
 
 def test_health_names_the_trouble_and_the_cure() -> None:
-    found = notices(queue(unheard=2, dead=1, retrying=1), llm=True, empty=False)
+    found = list_notices(build_queue_row(unheard=2, dead=1, retrying=1), llm=True, empty=False)
     assert [notice.level for notice in found] == ["bad", "bad", "warn"]
     assert "2 jobs due" in found[0].text
     assert found[0].command
@@ -157,7 +166,7 @@ def test_health_names_the_trouble_and_the_cure() -> None:
 
 
 def test_webhooks_that_fail_are_told_of() -> None:
-    (told,) = notices(queue(), llm=True, empty=False, unreached=2)
+    (told,) = list_notices(build_queue_row(), llm=True, empty=False, unreached=2)
     assert (told.level, told.url_name, told.query) == ("warn", "webhooks", "state=failing")
     assert "2 webhooks" in told.text
 
@@ -165,30 +174,33 @@ def test_webhooks_that_fail_are_told_of() -> None:
 @pytest.mark.parametrize(
     ("hub", "what", "todo"),
     [
-        (Hub(unmigrated=2), "2 steps behind", "brought up to date"),
-        (Hub(model_unset=True), "none is configured", "OPENAI_BASE_URL"),
+        (HubState(unmigrated=2), "2 steps behind", "brought up to date"),
+        (HubState(model_unset=True), "none is configured", "OPENAI_BASE_URL"),
         (
-            Hub(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
+            HubState(model_error="endpoint_refused: The model endpoint answered 401: key sk-1"),
             "refused the hub's key",
             "OPENAI_API_KEY",
         ),
-        (Hub(model_error="unreachable: cannot be reached"), "cannot be reached", "server run"),
-        (Hub(model_error="odd"), "failed: odd", "all that is known"),
+        (HubState(model_error="unreachable: cannot be reached"), "cannot be reached", "server run"),
+        (HubState(model_error="odd"), "failed: odd", "all that is known"),
     ],
 )
 def test_what_is_wrong_with_the_hub_is_told_first_with_what_to_do(
-    hub: Hub, what: str, todo: str
+    hub: HubState, what: str, todo: str
 ) -> None:
-    first, *_ = notices(queue(dead=1), llm=True, empty=False, hub=hub)
+    first, *_ = list_notices(build_queue_row(dead=1), llm=True, empty=False, hub=hub)
     assert what in first.text
     assert todo in first.todo
     assert "sk-1" not in first.text
 
 
 def test_no_model_is_not_a_fault() -> None:
-    found = notices(queue(), llm=False, empty=True)
+    found = list_notices(build_queue_row(), llm=False, empty=True)
     assert [notice.level for notice in found] == ["good", "info", "info"]
-    assert notices(queue(waiting=3), llm=True, empty=False)[0].text == "Working: 3 jobs to do."
+    assert (
+        list_notices(build_queue_row(waiting=3), llm=True, empty=False)[0].text
+        == "Working: 3 jobs to do."
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +215,7 @@ def test_no_model_is_not_a_fault() -> None:
     ],
 )
 def test_what_an_erasure_counts(kind: str, words: str) -> None:
-    assert erased(kind) == words
+    assert format_erased_kind(kind) == words
 
 
 def test_one_is_counted_as_one_and_thousands_are_grouped() -> None:
@@ -212,5 +224,5 @@ def test_one_is_counted_as_one_and_thousands_are_grouped() -> None:
 
 
 def test_every_kind_that_the_history_keeps_can_be_counted() -> None:
-    for kind in registry.kinds():
+    for kind in row_kinds.list_row_kinds():
         assert counted_rows(kind.name, 2).startswith("2 ")

@@ -34,11 +34,11 @@ def read_questions() -> list[Row]:
     return rows
 
 
-def sessions(subject: str) -> list[list[Row]]:
+def list_sessions(subject: str) -> list[list[Row]]:
     return [list(rows) for _, rows in groupby(read_turns(subject), key=lambda row: row["session"])]
 
 
-def at(row: Row) -> datetime:
+def parse_time(row: Row) -> datetime:
     return datetime.fromisoformat(row["timestamp"])
 
 
@@ -66,7 +66,7 @@ def test_the_person_is_the_user_and_hub_the_assistant(subject: str) -> None:
 
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_each_person_has_twelve_sessions_of_eight_to_fourteen_turns(subject: str) -> None:
-    sizes = [len(session) for session in sessions(subject)]
+    sizes = [len(session) for session in list_sessions(subject)]
     assert len(sizes) == 12
     assert all(8 <= size <= 14 for size in sizes)
     assert 110 <= sum(sizes) <= 130
@@ -74,7 +74,7 @@ def test_each_person_has_twelve_sessions_of_eight_to_fourteen_turns(subject: str
 
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_external_ids_number_the_sessions_and_their_turns(subject: str) -> None:
-    for number, session in enumerate(sessions(subject), start=1):
+    for number, session in enumerate(list_sessions(subject), start=1):
         name = f"{subject}-{number:02d}"
         assert {row["session"] for row in session} == {name}
         expected = [f"{name}-{turn:02d}" for turn in range(1, len(session) + 1)]
@@ -89,13 +89,13 @@ def test_external_ids_are_unique_over_all_people() -> None:
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_time_only_moves_forward(subject: str) -> None:
     for earlier, later in pairwise(read_turns(subject)):
-        assert at(earlier) < at(later), later["external_id"]
+        assert parse_time(earlier) < parse_time(later), later["external_id"]
 
 
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_dates_lie_in_2026_over_at_least_eight_months(subject: str) -> None:
     turns = read_turns(subject)
-    first, last = at(turns[0]), at(turns[-1])
+    first, last = parse_time(turns[0]), parse_time(turns[-1])
     assert datetime(2026, 1, 1, tzinfo=UTC) <= first
     assert last < datetime(2026, 11, 1, tzinfo=UTC)
     assert (last - first).days >= 240
@@ -104,18 +104,18 @@ def test_dates_lie_in_2026_over_at_least_eight_months(subject: str) -> None:
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_a_turn_has_the_same_date_at_home_and_in_utc(subject: str) -> None:
     for row in read_turns(subject):
-        assert at(row).date() == at(row).astimezone(UTC).date(), row["external_id"]
+        assert parse_time(row).date() == parse_time(row).astimezone(UTC).date(), row["external_id"]
 
 
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_a_session_lasts_less_than_half_an_hour(subject: str) -> None:
-    for session in sessions(subject):
-        assert (at(session[-1]) - at(session[0])).total_seconds() < 1800
+    for session in list_sessions(subject):
+        assert (parse_time(session[-1]) - parse_time(session[0])).total_seconds() < 1800
 
 
 @pytest.mark.parametrize("subject", PEOPLE)
 def test_the_person_begins_hub_ends_and_answers_each_message(subject: str) -> None:
-    for session in sessions(subject):
+    for session in list_sessions(subject):
         roles = [row["role"] for row in session]
         assert (roles[0], roles[-1]) == ("user", "assistant")
         assert all(len(list(run)) <= 2 for role, run in groupby(roles) if role == "user")

@@ -22,34 +22,34 @@ _FOLDERS = (
 )
 
 
-def pages() -> list[Path]:
+def list_pages() -> list[Path]:
     """Every Markdown file of the project, without what is installed or generated."""
     inner = (file for folder in _FOLDERS for file in (ROOT / folder).rglob("*.md"))
     return sorted([*ROOT.glob("*.md"), *inner])
 
 
-def headings(page: Path, level: int) -> list[str]:
+def list_headings(page: Path, level: int) -> list[str]:
     """Without the backticks, in the page's order."""
-    found = re.findall(rf"^{'#' * level} (.+)$", prose(page), re.M)
+    found = re.findall(rf"^{'#' * level} (.+)$", read_prose(page), re.M)
     return [text.replace("`", "").strip() for text in found]
 
 
-def prose(page: Path) -> str:
+def read_prose(page: Path) -> str:
     """The page without its code blocks."""
     return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    return [body for name, body in fenced(page) if name == language]
+def list_blocks(page: Path, language: str) -> list[str]:
+    return [body for name, body in list_fenced_blocks(page) if name == language]
 
 
-def fenced(page: Path) -> list[tuple[str, str]]:
+def list_fenced_blocks(page: Path) -> list[tuple[str, str]]:
     """(language, text) of each code block, in order."""
-    return [(block.language, block.text) for block in marked(page)]
+    return [(block.language, block.text) for block in list_marked_blocks(page)]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CodeBlock:
     """`mark`: what the comment before it says; empty where there is none."""
 
     mark: str
@@ -59,20 +59,20 @@ class Block:
     @property
     def reason(self) -> str:
         """Why it is not run; empty if it is."""
-        return self._marked("not run: ")
+        return self._read_mark("not run: ")
 
     @property
     def runner(self) -> str:
         """The test file that runs it, where that is one of its own; else empty."""
-        return self._marked("run by ")
+        return self._read_mark("run by ")
 
-    def _marked(self, beginning: str) -> str:
+    def _read_mark(self, beginning: str) -> str:
         return self.mark.removeprefix(beginning) if self.mark.startswith(beginning) else ""
 
 
-def marked(page: Path) -> list[Block]:
-    return blocks_of(page.read_text(encoding="utf-8"))
+def list_marked_blocks(page: Path) -> list[CodeBlock]:
+    return parse_blocks(page.read_text(encoding="utf-8"))
 
 
-def blocks_of(text: str) -> list[Block]:
-    return [Block(*found) for found in _FENCE.findall(text)]
+def parse_blocks(text: str) -> list[CodeBlock]:
+    return [CodeBlock(*found) for found in _FENCE.findall(text)]

@@ -17,8 +17,15 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.docs.desk import Desk
-from tests.docs.pages import ROOT, Block, blocks_of, fenced, marked, pages
+from tests.docs.page_runner import PageRunner
+from tests.docs.pages import (
+    ROOT,
+    CodeBlock,
+    list_fenced_blocks,
+    list_marked_blocks,
+    list_pages,
+    parse_blocks,
+)
 
 REASONS = {
     "starts a whole hub",
@@ -29,14 +36,14 @@ REASONS = {
 PROGRAMS = {"sh", "python", "ts"}
 # Read: data by its syntax; text shows what is printed or drawn.
 READ = {"json", "text"}
-PAGES = [page for page in pages() if "static" not in page.parts and fenced(page)]
+PAGES = [page for page in list_pages() if "static" not in page.parts and list_fenced_blocks(page)]
 
 
-def ids(page: Path) -> str:
+def get_page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def wrong(block: Block) -> str:
+def find_undecided(block: CodeBlock) -> str:
     """What is undecided about a block; empty where nothing is."""
     if block.language in READ:
         return "it is read, not run" if block.reason or block.runner else ""
@@ -50,22 +57,26 @@ def wrong(block: Block) -> str:
     return "" if block.language in PROGRAMS else "nothing runs this language"
 
 
-def to_run(page: Path, language: str) -> list[str]:
-    blocks = [block for block in marked(page) if not (block.reason or block.runner)]
+def list_blocks_to_run(page: Path, language: str) -> list[str]:
+    blocks = [block for block in list_marked_blocks(page) if not (block.reason or block.runner)]
     return [block.text for block in blocks if block.language == language]
 
 
-def having(language: str) -> pytest.MarkDecorator:
+def parametrize_pages(language: str) -> pytest.MarkDecorator:
     """For each page with such blocks to run."""
-    return pytest.mark.parametrize("page", [p for p in PAGES if to_run(p, language)], ids=ids)
+    return pytest.mark.parametrize(
+        "page", [p for p in PAGES if list_blocks_to_run(p, language)], ids=get_page_name
+    )
 
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=ids)
+every_page = pytest.mark.parametrize("page", PAGES, ids=get_page_name)
 
 
 @every_page
 def test_every_block_is_run_or_says_why_not(page: Path) -> None:
-    assert [(block, why) for block in marked(page) if (why := wrong(block))] == []
+    assert [
+        (block, why) for block in list_marked_blocks(page) if (why := find_undecided(block))
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -82,29 +93,29 @@ def test_every_block_is_run_or_says_why_not(page: Path) -> None:
     ],
 )
 def test_a_block_that_nobody_decided_about_is_told(text: str, trouble: str) -> None:
-    (block,) = blocks_of(text)
-    assert wrong(block) == trouble
+    (block,) = parse_blocks(text)
+    assert find_undecided(block) == trouble
 
 
 def test_no_reason_stands_here_for_nothing() -> None:
-    used = {block.reason for page in PAGES for block in marked(page)} - {""}
+    used = {block.reason for page in PAGES for block in list_marked_blocks(page)} - {""}
     assert used == REASONS
 
 
 @every_page
 def test_a_test_that_runs_a_block_knows_its_page(page: Path) -> None:
-    for runner in {block.runner for block in marked(page)} - {""}:
+    for runner in {block.runner for block in list_marked_blocks(page)} - {""}:
         assert page.name in (ROOT / runner).read_text("utf-8")
 
 
 @every_page
 def test_every_block_of_data_can_be_read(page: Path) -> None:
-    for language, text in fenced(page):
+    for language, text in list_fenced_blocks(page):
         if language == "json":
-            assert all(part for part in _values(text))
+            assert all(part for part in _parse_values(text))
 
 
-def _values(text: str) -> list[object]:
+def _parse_values(text: str) -> list[object]:
     """One value, or one a line."""
     try:
         return [json.loads(text)]
@@ -115,24 +126,28 @@ def _values(text: str) -> list[object]:
 # --- what is run ---
 
 
-@having("sh")
-def test_every_shell_block_runs(page: Path, desk: Desk) -> None:
-    for script in to_run(page, "sh"):
-        desk.shell(script)
+@parametrize_pages("sh")
+def test_every_shell_block_runs(page: Path, desk: PageRunner) -> None:
+    for script in list_blocks_to_run(page, "sh"):
+        desk.run_shell(script)
 
 
-@having("python")
-def test_every_python_block_runs_and_prints_what_it_says(page: Path, desk: Desk) -> None:
+@parametrize_pages("python")
+def test_every_python_block_runs_and_prints_what_it_says(page: Path, desk: PageRunner) -> None:
     """The blocks of a page are one program. What a `print` is followed by, it prints."""
-    _prints(desk.python, "\n".join(to_run(page, "python")), r"print\(.*\)  # (.*)$")
+    _check_output(
+        desk.run_python, "\n".join(list_blocks_to_run(page, "python")), r"print\(.*\)  # (.*)$"
+    )
 
 
-@having("ts")
-def test_every_typescript_block_runs_and_prints_what_it_says(page: Path, desk: Desk) -> None:
-    _prints(desk.node, "\n".join(to_run(page, "ts")), r"console\.log\(.*\);  // (.*)$")
+@parametrize_pages("ts")
+def test_every_typescript_block_runs_and_prints_what_it_says(page: Path, desk: PageRunner) -> None:
+    _check_output(
+        desk.run_node, "\n".join(list_blocks_to_run(page, "ts")), r"console\.log\(.*\);  // (.*)$"
+    )
 
 
-def _prints(run: Callable[[str], str], program: str, told: str) -> None:
+def _check_output(run: Callable[[str], str], program: str, told: str) -> None:
     assert run(program).splitlines() == re.findall(told, program, re.M)
 
 
@@ -141,7 +156,7 @@ def _prints(run: Callable[[str], str], program: str, told: str) -> None:
 
 @every_page
 def test_every_shell_block_is_one_that_a_shell_can_read(page: Path) -> None:
-    for language, script in fenced(page):
+    for language, script in list_fenced_blocks(page):
         if language == "sh":
             given = ["bash", "-n", "-c", script]
             done = subprocess.run(given, text=True, capture_output=True, check=False)
@@ -150,7 +165,7 @@ def test_every_shell_block_is_one_that_a_shell_can_read(page: Path) -> None:
 
 @every_page
 def test_every_command_of_the_hub_takes_these_arguments(page: Path) -> None:
-    for language, script in fenced(page):
+    for language, script in list_fenced_blocks(page):
         for given in re.findall(r"manage\.py (.+)", script) if language == "sh" else ():
             name, *words = shlex.split(given, comments=True)
             command = load_command_class(get_commands()[name], name)

@@ -20,16 +20,16 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, find_tenant
 from notes.models import EvolutionEvent, Fact
-from tests.docs.pages import ROOT, blocks
+from tests.docs.pages import ROOT, list_blocks
 from tests.support.factories import make_member
 
 PAGES = [ROOT / "README.md", ROOT / "docs/tutorial/five-minutes.md"]
 CURL = re.compile(r"curl -s http://127\.0\.0\.1:8000(\S+) .*?-d '(.*?)'$", re.M | re.S)
 
 
-def requests(page: Path) -> list[tuple[str, dict[str, Any]]]:
+def list_curl_requests(page: Path) -> list[tuple[str, dict[str, Any]]]:
     """(path, body) of each curl command of a page, in order."""
-    found = [match for block in blocks(page, "sh") for match in CURL.findall(block)]
+    found = [match for block in list_blocks(page, "sh") for match in CURL.findall(block)]
     return [(path, json.loads(body)) for path, body in found]
 
 
@@ -45,7 +45,7 @@ def api(tenant: Tenant) -> APIClient:
 
 
 def test_what_the_readme_remembers_is_what_it_then_finds_and_answers(api: APIClient) -> None:
-    (remember, said), (find, asked), (answer, question) = requests(PAGES[0])
+    (remember, said), (find, asked), (answer, question) = list_curl_requests(PAGES[0])
     api.post(remember, {**said, "wait": True}, format="json")
     found = api.post(find, asked, format="json").json()
     assert "baker" in found["items"][0]["text"]
@@ -57,7 +57,7 @@ def test_what_the_readme_remembers_is_what_it_then_finds_and_answers(api: APICli
 def test_the_tutorial_tells_the_truth_about_last_saturday_and_repetition(
     api: APIClient, tenant: Tenant
 ) -> None:
-    path, body = next(each for each in requests(PAGES[1]) if "messages" in each[1])
+    path, body = next(each for each in list_curl_requests(PAGES[1]) if "messages" in each[1])
     first, second = (api.post(path, body, format="json").json() for _ in range(2))
     assert first["job"]["decisions"]
     assert [turn["duplicate"] for turn in second["turns"]] == [True]
@@ -88,14 +88,14 @@ def test_what_the_tutorial_puts_right_can_be_undone_and_redone(
 
 
 def test_the_first_tenant_of_a_deployment_can_be_made_as_shown(db: None) -> None:
-    shown = "\n".join(blocks(ROOT / "docs/how-to/deploy.md", "sh"))
+    shown = "\n".join(list_blocks(ROOT / "docs/how-to/deploy.md", "sh"))
     (command,) = re.findall(r"manage\.py (create_tenant .*)", shown)
     call_command(*command.split(), stdout=io.StringIO())
     assert find_tenant("example") is not None
 
 
 def test_the_line_that_shows_the_import_format_can_be_imported(tmp_path: Path) -> None:
-    (example,) = blocks(ROOT / "docs/how-to/import.md", "json")
+    (example,) = list_blocks(ROOT / "docs/how-to/import.md", "json")
     file = tmp_path / "talk.jsonl"
     file.write_text(example)
     (conversation,) = read_dialogues(file, "jsonl")
@@ -104,6 +104,6 @@ def test_the_line_that_shows_the_import_format_can_be_imported(tmp_path: Path) -
 
 
 def test_the_problem_that_the_reference_shows_is_the_one_that_is_sent(api: APIClient) -> None:
-    shown = json.loads(blocks(ROOT / "docs/reference/api.md", "json")[0])
+    shown = json.loads(list_blocks(ROOT / "docs/reference/api.md", "json")[0])
     body = {"subject": "ana", "messages": [{"content": " "}]}
     assert api.post("/api/v1/memories", body, format="json").json() == shown

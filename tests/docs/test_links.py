@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, headings, pages, prose
+from tests.docs.pages import ROOT, list_headings, list_pages, read_prose
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 ELSEWHERE = re.compile(
@@ -15,30 +15,30 @@ ELSEWHERE = re.compile(
 )
 
 
-def anchors(page: Path) -> set[str]:
+def list_anchors(page: Path) -> set[str]:
     """As GitHub makes them of headings."""
-    words = (heading.lower() for level in range(1, 5) for heading in headings(page, level))
+    words = (heading.lower() for level in range(1, 5) for heading in list_headings(page, level))
     return {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in words}
 
 
-def ids(page: Path) -> str:
+def get_page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", pages(), ids=ids)
+@pytest.mark.parametrize("page", list_pages(), ids=get_page_name)
 def test_every_relative_link_resolves(page: Path) -> None:
     broken = []
-    for link in LINK.findall(prose(page)):
+    for link in LINK.findall(read_prose(page)):
         if re.match(r"[a-z]+:", link):
             continue
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in anchors(target)):
+        if not target.exists() or (anchor and anchor not in list_anchors(target)):
             broken.append(link)
     assert broken == []
 
 
-@pytest.mark.parametrize("page", pages(), ids=ids)
+@pytest.mark.parametrize("page", list_pages(), ids=get_page_name)
 def test_no_page_names_a_place_on_somebodys_machine(page: Path) -> None:
     assert ELSEWHERE.findall(page.read_text(encoding="utf-8")) == []
 
@@ -51,7 +51,9 @@ def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> Non
         if page in reached or page.suffix != ".md":
             continue
         reached.add(page)
-        links = (link.partition("#")[0] for link in LINK.findall(prose(page)) if ":" not in link)
+        links = (
+            link.partition("#")[0] for link in LINK.findall(read_prose(page)) if ":" not in link
+        )
         ahead += [
             target for at in links if at and (target := (page.parent / at).resolve()).exists()
         ]

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from api.mcp.hub_tools import TOOLS
-from api.mcp.mem0_tools import Scoped
-from api.mcp.serving import SETS
-from tests.docs.pages import ROOT, blocks
+from api.mcp.hub_tools import HUB_TOOLS
+from api.mcp.mem0_tools import ScopedArguments
+from api.mcp.server import TOOL_SETS
+from tests.docs.pages import ROOT, list_blocks
 
 PAGE = (ROOT / "docs/reference/mcp.md").read_text(encoding="utf-8")
-EVERY = {tool.name: tool for tools in SETS.values() for tool in tools}
+EVERY = {tool.name: tool for tools in TOOL_SETS.values() for tool in tools}
 
 
 def test_every_tool_is_there_with_its_scope_and_no_other() -> None:
@@ -22,21 +22,21 @@ def test_every_tool_is_there_with_its_scope_and_no_other() -> None:
 
 
 def test_every_argument_of_the_hubs_tools_is_in_its_row() -> None:
-    for tool in TOOLS:
+    for tool in HUB_TOOLS:
         (row,) = re.findall(rf"^\| `{tool.name}` \|.*$", PAGE, re.M)
-        names = tool.shape.model_fields.keys() - {"subject"}
+        names = tool.arguments_type.model_fields.keys() - {"subject"}
         assert [name for name in sorted(names) if f"`{name}`" not in row] == []
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))
 def test_every_argument_is_on_the_page(name: str) -> None:
-    fields = EVERY[name].shape.model_fields
+    fields = EVERY[name].arguments_type.model_fields
     assert [field for field in fields if f"`{field}`" not in PAGE] == []
-    assert set(Scoped.model_fields) <= set(re.findall(r"`(\w+)`", PAGE))
+    assert set(ScopedArguments.model_fields) <= set(re.findall(r"`(\w+)`", PAGE))
 
 
 def test_the_hosts_settings_that_are_shown_are_json_with_a_way_in() -> None:
-    for shown in blocks(ROOT / "docs/how-to/mcp.md", "json"):
+    for shown in list_blocks(ROOT / "docs/how-to/mcp.md", "json"):
         (server,) = json.loads(shown)["mcpServers"].values()
         if "url" in server:
             assert server["url"].endswith("/mcp")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from api.mem0.ids import LIMITS
-from api.mem0.requests import PASSED_OVER
-from api.mem0.selecting import FIELDS
+from api.mem0.ids import ID_LIMITS
+from api.mem0.requests import IGNORED_FIELDS
+from api.mem0.select import FILTER_FIELDS
 from api.mem0.urls import urlpatterns
 from tests.docs.pages import ROOT
 
@@ -26,10 +26,12 @@ def test_every_route_is_there_with_the_scope_it_needs() -> None:
 
 
 def test_every_field_of_a_filter_and_every_id_is_there() -> None:
-    assert [name for name in (*FIELDS, *LIMITS, *PASSED_OVER) if f"`{name}`" not in PAGE] == []
+    assert [
+        name for name in (*FILTER_FIELDS, *ID_LIMITS, *IGNORED_FIELDS) if f"`{name}`" not in PAGE
+    ] == []
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    for name, limit in LIMITS.items():
+    for name, limit in ID_LIMITS.items():
         (row,) = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
         assert f"up to {limit} characters" in row

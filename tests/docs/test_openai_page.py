@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from api.openai.embeddings import MOST_INPUTS
-from api.openai.memory import OFF, report
+from api.openai.embeddings import MAX_INPUTS
+from api.openai.memory import LEARN_OFF, render_report
+from api.openai.options import DEFAULT_BUDGET, METADATA_OPTIONS, OPTION_HEADERS
 from api.openai.urls import urlpatterns
-from api.openai.wishes import DEFAULT_BUDGET, HEADERS, IN_METADATA
-from memoryhub.recall.packing import LEAST_TOKENS, MOST_TOKENS
+from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs/reference/openai.md").read_text(encoding="utf-8")
@@ -27,11 +27,15 @@ def test_every_route_is_there_with_the_scope_it_needs() -> None:
 
 
 def test_every_header_and_field_is_there() -> None:
-    fields = [*HEADERS, *(f"metadata.{name}" for name in IN_METADATA), *report(None, OFF)]
+    fields = [
+        *OPTION_HEADERS,
+        *(f"metadata.{name}" for name in METADATA_OPTIONS),
+        *render_report(None, LEARN_OFF),
+    ]
     assert [name for name in fields if f"`{name}`" not in PAGE] == []
 
 
 def test_the_limits_are_those_of_the_code() -> None:
     bounds = f"{LEAST_TOKENS} to {MOST_TOKENS:,}; {DEFAULT_BUDGET:,} unless given"
     assert bounds in PAGE
-    assert f"up to {MOST_INPUTS:,};" in PAGE
+    assert f"up to {MAX_INPUTS:,};" in PAGE

@@ -12,13 +12,13 @@ from django.core.management import BaseCommand, get_commands, load_command_class
 
 from api.urls import urlpatterns
 from memoryhub.errors import MemoryHubError
-from tests.docs.pages import ROOT, blocks, headings, prose
+from tests.docs.pages import ROOT, list_blocks, list_headings, read_prose
 
 REFERENCE = ROOT / "docs/reference"
 API = REFERENCE / "api.md"
 
 
-def section(page: Path, heading: str) -> str:
+def read_section(page: Path, heading: str) -> str:
     """The text under a second-level heading."""
     parts = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.M)
     return next(part for part in parts if part.splitlines()[0] == heading)
@@ -26,7 +26,7 @@ def section(page: Path, heading: str) -> str:
 
 def test_every_route_has_its_heading_and_path() -> None:
     for route in urlpatterns:
-        text = section(API, str(route.name))
+        text = read_section(API, str(route.name))
         if route.name != "not-found":
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(route.pattern)).replace("row_id", "id")
             assert f"/api/v1/{path}`" in text
@@ -36,12 +36,12 @@ def test_every_route_with_a_key_says_which_scope_it_needs() -> None:
     for route in urlpatterns:
         view = getattr(route.callback, "view_class", None)
         for method, scope in getattr(view, "scopes", {}).items():
-            assert f"`{method} /api/v1/" in section(API, str(route.name))
-            assert f"scope `{scope}`" in section(API, str(route.name))
+            assert f"`{method} /api/v1/" in read_section(API, str(route.name))
+            assert f"scope `{scope}`" in read_section(API, str(route.name))
 
 
 def test_every_field_of_a_request_is_described() -> None:
-    from api.serializers import (
+    from api.v1.memories.serializers import (
         AddSerializer,
         ContextSerializer,
         MessageSerializer,
@@ -54,49 +54,60 @@ def test_every_field_of_a_request_is_described() -> None:
         "context": (ContextSerializer,),
     }.items():
         for name in (field for each in serializers for field in each().fields):
-            assert f"`{name}`" in section(API, heading)
+            assert f"`{name}`" in read_section(API, heading)
 
 
 def test_every_field_of_a_search_is_described() -> None:
     from dataclasses import fields
 
-    from memoryhub.recall.context import Context
-    from memoryhub.recall.results import (
-        Arm,
-        Dropped,
+    from memoryhub.recall.context import MemoryContext
+    from memoryhub.recall.render.results import (
+        ArmRank,
+        ChannelRank,
+        DroppedMemory,
         Explanation,
-        Finding,
-        Item,
+        MemoryItem,
         RouteTaken,
         SearchResult,
-        Source,
+        TurnSource,
     )
 
-    shapes = (SearchResult, Item, Source, Explanation, RouteTaken, Finding, Arm, Dropped)
-    for heading, described in {"search": shapes, "context": (Context,)}.items():
-        text = section(API, heading)
+    shapes = (
+        SearchResult,
+        MemoryItem,
+        TurnSource,
+        Explanation,
+        RouteTaken,
+        ChannelRank,
+        ArmRank,
+        DroppedMemory,
+    )
+    for heading, described in {"search": shapes, "context": (MemoryContext,)}.items():
+        text = read_section(API, heading)
         for shape in described:
             assert [f.name for f in fields(shape) if f"`{f.name}`" not in text] == []
 
 
 def test_every_column_of_a_list_is_described() -> None:
-    shared, alone = section(API, "Single rows"), {"jobs": "job", "imports": "import"}
+    shared, alone = read_section(API, "Single rows"), {"jobs": "job", "imports": "import"}
     for route in urlpatterns:
         callback: Any = route.callback  # as_view() gives it these two attributes
         resource = getattr(callback.view_class, "resource", None)
         resource = callback.view_initkwargs.get("resource", resource)
         single = "<uuid" in str(route.pattern) or route.name == "space"
         if resource is not None and not single:
-            text = section(API, str(route.name)) + (
-                section(API, alone[route.name]) if route.name in alone else shared
+            text = read_section(API, str(route.name)) + (
+                read_section(API, alone[route.name]) if route.name in alone else shared
             )
             assert [name for name in resource.columns if f"`{name}`" not in text] == []
 
 
 def test_every_decision_is_described() -> None:
-    from notes.resolving import Op
+    from notes.facts.decide import ResolutionOp
 
-    assert [op.value for op in Op if f"| `{op.value}` |" not in section(API, "job")] == []
+    assert [
+        op.value for op in ResolutionOp if f"| `{op.value}` |" not in read_section(API, "job")
+    ] == []
 
 
 def test_problem_codes_carry_the_status_that_the_code_gives_them() -> None:
@@ -108,13 +119,13 @@ def test_problem_codes_carry_the_status_that_the_code_gives_them() -> None:
     }
     kinds: list[type[MemoryHubError]] = [InvalidInput, NotFound, TooLarge]
     assert {kind.code: kind.status for kind in kinds}.items() <= shown.items()
-    raised = _conflicts()
+    raised = _list_conflict_codes()
     assert raised
     assert raised.items() <= shown.items()
     assert set(raised.values()) == {Conflict.status}
 
 
-def _conflicts() -> dict[str, int]:
+def _list_conflict_codes() -> dict[str, int]:
     """Codes that are given to Conflict by name, anywhere in the code."""
     files = [f for part in ("api", "memoryhub", "notes") for f in (ROOT / part).rglob("*.py")]
     given = re.compile(r"raise Conflict\([^)]*?code=\"(\w+)\"", re.S)
@@ -128,7 +139,7 @@ def test_every_management_command_has_its_heading() -> None:
         if isinstance(app, str) and app.split(".")[0] in {"memoryhub", "api", "notes", "personas"}
     }
     assert ours >= {"hub", "db", "import_dialogues", "lab"}
-    described = {text for text in headings(REFERENCE / "commands.md", 2) if " " not in text}
+    described = {text for text in list_headings(REFERENCE / "commands.md", 2) if " " not in text}
     assert described == ours
 
 
@@ -145,7 +156,7 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
 def test_every_option_of_a_command_is_described() -> None:
     everywhere = options_of(BaseCommand().create_parser("manage.py", "any"))
     text = (REFERENCE / "commands.md").read_text()
-    for name in headings(REFERENCE / "commands.md", 2):
+    for name in list_headings(REFERENCE / "commands.md", 2):
         if " " not in name:
             command = load_command_class(get_commands()[name], name)
             own = options_of(command.create_parser("manage.py", name)) - everywhere
@@ -156,20 +167,20 @@ def test_every_system_check_has_its_heading() -> None:
     source = (ROOT / "memoryhub/checks.py").read_text()
     ids = set(re.findall(r'id="(memoryhub\.[EW]\d+)"', source))
     assert ids
-    assert set(headings(REFERENCE / "checks.md", 2)) == ids
+    assert set(list_headings(REFERENCE / "checks.md", 2)) == ids
 
 
 def test_every_dependency_has_a_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [name for names in project["optional-dependencies"].values() for name in names]
     names = {re.split(r"[\[<>=~]", name)[0] for name in [*project["dependencies"], *extras]}
-    table = section(ROOT / "docs/decisions.md", "What it depends on, and why")
+    table = read_section(ROOT / "docs/decisions.md", "What it depends on, and why")
     given = {name for row in re.findall(r"^\| ([^|]+) \|", table, re.M) for name in row.split(", ")}
     assert given - {"Package", "---"} == names
 
 
 def test_the_readme_shows_both_commands_first_and_make_knows_them() -> None:
-    first = blocks(ROOT / "README.md", "sh")[0]
+    first = list_blocks(ROOT / "README.md", "sh")[0]
     makefile = (ROOT / "Makefile").read_text()
     commands = re.findall(r"^make (\w+)", first, re.M)
     assert commands == ["run", "test"]
@@ -181,7 +192,7 @@ def test_every_make_target_named_in_a_page_exists() -> None:
     named = {
         target
         for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-        for target in re.findall(r"`make ([a-z]+)`", prose(page))
+        for target in re.findall(r"`make ([a-z]+)`", read_prose(page))
     }
     assert named
     assert [t for t in sorted(named) if not re.search(rf"^{t}:", makefile, re.M)] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, headings
+from tests.docs.pages import ROOT, list_headings
 
 CODE = ("memoryhub", "api", "notes", "personas", "benchmarks")
 # Django's own; the project sets it and offers no other value.
@@ -16,15 +16,15 @@ _NOT_OURS = {"DJANGO_SETTINGS_MODULE"}
 _READERS = {"text", "integer", "number", "flag", "choice", "names", "path", "parsed"}
 
 
-def read_in(source: str) -> Iterator[str]:
+def list_variables_read(source: str) -> Iterator[str]:
     """Names given to `env.…` readers, `os.environ` in any form, and `os.getenv`."""
     for node in ast.walk(ast.parse(source)):
-        name = _called(node) or _indexed(node)
+        name = _find_called_name(node) or _find_indexed_name(node)
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             yield name.value
 
 
-def _called(node: ast.AST) -> ast.expr | None:
+def _find_called_name(node: ast.AST) -> ast.expr | None:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
         return None
     owner, method = ast.unparse(node.func.value), node.func.attr
@@ -33,7 +33,7 @@ def _called(node: ast.AST) -> ast.expr | None:
     return node.args[0] if by_env or by_os else None
 
 
-def _indexed(node: ast.AST) -> ast.expr | None:
+def _find_indexed_name(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("environ"):
         return node.slice
     if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]).endswith("environ"):
@@ -41,17 +41,17 @@ def _indexed(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def read_by_the_code() -> set[str]:
+def list_code_variables() -> set[str]:
     files = [ROOT / "manage.py", *(f for part in CODE for f in (ROOT / part).rglob("*.py"))]
-    return {name for file in files for name in read_in(file.read_text())} - _NOT_OURS
+    return {name for file in files for name in list_variables_read(file.read_text())} - _NOT_OURS
 
 
-def described() -> set[str]:
-    return set(headings(ROOT / "docs/reference/settings.md", level=3))
+def list_described_variables() -> set[str]:
+    return set(list_headings(ROOT / "docs/reference/settings.md", level=3))
 
 
 def test_every_variable_has_its_heading_and_no_heading_is_stale() -> None:
-    assert described() == read_by_the_code()
+    assert list_described_variables() == list_code_variables()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_every_variable_has_its_heading_and_no_heading_is_stale() -> None:
     ],
 )
 def test_the_collector_sees_every_way_to_read_a_variable(source: str) -> None:
-    assert list(read_in(source)) == ["A"]
+    assert list(list_variables_read(source)) == ["A"]
 
 
 def test_production_is_given_only_variables_that_exist() -> None:
@@ -75,5 +75,5 @@ def test_production_is_given_only_variables_that_exist() -> None:
     given = {line.split(":")[0].strip() for line in compose.splitlines() if ": " in line}
     ours = {name for name in given if name.startswith(("MEMORYHUB_", "OPENAI_", "DATABASE_"))}
     made_by_compose = {"MEMORYHUB_OWNER_PASSWORD", "MEMORYHUB_APP_PASSWORD"}
-    assert ours - made_by_compose <= read_by_the_code()
+    assert ours - made_by_compose <= list_code_variables()
     assert "DATABASE_URL" in ours

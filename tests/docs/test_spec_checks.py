@@ -11,7 +11,7 @@ from tests.docs.pages import ROOT
 CHECKS = {"MB": 10, "MG": 10, "AM": 11, "M": 11, "GR": 9, "AA": 11, "MO": 15, "X": 16, "E": 32}
 
 
-def named() -> set[str]:
+def list_named_checks() -> set[str]:
     """The ids in the names of the project's test functions."""
     found: set[str] = set()
     for file in (ROOT / "tests").rglob("test_*.py"):
@@ -22,7 +22,7 @@ def named() -> set[str]:
 
 def test_every_check_of_the_memory_model_has_a_test() -> None:
     wanted = {f"{letters}{n}" for letters, most in CHECKS.items() for n in range(1, most + 1)}
-    assert wanted - named() == set()
+    assert wanted - list_named_checks() == set()
 
 
 def test_no_two_test_modules_have_one_name() -> None:

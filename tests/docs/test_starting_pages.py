@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-from tests.docs.pages import ROOT, blocks
-from tests.support.processes import free_port, redis, wait_until
+from tests.docs.pages import ROOT, list_blocks
+from tests.support.processes import find_free_port, run_redis, wait_until
 
 MAKE = """#!/bin/sh
 [ "$*" = run ] || exit 2
@@ -40,25 +40,25 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture
 def broker(folder: Path) -> Iterator[int]:
-    port = free_port()
-    with redis(port, folder):
+    port = find_free_port()
+    with run_redis(port, folder):
         yield port
 
 
 @pytest.mark.parametrize("page", [MODEL, PROXY], ids=lambda page: page.stem)
 def test_a_hub_starts_with_a_model_named_as_the_page_does(page: Path, folder: Path) -> None:
-    (block,) = (each for each in blocks(page, "sh") if "make run" in each)
-    started(block, folder)
+    (block,) = (each for each in list_blocks(page, "sh") if "make run" in each)
+    run_until_ready(block, folder)
 
 
 def test_a_hub_starts_with_redis_as_the_page_does(folder: Path, broker: int) -> None:
-    (block,) = (each for each in blocks(REDIS, "sh") if "make run" in each)
-    started(block.replace(":6379", f":{broker}"), folder)
+    (block,) = (each for each in list_blocks(REDIS, "sh") if "make run" in each)
+    run_until_ready(block.replace(":6379", f":{broker}"), folder)
 
 
-def started(block: str, folder: Path) -> None:
+def run_until_ready(block: str, folder: Path) -> None:
     """Runs the block until the hub answers, and stops it as Ctrl-C does."""
-    port, log = free_port(), folder / "log"
+    port, log = find_free_port(), folder / "log"
     make = folder / "make"
     make.write_text(MAKE.format(python=sys.executable))
     make.chmod(0o755)

@@ -16,7 +16,7 @@ from memoryhub.tenants.models import Membership, Tenant
 from tests.support.factories import make_member, make_tenant
 
 CHROMIUM = Path(os.environ.get("MEMORYHUB_CHROMIUM", "/usr/bin/chromium"))
-FLAGS = (
+CHROMIUM_FLAGS = (
     "--no-sandbox",
     # WebGL without a graphics card, for the link graph.
     "--use-angle=swiftshader",
@@ -36,7 +36,7 @@ def chromium() -> Iterator[Browser]:
     # playwright runs an event loop in this thread, where Django would refuse its ORM.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=CHROMIUM_FLAGS)
         yield browser
         browser.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
@@ -60,16 +60,16 @@ class Visitor:
         page.get_by_label("Password").fill("correct horse")
         page.get_by_role("button", name="Sign in").click()
 
-    def watch(self) -> None:
-        self.page.on("request", self._asked)
-        self.page.on("console", self._said)
+    def watch_page(self) -> None:
+        self.page.on("request", self._note_request)
+        self.page.on("console", self._note_console_message)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
 
-    def _asked(self, request: Request) -> None:
+    def _note_request(self, request: Request) -> None:
         if not request.url.startswith((self.base, "data:")):
             self.troubles.append(f"request to {request.url}")
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _note_console_message(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.troubles.append(message.text)
 
@@ -77,7 +77,9 @@ class Visitor:
 @pytest.fixture(autouse=True)
 def unrung(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker listens: tests run the jobs themselves, at the moment they choose."""
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda tenant_id, space_id: None)
+    monkeypatch.setattr(
+        "memoryhub.pipeline.ingest.services.ring_worker", lambda tenant_id, space_id: None
+    )
 
 
 @pytest.fixture
@@ -99,7 +101,7 @@ def visitor(
     context = chromium.new_context(viewport={"width": width, "height": 844})
     context.set_default_timeout(15_000)
     found = Visitor(context.new_page(), live_server.url)
-    found.watch()
+    found.watch_page()
     found.sign_in(person.username)
     yield found
     context.close()

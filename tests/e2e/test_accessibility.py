@@ -21,8 +21,8 @@ from memoryhub.console.urls import urlpatterns
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World, make_world
-from tests.console.test_access import DECIDED, address
+from tests.console.conftest import ConsoleWorld, make_world
+from tests.console.test_access import DECIDED, build_address
 from tests.e2e.conftest import Visitor
 from tests.e2e.test_console import LABELLED
 from tests.support.factories import make_trait
@@ -66,16 +66,18 @@ STATES = (
 )
 
 
-def addresses(world: World) -> Iterator[str]:
+def list_addresses(world: ConsoleWorld) -> Iterator[str]:
     shown = {str(pattern.name): pattern for pattern in urlpatterns}
     pages = {
-        name: address(shown[name], world.ids()) for name, (_, m) in DECIDED.items() if m == "get"
+        name: build_address(shown[name], world.collect_ids())
+        for name, (_, m) in DECIDED.items()
+        if m == "get"
     }
     yield from (where for name, where in pages.items() if name not in PARTS)
     yield from (pages[name] + query for name, query in STATES)
 
 
-def findings(page: Page) -> list[str]:
+def list_findings(page: Page) -> list[str]:
     """What is serious or critical on the page as it stands, in all schemes; ends in the first."""
     page.evaluate(AXE.read_text())
     found = []
@@ -87,7 +89,7 @@ def findings(page: Page) -> list[str]:
 
 
 @pytest.fixture
-def world(tenant: Tenant, visitor: Visitor) -> World:
+def world(tenant: Tenant, visitor: Visitor) -> ConsoleWorld:
     """In the visitor's own tenant; as an operator, to whom nothing is closed."""
     User.objects.update(is_superuser=True)
     return make_world("Hive", tenant)
@@ -95,15 +97,15 @@ def world(tenant: Tenant, visitor: Visitor) -> World:
 
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_every_page_can_be_used_by_everybody(
-    visitor: Visitor, world: World, subtests: pytest.Subtests
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
 ) -> None:
     page = visitor.page
-    for where in addresses(world):
+    for where in list_addresses(world):
         with subtests.test(where):
             answer = page.goto(visitor.base + where)
             assert answer is not None
             assert answer.ok
-            found = findings(page)
+            found = list_findings(page)
             assert not found, "\n".join(found)
 
 
@@ -111,22 +113,22 @@ def test_every_page_can_be_used_by_everybody(
 def test_signing_in_can_be_done_by_everybody(visitor: Visitor) -> None:
     visitor.page.context.clear_cookies()
     visitor.open("sign-in")
-    found = findings(visitor.page)
+    found = list_findings(visitor.page)
     assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_a_persons_own_page_can_be_used_by_everybody(
-    visitor: Visitor, world: World, subtests: pytest.Subtests
+    visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests
 ) -> None:
     page, now = visitor.page, timezone.now()
     with tenant_scope(world.tenant.id):
         make_trait(world.space, "openness", "high", world.turn)
     page.context.clear_cookies()
     visitor.open("me-open")
-    found = findings(page)
+    found = list_findings(page)
     assert not found, "\n".join(found)
-    _, token = person_links.create(world.space, "ida", now, now + timedelta(days=1))
+    _, token = person_links.create_person_link(world.space, "ida", now, now + timedelta(days=1))
     page.goto(f"{visitor.base}{reverse('me-open')}#{token}")
     page.wait_for_url(f"{visitor.base}{reverse('me')}")
     memory = [reverse(name, args=[world.fact.id]) for name in ("me-memory", "me-memory-erase")]
@@ -134,6 +136,6 @@ def test_a_persons_own_page_can_be_used_by_everybody(
     for where in (*rest, *memory):
         with subtests.test(where):
             page.goto(visitor.base + where)
-            found = findings(page)
+            found = list_findings(page)
             assert not found, "\n".join(found)
             assert page.evaluate(LABELLED) == []

@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from memoryhub.pipeline.services import run_space
+from memoryhub.pipeline.ingest.services import run_space
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World, make_world
-from tests.console.test_pages import QUERIES, where
+from tests.console.conftest import ConsoleWorld, make_world
+from tests.console.test_pages import QUERIES, build_address
 from tests.e2e.conftest import Visitor
 from tests.support.factories import make_fact, make_space, make_turns
 
@@ -29,12 +29,12 @@ CUT = """() => [...document.querySelectorAll(".places li span")]
 
 
 @pytest.fixture
-def world(tenant: Tenant) -> World:
+def world(tenant: Tenant) -> ConsoleWorld:
     """In the visitor's own tenant, so that they see it."""
     return make_world("Hive", tenant)
 
 
-def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: World) -> None:
+def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.page
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Spaces").click()
@@ -74,11 +74,11 @@ def test_a_refused_message_stays_in_the_field(visitor: Visitor, tenant: Tenant) 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_page_fits_and_can_be_used_without_seeing(
-    visitor: Visitor, world: World, width: int, name: str
+    visitor: Visitor, world: ConsoleWorld, width: int, name: str
 ) -> None:
     fill_with_long_words(world)
     page = visitor.page
-    page.goto(visitor.base + where(world, name))
+    page.goto(visitor.base + build_address(world, name))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for landmark in ("banner", "navigation", "main"):
         expect(page.get_by_role(landmark).first).to_be_visible()
@@ -87,14 +87,14 @@ def test_every_page_fits_and_can_be_used_without_seeing(
     assert page.evaluate(TWICE) == []
 
 
-def fill_with_long_words(world: World) -> None:
+def fill_with_long_words(world: ConsoleWorld) -> None:
     with tenant_scope(world.tenant.id):
         turn, *_ = make_turns(world.space, "bees" * 60)
         make_fact(world.space, "bees" * 60, turn, owner="beekeeper" * 9)
         make_space(world.tenant, "subject" * 20)
 
 
-def test_the_skip_link_is_the_first_stop(visitor: Visitor, world: World) -> None:
+def test_the_skip_link_is_the_first_stop(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("overview")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -110,7 +110,7 @@ def test_the_theme_is_kept(visitor: Visitor) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_the_slash_key_finds(visitor: Visitor, world: World) -> None:
+def test_the_slash_key_finds(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("jobs")
     page.keyboard.press("/")
     page.keyboard.type("bees")
@@ -118,14 +118,14 @@ def test_the_slash_key_finds(visitor: Visitor, world: World) -> None:
     expect(page.get_by_role("link", name="I keep bees in Ghent")).to_be_visible()
 
 
-def test_choosing_a_filter_applies_it(visitor: Visitor, world: World) -> None:
+def test_choosing_a_filter_applies_it(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-facts", world.space.id)
     page.get_by_role("combobox", name="Show").select_option("withdrawn")
     page.wait_for_url("**status=withdrawn**")
     expect(page.get_by_text("Nothing matches")).to_be_visible()
 
 
-def test_the_jobs_page_follows_the_work(visitor: Visitor, world: World) -> None:
+def test_the_jobs_page_follows_the_work(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("jobs")
     row = page.locator("tbody tr", has_text="Given up")
     row.first.get_by_role("button", name="Retry").click()
@@ -142,7 +142,7 @@ def test_a_space_that_is_gone_looks_like_the_rest(visitor: Visitor) -> None:
     visitor.troubles = [t for t in visitor.troubles if "404" not in t]
 
 
-def test_space_names_stay_within_their_tenant(visitor: Visitor, world: World) -> None:
+def test_space_names_stay_within_their_tenant(visitor: Visitor, world: ConsoleWorld) -> None:
     other = make_world("Orchard")
     page = visitor.open("spaces")
     expect(page.get_by_text(other.space.subject)).to_have_count(0)
@@ -176,7 +176,9 @@ def test_a_narrow_screen_reaches_every_place(visitor: Visitor, width: int) -> No
     expect(more).to_have_class("here")
 
 
-def test_plots_are_drawn_under_the_content_security_policy(visitor: Visitor, world: World) -> None:
+def test_plots_are_drawn_under_the_content_security_policy(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
     """Whatever the browser refuses is a trouble, which fails the test."""
     page = visitor.page
     page.set_viewport_size({"width": page.viewport_size["width"], "height": 300})  # type: ignore[index]  # it has one

@@ -17,9 +17,9 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Proposal, ReviewRule
 from personas.models import Trait
-from tests.console.conftest import World, make_world
-from tests.console.test_inbox import conflict
-from tests.console.test_quality_pages import pair
+from tests.console.conftest import ConsoleWorld, make_world
+from tests.console.test_inbox import make_conflict
+from tests.console.test_quality_pages import make_duplicate_pair
 from tests.e2e.conftest import Visitor
 from tests.support.factories import make_trait
 
@@ -32,60 +32,60 @@ def width() -> int:
 
 
 @pytest.fixture
-def world(tenant: Tenant) -> World:
+def world(tenant: Tenant) -> ConsoleWorld:
     """With an inbox of three conflicts, the third of them on top, and nothing else in it."""
     found = make_world("Hive", tenant)
     with tenant_scope(tenant.id):
         Proposal.objects.all().delete()
         ReviewRule.objects.all().delete()
     for number in range(3):
-        conflict(found, number, created_at=timezone.now() + timedelta(seconds=number))
+        make_conflict(found, number, created_at=timezone.now() + timedelta(seconds=number))
     return found
 
 
-def waiting(world: World) -> int:
+def count_open_proposals(world: ConsoleWorld) -> int:
     with tenant_scope(world.tenant.id):
         return int(Proposal.objects.filter(state="open").count())
 
 
-def status(world: World, words: str) -> str:
+def get_status(world: ConsoleWorld, words: str) -> str:
     """Of the fact with these words."""
     with tenant_scope(world.tenant.id):
         return str(Fact.objects.get(text=words).status)
 
 
-def here(page: Page, number: int) -> None:
+def expect_focus(page: Page, number: int) -> None:
     """The case of this number has the focus."""
     expect(page.locator("[data-case]:focus")).to_contain_text(f"Nora lives in Rome, {number}.")
 
 
-def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: World) -> None:
+def test_the_inbox_is_gone_through_by_keyboard(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("review")
     page.keyboard.press("j")
-    here(page, 2)
+    expect_focus(page, 2)
     page.keyboard.press("j")
-    here(page, 1)
+    expect_focus(page, 1)
     page.keyboard.press("k")
-    here(page, 2)
+    expect_focus(page, 2)
     page.keyboard.press("r")
     expect(page.locator("[data-case]")).to_have_count(2)
-    assert status(world, "Nora lives in Rome, 2.") == "retracted"
-    here(page, 1)  # what took its place
+    assert get_status(world, "Nora lives in Rome, 2.") == "retracted"
+    expect_focus(page, 1)  # what took its place
     page.keyboard.press("a")
     expect(page.locator("[data-case]")).to_have_count(1)
-    assert status(world, "Nora lives in Porto, 1.") == "superseded"
-    here(page, 0)
+    assert get_status(world, "Nora lives in Porto, 1.") == "superseded"
+    expect_focus(page, 0)
     page.keyboard.press("u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
     expect(page.locator("[data-case]")).to_have_count(2)
-    assert status(world, "Nora lives in Porto, 1.") == "active"
+    assert get_status(world, "Nora lives in Porto, 1.") == "active"
     page.keyboard.press("j")
     page.keyboard.press("2")  # keep both, by its number
     expect(page.locator("[data-case]")).to_have_count(1)
-    assert status(world, "Nora lives in Rome, 1.") == "active"
+    assert get_status(world, "Nora lives in Rome, 1.") == "active"
 
 
-def test_a_case_is_reworded_by_keyboard(visitor: Visitor, world: World) -> None:
+def test_a_case_is_reworded_by_keyboard(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("review")
     page.keyboard.press("j")
     page.keyboard.press("e")
@@ -99,7 +99,7 @@ def test_a_case_is_reworded_by_keyboard(visitor: Visitor, world: World) -> None:
 
 
 def test_many_are_chosen_by_keyboard_answered_and_taken_back(
-    visitor: Visitor, world: World
+    visitor: Visitor, world: ConsoleWorld
 ) -> None:
     page = visitor.open("review")
     for key in "jxjx":
@@ -111,14 +111,14 @@ def test_many_are_chosen_by_keyboard_answered_and_taken_back(
     bulk = page.get_by_role("form", name="Answer what is chosen")
     bulk.get_by_role("button", name="Reject").click()
     expect(page.get_by_role("heading", name="Rejected: 3 of 3")).to_be_visible()
-    assert waiting(world) == 0
+    assert count_open_proposals(world) == 0
     page.get_by_role("button", name="Take all of them back").click()
     expect(page.get_by_role("heading", name="Taken back: 3 of 3")).to_be_visible()
-    assert waiting(world) == 3
+    assert count_open_proposals(world) == 3
 
 
 def test_a_rule_answers_what_is_like_the_case_it_was_made_from(
-    visitor: Visitor, world: World
+    visitor: Visitor, world: ConsoleWorld
 ) -> None:
     page = visitor.open("review")
     page.get_by_role("link", name="Make a rule").first.click()
@@ -127,7 +127,7 @@ def test_a_rule_answers_what_is_like_the_case_it_was_made_from(
     page.get_by_label("Also answer the open cases that it covers").check()
     page.get_by_role("button", name="Make the rule").click()
     expect(page.get_by_text("Open cases answered by it: 3.")).to_be_visible()
-    assert status(world, "Nora lives in Rome, 0.") == "retracted"
+    assert get_status(world, "Nora lives in Rome, 0.") == "retracted"
     visitor.open("review")
     expect(page.get_by_text("Nothing to decide")).to_be_visible()
     visitor.open("review-rules")
@@ -136,9 +136,9 @@ def test_a_rule_answers_what_is_like_the_case_it_was_made_from(
 
 
 def test_a_pair_of_the_quality_centre_is_merged_and_a_fact_retired_both_taken_back(
-    visitor: Visitor, world: World
+    visitor: Visitor, world: ConsoleWorld
 ) -> None:
-    older, newer = pair(world)
+    older, newer = make_duplicate_pair(world)
 
     def held() -> int:
         with tenant_scope(world.tenant.id):
@@ -159,7 +159,9 @@ def test_a_pair_of_the_quality_centre_is_merged_and_a_fact_retired_both_taken_ba
         assert held() == 2
 
 
-def test_a_question_of_the_playground_is_copied_as_a_call(visitor: Visitor, world: World) -> None:
+def test_a_question_of_the_playground_is_copied_as_a_call(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
     page = visitor.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor.open("space-search", world.space.id)
@@ -184,7 +186,7 @@ def test_a_question_of_the_playground_is_copied_as_a_call(visitor: Visitor, worl
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
-    visitor: Visitor, world: World, width: int
+    visitor: Visitor, world: ConsoleWorld, width: int
 ) -> None:
     with tenant_scope(world.tenant.id):
         make_trait(world.space, "openness", "high", world.turn)
@@ -196,7 +198,7 @@ def test_a_person_takes_back_what_is_thought_of_them_and_that_too(
 
     now, page = timezone.now(), visitor.page
     page.context.clear_cookies()
-    _, token = person_links.create(world.space, "ida", now, now + timedelta(days=1))
+    _, token = person_links.create_person_link(world.space, "ida", now, now + timedelta(days=1))
     page.goto(f"{visitor.base}/me/open#{token}")
     page.get_by_role("link", name="About you").click()
     expect(page.locator("#trait-openness")).to_contain_text("curious about the new")

@@ -5,15 +5,17 @@ from __future__ import annotations
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.console.conftest import World
+from tests.console.conftest import ConsoleWorld
 from tests.e2e.conftest import Visitor
-from tests.e2e.test_accessibility import findings
+from tests.e2e.test_accessibility import list_findings
 from tests.e2e.test_console import world
 
-__all__ = ["world"]  # a fixture
+__all__ = [
+    "world",
+]  # a fixture
 
 
-def test_control_k_goes_anywhere_by_name(visitor: Visitor, world: World) -> None:
+def test_control_k_goes_anywhere_by_name(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-facts", world.space.id)
     page.keyboard.press("Control+k")
     page.keyboard.type("webh")
@@ -22,13 +24,13 @@ def test_control_k_goes_anywhere_by_name(visitor: Visitor, world: World) -> None
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog", name="Commands")).to_be_visible()
     expect(page.get_by_role("dialog").get_by_role("link", name="Webhooks")).to_have_count(1)
-    assert not findings(page)
+    assert not list_findings(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Commands")).to_be_hidden()
 
 
 def test_control_k_offers_the_page_s_own_tabs_first_and_a_search_last(
-    visitor: Visitor, world: World
+    visitor: Visitor, world: ConsoleWorld
 ) -> None:
     page = visitor.open("space-facts", world.space.id)
     page.keyboard.press("Control+k")

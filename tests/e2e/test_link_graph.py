@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.graph import fill
+from benchmarks.graph import fill_graph_space
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Relation
-from tests.console.conftest import World, make_world
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.e2e.conftest import Visitor
 from tests.support.factories import make_entity, make_link, make_note, make_space
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def world(tenant: Tenant) -> World:
+def world(tenant: Tenant) -> ConsoleWorld:
     made = make_world("Hive", tenant)
     with tenant_scope(tenant.id):
         nora, town = make_entity(made.space, "Nora"), make_entity(made.space, "Ghent town")
@@ -30,7 +30,7 @@ def world(tenant: Tenant) -> World:
     return made
 
 
-def drawn(page: Page, nodes: int) -> None:
+def wait_until_drawn(page: Page, nodes: int) -> None:
     """Until the picture stands and the worker has done."""
     graph = page.locator("#graph")
     expect(graph).to_have_attribute("data-nodes", str(nodes))
@@ -39,14 +39,16 @@ def drawn(page: Page, nodes: int) -> None:
     expect(graph.locator("canvas.sigma-nodes")).to_be_visible()
 
 
-def state(page: Page, words: str) -> None:
+def expect_state(page: Page, words: str) -> None:
     expect(page.locator(".graph-state")).to_have_text(words)
 
 
-def test_the_graph_is_drawn_and_a_memory_opens_beside_it(visitor: Visitor, world: World) -> None:
+def test_the_graph_is_drawn_and_a_memory_opens_beside_it(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
     page = visitor.open("space-graph", world.space.id)
-    drawn(page, 13)
-    state(page, "13 memories and 11 links")
+    wait_until_drawn(page, 13)
+    expect_state(page, "13 memories and 11 links")
     canvas = page.locator(".graph-canvas")
     canvas.focus()
     page.keyboard.press("ArrowRight")
@@ -67,10 +69,10 @@ PLACE = """async id => { for (const _ of [1, 2]) await new Promise(requestAnimat
   return sigma.graphToViewport(graph.getNodeAttributes(id)) }"""
 
 
-def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: World) -> None:
+def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
     page.goto(f"{page.url}?around={world.note.id}")
-    drawn(page, 9)
+    wait_until_drawn(page, 9)
     place = page.evaluate(PLACE, str(world.note.id))
     page.locator(".graph-canvas").click(position=place)
     panel = page.get_by_label("The memory chosen")
@@ -78,7 +80,7 @@ def test_a_click_on_a_memory_opens_it(visitor: Visitor, world: World) -> None:
     assert f"node={world.note.id}" in page.url
 
 
-def unfold(page: Page) -> None:
+def unfold_filters(page: Page) -> None:
     """Filters are folded away where there is little room."""
     summary = page.get_by_text("What is shown")
     if summary.is_visible():
@@ -88,7 +90,7 @@ def unfold(page: Page) -> None:
 
 
 def test_filters_are_folded_where_there_is_little_room(
-    visitor: Visitor, world: World, width: int
+    visitor: Visitor, world: ConsoleWorld, width: int
 ) -> None:
     page = visitor.open("space-graph", world.space.id)
     entities = page.get_by_label("Entities")
@@ -97,61 +99,61 @@ def test_filters_are_folded_where_there_is_little_room(
     expect(entities).to_be_visible()
 
 
-def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: World) -> None:
+def test_filters_change_the_picture_and_the_address(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    drawn(page, 13)
+    wait_until_drawn(page, 13)
     page.get_by_label("Words of a memory").fill("hive")
-    state(page, "8 memories found and 11 links")
+    expect_state(page, "8 memories found and 11 links")
     page.get_by_label("Words of a memory").fill("")
-    unfold(page)
+    unfold_filters(page)
     page.get_by_label("Entities").uncheck()
-    state(page, "10 memories and 8 links")
+    expect_state(page, "10 memories and 8 links")
     page.get_by_label("Relations").uncheck()
-    state(page, "10 memories and 8 links")
+    expect_state(page, "10 memories and 8 links")
     page.get_by_label("Links of at least").fill("0.5")
-    state(page, "10 memories and 3 links")
+    expect_state(page, "10 memories and 3 links")
     for part in ("kind=note", "kind=fact", "weight=0.5", "link=mentions"):
         assert part in page.url
     assert "kind=entity" not in page.url
     page.reload()
-    state(page, "10 memories and 3 links")
-    unfold(page)
+    expect_state(page, "10 memories and 3 links")
+    unfold_filters(page)
     page.get_by_label("Colour by").select_option("cluster")
     page.wait_for_url("**colour=cluster**")
 
 
-def test_around_a_memory_and_back(visitor: Visitor, world: World) -> None:
+def test_around_a_memory_and_back(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
     page.goto(f"{page.url}?node={world.note.id}")
     page.get_by_role("link", name="Only what is around it").click()
-    drawn(page, 9)
+    wait_until_drawn(page, 9)
     page.get_by_role("link", name="Show the whole space").click()
-    drawn(page, 13)
+    wait_until_drawn(page, 13)
 
 
-def test_the_same_is_a_table(visitor: Visitor, world: World) -> None:
+def test_the_same_is_a_table(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    drawn(page, 13)
+    wait_until_drawn(page, 13)
     page.get_by_role("link", name="Memories as a table").click()
     expect(page.get_by_text("1 to 13 of 13")).to_be_visible()
     page.get_by_role("link", name="Links as a table").click()
     expect(page.get_by_text("1 to 11 of 11")).to_be_visible()
 
 
-def test_a_failure_is_said_and_can_be_tried_again(visitor: Visitor, world: World) -> None:
+def test_a_failure_is_said_and_can_be_tried_again(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.page
     page.route("**/graph/data.json**", lambda route: route.abort())
     visitor.open("space-graph", world.space.id)
     expect(page.get_by_role("heading", name="could not be drawn")).to_be_visible()
     page.unroute("**/graph/data.json**")
     page.get_by_role("button", name="Try again").click()
-    drawn(page, 13)
+    wait_until_drawn(page, 13)
     visitor.troubles = [each for each in visitor.troubles if "ERR_FAILED" not in each]
 
 
-def test_places_are_kept(visitor: Visitor, world: World) -> None:
+def test_places_are_kept(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-graph", world.space.id)
-    drawn(page, 13)
+    wait_until_drawn(page, 13)
     expect(page.locator("#graph")).to_have_attribute("data-settled", "yes")
     page.reload()
     expect(page.locator("#graph")).to_have_attribute("data-drawn", "yes")
@@ -173,7 +175,7 @@ def test_five_thousand_memories_are_drawn_with_their_links(
 ) -> None:
     with tenant_scope(tenant.id):
         space = make_space(tenant, "large")
-        fill(space, memories=5000, links=10_000)
+        fill_graph_space(space, memories=5000, links=10_000)
     page = visitor.open("space-graph", space.id)
     graph = page.locator("#graph")
     expect(graph).to_have_attribute("data-drawn", "yes", timeout=60_000)
@@ -189,11 +191,13 @@ def test_five_thousand_memories_are_drawn_with_their_links(
     assert page.evaluate(f"{data}.map((each) => each.initiatorType)") == ["link"]
 
 
-def test_the_map_is_drawn_and_a_point_opens_beside_it(visitor: Visitor, world: World) -> None:
+def test_the_map_is_drawn_and_a_point_opens_beside_it(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
     page = visitor.open("space-map", world.space.id)
-    drawn(page, 2)
-    state(page, "2 memories")
-    unfold(page)
+    wait_until_drawn(page, 2)
+    expect_state(page, "2 memories")
+    unfold_filters(page)
     page.get_by_label("Colour by").select_option("tag")
     expect(page.get_by_label("Colours")).to_contain_text("hobby")
     page.locator(".graph-canvas").focus()

@@ -10,16 +10,16 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from tests.console.conftest import World, make_world
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.e2e.conftest import Visitor
-from tests.e2e.test_accessibility import findings
+from tests.e2e.test_accessibility import list_findings
 from tests.support.factories import MAY, make_fact
 
 pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def world(tenant: Tenant) -> World:
+def world(tenant: Tenant) -> ConsoleWorld:
     """With a fact that was not so yet when the first words were said."""
     found = make_world("Hive", tenant)
     with tenant_scope(tenant.id):
@@ -27,7 +27,9 @@ def world(tenant: Tenant) -> World:
     return found
 
 
-def test_the_slider_moves_by_keyboard_and_keeps_the_focus(visitor: Visitor, world: World) -> None:
+def test_the_slider_moves_by_keyboard_and_keeps_the_focus(
+    visitor: Visitor, world: ConsoleWorld
+) -> None:
     page = visitor.open("space-facts", world.space.id)
     page.locator(".moment select").select_option("now")
     expect(page).to_have_url(re.compile("known=now"))
@@ -45,7 +47,7 @@ def test_the_slider_moves_by_keyboard_and_keeps_the_focus(visitor: Visitor, worl
 
 
 def test_a_memory_opens_beside_the_timeline_and_keeps_the_place(
-    visitor: Visitor, world: World, width: int
+    visitor: Visitor, world: ConsoleWorld, width: int
 ) -> None:
     page = visitor.open("space-timeline", world.space.id)
     mark = page.locator(".made").get_by_role("link", name="I keep bees in Ghent")
@@ -59,7 +61,7 @@ def test_a_memory_opens_beside_the_timeline_and_keeps_the_place(
     expect(beside.get_by_role("heading", name="I keep bees in Ghent")).to_be_visible()
     expect(beside.locator("mark")).to_have_text("I keep bees in Ghent")
     assert page.url == timeline
-    assert findings(page) == []
+    assert list_findings(page) == []
     page.keyboard.press("Escape")
     expect(beside).to_be_hidden()
     expect(mark).to_be_focused()
@@ -78,7 +80,7 @@ def click_unanswered(page: Page, mark: Locator) -> list[Route]:
     return asked
 
 
-def answer(page: Page, asked: list[Route]) -> None:
+def answer_requests(page: Page, asked: list[Route]) -> None:
     """And until the page's script has had its turn: it is told of a later answer later."""
     with page.expect_event("requestfinished"):
         asked.pop().continue_()
@@ -86,22 +88,22 @@ def answer(page: Page, asked: list[Route]) -> None:
 
 
 @pytest.mark.parametrize("width", [1280])
-def test_of_two_quick_clicks_the_last_one_opens(visitor: Visitor, world: World) -> None:
+def test_of_two_quick_clicks_the_last_one_opens(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-timeline", world.space.id)
     made = page.locator(".made")
     asked = click_unanswered(page, made.get_by_role("link", name="I keep bees in Ghent"))
     made.get_by_role("link", name="Keeping bees").first.click()
     beside = page.get_by_role("complementary", name="The memory")
     expect(beside.get_by_role("heading", level=2)).to_have_text("Keeping bees")
-    answer(page, asked)
+    answer_requests(page, asked)
     expect(beside.get_by_role("heading", level=2)).to_have_text("Keeping bees")
 
 
 @pytest.mark.parametrize("width", [1280])
-def test_what_was_closed_before_it_came_stays_closed(visitor: Visitor, world: World) -> None:
+def test_what_was_closed_before_it_came_stays_closed(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("space-timeline", world.space.id)
     mark = page.locator(".made").get_by_role("link", name="I keep bees in Ghent")
     asked = click_unanswered(page, mark)
     page.keyboard.press("Escape")
-    answer(page, asked)
+    answer_requests(page, asked)
     expect(page.get_by_role("complementary", name="The memory")).to_be_hidden()

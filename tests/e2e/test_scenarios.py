@@ -13,7 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.pipeline.services import IngestRequest, ingest, run_space
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Membership, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -34,24 +34,24 @@ def ana(tenant: Tenant) -> Space:
     """Somebody who has said, and been read, that she lives in Lisbon."""
     with tenant_scope(tenant.id):
         space = make_space(tenant, "Ana")
-    tell(space, "I live in Lisbon.")
+    add_turn(space, "I live in Lisbon.")
     return space
 
 
-def tell(space: Space, words: str) -> None:
+def add_turn(space: Space, words: str) -> None:
     message = Message("user", words, "Ana")
-    ingest(space.tenant_id, IngestRequest(space.subject, [message]))
+    ingest_messages(space.tenant_id, IngestRequest(space.subject, [message]))
     run_space(space.tenant_id, space.id)
 
 
-def home_of(space: Space) -> Fact:
+def get_home_fact(space: Space) -> Fact:
     with tenant_scope(space.tenant_id):
         held = Fact.objects.filter(space=space, predicate_key="lives_in", retired_at=None)
         return held.get(valid_to=None, status="active")
 
 
-def correct(visitor: Visitor, space: Space, words: str) -> None:
-    page = visitor.open("space-fact", space.id, home_of(space).id)
+def correct_fact(visitor: Visitor, space: Space, words: str) -> None:
+    page = visitor.open("space-fact", space.id, get_home_fact(space).id)
     page.get_by_role("group", name="Put it right").get_by_text("Say it in other words").click()
     field = page.get_by_label("New words")
     expect(field).to_be_visible()
@@ -65,36 +65,36 @@ def correct(visitor: Visitor, space: Space, words: str) -> None:
 def test_a_correction_stays_though_the_pipeline_reads_otherwise(
     visitor: Visitor, ana: Space
 ) -> None:
-    correct(visitor, ana, "Ana lives in Porto.")
-    tell(ana, "I live in Faro.")
-    assert home_of(ana).text == "Ana lives in Porto."
+    correct_fact(visitor, ana, "Ana lives in Porto.")
+    add_turn(ana, "I live in Faro.")
+    assert get_home_fact(ana).text == "Ana lives in Porto."
     page = visitor.open("space-facts", ana.id)
     expect(page.get_by_role("link", name="Ana lives in Porto.")).to_be_visible()
 
 
 def test_a_conflict_is_resolved(visitor: Visitor, ana: Space) -> None:
-    correct(visitor, ana, "Ana lives in Porto.")
-    tell(ana, "I live in Faro.")
+    correct_fact(visitor, ana, "Ana lives in Porto.")
+    add_turn(ana, "I live in Faro.")
     page = visitor.open("review")
     expect(page.get_by_text("Ana lives in Porto.").first).to_be_visible()
     expect(page.get_by_text("Faro").first).to_be_visible()
     page.locator("main button[value=apply]").first.click()
     expect(page.locator("main button[value=apply]")).to_have_count(0)
-    assert "Faro" in home_of(ana).text
+    assert "Faro" in get_home_fact(ana).text
 
 
 def test_an_event_is_undone(visitor: Visitor, ana: Space) -> None:
-    correct(visitor, ana, "Ana lives in Porto.")
+    correct_fact(visitor, ana, "Ana lives in Porto.")
     page = visitor.open("space-history", ana.id)
     page.locator("main .lines > li", has_text="put in other words").locator("b a").click()
     page.get_by_role("button", name="Undo this change").click()
     expect(page.locator(".messages")).to_be_visible()
-    assert "Lisbon" in home_of(ana).text
+    assert "Lisbon" in get_home_fact(ana).text
 
 
 def test_a_space_is_rolled_back(visitor: Visitor, ana: Space) -> None:
     before = timezone.now()
-    correct(visitor, ana, "Ana lives in Porto.")
+    correct_fact(visitor, ana, "Ana lives in Porto.")
     page = visitor.open("space-history", ana.id)
     page.get_by_role("link", name="Go back to an earlier time").click()
     expect(page.get_by_label("As it was on")).to_be_visible()
@@ -103,7 +103,7 @@ def test_a_space_is_rolled_back(visitor: Visitor, ana: Space) -> None:
     expect(page.get_by_text("This undoes")).to_be_visible()
     page.get_by_role("button", name="Go back to this time").click()
     expect(page.locator(".messages")).to_be_visible()
-    assert "Lisbon" in home_of(ana).text
+    assert "Lisbon" in get_home_fact(ana).text
 
 
 def test_erasing_leaves_a_receipt(visitor: Visitor, ana: Space) -> None:
@@ -120,7 +120,7 @@ def test_erasing_leaves_a_receipt(visitor: Visitor, ana: Space) -> None:
 def test_a_viewer_sees_an_editor_corrects_and_a_stranger_gets_nothing(
     visitor: Visitor, ana: Space, tenant: Tenant
 ) -> None:
-    fact, page = home_of(ana), visitor.page
+    fact, page = get_home_fact(ana), visitor.page
     put_right = page.get_by_role("group", name="Put it right")
     for role, may in ((Membership.Role.VIEWER, 0), (Membership.Role.EDITOR, 1)):
         page.context.clear_cookies()
@@ -145,18 +145,18 @@ def test_a_person_puts_right_pauses_and_erases_by_their_link(
 ) -> None:
     now, page = timezone.now(), visitor.page
     page.context.clear_cookies()
-    _, token = person_links.create(ana, "ida", now, now + timedelta(days=1))
+    _, token = person_links.create_person_link(ana, "ida", now, now + timedelta(days=1))
     page.goto(f"{visitor.base}/me/open#{token}")
     expect(page.get_by_role("heading", name="What is remembered about you")).to_be_visible()
     page.wait_for_url(f"{visitor.base}/me/")
     assert token not in page.content()
-    page.get_by_role("link", name=home_of(ana).text).click()
+    page.get_by_role("link", name=get_home_fact(ana).text).click()
     expect(page.locator("mark")).to_contain_text("I live in Lisbon")
     page.get_by_label("How is it right?").fill("Ana lives in Porto.")
     page.get_by_role("button", name="Put it right").click()
     expect(page.get_by_role("status")).to_contain_text("Your word stands")
-    tell(ana, "I live in Faro.")
-    assert home_of(ana).text == "Ana lives in Porto."
+    add_turn(ana, "I live in Faro.")
+    assert get_home_fact(ana).text == "Ana lives in Porto."
     page.get_by_role("link", name="Pause, take along, erase").click()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.server import THROWAWAY
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def server(folder: Path) -> EmbeddedPostgres:
     """Not yet started; erased at the end."""
-    return EmbeddedPostgres(folder / "var", settings=THROWAWAY)
+    return EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS)
 
 
 @pytest.fixture

@@ -11,18 +11,18 @@ import psycopg
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def one(dsn: str, query: str) -> Any:
+def query_value(dsn: str, query: str) -> Any:
     with psycopg.connect(dsn, autocommit=True) as connection:
         row = connection.execute(query).fetchone()
     return row[0] if row else None
 
 
-def write(dsn: str, query: str) -> None:
+def execute_statement(dsn: str, query: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(query)
 
 
-def command(
+def run_command(
     *arguments: str, python: str = sys.executable, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """`python -m memoryhub.embedded …`, its streams together in `stdout`."""

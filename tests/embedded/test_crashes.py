@@ -14,12 +14,12 @@ import pytest
 
 from memoryhub.embedded import EmbeddedError, EmbeddedPostgres, locks
 from memoryhub.embedded import server as module
-from memoryhub.embedded.server import THROWAWAY
-from tests.embedded.helpers import PROJECT, one, write
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
+from tests.embedded.helpers import PROJECT, execute_statement, query_value
 
 
 def kill_server(server: EmbeddedPostgres) -> int:
-    pid = server.pid()
+    pid = server.read_pid()
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     return pid
@@ -28,19 +28,21 @@ def kill_server(server: EmbeddedPostgres) -> int:
 def test_what_was_committed_survives_kill_9(folder: Path) -> None:
     server = EmbeddedPostgres(folder / "var")  # fsync as in earnest
     server.start()
-    write(server.dsn("owner"), "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n")
+    execute_statement(
+        server.dsn("owner"), "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n"
+    )
     unfinished = psycopg.connect(server.dsn("owner"))
     unfinished.execute("INSERT INTO kept VALUES (0)")
     kill_server(server)
     assert server.start()
     unfinished.close()
-    assert one(server.dsn("app"), "SELECT count(*) FROM kept") == 1000
+    assert query_value(server.dsn("app"), "SELECT count(*) FROM kept") == 1000
 
 
 def test_a_pid_file_that_names_a_stranger_is_stale(server: EmbeddedPostgres) -> None:
     server.start()
     kill_server(server)
-    assert server.is_gone_after(signal.SIGCONT, 10)
+    assert server.stop_with_signal(signal.SIGCONT, 10)
     account = server.places.account
     stranger = subprocess.Popen(["sleep", "60"], **account.options)
     try:
@@ -56,7 +58,7 @@ def test_a_pid_file_that_names_a_stranger_is_stale(server: EmbeddedPostgres) -> 
 
 
 def test_an_initdb_that_was_cut_short_is_done_again(server: EmbeddedPostgres) -> None:
-    server.places.make_home()
+    server.places.create_home()
     (server.places.home / "making").mkdir()
     (server.places.home / "making" / "PG_VERSION").write_text("18")
     assert server.start()
@@ -86,7 +88,7 @@ Account.owns = lambda account, path: (time.sleep(0.3), owns(account, path))[1]
 """
 
 
-def racer(folder: Path, *, before: str = "") -> subprocess.Popen[str]:
+def start_racer(folder: Path, *, before: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", before + RACER, str(folder)],
         cwd=PROJECT,
@@ -98,23 +100,23 @@ def racer(folder: Path, *, before: str = "") -> subprocess.Popen[str]:
     )
 
 
-def say(process: subprocess.Popen[str]) -> None:
+def send_line(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
 
 
-def hear(process: subprocess.Popen[str]) -> str:
+def read_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     line: str = process.stdout.readline()
     return line.strip()
 
 
 def test_of_four_racers_one_makes_it_and_the_last_to_leave_stops_it(folder: Path) -> None:
-    racers = [racer(folder / "var") for _ in range(4)]
+    racers = [start_racer(folder / "var") for _ in range(4)]
     for process in racers:
-        say(process)
-    assert sorted(hear(process) for process in racers) == ["False", "False", "False", "True"]
+        send_line(process)
+    assert sorted(read_line(process) for process in racers) == ["False", "False", "False", "True"]
     server = EmbeddedPostgres(folder / "var")
     log = server.places.log.read_text()
     assert log.count("starting PostgreSQL") == 1
@@ -126,18 +128,18 @@ def test_of_four_racers_one_makes_it_and_the_last_to_leave_stops_it(folder: Path
 
 
 def test_racers_wait_for_a_folder_that_still_has_to_be_given_to_the_server(folder: Path) -> None:
-    racers = [racer(folder / "var", before=SLOW_TO_GIVE_AWAY) for _ in range(2)]
+    racers = [start_racer(folder / "var", before=SLOW_TO_GIVE_AWAY) for _ in range(2)]
     for process in racers:
-        say(process)
-    assert sorted(hear(process) for process in racers) == ["False", "True"]
+        send_line(process)
+    assert sorted(read_line(process) for process in racers) == ["False", "True"]
     for process in racers:
         process.communicate("\n", timeout=30)
 
 
 def test_a_user_killed_does_not_keep_it_up(folder: Path) -> None:
-    starter = racer(folder / "var")
-    say(starter)
-    assert hear(starter) == "True"
+    starter = start_racer(folder / "var")
+    send_line(starter)
+    assert read_line(starter) == "True"
     server = EmbeddedPostgres(folder / "var")
     assert not server.start()
     starter.kill()
@@ -166,9 +168,9 @@ def test_on_demand_starts_once_and_comes_back(folder: Path) -> None:
     assert module.ensure_running(folder / "var") is first
     kill_server(first)
     assert module.ensure_running(folder / "var").is_running()
-    module.close_in(os.getpid() + 1, first)  # what a forked child would do
+    module.close_in_process(os.getpid() + 1, first)  # what a forked child would do
     assert first.is_running()
-    module.close_in(os.getpid(), first)
+    module.close_in_process(os.getpid(), first)
     assert not first.is_running()
 
 
@@ -182,23 +184,28 @@ def test_leaving_after_the_data_is_gone_is_quiet(server: EmbeddedPostgres) -> No
 def test_a_lock_held_too_long_is_named(folder: Path) -> None:
     held = locks.try_lock(folder / "x.lock")
     assert held is not None
-    with pytest.raises(EmbeddedError, match=r"x\.lock"), locks.locked(folder / "x.lock", seconds=0):
+    with (
+        pytest.raises(EmbeddedError, match=r"x\.lock"),
+        locks.hold_lock(folder / "x.lock", seconds=0),
+    ):
         pass
     os.close(held)
-    assert not locks.is_held(folder / "x.lock")
+    assert not locks.is_locked(folder / "x.lock")
 
 
 def test_a_long_log_is_put_aside(server: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOG_BYTES", 10)
-    server.places.make_home()
+    monkeypatch.setattr(module, "MAX_LOG_BYTES", 10)
+    server.places.create_home()
     server.places.log.write_text("old and long enough")
     server.start()
     assert server.places.log.with_suffix(".log.1").read_text() == "old and long enough"
 
 
 def test_a_setting_postgres_refuses_is_quoted(folder: Path) -> None:
-    server = EmbeddedPostgres(folder / "var", settings={**THROWAWAY, "no_such": "1"})
+    server = EmbeddedPostgres(folder / "var", settings={**THROWAWAY_SETTINGS, "no_such": "1"})
     began = time.monotonic()
     with pytest.raises(EmbeddedError, match="no_such"):
         server.start()
-    assert time.monotonic() - began < module.PATIENCE  # it did not wait for what is dead
+    assert (
+        time.monotonic() - began < module.START_PATIENCE_SECONDS
+    )  # it did not wait for what is dead

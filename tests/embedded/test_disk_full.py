@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
-from memoryhub.embedded.errors import advice, explained
-from memoryhub.embedded.server import THROWAWAY
-from tests.embedded.helpers import one
+from memoryhub.embedded.errors import explain_os_errors, find_advice
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
+from tests.embedded.helpers import query_value
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def small(folder: Path, as_root: None) -> Iterator[EmbeddedPostgres]:
     mounted = subprocess.run(mount, capture_output=True, text=True)
     if mounted.returncode:
         pytest.skip(f"cannot mount: {mounted.stderr.strip()}")
-    server = EmbeddedPostgres(disk / "var", settings=THROWAWAY)
+    server = EmbeddedPostgres(disk / "var", settings=THROWAWAY_SETTINGS)
     yield server
     server.erase()
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def fill(disk: Path) -> Path:
+def fill_disk(disk: Path) -> Path:
     """Takes all the room that is left."""
     ballast = disk / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
@@ -42,12 +42,12 @@ def fill(disk: Path) -> Path:
 
 
 def test_no_room_for_a_first_start(small: EmbeddedPostgres) -> None:
-    ballast = fill(small.data_dir.parent)
+    ballast = fill_disk(small.data_dir.parent)
     with pytest.raises(EmbeddedError, match="the disk is full"):
         small.start()
     ballast.unlink()
     assert small.start()
-    assert one(small.dsn("app"), "SELECT 1") == 1
+    assert query_value(small.dsn("app"), "SELECT 1") == 1
 
 
 def test_no_room_for_initdb_leaves_nothing_half_made(small: EmbeddedPostgres) -> None:
@@ -61,7 +61,7 @@ def test_no_room_for_initdb_leaves_nothing_half_made(small: EmbeddedPostgres) ->
 def test_no_room_for_a_later_start(small: EmbeddedPostgres) -> None:
     small.start()
     small.stop()
-    ballast = fill(small.data_dir.parent)
+    ballast = fill_disk(small.data_dir.parent)
     with pytest.raises(EmbeddedError, match="the disk is full"):
         small.start()
     ballast.unlink()
@@ -69,10 +69,10 @@ def test_no_room_for_a_later_start(small: EmbeddedPostgres) -> None:
 
 
 def test_what_is_not_known_is_quoted() -> None:
-    assert advice("LOG: a\nFATAL: something new\n") == "LOG: a\nFATAL: something new"
-    assert advice("") == "it said nothing"
+    assert find_advice("LOG: a\nFATAL: something new\n") == "LOG: a\nFATAL: something new"
+    assert find_advice("") == "it said nothing"
 
 
 def test_a_read_only_disk_is_explained() -> None:
-    with pytest.raises(EmbeddedError, match="read-only"), explained(Path("/data")):
+    with pytest.raises(EmbeddedError, match="read-only"), explain_os_errors(Path("/data")):
         raise OSError(30, "Read-only file system", "/data/var")

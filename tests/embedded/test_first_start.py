@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-from tests.embedded.helpers import one
+from tests.embedded.helpers import query_value
 
 
 def test_start_says_whether_it_started(server: EmbeddedPostgres) -> None:
@@ -24,16 +24,16 @@ def test_roles_database_extensions_and_settings(server: EmbeddedPostgres) -> Non
     roles = """SELECT array_agg(rolname::text ORDER BY rolname) FROM pg_roles
         WHERE rolname LIKE 'memoryhub%' AND rolcanlogin
         AND NOT (rolsuper OR rolbypassrls OR rolcreatedb OR rolcreaterole OR rolreplication)"""
-    assert one(server.dsn("app"), roles) == ["memoryhub_app", "memoryhub_owner"]
+    assert query_value(server.dsn("app"), roles) == ["memoryhub_app", "memoryhub_owner"]
     extensions = "SELECT array_agg(extname::text) FROM pg_extension"
-    found = one(server.dsn("app"), extensions)
+    found = query_value(server.dsn("app"), extensions)
     assert {"vector", "btree_gin", "pg_trgm", "unaccent"} <= set(found)
-    assert one(server.dsn("app"), "SHOW maintenance_work_mem") == "256MB"
-    assert one(server.dsn("app"), "SHOW jit") == "off"
-    assert one(server.dsn("app"), "SHOW fsync") == "off"
-    assert one(server.dsn("app"), "SHOW listen_addresses") == ""
-    assert one(server.dsn("app"), "SHOW server_encoding") == "UTF8"
-    assert one(server.dsn("app"), "SELECT lower('ÄÉ')") == "äé"
+    assert query_value(server.dsn("app"), "SHOW maintenance_work_mem") == "256MB"
+    assert query_value(server.dsn("app"), "SHOW jit") == "off"
+    assert query_value(server.dsn("app"), "SHOW fsync") == "off"
+    assert query_value(server.dsn("app"), "SHOW listen_addresses") == ""
+    assert query_value(server.dsn("app"), "SHOW server_encoding") == "UTF8"
+    assert query_value(server.dsn("app"), "SELECT lower('ÄÉ')") == "äé"
 
 
 def test_the_owner_makes_tables_the_app_only_uses_them(server: EmbeddedPostgres) -> None:
@@ -53,8 +53,8 @@ def test_further_databases_are_like_the_first(server: EmbeddedPostgres) -> None:
     server.create_database("another")
     server.create_database("another")
     query = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()"
-    assert one(server.dsn("app", "another"), query) == "memoryhub_owner"
-    assert one(server.dsn("app", "another"), "SELECT '[1,2]'::vector <-> '[1,2]'") == 0
+    assert query_value(server.dsn("app", "another"), query) == "memoryhub_owner"
+    assert query_value(server.dsn("app", "another"), "SELECT '[1,2]'::vector <-> '[1,2]'") == 0
 
 
 def test_a_first_start_cut_short_is_made_up_for(server: EmbeddedPostgres) -> None:
@@ -62,4 +62,4 @@ def test_a_first_start_cut_short_is_made_up_for(server: EmbeddedPostgres) -> Non
     server.stop()
     (server.places.home / "prepared").unlink()
     assert server.start()
-    assert one(server.dsn("app"), "SELECT 1") == 1
+    assert query_value(server.dsn("app"), "SELECT 1") == 1

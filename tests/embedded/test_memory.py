@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.memory import available, shared_buffers
+from memoryhub.embedded.sizing import compute_shared_buffers, read_available_memory
 
 GIB = 2**30
 
@@ -17,7 +17,7 @@ GIB = 2**30
     [(GIB // 2, "128MB"), (4 * GIB, "512MB"), (8 * GIB, "1024MB"), (256 * GIB, "2048MB")],
 )
 def test_an_eighth_within_bounds(memory: int, share: str) -> None:
-    assert shared_buffers(memory) == share
+    assert compute_shared_buffers(memory) == share
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,11 @@ def test_an_eighth_within_bounds(memory: int, share: str) -> None:
 def test_a_container_s_limit_counts(tmp_path: Path, written: str, binds: bool) -> None:
     limit = tmp_path / "memory.max"
     limit.write_text(written)
-    whole = available([])
+    whole = read_available_memory([])
     assert whole > GIB
-    assert available([limit, tmp_path / "missing"]) == (GIB if binds else whole)
+    assert read_available_memory([limit, tmp_path / "missing"]) == (GIB if binds else whole)
 
 
 def test_it_is_what_the_server_is_started_with(tmp_path: Path) -> None:
-    share = shared_buffers(available())
+    share = compute_shared_buffers(read_available_memory())
     assert EmbeddedPostgres(tmp_path).settings["shared_buffers"] == share

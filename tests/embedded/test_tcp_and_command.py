@@ -8,8 +8,8 @@ import pytest
 
 from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
 from memoryhub.embedded.__main__ import main
-from memoryhub.embedded.server import THROWAWAY
-from tests.embedded.helpers import one
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
+from tests.embedded.helpers import query_value
 
 
 @pytest.fixture
@@ -19,35 +19,35 @@ def taken() -> socket.socket:
     return listener
 
 
-def port_of(listener: socket.socket) -> int:
+def get_port(listener: socket.socket) -> int:
     number: int = listener.getsockname()[1]
     return number
 
 
 def test_a_port_asked_for_is_known_everywhere(folder: Path, taken: socket.socket) -> None:
-    port = port_of(taken)
+    port = get_port(taken)
     taken.close()
-    server = EmbeddedPostgres(folder / "var", settings=THROWAWAY, port=port)
+    server = EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS, port=port)
     server.start()
-    later = EmbeddedPostgres(folder / "var", settings=THROWAWAY)
+    later = EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS)
     assert later.tcp_port == port
     assert later.is_running()
     for dsn in (later.dsn("app"), later.dsn("app", tcp=True)):
         assert f"{port}" in dsn
-        assert one(dsn, "SELECT current_user") == "memoryhub_app"
-    assert one(later.dsn("app", tcp=True), "SELECT host(inet_server_addr())") == "127.0.0.1"
+        assert query_value(dsn, "SELECT current_user") == "memoryhub_app"
+    assert query_value(later.dsn("app", tcp=True), "SELECT host(inet_server_addr())") == "127.0.0.1"
     later.stop()
     later.start()
-    assert one(later.dsn("owner", tcp=True), "SELECT 1") == 1
+    assert query_value(later.dsn("owner", tcp=True), "SELECT 1") == 1
     later.stop()
-    assert EmbeddedPostgres(folder / "var", settings=THROWAWAY, port=0).start()
+    assert EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS, port=0).start()
     assert EmbeddedPostgres(folder / "var").tcp_port == 0
 
 
 def test_tcp_wants_the_password_and_no_superuser(folder: Path, taken: socket.socket) -> None:
-    port = port_of(taken)
+    port = get_port(taken)
     taken.close()
-    server = EmbeddedPostgres(folder / "var", settings=THROWAWAY, port=port)
+    server = EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS, port=port)
     server.start()
     with pytest.raises(psycopg.OperationalError, match="password"):
         psycopg.connect(f"postgresql://memoryhub_app:guess@127.0.0.1:{port}/memoryhub")
@@ -64,7 +64,7 @@ def test_without_a_port_there_is_no_tcp(server: EmbeddedPostgres) -> None:
 
 def test_a_port_that_is_taken_is_said(folder: Path, taken: socket.socket) -> None:
     with taken:
-        server = EmbeddedPostgres(folder / "var", settings=THROWAWAY, port=port_of(taken))
+        server = EmbeddedPostgres(folder / "var", settings=THROWAWAY_SETTINGS, port=get_port(taken))
         with pytest.raises(EmbeddedError, match="port asked for is taken"):
             server.start()
 

@@ -12,16 +12,16 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-from memoryhub.engines.embedding import minilm_graph, packaged
-from memoryhub.engines.embedding.onnx import GRAPH, OnnxMiniLM, batches_by_length, mean_pooled
-from memoryhub.engines.embedding.packaged import (
+from memoryhub.engines.embedding import minilm_graph, model_files
+from memoryhub.engines.embedding.model_files import (
     CLS,
     MINILM_MODEL,
     SEP,
     PackagedFile,
-    token_ids,
+    encode_texts,
 )
-from memoryhub.engines.embedding.vectors import unit
+from memoryhub.engines.embedding.onnx import GRAPH_FILE, OnnxMiniLM, batch_by_length, pool_mean
+from memoryhub.engines.embedding.vectors import normalise_rows
 from memoryhub.errors import EngineError
 
 EMBEDDER = OnnxMiniLM()
@@ -50,16 +50,16 @@ def test_vectors_are_nearly_those_of_the_packaged_file_in_float32() -> None:
     texts = [*SENTENCES, "The kiln was cold by four, so she opened it. " * 12, "ok", "东京 at 5!?"]
     widened = ort.InferenceSession(str(MINILM_MODEL.locate()), providers=["CPUExecutionProvider"])
     for text, vector in zip(texts, EMBEDDER.embed(texts), strict=True):
-        ids = np.array([[CLS, *token_ids([text])[0], SEP]])
+        ids = np.array([[CLS, *encode_texts([text])[0], SEP]])
         mask, kinds = np.ones_like(ids), np.zeros_like(ids)
         asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
-        exact = unit(mean_pooled(widened.run(None, asked)[0], mask))
+        exact = normalise_rows(pool_mean(widened.run(None, asked)[0], mask))
         assert exact[0] @ vector > 0.997
 
 
 def test_the_graph_that_ships_is_the_one_that_is_drawn() -> None:
-    drawn = minilm_graph.drawn().SerializeToString(deterministic=True)
-    assert GRAPH.read_bytes() == drawn, "run python -m " + minilm_graph.__name__
+    drawn = minilm_graph.build_graph().SerializeToString(deterministic=True)
+    assert GRAPH_FILE.read_bytes() == drawn, "run python -m " + minilm_graph.__name__
 
 
 def test_a_packaged_file_that_is_not_there_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,12 +102,12 @@ def test_threads_share_one_embedder_from_its_first_use() -> None:
 
 
 def test_batches_put_like_lengths_together() -> None:
-    assert list(batches_by_length([9, 1, 8, 2, 5], 2)) == [[1, 3], [4, 2], [0]]
+    assert list(batch_by_length([9, 1, 8, 2, 5], 2)) == [[1, 3], [4, 2], [0]]
 
 
 def test_pooling_ignores_masked_tokens() -> None:
     hidden = np.array([[[1.0, 3.0], [3.0, 5.0], [99.0, 99.0]]], np.float32)
-    assert mean_pooled(hidden, np.array([[1, 1, 0]])).tolist() == [[2.0, 4.0]]
+    assert pool_mean(hidden, np.array([[1, 1, 0]])).tolist() == [[2.0, 4.0]]
 
 
 def test_weights_that_differ_from_the_pin_are_refused() -> None:
@@ -127,7 +127,7 @@ def test_missing_weights_say_how_to_install_them(package: str) -> None:
 
 def test_files_are_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.bin").write_bytes(b"weights")
-    monkeypatch.setattr(packaged, "package_folder", lambda name: tmp_path)
+    monkeypatch.setattr(model_files, "find_package_folder", lambda name: tmp_path)
     pinned = PackagedFile("once", "model.bin", hashlib.sha256(b"weights").hexdigest())
     assert pinned.locate() == tmp_path / "model.bin"
     (tmp_path / "model.bin").write_bytes(b"changed while running")

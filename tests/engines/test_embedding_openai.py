@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoryhub.engines.embedding.openai import BATCH, OpenAIEmbedder
+from memoryhub.engines.embedding.openai import BATCH_SIZE, OpenAIEmbedder
 from memoryhub.errors import EngineError
-from tests.support.openai_server import OpenAIServer, Reply, vector
+from tests.support.openai_server import OpenAIServer, ScriptedReply, make_vector
 
 
 @pytest.fixture
@@ -20,20 +20,20 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def embedder(server: OpenAIServer, **options: Any) -> OpenAIEmbedder:
+def make_embedder(server: OpenAIServer, **options: Any) -> OpenAIEmbedder:
     return OpenAIEmbedder(server.url, "secret", "tiny", **({"dimension": 8} | options))
 
 
 def test_vectors_are_unit_rows_in_the_order_of_the_texts(server: OpenAIServer) -> None:
-    rows = embedder(server).embed(["a", "b"])
+    rows = make_embedder(server).embed(["a", "b"])
     assert rows.dtype == np.float32
     for row, text in zip(rows, "ab", strict=True):
-        expected = np.array(vector(text, 8))
+        expected = np.array(make_vector(text, 8))
         assert np.allclose(row, expected / np.linalg.norm(expected), atol=1e-6)
 
 
 def test_the_request_names_model_key_and_dimension(server: OpenAIServer) -> None:
-    embedder(server).embed(["a"])
+    make_embedder(server).embed(["a"])
     (request,) = server.requests
     assert request.authorization == "Bearer secret"
     assert request.body["model"] == "tiny"
@@ -41,9 +41,9 @@ def test_the_request_names_model_key_and_dimension(server: OpenAIServer) -> None
 
 
 def test_many_texts_go_in_batches_and_none_in_no_request(server: OpenAIServer) -> None:
-    assert embedder(server).embed([]).shape == (0, 8)
-    assert embedder(server).embed(["x"] * (BATCH + 1)).shape == (BATCH + 1, 8)
-    assert [len(request.body["input"]) for request in server.requests] == [BATCH, 1]
+    assert make_embedder(server).embed([]).shape == (0, 8)
+    assert make_embedder(server).embed(["x"] * (BATCH_SIZE + 1)).shape == (BATCH_SIZE + 1, 8)
+    assert [len(request.body["input"]) for request in server.requests] == [BATCH_SIZE, 1]
 
 
 @pytest.mark.parametrize("behaviour", [{"honours_dimensions": False}, {"refuses_dimensions": True}])
@@ -53,14 +53,14 @@ def test_longer_vectors_are_cut_and_renormalised(
     for name, value in behaviour.items():
         setattr(server, name, value)
     server.dimension = 16
-    expected = np.array(vector("a", 8))
-    row = embedder(server).embed(["a"])[0]
+    expected = np.array(make_vector("a", 8))
+    row = make_embedder(server).embed(["a"])[0]
     assert np.allclose(row, expected / np.linalg.norm(expected), atol=1e-6)
 
 
 def test_an_endpoint_that_refused_dimensions_is_not_asked_again(server: OpenAIServer) -> None:
     server.refuses_dimensions, server.honours_dimensions = True, False
-    one = embedder(server)
+    one = make_embedder(server)
     one.embed(["a"])
     one.embed(["b"])
     assert ["dimensions" in request.body for request in server.requests] == [True, False, False]
@@ -69,7 +69,7 @@ def test_an_endpoint_that_refused_dimensions_is_not_asked_again(server: OpenAISe
 def test_too_few_dimensions_is_permanent_and_names_the_setting(server: OpenAIServer) -> None:
     server.dimension, server.honours_dimensions = 4, False
     with pytest.raises(EngineError, match="MEMORYHUB_EMBEDDING_DIMENSION") as raised:
-        embedder(server).embed(["a"])
+        make_embedder(server).embed(["a"])
     assert raised.value.permanent
 
 
@@ -80,16 +80,16 @@ def test_too_few_dimensions_is_permanent_and_names_the_setting(server: OpenAISer
 def test_status_decides_whether_a_retry_can_help(
     server: OpenAIServer, status: int, permanent: bool
 ) -> None:
-    server.embeddings(Reply(status=status), Reply(status=status))
+    server.script_embeddings(ScriptedReply(status=status), ScriptedReply(status=status))
     with pytest.raises(EngineError, match=str(status)) as raised:
-        embedder(server).embed(["a"])
+        make_embedder(server).embed(["a"])
     assert raised.value.permanent is permanent
 
 
 def test_a_slow_endpoint_times_out_and_may_be_retried(server: OpenAIServer) -> None:
-    server.embeddings(Reply(delay=1.0))
+    server.script_embeddings(ScriptedReply(delay=1.0))
     with pytest.raises(EngineError) as raised:
-        embedder(server, timeout=0.1).embed(["a"])
+        make_embedder(server, timeout=0.1).embed(["a"])
     assert (raised.value.code, raised.value.permanent) == ("timeout", False)
 
 
@@ -99,7 +99,7 @@ def test_no_server_is_unreachable_and_may_be_retried() -> None:
     assert (raised.value.code, raised.value.permanent) == ("unreachable", False)
 
 
-def _rows(*rows: Any) -> str:
+def _render_rows(*rows: Any) -> str:
     data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
     return json.dumps({"object": "list", "data": data, "model": "tiny"})
 
@@ -110,20 +110,20 @@ def _rows(*rows: Any) -> str:
         "<html>gateway</html>",
         "{}",
         "",
-        _rows(),
-        _rows([1.0] * 8, [1.0] * 8),
-        _rows([float("nan")] * 8),
+        _render_rows(),
+        _render_rows([1.0] * 8, [1.0] * 8),
+        _render_rows([float("nan")] * 8),
     ],
 )
 def test_an_unusable_reply_is_a_failure_not_a_vector(server: OpenAIServer, raw: str) -> None:
-    server.embeddings(Reply(raw=raw))
+    server.script_embeddings(ScriptedReply(raw=raw))
     with pytest.raises(EngineError) as raised:
-        embedder(server).embed(["a"])
+        make_embedder(server).embed(["a"])
     assert not raised.value.permanent
 
 
 def test_empty_and_long_texts_are_made_sendable(server: OpenAIServer) -> None:
-    embedder(server, max_tokens=10).embed(["  ", "word " * 100])
+    make_embedder(server, max_tokens=10).embed(["  ", "word " * 100])
     empty, long = server.requests[0].body["input"]
     assert empty == "-"
     assert 5 <= len(long.split()) <= 10
@@ -135,4 +135,4 @@ def test_without_an_address_nothing_is_called() -> None:
 
 
 def test_vectors_of_different_sizes_have_different_names(server: OpenAIServer) -> None:
-    assert embedder(server).name != embedder(server, dimension=4).name
+    assert make_embedder(server).name != make_embedder(server, dimension=4).name

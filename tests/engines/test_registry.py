@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from memoryhub.engines.embedding import sentence_transformers
-from memoryhub.engines.registry import EngineSettings, available, get_embedder, get_engine
+from memoryhub.engines.registry import EngineSettings, get_embedder, get_engine, list_availability
 from memoryhub.errors import EngineError
 
 REMOTE = EngineSettings(
@@ -79,7 +79,7 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_available_reports_every_part_and_why_not() -> None:
-    report = {each.name: each for each in available(EngineSettings())}
+    report = {each.name: each for each in list_availability(EngineSettings())}
     assert list(report) == ["onnx", "sentence-transformers", "openai", "local", "llm"]
     assert report["onnx"].ready
     assert report["local"].ready
@@ -88,7 +88,7 @@ def test_available_reports_every_part_and_why_not() -> None:
 
 
 def test_all_remote_parts_are_available_once_configured() -> None:
-    assert {each.name for each in available(REMOTE) if each.ready} >= {"openai", "llm"}
+    assert {each.name for each in list_availability(REMOTE) if each.ready} >= {"openai", "llm"}
 
 
 def test_the_key_is_not_shown_with_the_settings() -> None:

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from memoryhub.engines.embedding.remembering import RememberingEmbedder
+from memoryhub.engines.embedding.cache import CachedEmbedder
 from tests.support.hub import TableEmbedder
 
 
@@ -20,7 +20,7 @@ class Counting(TableEmbedder):
 
 def test_a_text_is_embedded_once_and_rows_keep_their_order() -> None:
     inner = Counting()
-    embedder = RememberingEmbedder(inner)
+    embedder = CachedEmbedder(inner)
     plain = TableEmbedder().embed(["b", "a", "b", "c"])
     embedder.embed(["a", "b", "a"])
     assert np.array_equal(embedder.embed(["b", "a", "b", "c"]), plain)
@@ -30,32 +30,32 @@ def test_a_text_is_embedded_once_and_rows_keep_their_order() -> None:
 
 def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
     inner = Counting()
-    embedder = RememberingEmbedder(inner, most=2)
+    embedder = CachedEmbedder(inner, most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         embedder.embed([text])
     assert inner.seen == [["a"], ["b"], ["c"], ["b"]]
 
 
 def test_more_texts_than_it_keeps_in_one_call() -> None:
-    embedder = RememberingEmbedder(Counting(), most=2)
+    embedder = CachedEmbedder(Counting(), most=2)
     texts = [str(n) for n in range(9)]
     assert np.array_equal(embedder.embed(texts), TableEmbedder().embed(texts))
 
 
 def test_nothing_asked_nothing_embedded() -> None:
     inner = Counting()
-    assert RememberingEmbedder(inner).embed([]).shape == (0, inner.dimension)
+    assert CachedEmbedder(inner).embed([]).shape == (0, inner.dimension)
     assert inner.seen == []
 
 
 def test_changing_a_row_does_not_change_what_is_remembered() -> None:
-    embedder = RememberingEmbedder(Counting())
+    embedder = CachedEmbedder(Counting())
     embedder.embed(["a"])[0][:] = 0
     assert embedder.embed(["a"]).any()
 
 
 def test_several_threads() -> None:
-    embedder = RememberingEmbedder(TableEmbedder(), most=5)
+    embedder = CachedEmbedder(TableEmbedder(), most=5)
     texts = [str(n) for n in range(20)]
     right = TableEmbedder().embed(texts)
     wrong: list[int] = []

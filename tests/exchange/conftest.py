@@ -6,13 +6,13 @@ from memoryhub.engines import registry
 from memoryhub.items.models import ItemText
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.correcting import edit_text, pin
-from notes.echoes import remember
-from notes.feedback import judge
+from notes.corrections.manual import correct_text, set_pinned
 from notes.models import Chain, Entity, Fact, Note, Page, SegmentPage
-from personas.blocks import Writer, append
+from notes.quality.echoes import save_fingerprints
+from notes.quality.feedback import set_feedback
+from personas.blocks import BlockWriter, append_to_block
 from personas.models import ProfileAttribute, Window
-from tests.pipeline.test_erasing import read
+from tests.pipeline.test_erasing import reply_known_facts
 from tests.support.factories import (
     make_block,
     make_episode,
@@ -25,7 +25,7 @@ from tests.support.factories import (
     make_tenant,
     make_trait,
 )
-from tests.support.hub import Hub, TableEmbedder
+from tests.support.hub import ScriptedHub, TableEmbedder
 
 
 @pytest.fixture
@@ -39,51 +39,53 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> TableEmbedder:
     """The only one there is."""
     made = TableEmbedder()
     monkeypatch.setattr(registry, "get_embedder", lambda settings: made)
-    monkeypatch.setattr(registry, "embedder_named", lambda *asked: None)
+    monkeypatch.setattr(registry, "find_embedder", lambda *asked: None)
     return made
 
 
 @pytest.fixture
-def spoken(hub: Hub) -> Hub:
+def spoken(hub: ScriptedHub) -> ScriptedHub:
     """A space that was read from dialogue and put right by hand."""
-    hub.model.allow("resolve", "merge_check", construct=read)
-    hub.policy(
+    hub.model.allow("resolve", "merge_check", construct=reply_known_facts)
+    hub.set_policy(
         "amem",
         facts__enabled=True,
         graph__enabled=True,
         notes__links=False,
         notes__evolution=False,
     )
-    hub.exchange("I live in Lisbon — at the river 🛶.", "A nice place.")
-    hub.exchange("I like kayaking there.", "Have fun.")
-    hub.drain()
-    hub.exchange("I moved to Zanzibar.", "So far?")
-    hub.drain()
-    _by_hand(hub)
+    hub.say_exchange("I live in Lisbon — at the river 🛶.", "A nice place.")
+    hub.say_exchange("I like kayaking there.", "Have fun.")
+    hub.run_due_jobs()
+    hub.say_exchange("I moved to Zanzibar.", "So far?")
+    hub.run_due_jobs()
+    _edit_by_hand(hub)
     return hub
 
 
 @pytest.fixture
-def full(spoken: Hub) -> Hub:
+def full(spoken: ScriptedHub) -> ScriptedHub:
     """The same with a row of every other kind, and a message that waits."""
-    _of_other_kinds(spoken)
+    _make_rows_of_other_kinds(spoken)
     spoken.say("And this was not read yet.")
     return spoken
 
 
-def _by_hand(hub: Hub) -> None:
+def _edit_by_hand(hub: ScriptedHub) -> None:
     space = hub.space
     with tenant_scope(hub.tenant.id):
         fact = Fact.objects.get(o="kayaking")
-    edit_text(space, fact.id, "Ana loves kayaking.", "ida", hub.now, reason="as she says")
+    correct_text(space, fact.id, "Ana loves kayaking.", "ida", hub.now, reason="as she says")
     with tenant_scope(hub.tenant.id):
         fact = Fact.objects.get(text="Ana loves kayaking.")
-        remember(space, ["This sentence was given out to an agent some time ago."], hub.now)
-        judge(fact, "positive", "ida", hub.now, reason="so it is")
-    pin(space, "fact", fact.id, True, "ida", hub.now)
+        save_fingerprints(
+            space, ["This sentence was given out to an agent some time ago."], hub.now
+        )
+        set_feedback(fact, "positive", "ida", hub.now, reason="so it is")
+    set_pinned(space, "fact", fact.id, True, "ida", hub.now)
 
 
-def _of_other_kinds(hub: Hub) -> None:
+def _make_rows_of_other_kinds(hub: ScriptedHub) -> None:
     space = hub.space
     with tenant_scope(hub.tenant.id):
         keys = {"tenant_id": hub.tenant.id, "space": space}
@@ -107,7 +109,7 @@ def _of_other_kinds(hub: Hub) -> None:
             owner="Ana", key="nickname", value="Annie", fact=fact, **keys
         )
         block = make_block(space, "human", "Lives by the river.")
-        append(Writer("ida", "person", hub.now, space), block.id, "Paddles.")
+        append_to_block(BlockWriter("ida", "person", hub.now, space), block.id, "Paddles.")
         Window.objects.create(session=turn.session, rolling=day, head_seq=2, **keys)
         make_question(space, "What does she like?", fact, tags=["hobbies"])
         item = make_item(space, "boat", {"colour": "blue", "seats": 2})

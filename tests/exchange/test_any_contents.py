@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
-from memoryhub.exchange.renaming import Renaming
-from memoryhub.exchange.settling import index
-from memoryhub.models_in_use import embedder
+from memoryhub.exchange.after_import import index_words
+from memoryhub.exchange.id_shift import IdShift
+from memoryhub.inference.selection import get_current_embedder
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
-from tests.support.exchanging import bring, file_of, of_kind, said_in
+from tests.support.export_files import (
+    import_export_file,
+    make_export_file,
+    normalise_export_file,
+    select_kind,
+)
 from tests.support.factories import (
     MAY,
     make_entity,
@@ -48,7 +53,7 @@ SPACES = st.fixed_dictionaries(
 )
 
 
-def filled(tenant: Tenant, contents: dict[str, Any]) -> None:
+def fill_space(tenant: Tenant, contents: dict[str, Any]) -> None:
     with tenant_scope(tenant.id):
         space = make_space(tenant, "ana")
         messages = [
@@ -67,7 +72,7 @@ def filled(tenant: Tenant, contents: dict[str, Any]) -> None:
             make_link(one, other)
         for number, name in enumerate(contents["entities"]):
             make_entity(space, name, canonical_key=str(number))
-        index(space, embedder().name)  # what is held is found, as in every space
+        index_words(space, get_current_embedder().name)  # what is held is found, as in every space
 
 
 @settings(
@@ -79,24 +84,26 @@ def filled(tenant: Tenant, contents: dict[str, Any]) -> None:
 def test_any_space_comes_out_as_it_went_in(elsewhere: Tenant, contents: dict[str, Any]) -> None:
     with transaction.atomic():
         home = make_tenant()
-        filled(home, contents)
-        data = file_of(home, "ana")
-        assert len(of_kind(data, "turn")) <= len(contents["turns"])
-        bring(elsewhere, data)
-        assert said_in(file_of(elsewhere, "ana")) == said_in(data)
+        fill_space(home, contents)
+        data = make_export_file(home, "ana")
+        assert len(select_kind(data, "turn")) <= len(contents["turns"])
+        import_export_file(elsewhere, data)
+        assert normalise_export_file(make_export_file(elsewhere, "ana")) == normalise_export_file(
+            data
+        )
         transaction.set_rollback(True)
 
 
 @given(value=st.uuids(), step=st.integers(0, 2**41))
 def test_renaming_can_be_undone_and_keeps_times(value: Any, step: int) -> None:
-    moved = Renaming(step).of(value)
-    assert Renaming(-step).of(moved) == value
+    moved = IdShift(step).shift_id(value)
+    assert IdShift(-step).shift_id(moved) == value
     assert moved.int >> 62 == value.int >> 62
 
 
 @given(value=st.uuids(), other=st.uuids())
 def test_ids_are_renamed_where_ids_belong_and_nowhere_else(value: Any, other: Any) -> None:
-    move = Renaming(7)
+    move = IdShift(7)
     told = {
         "fact_id": str(value),
         "turn_ids": [str(value), str(other)],
@@ -106,9 +113,12 @@ def test_ids_are_renamed_where_ids_belong_and_nowhere_else(value: Any, other: An
         "metadata": {"id": str(value)},
         "names": ["not one"],
     }
-    moved = move.inside(told)
-    assert moved["fact_id"] == moved["sources"][0]["turn"] == str(move.of(value))
-    assert moved["turn_ids"] == [str(move.of(value)), str(move.of(other))]
+    moved = move.shift_json(told)
+    assert moved["fact_id"] == moved["sources"][0]["turn"] == str(move.shift_id(value))
+    assert moved["turn_ids"] == [str(move.shift_id(value)), str(move.shift_id(other))]
     same = ("text", "tags", "metadata", "names")
     assert [moved[name] for name in same] == [told[name] for name in same]
-    assert move.within(f"merge:{value}:{other}") == f"merge:{move.of(value)}:{move.of(other)}"
+    assert (
+        move.shift_key(f"merge:{value}:{other}")
+        == f"merge:{move.shift_id(value)}:{move.shift_id(other)}"
+    )

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from tests.support.exchanging import parsed
+from tests.support.export_files import parse_lines
 from tests.support.factories import make_space, make_tenant, make_turns
 
 
@@ -26,7 +26,7 @@ def source(db: None) -> Tenant:
     return tenant
 
 
-def run(name: str, *given: Any) -> str:
+def run_command(name: str, *given: Any) -> str:
     out = io.StringIO()
     call_command(name, *map(str, given), stdout=out)
     return out.getvalue()
@@ -37,20 +37,20 @@ def test_a_tenant_moves_by_two_commands(
     source: Tenant, elsewhere: Tenant, tmp_path: Path, name: str
 ) -> None:
     file = tmp_path / name
-    assert "2 subjects" in run("export_spaces", file, "--tenant", source.slug)
+    assert "2 subjects" in run_command("export_spaces", file, "--tenant", source.slug)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     to = ("--tenant", elsewhere.slug)
-    assert "2 subjects would come in" in run("import_spaces", file, *to, "--dry-run")
-    assert "2 subjects came in" in run("import_spaces", file, *to)
+    assert "2 subjects would come in" in run_command("import_spaces", file, *to, "--dry-run")
+    assert "2 subjects came in" in run_command("import_spaces", file, *to)
     with tenant_scope(elsewhere.id):
         assert set(Space.objects.values_list("subject", flat=True)) == {"rui", "eva"}
 
 
 def test_one_subject_under_another_name(source: Tenant, tmp_path: Path) -> None:
     file = tmp_path / "rui.jsonl"
-    run("export_spaces", file, "--tenant", source.slug, "--subject", "rui")
-    assert [each["row"] for each in parsed(file.read_bytes())[1:3]] == ["space", "session"]
-    said = run("import_spaces", file, "--tenant", source.slug, "--subject", "rui again")
+    run_command("export_spaces", file, "--tenant", source.slug, "--subject", "rui")
+    assert [each["row"] for each in parse_lines(file.read_bytes())[1:3]] == ["space", "session"]
+    said = run_command("import_spaces", file, "--tenant", source.slug, "--subject", "rui again")
     assert "ids new: rui again" in said
 
 
@@ -58,14 +58,14 @@ def test_what_can_not_be_written_leaves_nothing(source: Tenant, tmp_path: Path) 
     file = tmp_path / "rui.jsonl"
     file.write_text("mine")
     with pytest.raises(CommandError, match="is there already"):
-        run("export_spaces", file, "--tenant", source.slug)
+        run_command("export_spaces", file, "--tenant", source.slug)
     assert file.read_text() == "mine"
     with pytest.raises(CommandError, match="no subject"):
-        run("export_spaces", tmp_path / "x", "--tenant", source.slug, "--subject", "nobody")
+        run_command("export_spaces", tmp_path / "x", "--tenant", source.slug, "--subject", "nobody")
     with pytest.raises(CommandError, match="can't be written"):
-        run("export_spaces", tmp_path / "no" / "x", "--tenant", source.slug)
+        run_command("export_spaces", tmp_path / "no" / "x", "--tenant", source.slug)
     with pytest.raises(CommandError, match="no tenant"):
-        run("export_spaces", tmp_path / "x", "--tenant", "nobody")
+        run_command("export_spaces", tmp_path / "x", "--tenant", "nobody")
     assert [each.name for each in tmp_path.iterdir()] == ["rui.jsonl"]
 
 
@@ -77,6 +77,6 @@ def test_what_can_not_be_read_is_said(
     file = tmp_path / name
     file.write_bytes(data)
     with pytest.raises(CommandError):
-        run("import_spaces", file, "--tenant", elsewhere.slug)
+        run_command("import_spaces", file, "--tenant", elsewhere.slug)
     with pytest.raises(CommandError, match="can't be read"):
-        run("import_spaces", tmp_path / "missing", "--tenant", elsewhere.slug)
+        run_command("import_spaces", tmp_path / "missing", "--tenant", elsewhere.slug)

@@ -10,103 +10,106 @@ from django.apps import apps
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
-from memoryhub.exchange.kinds import OF_SPACE, OF_TENANT, STAYS
-from memoryhub.exchange.settling import TRIGGER
-from memoryhub.models_in_use import embedder
-from memoryhub.pipeline import ruling, runner
+from memoryhub.exchange.after_import import IMPORT_TRIGGER
+from memoryhub.exchange.tables import EXCLUDED_TABLES, SPACE_TABLES, TENANT_TABLES
+from memoryhub.inference.selection import get_current_embedder
+from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.review import review_rules
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import policy_of, set_policy
-from memoryhub.recall.services import search
+from memoryhub.policies.services import load_effective_policy, set_policy
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.timeline import list_later_events
+from notes.history.undo import undo_event
 from notes.models import EvolutionEvent, Fact, IndexEntry, Link, Note
-from notes.timeline import later_events
-from notes.undoing import undo
-from personas.blocks import attach
+from personas.blocks import attach_block
 from personas.models import CoreBlock
-from tests.support.exchanging import (
+from tests.support.export_files import (
     JULY,
-    arrivals,
-    bring,
-    changed,
-    file_of,
-    of_kind,
-    parsed,
-    said_in,
-    whole,
+    build_export_file,
+    change_export_file,
+    import_export_file,
+    make_export_file,
+    normalise_export_file,
+    parse_lines,
+    select_arrivals,
+    select_kind,
 )
 from tests.support.factories import make_receipt, make_space, make_tenant, make_turns
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 
-def space_of(tenant: Tenant, subject: str = "Ana") -> Space:
+def get_space(tenant: Tenant, subject: str = "Ana") -> Space:
     with tenant_scope(tenant.id):
         return Space.objects.get(subject=subject)
 
 
-def policy_in(tenant: Tenant) -> Policy:
+def get_policy(tenant: Tenant) -> Policy:
     with tenant_scope(tenant.id):
-        return policy_of(Space.objects.get(subject="Ana")).policy
+        return load_effective_policy(Space.objects.get(subject="Ana")).policy
 
 
-def liked(tenant: Tenant) -> str:
+def get_liking_text(tenant: Tenant) -> str:
     with tenant_scope(tenant.id):
         return str(Fact.objects.get(retired_at=None, text__contains="kayaking").text)
 
 
-def test_a_space_comes_out_as_it_went_in_up_to_its_ids(full: Hub, elsewhere: Tenant) -> None:
+def test_a_space_comes_out_as_it_went_in_up_to_its_ids(
+    full: ScriptedHub, elsewhere: Tenant
+) -> None:
     set_policy(full.tenant.id, actor="ida", overrides={"recall.k_min": 6}, space=full.space)
-    ruling.make_rule(full.tenant.id, "conflict", "reject", "ida", JULY, space=full.space)
-    data = file_of(full.tenant, "Ana")
-    told = {line["row"] for line in parsed(data)[1:]}
-    assert set(OF_SPACE) <= told  # a row of every kind, or this test shows less than it says
-    report = bring(elsewhere, data)
+    review_rules.create_rule(full.tenant.id, "conflict", "reject", "ida", JULY, space=full.space)
+    data = make_export_file(full.tenant, "Ana")
+    told = {line["row"] for line in parse_lines(data)[1:]}
+    assert set(SPACE_TABLES) <= told  # a row of every kind, or this test shows less than it says
+    report = import_export_file(elsewhere, data)
     assert report.ids == "new"  # they are taken, by a tenant that this one can't see
-    assert said_in(file_of(elsewhere, "Ana")) == said_in(data)
-    assert not {line.get("id") for line in parsed(data)[1:]} & {
-        line.get("id", "-") for line in parsed(file_of(elsewhere, "Ana"))[1:]
+    assert normalise_export_file(make_export_file(elsewhere, "Ana")) == normalise_export_file(data)
+    assert not {line.get("id") for line in parse_lines(data)[1:]} & {
+        line.get("id", "-") for line in parse_lines(make_export_file(elsewhere, "Ana"))[1:]
     }
 
 
-def test_ids_are_kept_where_they_are_free(full: Hub, elsewhere: Tenant) -> None:
-    data = file_of(full.tenant, "Ana")
+def test_ids_are_kept_where_they_are_free(full: ScriptedHub, elsewhere: Tenant) -> None:
+    data = make_export_file(full.tenant, "Ana")
     with tenant_scope(full.tenant.id):
         Space.objects.all().delete()
-    assert bring(elsewhere, data).ids == "kept"
-    again = file_of(elsewhere, "Ana")
-    (came,) = arrivals(again)
-    assert [line for line in parsed(again)[1:-1] if line != came] == parsed(data)[1:-1]
+    assert import_export_file(elsewhere, data).ids == "kept"
+    again = make_export_file(elsewhere, "Ana")
+    (came,) = select_arrivals(again)
+    assert [line for line in parse_lines(again)[1:-1] if line != came] == parse_lines(data)[1:-1]
 
 
-def test_history_says_who_brought_it_in_and_from_what(full: Hub, elsewhere: Tenant) -> None:
-    first = file_of(full.tenant, "Ana")
-    bring(elsewhere, first, subject="Rui")
-    second = file_of(elsewhere, "Rui")
-    (came,) = arrivals(second)
+def test_history_says_who_brought_it_in_and_from_what(full: ScriptedHub, elsewhere: Tenant) -> None:
+    first = make_export_file(full.tenant, "Ana")
+    import_export_file(elsewhere, first, subject="Rui")
+    second = make_export_file(elsewhere, "Rui")
+    (came,) = select_arrivals(second)
     assert came["reason"] == "imported from an export of Ana made on 1 July 2026 (format 1.0)"
     assert (came["actor"], came["created_at"]) == ("ida", JULY.isoformat())
     third = make_tenant("Third")
-    bring(third, second)
-    said = [event["reason"] for event in arrivals(file_of(third, "Rui"))]
+    import_export_file(third, second)
+    said = [event["reason"] for event in select_arrivals(make_export_file(third, "Rui"))]
     assert [reason.split(" made ")[0].split(" of ")[1] for reason in said] == ["Ana", "Rui"]
 
 
 def test_going_back_before_an_import_is_going_back_in_what_came(
-    full: Hub, elsewhere: Tenant
+    full: ScriptedHub, elsewhere: Tenant
 ) -> None:
     """The event of an import changed no row, so that nothing of it stands in the way."""
     with tenant_scope(full.tenant.id):
         edit = EvolutionEvent.objects.get(reason="as she says")
-    bring(elsewhere, file_of(full.tenant, "Ana"))
-    space = space_of(elsewhere)
+    import_export_file(elsewhere, make_export_file(full.tenant, "Ana"))
+    space = get_space(elsewhere)
     with tenant_scope(elsewhere.id):
-        later = later_events(space, edit.created_at - timedelta(microseconds=1))
-        assert TRIGGER not in {event.trigger for event in later}
-        came = EvolutionEvent.objects.get(trigger=TRIGGER)
+        later = list_later_events(space, edit.created_at - timedelta(microseconds=1))
+        assert IMPORT_TRIGGER not in {event.trigger for event in later}
+        came = EvolutionEvent.objects.get(trigger=IMPORT_TRIGGER)
     with pytest.raises(Conflict, match="nothing was changed"):
-        undo(came, "ida", JULY)
+        undo_event(came, "ida", JULY)
 
 
 def test_every_table_is_in_a_file_or_stays_for_a_reason() -> None:
@@ -116,40 +119,45 @@ def test_every_table_is_in_a_file_or_stays_for_a_reason() -> None:
         for model in apps.get_models()
         if model.__module__.partition(".")[0] in ours
     }
-    told = {kind.model._meta.label_lower for kind in (*OF_SPACE.values(), *OF_TENANT.values())}
-    assert tables == told | STAYS.keys()
-    assert not told & STAYS.keys()
+    told = {
+        kind.model._meta.label_lower for kind in (*SPACE_TABLES.values(), *TENANT_TABLES.values())
+    }
+    assert tables == told | EXCLUDED_TABLES.keys()
+    assert not told & EXCLUDED_TABLES.keys()
 
 
-def test_it_comes_back_beside_itself_under_another_name(full: Hub) -> None:
-    data = file_of(full.tenant, "Ana")
-    report = bring(full.tenant, data, subject="Ana, as of July")
+def test_it_comes_back_beside_itself_under_another_name(full: ScriptedHub) -> None:
+    data = make_export_file(full.tenant, "Ana")
+    report = import_export_file(full.tenant, data, subject="Ana, as of July")
     assert [each["subject"] for each in report.spaces] == ["Ana, as of July"]
-    first, second = said_in(data), said_in(file_of(full.tenant, "Ana, as of July"))
+    first, second = (
+        normalise_export_file(data),
+        normalise_export_file(make_export_file(full.tenant, "Ana, as of July")),
+    )
     assert second[1].pop("subject") == "Ana, as of July"
     assert first[1].pop("subject") == "Ana"
     assert first == second
 
 
-def test_an_empty_space_that_is_there_takes_it_in(full: Hub, elsewhere: Tenant) -> None:
+def test_an_empty_space_that_is_there_takes_it_in(full: ScriptedHub, elsewhere: Tenant) -> None:
     with tenant_scope(elsewhere.id):
         waiting = make_space(elsewhere, "Ana")
-    report = bring(elsewhere, file_of(full.tenant, "Ana"))
+    report = import_export_file(elsewhere, make_export_file(full.tenant, "Ana"))
     assert report.spaces == [{"id": str(waiting.id), "subject": "Ana", "existed": True}]
-    assert space_of(elsewhere).next_seq == full.space.next_seq
+    assert get_space(elsewhere).next_seq == full.space.next_seq
 
 
-def test_history_goes_on_where_it_came_to(full: Hub, elsewhere: Tenant) -> None:
+def test_history_goes_on_where_it_came_to(full: ScriptedHub, elsewhere: Tenant) -> None:
     """What was done there can be undone here: revisions name the rows they became."""
-    bring(elsewhere, file_of(full.tenant, "Ana"))
-    assert liked(elsewhere) == "Ana loves kayaking."
+    import_export_file(elsewhere, make_export_file(full.tenant, "Ana"))
+    assert get_liking_text(elsewhere) == "Ana loves kayaking."
     with tenant_scope(elsewhere.id):
         edit = EvolutionEvent.objects.get(reason="as she says")
-    undo(edit, "ida", full.now, cascade=True)
-    assert liked(elsewhere) == "Ana likes kayaking."
+    undo_event(edit, "ida", full.now, cascade=True)
+    assert get_liking_text(elsewhere) == "Ana likes kayaking."
 
 
-def read_alike(hub: Hub, tenant: Tenant) -> None:
+def check_read_alike(hub: ScriptedHub, tenant: Tenant) -> None:
     """The other tenant's spaces are read as the first one's are."""
     with tenant_scope(hub.tenant.id):
         said = PolicyVersion.objects.get(space=None)
@@ -157,105 +165,113 @@ def read_alike(hub: Hub, tenant: Tenant) -> None:
 
 
 def test_it_is_found_by_its_words_at_once_and_by_its_vectors_after_the_job(
-    full: Hub, elsewhere: Tenant
+    full: ScriptedHub, elsewhere: Tenant
 ) -> None:
-    read_alike(full, elsewhere)
-    report = bring(elsewhere, file_of(full.tenant, "Ana"))
-    space = space_of(elsewhere)
-    found = [item.text for item in search(space, "kayaking").items]
+    check_read_alike(full, elsewhere)
+    report = import_export_file(elsewhere, make_export_file(full.tenant, "Ana"))
+    space = get_space(elsewhere)
+    found = [item.text for item in search_memories(space, "kayaking").items]
     assert any("kayaking" in text for text in found)
     with tenant_scope(elsewhere.id):
         waiting = IndexEntry.objects.filter(embedding=None).count()
     assert waiting == report.vectors["to_make"] > 0
-    runner.drain(elsewhere.id, space.id, JULY)
+    runner.drain_space(elsewhere.id, space.id, JULY)
     with tenant_scope(elsewhere.id):
         assert not IndexEntry.objects.filter(embedding=None).exists()
 
 
-def entries(tenant: Tenant, space: Space) -> list[tuple[Any, ...]]:
+def list_entries(tenant: Tenant, space: Space) -> list[tuple[Any, ...]]:
     names = ("kind", "chunk", "model", "text_hash", "words", "window_words", "embedding")
     with tenant_scope(tenant.id):
         rows = IndexEntry.objects.filter(space=space).values_list(*names)
         return sorted((*map(str, row),) for row in rows)
 
 
-def test_vectors_in_the_file_are_taken_in_and_none_is_made(spoken: Hub, elsewhere: Tenant) -> None:
-    data = file_of(spoken.tenant, "Ana", embeddings=True)
-    told = of_kind(data, "vector")
-    report = bring(elsewhere, data)
+def test_vectors_in_the_file_are_taken_in_and_none_is_made(
+    spoken: ScriptedHub, elsewhere: Tenant
+) -> None:
+    data = make_export_file(spoken.tenant, "Ana", embeddings=True)
+    told = select_kind(data, "vector")
+    report = import_export_file(elsewhere, data)
     assert report.vectors == {"taken": len(told), "to_make": 0}
-    assert entries(elsewhere, space_of(elsewhere)) == entries(spoken.tenant, spoken.space)
-    assert said_in(file_of(elsewhere, "Ana", embeddings=True)) == said_in(data)
+    assert list_entries(elsewhere, get_space(elsewhere)) == list_entries(
+        spoken.tenant, spoken.space
+    )
+    assert normalise_export_file(
+        make_export_file(elsewhere, "Ana", embeddings=True)
+    ) == normalise_export_file(data)
 
 
 def test_vectors_of_an_embedder_that_is_not_here_are_made_anew(
-    spoken: Hub, elsewhere: Tenant
+    spoken: ScriptedHub, elsewhere: Tenant
 ) -> None:
-    data = file_of(spoken.tenant, "Ana", embeddings=True).replace(b'"table"', b'"chair"')
-    report = bring(elsewhere, whole(parsed(data)[:-1]))
+    data = make_export_file(spoken.tenant, "Ana", embeddings=True).replace(b'"table"', b'"chair"')
+    report = import_export_file(elsewhere, build_export_file(parse_lines(data)[:-1]))
     assert report.vectors["taken"] == 0
-    assert report.vectors["to_make"] == len(of_kind(data, "vector"))
-    assert space_of(elsewhere).embedding_model == embedder().name == "table"
+    assert report.vectors["to_make"] == len(select_kind(data, "vector"))
+    assert get_space(elsewhere).embedding_model == get_current_embedder().name == "table"
 
 
-def test_vectors_of_other_words_are_not_taken_I9(spoken: Hub, elsewhere: Tenant) -> None:
-    data = changed(
-        file_of(spoken.tenant, "Ana", embeddings=True), ("vector", {"text_hash": "0" * 64})
+def test_vectors_of_other_words_are_not_taken_I9(spoken: ScriptedHub, elsewhere: Tenant) -> None:
+    data = change_export_file(
+        make_export_file(spoken.tenant, "Ana", embeddings=True), ("vector", {"text_hash": "0" * 64})
     )
-    assert bring(elsewhere, data).vectors["to_make"] == 1
+    assert import_export_file(elsewhere, data).vectors["to_make"] == 1
 
 
-def test_what_was_not_read_yet_is_read_where_it_came_to(full: Hub, elsewhere: Tenant) -> None:
-    read_alike(full, elsewhere)
+def test_what_was_not_read_yet_is_read_where_it_came_to(
+    full: ScriptedHub, elsewhere: Tenant
+) -> None:
+    check_read_alike(full, elsewhere)
     with tenant_scope(full.tenant.id):
         Turn.objects.filter(state="pending").update(state="failed")
-    bring(elsewhere, file_of(full.tenant, "Ana"))
+    import_export_file(elsewhere, make_export_file(full.tenant, "Ana"))
     with tenant_scope(elsewhere.id):
         (turn,) = Turn.objects.filter(state="pending")
         job = Job.objects.get(step="derive")
         assert (job.first_seq, job.last_seq) == (turn.seq, turn.seq)
-    runner.drain(elsewhere.id, space_of(elsewhere).id, JULY)
+    runner.drain_space(elsewhere.id, get_space(elsewhere).id, JULY)
     with tenant_scope(elsewhere.id):
         assert not Turn.objects.exclude(state="processed").exists()
 
 
-def test_a_tenant_comes_out_as_it_went_in(full: Hub, elsewhere: Tenant) -> None:
+def test_a_tenant_comes_out_as_it_went_in(full: ScriptedHub, elsewhere: Tenant) -> None:
     with tenant_scope(full.tenant.id):
         other = make_space(full.tenant, "Rui")
         make_turns(other, "I play chess.")
-        attach(CoreBlock.objects.get(label="house rules"), other)
+        attach_block(CoreBlock.objects.get(label="house rules"), other)
         make_receipt(full.tenant)
-    data = file_of(full.tenant)
-    told = {line["row"] for line in parsed(data)[1:]}
-    assert set(OF_TENANT) - told == {"tombstone"}
-    report = bring(elsewhere, data)
+    data = make_export_file(full.tenant)
+    told = {line["row"] for line in parse_lines(data)[1:]}
+    assert set(TENANT_TABLES) - told == {"tombstone"}
+    report = import_export_file(elsewhere, data)
     assert [each["subject"] for each in report.spaces] == ["Ana", "Rui"]
-    first, second = said_in(data), said_in(file_of(elsewhere))
+    first, second = normalise_export_file(data), normalise_export_file(make_export_file(elsewhere))
     apart = {"name", "slug", "engine"}
     assert [{k: v for k, v in line.items() if k not in apart} for line in first] == [
         {k: v for k, v in line.items() if k not in apart} for line in second
     ]
-    assert policy_in(elsewhere) == policy_in(full.tenant)
+    assert get_policy(elsewhere) == get_policy(full.tenant)
 
 
-def test_a_tenants_own_policy_stays(full: Hub, elsewhere: Tenant) -> None:
+def test_a_tenants_own_policy_stays(full: ScriptedHub, elsewhere: Tenant) -> None:
     set_policy(elsewhere.id, actor="eva", preset="mem0")
-    report = bring(elsewhere, file_of(full.tenant))
+    report = import_export_file(elsewhere, make_export_file(full.tenant))
     assert report.left_out == {"policyversion": 1}
-    assert policy_in(elsewhere).preset == "mem0"
+    assert get_policy(elsewhere).preset == "mem0"
 
 
-def test_shared_blocks_are_not_a_subjects_own(full: Hub) -> None:
+def test_shared_blocks_are_not_a_subjects_own(full: ScriptedHub) -> None:
     """A space's file tells that it changed one, and no word of it."""
-    data = file_of(full.tenant, "Ana")
+    data = make_export_file(full.tenant, "Ana")
     assert b"Be kind." not in data
-    shared = [r for r in of_kind(data, "revision") if r["row_type"] == "coreblock"]
+    shared = [r for r in select_kind(data, "revision") if r["row_type"] == "coreblock"]
     assert any(r["after"] is None for r in shared)
-    assert b"Be kind." in file_of(full.tenant)
+    assert b"Be kind." in make_export_file(full.tenant)
 
 
-def test_links_stay_in_order_and_ids_keep_their_times(full: Hub, elsewhere: Tenant) -> None:
-    bring(elsewhere, file_of(full.tenant, "Ana"))
+def test_links_stay_in_order_and_ids_keep_their_times(full: ScriptedHub, elsewhere: Tenant) -> None:
+    import_export_file(elsewhere, make_export_file(full.tenant, "Ana"))
     with tenant_scope(full.tenant.id):
         old = list(Note.objects.order_by("id").values_list("id", "content"))
     with tenant_scope(elsewhere.id):
@@ -266,9 +282,9 @@ def test_links_stay_in_order_and_ids_keep_their_times(full: Hub, elsewhere: Tena
     assert [note.bytes[:8] for note, _ in old] == [note.bytes[:8] for note, _ in new]
 
 
-def test_the_same_file_comes_in_as_often_as_there_are_tenants(full: Hub) -> None:
-    data = file_of(full.tenant, "Ana")
+def test_the_same_file_comes_in_as_often_as_there_are_tenants(full: ScriptedHub) -> None:
+    data = make_export_file(full.tenant, "Ana")
     for name in ("Second", "Third"):
         tenant = make_tenant(name)
-        bring(tenant, data)
-        assert said_in(file_of(tenant, "Ana")) == said_in(data)
+        import_export_file(tenant, data)
+        assert normalise_export_file(make_export_file(tenant, "Ana")) == normalise_export_file(data)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.recall.scene import Scene
-from tests.support.hub import Hub
+from tests.recall.scene import RecallScene
+from tests.support.hub import ScriptedHub
 
 
 @pytest.fixture
-def scene(hub: Hub) -> Scene:
-    return Scene(hub)
+def scene(hub: ScriptedHub) -> RecallScene:
+    return RecallScene(hub)

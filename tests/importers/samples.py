@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.importers.reading import lines
+from tests.importers.file_contents import dump_lines
 
 MEM0_ID = "5f3c1d9e-8a42-4c0b-9d57-2b6f1e7a9c11"
 
@@ -254,7 +254,7 @@ LANGMEM: list[dict[str, Any]] = [
 ]
 
 
-def chatgpt_node(
+def make_chatgpt_node(
     own_id: str,
     parent: str | None,
     role: str = "user",
@@ -276,27 +276,27 @@ def chatgpt_node(
     return {"id": own_id, "message": message, "parent": parent, "children": []}
 
 
-def chatgpt_conversation() -> dict[str, Any]:
+def make_chatgpt_conversation() -> dict[str, Any]:
     nodes = [
         {"id": "root", "message": None, "parent": None, "children": ["sys"]},
-        chatgpt_node("sys", "root", "system", "", weight=0.0),
-        chatgpt_node("q1", "sys", "user", "I moved to Lisbon.", at=1778576400.5),
-        chatgpt_node("a1", "q1", "assistant", "Which part?", at=1778576401.0),
-        chatgpt_node(
+        make_chatgpt_node("sys", "root", "system", "", weight=0.0),
+        make_chatgpt_node("q1", "sys", "user", "I moved to Lisbon.", at=1778576400.5),
+        make_chatgpt_node("a1", "q1", "assistant", "Which part?", at=1778576401.0),
+        make_chatgpt_node(
             "a2",
             "q1",
             "assistant",
             "How nice! \ue200cite\ue202turn0search1\ue201",
             at=1778576402.0,
         ),
-        chatgpt_node(
+        make_chatgpt_node(
             "tool",
             "a2",
             "assistant",
             content={"content_type": "code", "language": "json", "text": '{"q": "x"}'},
             recipient="web.run",
         ),
-        chatgpt_node(
+        make_chatgpt_node(
             "q2",
             "tool",
             "user",
@@ -317,11 +317,11 @@ def chatgpt_conversation() -> dict[str, Any]:
     }
 
 
-def chatgpt() -> list[dict[str, Any]]:
+def make_chatgpt_export() -> list[dict[str, Any]]:
     """The latest first, as the export has them."""
-    older = chatgpt_node("q", None, "user", "I live in Porto.", at=1735808400.0)
+    older = make_chatgpt_node("q", None, "user", "I live in Porto.", at=1735808400.0)
     return [
-        chatgpt_conversation(),
+        make_chatgpt_conversation(),
         {
             "id": "c-0",
             "conversation_id": "c-0",
@@ -363,6 +363,6 @@ SAMPLES: dict[str, Any] = {
     "letta": LETTA,
     "zep": ZEP,
     "langmem": LANGMEM,
-    "chatgpt": chatgpt(),
-    "jsonl": lines(*JSONL),
+    "chatgpt": make_chatgpt_export(),
+    "jsonl": dump_lines(*JSONL),
 }

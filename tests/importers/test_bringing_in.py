@@ -12,21 +12,21 @@ from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput
-from memoryhub.importers.loading import Wanted, kinds_of, load
-from memoryhub.importers.report import Report
+from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
+from memoryhub.importers.report import ImportReport
 from memoryhub.importers.sources import SOURCES
+from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.runner import run_space
-from memoryhub.recall.services import search
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, ensure_space
+from notes.history.undo import undo_event
 from notes.models import Derivation, Entity, EvolutionEvent, Fact, IndexEntry, Note, Relation
-from notes.undoing import undo
 from personas import blocks
-from personas.blocks import Writer
+from personas.blocks import BlockWriter
 from personas.models import CoreBlock
-from tests.importers.reading import file_of, lines
+from tests.importers.file_contents import dump_lines, make_open_file
 from tests.importers.samples import JSONL, MEM0, MEM0_HISTORY, MEM0_ID, SAMPLES
 from tests.support.factories import make_space, make_tenant
 
@@ -38,12 +38,14 @@ def tenant(db: None) -> Tenant:
     return make_tenant()
 
 
-def bring(tenant: Tenant, source: str, content: object, **options: Any) -> Report:
-    wanted = Wanted(SOURCES[source], file_of(content), f"{source}.json", "eva", **options)
-    return load(tenant.id, wanted, NOW)
+def import_content(tenant: Tenant, source: str, content: object, **options: Any) -> ImportReport:
+    wanted = ImportRequest(
+        SOURCES[source], make_open_file(content), f"{source}.json", "eva", **options
+    )
+    return import_file(tenant.id, wanted, NOW)
 
 
-def held(tenant: Tenant) -> dict[str, int]:
+def count_rows(tenant: Tenant) -> dict[str, int]:
     """How much there is of everything an import may write."""
     kinds = (Space, Session, Turn, Fact, Note, Entity, Relation, CoreBlock, EvolutionEvent)
     with tenant_scope(tenant.id):
@@ -54,10 +56,10 @@ def held(tenant: Tenant) -> dict[str, int]:
 def test_a_dry_run_tells_what_would_be_taken_and_changes_nothing(
     tenant: Tenant, source: str
 ) -> None:
-    before = held(tenant)
-    tried = bring(tenant, source, SAMPLES[source], subject="ana", dry_run=True)
-    assert held(tenant) == before
-    done = bring(tenant, source, SAMPLES[source], subject="ana")
+    before = count_rows(tenant)
+    tried = import_content(tenant, source, SAMPLES[source], subject="ana", dry_run=True)
+    assert count_rows(tenant) == before
+    done = import_content(tenant, source, SAMPLES[source], subject="ana")
     assert tried.taken == done.taken
     assert tried.found == done.found == done.taken
     assert tried.reasons == done.reasons
@@ -66,18 +68,18 @@ def test_a_dry_run_tells_what_would_be_taken_and_changes_nothing(
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_same_file_again_adds_nothing(tenant: Tenant, source: str) -> None:
-    first = bring(tenant, source, SAMPLES[source], subject="ana")
-    before = held(tenant)
-    again = bring(tenant, source, SAMPLES[source], subject="ana")
-    assert held(tenant) == before
+    first = import_content(tenant, source, SAMPLES[source], subject="ana")
+    before = count_rows(tenant)
+    again = import_content(tenant, source, SAMPLES[source], subject="ana")
+    assert count_rows(tenant) == before
     assert sum(again.taken.values()) == 0
     assert again.already == first.taken
-    tried = bring(tenant, source, SAMPLES[source], subject="ana", dry_run=True)
+    tried = import_content(tenant, source, SAMPLES[source], subject="ana", dry_run=True)
     assert sum(tried.taken.values()) == 0
 
 
 def test_memories_of_mem0_keep_id_validity_and_where_they_come_from(tenant: Tenant) -> None:
-    bring(tenant, "mem0", MEM0)
+    import_content(tenant, "mem0", MEM0)
     with tenant_scope(tenant.id):
         space = Space.objects.get()
         lisbon = Fact.objects.get(text="Lives in Lisbon")
@@ -99,20 +101,20 @@ def test_memories_of_mem0_keep_id_validity_and_where_they_come_from(tenant: Tena
 
 
 def test_what_was_imported_is_found_and_taken_back_as_anything_else(tenant: Tenant) -> None:
-    bring(tenant, "mem0", MEM0)
+    import_content(tenant, "mem0", MEM0)
     with tenant_scope(tenant.id):
         space, event = Space.objects.get(), EvolutionEvent.objects.get()
-    (item, *_) = search(space, "where does ana live", kinds=["fact"]).items
+    (item, *_) = search_memories(space, "where does ana live", kinds=["fact"]).items
     assert "lisbon" in item.text.lower()
-    undo(event, "eva", NOW)
+    undo_event(event, "eva", NOW)
     with tenant_scope(tenant.id):
         assert not Fact.objects.filter(retired_at=None).exists()
     # What somebody took back does not come again with the same file.
-    assert not bring(tenant, "mem0", MEM0).taken["fact"]
+    assert not import_content(tenant, "mem0", MEM0).taken["fact"]
 
 
 def test_clients_of_mem0_find_their_memories_by_the_ids_they_know(tenant: Tenant) -> None:
-    bring(tenant, "mem0", MEM0)
+    import_content(tenant, "mem0", MEM0)
     _, key = create_key(tenant, "mem0", ["read", "write"])
     client = APIClient(headers={"Authorization": f"Token {key}"})
     memory = client.get(f"/v1/memories/{MEM0_ID}/").json()
@@ -124,7 +126,7 @@ def test_clients_of_mem0_find_their_memories_by_the_ids_they_know(tenant: Tenant
 
 
 def test_versions_of_a_memory_are_one_lineage_in_time(tenant: Tenant) -> None:
-    bring(tenant, "mem0", MEM0_HISTORY, subject="ana")
+    import_content(tenant, "mem0", MEM0_HISTORY, subject="ana")
     with tenant_scope(tenant.id):
         old, new = Fact.objects.filter(lineage=MEM0_ID).order_by("lineage_version")
     assert [old.text, new.text] == ["Lives in Porto", "Lives in Lisbon"]
@@ -133,9 +135,9 @@ def test_versions_of_a_memory_are_one_lineage_in_time(tenant: Tenant) -> None:
 
 
 def test_an_id_that_another_space_uses_is_not_taken_twice(tenant: Tenant) -> None:
-    bring(tenant, "mem0", MEM0)
-    bring(tenant, "mem0", MEM0, subject="rui")
-    again = bring(tenant, "mem0", MEM0, subject="rui")
+    import_content(tenant, "mem0", MEM0)
+    import_content(tenant, "mem0", MEM0, subject="rui")
+    again = import_content(tenant, "mem0", MEM0, subject="rui")
     assert not again.taken["fact"]
     with tenant_scope(tenant.id):
         spaces = Fact.objects.filter(lineage=MEM0_ID).values_list("space__subject", flat=True)
@@ -144,14 +146,14 @@ def test_an_id_that_another_space_uses_is_not_taken_twice(tenant: Tenant) -> Non
 
 
 def test_words_that_are_held_already_are_no_second_fact(tenant: Tenant) -> None:
-    bring(tenant, "jsonl", lines({"subject": "ana", "fact": "Ana likes tea"}))
+    import_content(tenant, "jsonl", dump_lines({"subject": "ana", "fact": "Ana likes tea"}))
     other = {"id": "1", "memory": "ana likes  TEA", "user_id": "ana"}
-    report = bring(tenant, "mem0", [other])
+    report = import_content(tenant, "mem0", [other])
     assert (report.taken["fact"], report.already["fact"]) == (0, 1)
 
 
 def test_edges_of_zep_are_facts_with_relations_that_rest_on_what_was_said(tenant: Tenant) -> None:
-    bring(tenant, "zep", SAMPLES["zep"])
+    import_content(tenant, "zep", SAMPLES["zep"])
     with tenant_scope(tenant.id):
         porto = Fact.objects.get(text="Ana lives in Porto")
         lisbon = Fact.objects.get(text="Ana lives in Lisbon")
@@ -174,16 +176,16 @@ def test_edges_of_zep_are_facts_with_relations_that_rest_on_what_was_said(tenant
 
 
 def test_an_entity_that_is_known_is_spoken_of_again(tenant: Tenant) -> None:
-    bring(tenant, "mem0", MEM0)
+    import_content(tenant, "mem0", MEM0)
     more = {"relations": [{"source": "ana", "relationship": "likes", "target": "tea"}]}
-    bring(tenant, "mem0", more, subject="ana")
+    import_content(tenant, "mem0", more, subject="ana")
     with tenant_scope(tenant.id):
         assert Entity.objects.get(canonical_key="ana").mention_count == 2
         assert Entity.objects.count() == 3
 
 
 def test_what_was_said_goes_through_the_pipeline(tenant: Tenant) -> None:
-    bring(tenant, "chatgpt", SAMPLES["chatgpt"], subject="ana")
+    import_content(tenant, "chatgpt", SAMPLES["chatgpt"], subject="ana")
     with tenant_scope(tenant.id):
         space = Space.objects.get()
         assert Job.objects.filter(step="derive").count() == 2
@@ -201,10 +203,10 @@ def test_what_was_said_goes_through_the_pipeline(tenant: Tenant) -> None:
 
 
 def test_blocks_of_letta_stand_in_front_of_agents(tenant: Tenant) -> None:
-    bring(tenant, "letta", SAMPLES["letta"], subject="ana")
+    import_content(tenant, "letta", SAMPLES["letta"], subject="ana")
     with tenant_scope(tenant.id):
         space = Space.objects.get()
-        made = {block.label: block for block in blocks.in_front_of(space)}
+        made = {block.label: block for block in blocks.load_visible_blocks(space)}
     assert (made["human"].value, made["human"].char_limit) == ("Name: Ana.", 5000)
     assert made["persona"].read_only
     with tenant_scope(tenant.id):
@@ -215,10 +217,12 @@ def test_blocks_of_letta_stand_in_front_of_agents(tenant: Tenant) -> None:
 def test_a_block_that_says_something_else_is_left_as_it_is(tenant: Tenant) -> None:
     with tenant_scope(tenant.id):
         space = make_space(tenant, "ana")
-        writer = Writer("eva", "person", NOW, space)
-        blocks.create(writer, "human", "Mine.", tenant_id=tenant.id, space=space)
-        blocks.create(writer, "persona", "", tenant_id=tenant.id, space=space)
-    report = bring(tenant, "letta", SAMPLES["letta"], subject="ana", only=kinds_of(["block"]))
+        writer = BlockWriter("eva", "person", NOW, space)
+        blocks.create_block(writer, "human", "Mine.", tenant_id=tenant.id, space=space)
+        blocks.create_block(writer, "persona", "", tenant_id=tenant.id, space=space)
+    report = import_content(
+        tenant, "letta", SAMPLES["letta"], subject="ana", only=parse_kinds(["block"])
+    )
     assert report.taken["block"] == 1
     assert report.reasons["a block of this label is there, with other words"] == 1
     with tenant_scope(tenant.id):
@@ -229,17 +233,17 @@ def test_a_block_that_says_something_else_is_left_as_it_is(tenant: Tenant) -> No
 
 
 def test_only_the_kinds_that_are_wanted_are_taken(tenant: Tenant) -> None:
-    report = bring(tenant, "jsonl", lines(*JSONL), only=kinds_of(["note"]))
+    report = import_content(tenant, "jsonl", dump_lines(*JSONL), only=parse_kinds(["note"]))
     assert dict(report.taken) == {"note": 1}
-    assert held(tenant)["Turn"] == held(tenant)["Fact"] == 0
+    assert count_rows(tenant)["Turn"] == count_rows(tenant)["Fact"] == 0
 
 
 def test_whose_memories_they_are_has_to_be_known(tenant: Tenant) -> None:
     with pytest.raises(InvalidInput) as refused:
-        bring(tenant, "chatgpt", SAMPLES["chatgpt"])
+        import_content(tenant, "chatgpt", SAMPLES["chatgpt"])
     assert refused.value.field == "subject"
-    some = lines({"subject": "ana", "note": "Mine."}, {"note": "Whose?"})
-    report = bring(tenant, "jsonl", some)
+    some = dump_lines({"subject": "ana", "note": "Mine."}, {"note": "Whose?"})
+    report = import_content(tenant, "jsonl", some)
     assert (report.taken["note"], report.skipped[0]["where"]) == (1, "line 2")
 
 
@@ -249,23 +253,23 @@ def test_whose_memories_they_are_has_to_be_known(tenant: Tenant) -> None:
         ("mem0", json.dumps(MEM0)[:-30], "relations[0]"),
         ("mem0", {"results": []}, "nothing of mem0"),
         ("letta", "PK\x03\x04", "neither"),
-        ("jsonl", lines(JSONL[0]) + '{"subject": ', "line 2"),
+        ("jsonl", dump_lines(JSONL[0]) + '{"subject": ', "line 2"),
         ("chatgpt", b"\xff\xfe[", "the file"),
     ],
 )
 def test_a_broken_file_is_refused_before_anything_is_written(
     tenant: Tenant, source: str, content: Any, place: str
 ) -> None:
-    before = held(tenant)
+    before = count_rows(tenant)
     with pytest.raises(InvalidInput) as refused:
-        bring(tenant, source, content, subject="ana")
+        import_content(tenant, source, content, subject="ana")
     assert place in refused.value.message
-    assert held(tenant) == before
+    assert count_rows(tenant) == before
 
 
 def test_an_id_that_comes_twice_is_told(tenant: Tenant) -> None:
     twice = [{"id": "7", "memory": text, "user_id": "ana"} for text in ("Tea", "Go")]
-    report = bring(tenant, "mem0", twice)
+    report = import_content(tenant, "mem0", twice)
     assert report.taken["fact"] == 1
     assert report.skipped == [
         {
@@ -280,13 +284,13 @@ def test_an_id_that_comes_twice_is_told(tenant: Tenant) -> None:
 def test_more_than_one_batch_is_taken_whole(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setattr("memoryhub.importers.loading.BATCH", 3)
+    monkeypatch.setattr("memoryhub.importers.execute.BATCH_SIZE", 3)
     settings.MAX_MESSAGES = 2
     facts = [{"subject": "ana", "fact": f"Fact number {n}"} for n in range(8)]
     said = [{"subject": "ana", "session": "s", "content": f"Word {n}."} for n in range(5)]
     seen: list[tuple[int, int]] = []
-    wanted = Wanted(SOURCES["jsonl"], file_of(lines(*facts, *said)), "f", "eva")
-    report = load(tenant.id, wanted, NOW, lambda done, total: seen.append((done, total)))
+    wanted = ImportRequest(SOURCES["jsonl"], make_open_file(dump_lines(*facts, *said)), "f", "eva")
+    report = import_file(tenant.id, wanted, NOW, lambda done, total: seen.append((done, total)))
     assert dict(report.taken) == {"fact": 8, "turn": 5}
     assert seen[-1] == (13, 13)
     with tenant_scope(tenant.id):

@@ -8,11 +8,19 @@ from typing import Any
 
 import pytest
 
-from api.mem0.ids import Ids
-from memoryhub.importers.records import Block, Memory, Passage, Skipped, Talk, Triple, Unknown
+from api.mem0.ids import Mem0Ids
+from memoryhub.importers.records import (
+    BlockRecord,
+    MemoryRecord,
+    PassageRecord,
+    RelationTriple,
+    SessionRecord,
+    SkippedRecord,
+    UnknownFields,
+)
 from memoryhub.importers.sources import SOURCES
-from memoryhub.importers.sources.langmem import subject_of
-from tests.importers.reading import lines, of, records
+from memoryhub.importers.sources.langmem import get_subject
+from tests.importers.file_contents import dump_lines, read_source_records, select_records
 from tests.importers.samples import (
     JSONL,
     LANGMEM,
@@ -22,25 +30,25 @@ from tests.importers.samples import (
     MEM0_ID,
     SAMPLES,
     ZEP,
-    chatgpt,
-    chatgpt_conversation,
-    chatgpt_node,
+    make_chatgpt_conversation,
+    make_chatgpt_export,
+    make_chatgpt_node,
 )
 
 
-def at(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def reasons(found: list[Any]) -> dict[str, str]:
-    return {each.where: each.reason for each in of(Skipped, found)}
+def list_skip_reasons(found: list[Any]) -> dict[str, str]:
+    return {each.where: each.reason for each in select_records(SkippedRecord, found)}
 
 
-def unknown(found: list[Any]) -> set[str]:
-    return {name for each in of(Unknown, found) for name in each.fields}
+def list_unknown_fields(found: list[Any]) -> set[str]:
+    return {name for each in select_records(UnknownFields, found) for name in each.fields}
 
 
-def said(talk: Talk) -> list[tuple[str, str, str]]:
+def list_said(talk: SessionRecord) -> list[tuple[str, str, str]]:
     return [(m.role, m.speaker, m.content) for m in talk.messages]
 
 
@@ -48,9 +56,9 @@ def said(talk: Talk) -> list[tuple[str, str, str]]:
 
 
 def test_memories_of_mem0_keep_their_ids_times_and_metadata() -> None:
-    lisbon, gym, relation = of(Memory, records("mem0", MEM0))
+    lisbon, gym, relation = select_records(MemoryRecord, read_source_records("mem0", MEM0))
     assert (lisbon.id, lisbon.subject, lisbon.text) == (MEM0_ID, "ana", "Lives in Lisbon")
-    assert lisbon.said_at == at("2026-02-01T18:00:00+00:00")
+    assert lisbon.said_at == parse_time("2026-02-01T18:00:00+00:00")
     assert lisbon.metadata == {"trip": "no"}
     assert lisbon.origin == {
         "agent_id": "helper",
@@ -58,19 +66,19 @@ def test_memories_of_mem0_keep_their_ids_times_and_metadata() -> None:
         "categories": ["personal_details"],
     }
     assert gym.pinned
-    assert gym.valid_to == at("2026-04-01T00:00:00+00:00")
+    assert gym.valid_to == parse_time("2026-04-01T00:00:00+00:00")
     assert relation.text == "ana lives in lisbon"
     assert relation.subject == "ana"
-    assert relation.triples == (Triple("ana", "lives_in", "lisbon"),)
+    assert relation.triples == (RelationTriple("ana", "lives_in", "lisbon"),)
 
 
 def test_what_mem0_can_not_tell_is_skipped_with_its_place() -> None:
-    found = records("mem0", MEM0)
-    assert reasons(found) == {
+    found = read_source_records("mem0", MEM0)
+    assert list_skip_reasons(found) == {
         "results[2]": "no memory or text or data",
         "results[3]": "created_at: no time",
     }
-    assert unknown(found) == {"mood"}
+    assert list_unknown_fields(found) == {"mood"}
 
 
 @pytest.mark.parametrize(
@@ -79,31 +87,34 @@ def test_what_mem0_can_not_tell_is_skipped_with_its_place() -> None:
         MEM0["results"][:2],
         {"count": 2, "next": None, "previous": None, "results": MEM0["results"][:2]},
         {"memories": MEM0["results"][:2]},
-        lines(*MEM0["results"][:2]),
+        dump_lines(*MEM0["results"][:2]),
     ],
     ids=["v1", "v2 page", "memories", "lines"],
 )
 def test_every_shape_of_mem0s_lists_is_read(shape: Any) -> None:
-    assert next(m.id for m in of(Memory, records("mem0", shape))) == MEM0_ID
-    assert len(of(Memory, records("mem0", shape))) == 2
+    assert (
+        next(m.id for m in select_records(MemoryRecord, read_source_records("mem0", shape)))
+        == MEM0_ID
+    )
+    assert len(select_records(MemoryRecord, read_source_records("mem0", shape))) == 2
 
 
 def test_the_history_of_a_memory_becomes_its_versions() -> None:
-    (memory,) = of(Memory, records("mem0", MEM0_HISTORY))
+    (memory,) = select_records(MemoryRecord, read_source_records("mem0", MEM0_HISTORY))
     assert (memory.id, memory.text) == (MEM0_ID, "Lives in Lisbon")
     (before,) = memory.earlier
     assert before.text == "Lives in Porto"
     assert (before.since, before.until) == (
-        at("2026-01-01T10:00:00+00:00"),
-        at("2026-02-01T18:00:00+00:00"),
+        parse_time("2026-01-01T10:00:00+00:00"),
+        parse_time("2026-02-01T18:00:00+00:00"),
     )
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_history_and_memory_in_one_file_are_one_memory(turned: bool) -> None:
     sections = [("results", MEM0["results"][:1]), ("history", MEM0_HISTORY)]
-    found = records("mem0", dict(reversed(sections) if turned else sections))
-    (memory,) = of(Memory, found)
+    found = read_source_records("mem0", dict(reversed(sections) if turned else sections))
+    (memory,) = select_records(MemoryRecord, found)
     assert memory.subject == "ana"
     assert [version.text for version in memory.earlier] == ["Lives in Porto"]
 
@@ -111,41 +122,41 @@ def test_history_and_memory_in_one_file_are_one_memory(turned: bool) -> None:
 @pytest.mark.parametrize("when", ["2026-03-01T00:00:00+00:00", None])
 def test_a_memory_that_mem0_deleted_is_over(when: str | None) -> None:
     gone = {"id": "h3", "memory_id": MEM0_ID, "event": "DELETE", "created_at": when}
-    (memory,) = of(Memory, records("mem0", [gone, *MEM0_HISTORY]))
-    assert memory.valid_to == at(when or "2026-02-01T18:00:00+00:00")
+    (memory,) = select_records(MemoryRecord, read_source_records("mem0", [gone, *MEM0_HISTORY]))
+    assert memory.valid_to == parse_time(when or "2026-02-01T18:00:00+00:00")
 
 
 @pytest.mark.parametrize("ids", [{"user": "ana", "agent": "x"}, {"agent": "x"}, {"run": "r"}])
 def test_whose_a_memory_is_agrees_with_the_mem0_wire(ids: dict[str, str]) -> None:
     item = {"id": "1", "memory": "x", **{f"{kind}_id": name for kind, name in ids.items()}}
-    (memory,) = of(Memory, records("mem0", [item]))
-    assert memory.subject == Ids(**ids).subject
+    (memory,) = select_records(MemoryRecord, read_source_records("mem0", [item]))
+    assert memory.subject == Mem0Ids(**ids).subject
 
 
 # --- Letta ---
 
 
 def test_letta_gives_blocks_passages_and_what_was_said() -> None:
-    found = records("letta", LETTA)
-    (talk,) = of(Talk, found)
-    assert said(talk) == [
+    found = read_source_records("letta", LETTA)
+    (talk,) = select_records(SessionRecord, found)
+    assert list_said(talk) == [
         ("user", "", "I moved to Lisbon in May."),
         ("assistant", "Sol", "How nice!"),
         ("user", "", "And I like tea."),
     ]
     assert (talk.agent, talk.session) == ("Sol", "letta Sol")
-    human, persona = of(Block, found)
+    human, persona = select_records(BlockRecord, found)
     assert (human.label, human.value, human.limit, human.agent) == ("human", "Name: Ana.", 5000, "")
     assert persona.read_only
-    (passage,) = of(Passage, found)
+    (passage,) = select_records(PassageRecord, found)
     assert (passage.id, passage.tags) == ("passage-1", ["home"])
-    assert reasons(found) == {
+    assert list_skip_reasons(found) == {
         "agents[0].messages[0]": "role system: instructions and results of tools are not taken",
         "agents[0].messages[3]": "heartbeat: written by the machine",
         "blocks[2]": "no label",
         "files[0]": "a document of the agent's, no memory",
     }
-    assert unknown(found) == {"agents[].aura"}
+    assert list_unknown_fields(found) == {"agents[].aura"}
 
 
 def test_an_agent_file_of_the_first_version_is_read_too() -> None:
@@ -159,10 +170,10 @@ def test_an_agent_file_of_the_first_version_is_read_too() -> None:
         "name": "Luna",
         "version": "0.7.0",
     }
-    found = records("letta", old)
-    (talk,) = of(Talk, found)
+    found = read_source_records("letta", old)
+    (talk,) = select_records(SessionRecord, found)
     assert (talk.agent, [m.external_id for m in talk.messages]) == ("Luna", ["messages[0]"])
-    assert of(Block, found)[0].value == "Ana."
+    assert select_records(BlockRecord, found)[0].value == "Ana."
 
 
 def test_blocks_that_only_some_agents_have_stay_theirs() -> None:
@@ -171,7 +182,9 @@ def test_blocks_that_only_some_agents_have_stay_theirs() -> None:
         {"name": "Luna", "block_ids": ["b0"], "messages": []},
     ]
     blocks = [{"id": f"b{n}", "label": f"l{n}", "value": "x"} for n in (0, 1)]
-    found = of(Block, records("letta", {"agents": agents, "blocks": blocks}))
+    found = select_records(
+        BlockRecord, read_source_records("letta", {"agents": agents, "blocks": blocks})
+    )
     assert [(block.label, block.agent) for block in found] == [("l0", ""), ("l1", "Sol")]
 
 
@@ -179,19 +192,22 @@ def test_blocks_that_only_some_agents_have_stay_theirs() -> None:
 
 
 def test_zeps_messages_come_in_the_order_of_time_and_edges_rest_on_them() -> None:
-    found = records("zep", ZEP)
-    first, second = of(Talk, found)
-    assert said(first) == [("user", "Ana", "I live in Porto.")]
-    assert said(second) == [("user", "Ana", "I moved to Lisbon."), ("assistant", "", "How nice!")]
-    porto, lisbon = of(Memory, found)
-    assert porto.valid_from == at("2025-01-02T09:00:00+00:00")
-    assert porto.valid_to == at("2026-05-12T09:00:00+00:00")
+    found = read_source_records("zep", ZEP)
+    first, second = select_records(SessionRecord, found)
+    assert list_said(first) == [("user", "Ana", "I live in Porto.")]
+    assert list_said(second) == [
+        ("user", "Ana", "I moved to Lisbon."),
+        ("assistant", "", "How nice!"),
+    ]
+    porto, lisbon = select_records(MemoryRecord, found)
+    assert porto.valid_from == parse_time("2025-01-02T09:00:00+00:00")
+    assert porto.valid_to == parse_time("2026-05-12T09:00:00+00:00")
     assert (lisbon.valid_to, lisbon.said_in) == (None, ["e-2", "e-2#2"])
-    assert lisbon.triples == (Triple("Ana", "lives_in", "Lisbon", "person", ""),)
-    letter, lisbon_node = of(Passage, found)
+    assert lisbon.triples == (RelationTriple("Ana", "lives_in", "Lisbon", "person", ""),)
+    letter, lisbon_node = select_records(PassageRecord, found)
     assert (letter.author, letter.tags) == ("a letter", ["text"])
     assert lisbon_node.text == "Lisbon: Where Ana lives since May 2026."
-    assert reasons(found) == {
+    assert list_skip_reasons(found) == {
         "episodes[3]": "content: the text is empty",
         "edges[2]": "invalid_at: before it began",
     }
@@ -199,56 +215,59 @@ def test_zeps_messages_come_in_the_order_of_time_and_edges_rest_on_them() -> Non
 
 def test_zeps_items_are_told_apart_without_sections() -> None:
     mixed = [*ZEP["edges"][:1], *ZEP["nodes"], ZEP["episodes"][1], {"what": 1}]
-    found = records("zep", mixed)
-    assert (len(of(Talk, found)), len(of(Memory, found))) == (1, 1)
-    assert reasons(found) == {"[5]": "neither an episode, an edge, nor a node"}
+    found = read_source_records("zep", mixed)
+    assert (
+        len(select_records(SessionRecord, found)),
+        len(select_records(MemoryRecord, found)),
+    ) == (1, 1)
+    assert list_skip_reasons(found) == {"[5]": "neither an episode, an edge, nor a node"}
 
 
 # --- LangMem ---
 
 
 def test_langmem_items_are_facts_relations_or_notes() -> None:
-    found = records("langmem", LANGMEM)
-    dark, triple = of(Memory, found)
+    found = read_source_records("langmem", LANGMEM)
+    dark, triple = select_records(MemoryRecord, found)
     assert (dark.id, dark.subject) == ("0d6a4a1c-2222-4000-8000-000000000001", "ana")
     assert dark.text == "Ana prefers dark mode"
     assert triple.id == "memories/ana/t1"
     assert triple.text == "Ana works at Nau"
-    (profile,) = of(Passage, found)
+    (profile,) = select_records(PassageRecord, found)
     assert profile.text == "UserProfile\nname: Ana\nlikes: tea, go"
     assert profile.subject == "ana"
-    assert reasons(found) == {"[3]": "value: no JSON object"}
+    assert list_skip_reasons(found) == {"[3]": "value: no JSON object"}
 
 
 @pytest.mark.parametrize(
     "shape",
     [
         {"items": LANGMEM[:1]},
-        lines(LANGMEM[0]),
+        dump_lines(LANGMEM[0]),
         [{"prefix": "memories.ana", "key": "k", "value": {"content": "Ana prefers dark mode"}}],
     ],
     ids=["search", "one line", "table"],
 )
 def test_every_shape_of_store_items_is_read(shape: Any) -> None:
-    (memory,) = of(Memory, records("langmem", shape))
+    (memory,) = select_records(MemoryRecord, read_source_records("langmem", shape))
     assert (memory.subject, memory.text) == ("ana", "Ana prefers dark mode")
 
 
 def test_a_namespace_says_whose_memories_they_are() -> None:
-    assert subject_of(["memories", "ana"]) == "ana"
-    assert subject_of(["ana", "memories"]) == "ana"
-    assert subject_of(["acme", "users", "ana"]) == "acme/ana"
-    assert subject_of(["memories"]) == ""
+    assert get_subject(["memories", "ana"]) == "ana"
+    assert get_subject(["ana", "memories"]) == "ana"
+    assert get_subject(["acme", "users", "ana"]) == "acme/ana"
+    assert get_subject(["memories"]) == ""
 
 
 # --- ChatGPT ---
 
 
 def test_chatgpts_shown_branch_is_taken_in_the_order_of_time() -> None:
-    found = records("chatgpt", chatgpt())
-    older, newer = of(Talk, found)
+    found = read_source_records("chatgpt", make_chatgpt_export())
+    older, newer = select_records(SessionRecord, found)
     assert (older.session, newer.session) == ("c-0", "c-1")
-    assert said(newer) == [
+    assert list_said(newer) == [
         ("user", "", "I moved to Lisbon."),
         ("assistant", "ChatGPT", "How nice!"),
         ("user", "", "This is my street."),
@@ -256,28 +275,31 @@ def test_chatgpts_shown_branch_is_taken_in_the_order_of_time() -> None:
     assert [m.external_id for m in newer.messages] == ["m-q1", "m-a2", "m-q2"]
     # Without a time of its own, a message was said when the one before it was.
     assert newer.messages[2].timestamp == newer.messages[1].timestamp
-    assert reasons(found) == {
+    assert list_skip_reasons(found) == {
         "[0].mapping.sys": "hidden in the conversation",
         "[0].mapping.tool": "said to a tool",
         "[0].mapping": "on a branch that was left",
         "[2]": "mapping: no JSON object",
     }
-    assert unknown(found) == {"sparkle"}
+    assert list_unknown_fields(found) == {"sparkle"}
 
 
 def test_without_a_current_node_the_newest_leaf_is_shown() -> None:
-    conversation = chatgpt_conversation() | {"current_node": None}
+    conversation = make_chatgpt_conversation() | {"current_node": None}
     conversation["mapping"] = {
         name: node for name, node in conversation["mapping"].items() if name not in ("tool", "q2")
     }
-    (talk,) = of(Talk, records("chatgpt", [conversation]))
+    (talk,) = select_records(SessionRecord, read_source_records("chatgpt", [conversation]))
     assert talk.messages[-1].content == "How nice!"
 
 
 def test_a_circle_of_parents_ends() -> None:
-    one, two = chatgpt_node("1", "2", "user", "One."), chatgpt_node("2", "1", "user", "Two.")
+    one, two = (
+        make_chatgpt_node("1", "2", "user", "One."),
+        make_chatgpt_node("2", "1", "user", "Two."),
+    )
     circle = {"id": "c", "mapping": {"1": one, "2": two}, "current_node": "1"}
-    (talk,) = of(Talk, records("chatgpt", [circle]))
+    (talk,) = select_records(SessionRecord, read_source_records("chatgpt", [circle]))
     assert [message.content for message in talk.messages] == ["Two.", "One."]
 
 
@@ -285,18 +307,18 @@ def test_a_circle_of_parents_ends() -> None:
 
 
 def test_lines_are_messages_facts_notes_and_blocks() -> None:
-    found = records("jsonl", lines(*JSONL))
-    (talk,) = of(Talk, found)
+    found = read_source_records("jsonl", dump_lines(*JSONL))
+    (talk,) = select_records(SessionRecord, found)
     assert [m.external_id for m in talk.messages] == ["x1", "line 2"]
-    (fact,) = of(Memory, found)
+    (fact,) = select_records(MemoryRecord, found)
     assert (fact.id, fact.said_in) == ("f1", ["x1"])
-    assert of(Passage, found)[0].tags == ["home"]
-    assert of(Block, found)[0].label == "human"
-    assert reasons(found) == {
+    assert select_records(PassageRecord, found)[0].tags == ["home"]
+    assert select_records(BlockRecord, found)[0].label == "human"
+    assert list_skip_reasons(found) == {
         "line 6": "no content",
         "line 7": "none of content, fact, note, block",
     }
-    assert unknown(found) == {"colour"}
+    assert list_unknown_fields(found) == {"colour"}
 
 
 # --- all of them ---
@@ -306,8 +328,11 @@ def test_lines_are_messages_facts_notes_and_blocks() -> None:
 @pytest.mark.parametrize("strange", [None, 7, "text", [], [[]], {"": None}, {"id": {}}])
 def test_no_item_breaks_a_reader(source: str, strange: Any) -> None:
     """Whatever an item is, it is taken, skipped, or passed over; the others are read."""
-    content = lines({"x": 1}, strange) if source == "jsonl" else json.dumps([strange, strange])
-    assert not of((Talk, Memory, Passage, Block), records(source, content))
+    content = dump_lines({"x": 1}, strange) if source == "jsonl" else json.dumps([strange, strange])
+    assert not select_records(
+        (SessionRecord, MemoryRecord, PassageRecord, BlockRecord),
+        read_source_records(source, content),
+    )
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -316,23 +341,23 @@ def test_wrong_types_in_every_field_are_refused_and_named(source: str) -> None:
     sample = JSONL if source == "jsonl" else SAMPLES[source]
     wrongs: list[Any] = [[{}], {"a": [1]}, -1.5e300, True, "\ud800"]
     for wrong in wrongs:
-        for changed in _replaced(sample, wrong):
-            content = lines(*changed) if source == "jsonl" else json.dumps(changed)
-            records(source, content)
+        for changed in _replace_each_value(sample, wrong):
+            content = dump_lines(*changed) if source == "jsonl" else json.dumps(changed)
+            read_source_records(source, content)
 
 
-def _replaced(value: Any, wrong: Any) -> list[Any]:
+def _replace_each_value(value: Any, wrong: Any) -> list[Any]:
     """Copies of the sample, each with one value in it replaced."""
     if isinstance(value, dict):
         return [
             {**value, name: each}
             for name, inner in value.items()
-            for each in [wrong, *_replaced(inner, wrong)]
+            for each in [wrong, *_replace_each_value(inner, wrong)]
         ]
     if isinstance(value, list):
         return [
             [*value[:at], each, *value[at + 1 :]]
             for at, inner in enumerate(value)
-            for each in _replaced(inner, wrong)
+            for each in _replace_each_value(inner, wrong)
         ]
     return []

@@ -13,18 +13,18 @@ import pytest
 from memoryhub.dialogues.messages import Message
 from memoryhub.engines.types import Quote
 from memoryhub.errors import EngineError
-from memoryhub.inference.ledger import accounting
+from memoryhub.inference.ledger import open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.inference.prices import parse_prices
-from memoryhub.models_in_use import engine_for
-from memoryhub.pipeline.runner import drain
-from memoryhub.pipeline.services import IngestRequest, ingest
-from memoryhub.policies.services import policy_of, set_policy
+from memoryhub.inference.selection import select_engine
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.jobs.runner import drain_space
+from memoryhub.policies.services import load_effective_policy, set_policy
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
 from notes.models import Fact
-from tests.support.openai_server import OpenAIServer, Reply
+from tests.support.openai_server import OpenAIServer, ScriptedReply
 
 pytestmark = pytest.mark.django_db
 
@@ -42,46 +42,46 @@ def test_a_purpose_is_asked_of_the_model_that_the_policy_names(server: OpenAISer
     tenant = create_tenant("One", "one", engine=Tenant.Engine.LLM)
     set_policy(tenant.id, actor="ana", overrides={"llm.model.answer": "small"})
     with tenant_scope(tenant.id):
-        policy = policy_of(ensure_space(tenant.id, "Ana")).policy
-    engine = engine_for(tenant, policy)
-    server.chat(
+        policy = load_effective_policy(ensure_space(tenant.id, "Ana")).policy
+    engine = select_engine(tenant, policy)
+    server.script_chat(
         json.dumps({"answer": "Porto.", "used": ["m1"], "known": True}),
         json.dumps({"summary": "Ana lives in Porto."}),
     )
-    engine.answer("Where?", [Quote("Ana lives in Porto.", None)])
-    engine.summarise(["Ana lives in Porto."])
+    engine.answer_question("Where?", [Quote("Ana lives in Porto.", None)])
+    engine.summarise_texts(["Ana lives in Porto."])
     assert [request.body["model"] for request in server.requests] == ["small", "large"]
-    assert engine_for(tenant, policy) is engine
+    assert select_engine(tenant, policy) is engine
 
 
 def test_a_local_tenant_asks_no_model_whatever_the_policy_names() -> None:
     tenant = create_tenant("One", "one")
     set_policy(tenant.id, actor="ana", overrides={"llm.model.answer": "small"})
     with tenant_scope(tenant.id):
-        policy = policy_of(ensure_space(tenant.id, "Ana")).policy
-    assert engine_for(tenant, policy).name == "local"
+        policy = load_effective_policy(ensure_space(tenant.id, "Ana")).policy
+    assert select_engine(tenant, policy).name == "local"
 
 
 @pytest.mark.parametrize(
     ("reply", "code"),
     [
-        (Reply(content='{"summary": "Ana li', finish_reason="length"), "reply_cut"),
-        (Reply(content=None, refusal="I can't help with that."), "refused"),
-        (Reply(content="", finish_reason="content_filter"), "refused"),
+        (ScriptedReply(content='{"summary": "Ana li', finish_reason="length"), "reply_cut"),
+        (ScriptedReply(content=None, refusal="I can't help with that."), "refused"),
+        (ScriptedReply(content="", finish_reason="content_filter"), "refused"),
     ],
 )
 def test_E15_what_was_cut_off_or_refused_is_paid_for(
-    server: OpenAIServer, settings: Any, reply: Reply, code: str
+    server: OpenAIServer, settings: Any, reply: ScriptedReply, code: str
 ) -> None:
     settings.MODEL_PRICES = parse_prices('{"large": {"prompt": 1000, "completion": 2000}}')
     tenant = create_tenant("One", "one", engine=Tenant.Engine.LLM)
     set_policy(tenant.id, actor="ana", overrides={"llm.budget_tokens_per_day": 15})
     with tenant_scope(tenant.id):
-        policy = policy_of(ensure_space(tenant.id, "Ana")).policy
-    server.chat(reply)
+        policy = load_effective_policy(ensure_space(tenant.id, "Ana")).policy
+    server.script_chat(reply)
     for failure in (code, "budget_spent"):
-        with accounting(tenant.id), pytest.raises(EngineError) as raised:
-            engine_for(tenant, policy).summarise(["Ana lives in Porto."])
+        with open_ledger(tenant.id), pytest.raises(EngineError) as raised:
+            select_engine(tenant, policy).summarise_texts(["Ana lives in Porto."])
         assert raised.value.code == failure
     with tenant_scope(tenant.id):
         (call,) = ModelCall.objects.all()
@@ -94,16 +94,18 @@ def test_E15_what_was_cut_off_or_refused_is_paid_for(
 def test_dialogue_is_read_however_little_an_endpoint_can(
     server: OpenAIServer, refused: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     server.refused_formats = frozenset(refused)
     tenant = create_tenant("One", "one", engine=Tenant.Engine.LLM)
     narrow = {"episodes.rolling": False, "graph.enabled": False}
     set_policy(tenant.id, actor="ana", preset="mem0", overrides=narrow)
     claim = {"text": "Ana lives in Porto.", "source": "t1", "owner": "I", "quote": "live in Porto"}
-    server.chat(f"Here it is:\n```json\n{json.dumps({'facts': [claim]})}\n```\nAnything else?")
+    server.script_chat(
+        f"Here it is:\n```json\n{json.dumps({'facts': [claim]})}\n```\nAnything else?"
+    )
     said = Message("user", "I live in Porto.", "Ana", timestamp=AT)
-    space = ingest(tenant.id, IngestRequest("Ana", [said]), AT).space
-    drain(tenant.id, space.id, AT + timedelta(hours=1))
+    space = ingest_messages(tenant.id, IngestRequest("Ana", [said]), AT).space
+    drain_space(tenant.id, space.id, AT + timedelta(hours=1))
     shapes = [each.body.get("response_format", {}).get("type") for each in server.requests]
     assert shapes == ["json_schema", "json_object", None][: len(refused) + 1]
     with tenant_scope(tenant.id):

@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memoryhub.lab.datasets import load
-from memoryhub.lab.deriving import derive
-from memoryhub.lab.recall import measure
-from memoryhub.lab.throwaway import throwaway_tenant
+from memoryhub.lab.datasets.read import read_dataset_dialogues
+from memoryhub.lab.measurements.derivation import measure_derivation
+from memoryhub.lab.measurements.retrieval import measure_retrieval
+from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
-from tests.lab.test_datasets import LOCOMO, MEMORYBANK, written
-from tests.support.hub import Hub
+from tests.lab.test_datasets import LOCOMO, MEMORYBANK, write_data_file
+from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
 
 DATA = Path(os.environ.get("MEMORYHUB_EVAL_DATA", "../shared/data")) / "locomo-dev.json"
 
 
-def run(path: Path, *options: str) -> str:
+def run_command(path: Path, *options: str) -> str:
     out = StringIO()
     call_command("lab", "recall", str(path), *options, stdout=out, stderr=StringIO())
     return out.getvalue()
@@ -32,7 +32,9 @@ def run(path: Path, *options: str) -> str:
 
 def test_turns_only_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    table = run(written(tmp_path, "l.json", LOCOMO), "--turns-only", "--json", str(report))
+    table = run_command(
+        write_data_file(tmp_path, "l.json", LOCOMO), "--turns-only", "--json", str(report)
+    )
     assert "3 turns loaded" in table
     assert "2 questions without evidence not judged" in table
     assert "turns: 2 questions with evidence" in table
@@ -44,9 +46,11 @@ def test_turns_only_prints_a_table_and_writes_json(tmp_path: Path) -> None:
 
 
 def test_the_pipeline_s_facts_count_by_the_turns_they_come_from(tmp_path: Path) -> None:
-    report = measure(
-        load(written(tmp_path, "l.json", LOCOMO)), derive=True, progress=lambda line: None
-    ).as_dict()
+    report = measure_retrieval(
+        read_dataset_dialogues(write_data_file(tmp_path, "l.json", LOCOMO)),
+        derive=True,
+        progress=lambda line: None,
+    ).to_dict()
     turns, everything = report["runs"]
     assert everything["name"] == "all kinds"
     assert everything["overall"]["recall@10"] == turns["overall"]["recall@10"] == 1.0
@@ -54,27 +58,29 @@ def test_the_pipeline_s_facts_count_by_the_turns_they_come_from(tmp_path: Path) 
 
 def test_a_set_without_evidence_still_gives_times(tmp_path: Path) -> None:
     (tmp_path / "probing_questions_cn.jsonl").write_text('{"Mei": ["我喜欢喝什么？"]}', "utf-8")
-    table = run(written(tmp_path, "memory_bank_cn.json", MEMORYBANK), "--turns-only")
+    table = run_command(
+        write_data_file(tmp_path, "memory_bank_cn.json", MEMORYBANK), "--turns-only"
+    )
     assert "1 questions without evidence not judged" in table
     assert "turns: 0 questions" in table
     assert "recall@10" not in table
 
 
 def test_conversations_can_be_limited(tmp_path: Path) -> None:
-    path = written(tmp_path, "l.json", [*LOCOMO, {**LOCOMO[0], "sample_id": "second"}])
-    table = run(path, "--turns-only", "--limit-conversations", "1")
+    path = write_data_file(tmp_path, "l.json", [*LOCOMO, {**LOCOMO[0], "sample_id": "second"}])
+    table = run_command(path, "--turns-only", "--limit-conversations", "1")
     assert "3 turns loaded" in table
     assert "second" not in table
 
 
 def test_a_bad_file_is_a_plain_error(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="neither"):
-        run(written(tmp_path, "x.json", {"a": 1}))
+        run_command(write_data_file(tmp_path, "x.json", {"a": 1}))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_tenant_and_its_rows_are_gone_afterwards() -> None:
-    with throwaway_tenant() as tenant, tenant_scope(tenant.id):
+    with open_throwaway_tenant() as tenant, tenant_scope(tenant.id):
         ensure_space(tenant.id, "ana")
     with tenant_scope(tenant.id):
         assert not Tenant.objects.filter(id=tenant.id).exists()
@@ -91,20 +97,22 @@ def test_it_is_gone_after_an_error_too() -> None:
 
 
 def _fail_within(made: list[Tenant]) -> None:
-    with throwaway_tenant() as tenant:
+    with open_throwaway_tenant() as tenant:
         made.append(tenant)
         raise RuntimeError
 
 
 @pytest.mark.skipif(not DATA.exists(), reason=f"no evaluation data at {DATA}")
 def test_the_first_conversation_s_evidence_is_found(tmp_path: Path) -> None:
-    (run_,) = measure(load(DATA)[:1], derive=False, progress=lambda line: None).as_dict()["runs"]
+    (run_,) = measure_retrieval(
+        read_dataset_dialogues(DATA)[:1], derive=False, progress=lambda line: None
+    ).to_dict()["runs"]
     assert run_["overall"]["recall@10"] >= 0.78
 
 
 def test_deriving_counts_what_became_of_a_dialogue_and_leaves_nothing(tmp_path: Path) -> None:
     out, report = StringIO(), tmp_path / "report.json"
-    path = written(tmp_path, "l.json", LOCOMO)
+    path = write_data_file(tmp_path, "l.json", LOCOMO)
     call_command(
         "lab", "derive", str(path), "--turns", "2", "--json", str(report), stdout=out,
         stderr=StringIO(),
@@ -117,12 +125,16 @@ def test_deriving_counts_what_became_of_a_dialogue_and_leaves_nothing(tmp_path: 
     assert not Tenant.objects.filter(slug__startswith="lab-").exists()
 
 
-def test_deriving_with_a_model_tells_what_it_was_asked(hub: Hub, tmp_path: Path) -> None:
+def test_deriving_with_a_model_tells_what_it_was_asked(hub: ScriptedHub, tmp_path: Path) -> None:
     hub.model.allow("resolve", construct={"facts": []})
-    path = written(tmp_path, "l.json", LOCOMO)
-    report = derive(
-        load(path), engine="llm", preset="mem0", most_turns=2, progress=lambda line: None
-    ).as_dict()
+    path = write_data_file(tmp_path, "l.json", LOCOMO)
+    report = measure_derivation(
+        read_dataset_dialogues(path),
+        engine="llm",
+        preset="mem0",
+        most_turns=2,
+        progress=lambda line: None,
+    ).to_dict()
     assert report["calls"]["construct"]["calls"] >= 1
     assert report["calls"]["construct"]["prompt_tokens"] > 0
     assert report["counts"]["turn processed"] == 2

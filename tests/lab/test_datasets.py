@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import InvalidInput
-from memoryhub.lab.datasets import evidence_refs, load
+from memoryhub.lab.datasets.read import parse_evidence_refs, read_dataset_dialogues
 
 LOCOMO: list[dict[str, Any]] = [
     {
@@ -52,14 +52,14 @@ MEMORYBANK = {
 }
 
 
-def written(folder: Path, name: str, data: object) -> Path:
+def write_data_file(folder: Path, name: str, data: object) -> Path:
     path = folder / name
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
 
 
 def test_locomo_sessions_come_in_order_with_their_times(tmp_path: Path) -> None:
-    (dialogue,) = load(written(tmp_path, "l.json", LOCOMO))
+    (dialogue,) = read_dataset_dialogues(write_data_file(tmp_path, "l.json", LOCOMO))
     assert dialogue.name == "boats"
     assert [s.name for s in dialogue.conversation.sessions] == ["session_2", "session_10"]
     first, second = dialogue.conversation.sessions[0].messages
@@ -70,7 +70,7 @@ def test_locomo_sessions_come_in_order_with_their_times(tmp_path: Path) -> None:
 
 
 def test_questions_without_evidence_are_kept_apart(tmp_path: Path) -> None:
-    (dialogue,) = load(written(tmp_path, "l.json", LOCOMO))
+    (dialogue,) = read_dataset_dialogues(write_data_file(tmp_path, "l.json", LOCOMO))
     assert [len(question.evidence) for question in dialogue.questions] == [1, 2, 0, 0]
 
 
@@ -88,13 +88,15 @@ def test_questions_without_evidence_are_kept_apart(tmp_path: Path) -> None:
     ],
 )
 def test_evidence_however_it_is_written(given: object, refs: set[str]) -> None:
-    assert evidence_refs(given) == refs
+    assert parse_evidence_refs(given) == refs
 
 
 def test_memorybank_days_are_sessions_and_empty_sides_no_turns(tmp_path: Path) -> None:
     questions = tmp_path / "probing_questions_cn.jsonl"
     questions.write_text('{"Mei": ["我喜欢喝什么？"]}\n\n', encoding="utf-8")
-    (dialogue,) = load(written(tmp_path, "memory_bank_cn.json", MEMORYBANK))
+    (dialogue,) = read_dataset_dialogues(
+        write_data_file(tmp_path, "memory_bank_cn.json", MEMORYBANK)
+    )
     (greeting,), (tea, reply) = (s.messages for s in dialogue.conversation.sessions)
     assert greeting.content == "你好"
     assert (tea.role, tea.speaker, reply.role) == ("user", "Mei", "assistant")
@@ -103,14 +105,14 @@ def test_memorybank_days_are_sessions_and_empty_sides_no_turns(tmp_path: Path) -
 
 def test_memorybank_history_may_be_plain_json_and_without_questions(tmp_path: Path) -> None:
     data = {"Mei": {"history": {"2026-05-01": [{"query": "Hi", "response": "Hello"}]}}}
-    (dialogue,) = load(written(tmp_path, "memory_bank_en.json", data))
+    (dialogue,) = read_dataset_dialogues(write_data_file(tmp_path, "memory_bank_en.json", data))
     assert (dialogue.turn_count, dialogue.questions) == (2, [])
 
 
 @pytest.mark.parametrize("data", [[], {}, [{"a": 1}], {"a": {"b": 1}}, 3, "text"])
 def test_other_shapes_are_refused(tmp_path: Path, data: object) -> None:
     with pytest.raises(InvalidInput):
-        load(written(tmp_path, "x.json", data))
+        read_dataset_dialogues(write_data_file(tmp_path, "x.json", data))
 
 
 def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
@@ -118,7 +120,7 @@ def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
     path.write_text("{", encoding="utf-8")
     for bad in (path, tmp_path / "absent.json"):
         with pytest.raises(InvalidInput):
-            load(bad)
+            read_dataset_dialogues(bad)
     with pytest.raises(InvalidInput) as unreadable:
-        load(path)
+        read_dataset_dialogues(path)
     assert str(tmp_path) not in unreadable.value.message  # the console shows it

@@ -7,44 +7,48 @@ from pathlib import Path
 
 import pytest
 
-from memoryhub.lab import labels
-from memoryhub.lab.datasets import load
-from tests.lab.test_datasets import MEMORYBANK, written
+from memoryhub.lab.datasets import labels
+from memoryhub.lab.datasets.read import read_dataset_dialogues
+from tests.lab.test_datasets import MEMORYBANK, write_data_file
 
 FILES = sorted(Path(labels.__file__).parent.glob("*.json"))
 
 
-def memorybank(tmp_path: Path) -> tuple[Path, Path]:
+def write_memorybank_files(tmp_path: Path) -> tuple[Path, Path]:
     questions = tmp_path / "probing_questions_cn.jsonl"
     questions.write_text('{"Mei": ["我喜欢喝什么？"]}', encoding="utf-8")
-    return written(tmp_path, "memory_bank_cn.json", MEMORYBANK), questions
+    return write_data_file(tmp_path, "memory_bank_cn.json", MEMORYBANK), questions
 
 
-def sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_files_that_were_labelled_have_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data, questions = memorybank(tmp_path)
+    data, questions = write_memorybank_files(tmp_path)
     held = {
-        "data_sha256": sha256(data),
-        "questions_sha256": sha256(questions),
+        "data_sha256": hash_file(data),
+        "questions_sha256": hash_file(questions),
         "evidence": [[["2026-05-02:1"]]],
     }
-    monkeypatch.setattr(labels, "_files", lambda: iter([held]))
-    ((question,),) = [dialogue.questions for dialogue in load(data)]
+    monkeypatch.setattr(labels, "_read_label_files", lambda: iter([held]))
+    ((question,),) = [dialogue.questions for dialogue in read_dataset_dialogues(data)]
     assert question.evidence == {"2026-05-02:1"}
-    spoken = [m.external_id for s in load(data)[0].conversation.sessions for m in s.messages]
+    spoken = [
+        m.external_id
+        for s in read_dataset_dialogues(data)[0].conversation.sessions
+        for m in s.messages
+    ]
     assert question.evidence <= set(spoken)
 
 
 def test_of_any_other_file_nothing_is_known(tmp_path: Path) -> None:
-    data, questions = memorybank(tmp_path)
-    assert load(data)[0].questions[0].evidence == frozenset()
+    data, questions = write_memorybank_files(tmp_path)
+    assert read_dataset_dialogues(data)[0].questions[0].evidence == frozenset()
     questions.unlink()
-    assert labels.evidence_labels(data, questions) == ()
+    assert labels.find_evidence_labels(data, questions) == ()
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import InvalidInput
-from memoryhub.lab.datasets import counts, load, read
-from tests.lab.test_datasets import written
+from memoryhub.lab.datasets.read import count_by_category, read_dataset, read_dataset_dialogues
+from tests.lab.test_datasets import write_data_file
 
 
-def row(**given: Any) -> dict[str, Any]:
+def make_row(**given: Any) -> dict[str, Any]:
     known: dict[str, Any] = {
         "question_id": "q1",
         "question_type": "multi-session",
@@ -39,7 +39,7 @@ def row(**given: Any) -> dict[str, Any]:
 
 
 def test_sessions_come_in_the_order_of_their_dates_with_ids_by_place(tmp_path: Path) -> None:
-    (dialogue,) = load(written(tmp_path, "s.json", [row()]))
+    (dialogue,) = read_dataset_dialogues(write_data_file(tmp_path, "s.json", [make_row()]))
     first, second = dialogue.conversation.sessions
     assert [first.name, second.name] == ["001-early", "002-late"]
     assert [m.external_id for m in first.messages] == ["D1:2", "D1:3"]
@@ -48,7 +48,7 @@ def test_sessions_come_in_the_order_of_their_dates_with_ids_by_place(tmp_path: P
 
 
 def test_evidence_is_the_turns_that_hold_the_answer(tmp_path: Path) -> None:
-    (dialogue,) = load(written(tmp_path, "s.json", [row()]))
+    (dialogue,) = read_dataset_dialogues(write_data_file(tmp_path, "s.json", [make_row()]))
     (question,) = dialogue.questions
     assert question.evidence == {"D1:2", "D2:1"}
     assert (question.expected, question.category, question.unanswerable) == ("2", 4, False)
@@ -56,15 +56,17 @@ def test_evidence_is_the_turns_that_hold_the_answer(tmp_path: Path) -> None:
 
 
 def test_an_id_that_ends_in_abs_has_no_answer(tmp_path: Path) -> None:
-    (dialogue,) = load(written(tmp_path, "s.json", [row(question_id="q1_abs")]))
+    (dialogue,) = read_dataset_dialogues(
+        write_data_file(tmp_path, "s.json", [make_row(question_id="q1_abs")])
+    )
     assert dialogue.questions[0].unanswerable
 
 
 def test_the_set_is_told_by_its_shape_and_counted_by_type(tmp_path: Path) -> None:
-    rows = [row(), row(question_id="q2", question_type="knowledge-update")]
-    data = read(written(tmp_path, "longmemeval_s.json", rows))
+    rows = [make_row(), make_row(question_id="q2", question_type="knowledge-update")]
+    data = read_dataset(write_data_file(tmp_path, "longmemeval_s.json", rows))
     assert (data.form, data.name, len(data.sha256)) == ("longmemeval", "longmemeval_s.json", 64)
-    assert counts(q for d in data.dialogues for q in d.questions) == {4: 1, 6: 1}
+    assert count_by_category(q for d in data.dialogues for q in d.questions) == {4: 1, 6: 1}
 
 
 @pytest.mark.parametrize(
@@ -79,4 +81,4 @@ def test_the_set_is_told_by_its_shape_and_counted_by_type(tmp_path: Path) -> Non
 )
 def test_what_is_not_as_published_is_refused(tmp_path: Path, broken: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="longmemeval"):
-        load(written(tmp_path, "s.json", [row(**broken)]))
+        read_dataset_dialogues(write_data_file(tmp_path, "s.json", [make_row(**broken)]))

@@ -4,52 +4,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.lab.metrics import (
-    Outcome,
-    by_category,
-    hit_at,
-    ndcg_at,
-    percentile,
-    recall_at,
-    recall_within,
-    summary,
-    tokens_at,
+from memoryhub.lab.metrics.rankings import (
+    RankingOutcome,
+    compute_hit_at,
+    compute_means,
+    compute_ndcg_at,
+    compute_percentile,
+    compute_recall_at,
+    compute_recall_within,
+    count_tokens_at,
+    group_by_category,
 )
 
 
-def outcome(ranked: list[str], evidence: set[str], tokens: int = 100, category: int = 4) -> Outcome:
+def make_ranking(
+    ranked: list[str], evidence: set[str], tokens: int = 100, category: int = 4
+) -> RankingOutcome:
     refs = [frozenset(names.split("+")) for names in ranked]
-    return Outcome(category, frozenset(evidence), refs, [tokens] * len(ranked))
+    return RankingOutcome(category, frozenset(evidence), refs, [tokens] * len(ranked))
 
 
 def test_recall_is_the_share_of_the_evidence_found() -> None:
-    found = outcome(["a", "x", "b"], {"a", "b"})
-    assert [recall_at(found, cut) for cut in (1, 2, 3)] == [0.5, 0.5, 1.0]
+    found = make_ranking(["a", "x", "b"], {"a", "b"})
+    assert [compute_recall_at(found, cut) for cut in (1, 2, 3)] == [0.5, 0.5, 1.0]
 
 
 def test_a_fact_stands_for_all_its_turns() -> None:
-    assert recall_at(outcome(["a+b"], {"a", "b"}), 1) == 1.0
+    assert compute_recall_at(make_ranking(["a+b"], {"a", "b"}), 1) == 1.0
 
 
 def test_the_token_budget_is_filled_in_order() -> None:
-    found = outcome(["x", "a", "b"], {"a", "b"}, tokens=200)
-    assert [recall_within(found, budget) for budget in (199, 250, 400, 1000)] == [0, 0, 0.5, 1]
+    found = make_ranking(["x", "a", "b"], {"a", "b"}, tokens=200)
+    assert [compute_recall_within(found, budget) for budget in (199, 250, 400, 1000)] == [
+        0,
+        0,
+        0.5,
+        1,
+    ]
 
 
 def test_a_hit_is_any_of_the_evidence() -> None:
-    found = outcome(["x", "a", "y", "b"], {"a", "b"})
-    assert [hit_at(found, cut) for cut in (1, 3, 5)] == [0, 1, 1]
+    found = make_ranking(["x", "a", "y", "b"], {"a", "b"})
+    assert [compute_hit_at(found, cut) for cut in (1, 3, 5)] == [0, 1, 1]
 
 
 def test_tokens_are_those_of_the_first_results() -> None:
-    assert tokens_at(outcome(["x"] * 12, {"a"}), 10) == 1000
-    assert tokens_at(outcome(["x"], {"a"}), 10) == 100
+    assert count_tokens_at(make_ranking(["x"] * 12, {"a"}), 10) == 1000
+    assert count_tokens_at(make_ranking(["x"], {"a"}), 10) == 100
 
 
 def test_ndcg_rewards_the_top_and_counts_evidence_once() -> None:
-    assert ndcg_at(outcome(["a", "x"], {"a"}), 10) == 1.0
-    assert ndcg_at(outcome(["x", "a"], {"a"}), 10) == pytest.approx(0.6309, abs=1e-4)
-    assert ndcg_at(outcome(["a", "a"], {"a"}), 10) == 1.0
+    assert compute_ndcg_at(make_ranking(["a", "x"], {"a"}), 10) == 1.0
+    assert compute_ndcg_at(make_ranking(["x", "a"], {"a"}), 10) == pytest.approx(0.6309, abs=1e-4)
+    assert compute_ndcg_at(make_ranking(["a", "a"], {"a"}), 10) == 1.0
 
 
 @given(
@@ -57,7 +64,7 @@ def test_ndcg_rewards_the_top_and_counts_evidence_once() -> None:
     st.sets(st.sampled_from("abcxyz"), min_size=1),
 )
 def test_every_measure_lies_between_none_and_all(ranked: list[str], evidence: set[str]) -> None:
-    values = summary([outcome(ranked, evidence)])
+    values = compute_means([make_ranking(ranked, evidence)])
     assert values.pop("tokens@10") == 100 * len(ranked)
     assert all(0 <= value <= 1 for value in values.values())
 
@@ -67,23 +74,23 @@ def test_every_measure_lies_between_none_and_all(ranked: list[str], evidence: se
     st.sets(st.sampled_from("abcxyz"), min_size=1),
 )
 def test_recall_grows_with_the_cut(ranked: list[str], evidence: set[str]) -> None:
-    found = outcome(ranked, evidence)
-    shares = [recall_at(found, cut) for cut in range(1, 10)]
+    found = make_ranking(ranked, evidence)
+    shares = [compute_recall_at(found, cut) for cut in range(1, 10)]
     assert shares == sorted(shares)
 
 
 def test_the_summary_is_the_mean_over_questions() -> None:
-    both = [outcome(["a"], {"a"}), outcome(["x"], {"a"})]
-    assert summary(both)["recall@1"] == 0.5
-    assert summary([])["recall@1"] == 0.0
+    both = [make_ranking(["a"], {"a"}), make_ranking(["x"], {"a"})]
+    assert compute_means(both)["recall@1"] == 0.5
+    assert compute_means([])["recall@1"] == 0.0
 
 
 def test_categories_come_in_order() -> None:
-    groups = by_category([outcome([], {"a"}, category=n) for n in (4, 1, 4)])
+    groups = group_by_category([make_ranking([], {"a"}, category=n) for n in (4, 1, 4)])
     assert {number: len(rows) for number, rows in groups.items()} == {1: 1, 4: 2}
     assert list(groups) == [1, 4]
 
 
 def test_percentiles() -> None:
-    assert percentile([1, 2, 3], 50) == 2
-    assert percentile([], 95) == 0
+    assert compute_percentile([1, 2, 3], 50) == 2
+    assert compute_percentile([], 95) == 0

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.engines.embedding.packaged import count_tokens, token_spans
-from memoryhub.lab.readers.base import Handed, Place
-from memoryhub.lab.readers.chunks import chunked, vector_of
-from memoryhub.lab.readers.thoughts import buckets, directions
-from memoryhub.lab.systems import SYSTEMS, System, system_named
-from memoryhub.models_in_use import engine_named
+from memoryhub.engines.embedding.model_files import count_tokens, find_token_spans
+from memoryhub.inference.selection import get_named_engine
+from memoryhub.lab.readers.base import ReaderInputs, ReaderResult
+from memoryhub.lab.readers.chunks import cut_chunks, embed_texts
+from memoryhub.lab.readers.thoughts import assign_buckets, draw_directions
+from memoryhub.lab.systems import SYSTEMS, System, get_system
 from memoryhub.policies.services import set_policy
-from memoryhub.recall.prompting import line_of
+from memoryhub.recall.render.prompt import format_memory_line
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Episode
-from tests.support.hub import Hub, TableEmbedder
+from tests.support.hub import ScriptedHub, TableEmbedder
 
 TALK = (
     "I bought a red boat in Lisbon.",
@@ -30,26 +30,26 @@ TALK = (
 )
 
 
-def place(hub: Hub, system: System, budget: int = 2000) -> Place:
+def make_inputs(hub: ScriptedHub, system: System, budget: int = 2000) -> ReaderInputs:
     set_policy(hub.tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides))
-    engine = engine_named("llm")
-    return Place(hub.space, engine, hub.embedder, budget, hub.now, system.options)
+    engine = get_named_engine("llm")
+    return ReaderInputs(hub.space, engine, hub.embedder, budget, hub.now, system.options)
 
 
-def recall(hub: Hub, name: str, question: str) -> Handed:
-    system = system_named(name)
-    return system.reading(place(hub, system)).recall(question, hub.now)
+def recall_with_system(hub: ScriptedHub, name: str, question: str) -> ReaderResult:
+    system = get_system(name)
+    return system.build_reader(make_inputs(hub, system)).recall(question, hub.now)
 
 
-def lived(hub: Hub, system: str, *texts: str) -> None:
-    known = system_named(system)
+def live_through_texts(hub: ScriptedHub, system: str, *texts: str) -> None:
+    known = get_system(system)
     set_policy(hub.tenant.id, actor="lab", preset=known.preset, overrides=dict(known.overrides))
     for number, text in enumerate(texts, 1):
         hub.say(text, session=f"s{number}", external_id=f"D{number}:1")
-        hub.drain()
+        hub.run_due_jobs()
 
 
-def refs(handed: Handed) -> list[list[str]]:
+def list_refs(handed: ReaderResult) -> list[list[str]]:
     return [[source.external_id for source in item.sources] for item in handed.items]
 
 
@@ -59,8 +59,8 @@ def refs(handed: Handed) -> list[list[str]]:
 )
 def test_BL2_there_are_as_many_chunks_as_the_tokens_take(lines: list[str], size: int) -> None:
     text = "\n".join(lines)
-    made = chunked(lines, size)
-    assert len(made) == ceil(len(token_spans(text)) / size)
+    made = cut_chunks(lines, size)
+    assert len(made) == ceil(len(find_token_spans(text)) / size)
     if made:
         start = text.index(made[0].text)
         assert text[start:] == "".join(chunk.text for chunk in made)
@@ -68,18 +68,18 @@ def test_BL2_there_are_as_many_chunks_as_the_tokens_take(lines: list[str], size:
 
 
 def test_BL2_a_line_that_is_cut_belongs_to_both_chunks() -> None:
-    first, second = chunked(["one two three", "four five six"], 4)
+    first, second = cut_chunks(["one two three", "four five six"], 4)
     assert (first.text, first.lines) == ("one two three\nfour ", (0, 1))
     assert (second.text, second.lines) == ("five six", (1,))
 
 
-def test_BL2_rag_hands_over_the_k_chunks_most_alike(hub: Hub) -> None:
+def test_BL2_rag_hands_over_the_k_chunks_most_alike(hub: ScriptedHub) -> None:
     hub.embedder.table = {"boat": (1, 0), "sister": (0, 1), "cake": (0.6, 0.8), "cat": (-1, 0)}
-    lived(hub, "rag", *TALK)
-    one = recall(hub, "rag-20x1", "Which boat?")
-    two = recall(hub, "rag-20x2", "Which boat?")
+    live_through_texts(hub, "rag", *TALK)
+    one = recall_with_system(hub, "rag-20x1", "Which boat?")
+    two = recall_with_system(hub, "rag-20x2", "Which boat?")
     assert len(one.items) == 1
-    assert "D1:1" in refs(one)[0]
+    assert "D1:1" in list_refs(one)[0]
     assert [item.id == one.items[0].id for item in two.items] == [False, False]
     assert one.items[0].text == two.items[0].text
     assert two.tokens <= 2 * (20 + 12)  # each with its date, without references
@@ -87,54 +87,56 @@ def test_BL2_rag_hands_over_the_k_chunks_most_alike(hub: Hub) -> None:
 
 def test_BL2_a_chunk_longer_than_the_embedder_reads_is_the_mean_of_its_parts() -> None:
     embedder = TableEmbedder(table={"boat": (1, 0), "cake": (0, 1)}, max_tokens=2)
-    (vector,) = vector_of(["boat boat cake cake"], embedder)
+    (vector,) = embed_texts(["boat boat cake cake"], embedder)
     assert vector[:2] == pytest.approx([np.sqrt(0.5), np.sqrt(0.5)])
 
 
-def test_BL1_full_context_holds_every_turn_once_in_order_with_its_date(hub: Hub) -> None:
-    lived(hub, "full_context", *TALK)
-    handed = recall(hub, "full_context", "Where does Maria live?")
-    assert refs(handed) == [["D1:1"], ["D2:1"], ["D3:1"], ["D4:1"]]
-    lines = [line_of(item) for item in handed.items]
+def test_BL1_full_context_holds_every_turn_once_in_order_with_its_date(hub: ScriptedHub) -> None:
+    live_through_texts(hub, "full_context", *TALK)
+    handed = recall_with_system(hub, "full_context", "Where does Maria live?")
+    assert list_refs(handed) == [["D1:1"], ["D2:1"], ["D3:1"], ["D4:1"]]
+    lines = [format_memory_line(item) for item in handed.items]
     assert all("2026-05-12" in line for line in lines)
     assert [text in line for text, line in zip(TALK, lines, strict=True)] == [True] * 4
 
 
-def test_BL1_full_context_knows_no_budget(hub: Hub) -> None:
+def test_BL1_full_context_knows_no_budget(hub: ScriptedHub) -> None:
     system = SYSTEMS["full_context"]
     long = ["word " * 400 + str(number) for number in range(8)]
-    lived(hub, "full_context", *long)
-    reader = system.reading(place(hub, system, budget=200))
+    live_through_texts(hub, "full_context", *long)
+    reader = system.build_reader(make_inputs(hub, system, budget=200))
     assert len(reader.recall("word?", hub.now).items) == 8
 
 
 def test_think_in_memory_looks_in_the_question_s_bucket_only() -> None:
     made = np.asarray([[1, 0], [0, 1]], np.float32)
     vectors = np.asarray([[1, 0.2], [0.9, -0.3], [0.1, 1], [-1, 0], [0, -1]], np.float32)
-    assert buckets(vectors, made).tolist() == [0, 0, 1, 2, 3]
-    assert buckets(vectors, directions(0, 2, seed=0)).tolist() == [0] * 5
-    assert directions(8, 3, seed=1).shape == (4, 3)
-    assert (directions(8, 3, seed=1) == directions(8, 3, seed=1)).all()
+    assert assign_buckets(vectors, made).tolist() == [0, 0, 1, 2, 3]
+    assert assign_buckets(vectors, draw_directions(0, 2, seed=0)).tolist() == [0] * 5
+    assert draw_directions(8, 3, seed=1).shape == (4, 3)
+    assert (draw_directions(8, 3, seed=1) == draw_directions(8, 3, seed=1)).all()
 
 
-def test_observations_are_kept_beside_each_other_and_read_with_the_last_summary(hub: Hub) -> None:
+def test_observations_are_kept_beside_each_other_and_read_with_the_last_summary(
+    hub: ScriptedHub,
+) -> None:
     hub.model.allow("digest", construct={"facts": []})
-    lived(hub, "observations", *TALK[:1])
+    live_through_texts(hub, "observations", *TALK[:1])
     with tenant_scope(hub.tenant.id):
         assert Episode.objects.filter(kind="session").count() == 1
-    handed = recall(hub, "observations", "Which boat?")
+    handed = recall_with_system(hub, "observations", "Which boat?")
     assert [item.kind for item in handed.items] == ["episode"]
     assert handed.items[0].text == "They talked."
 
 
-def test_readagent_reads_every_gist_and_looks_up_the_pages_it_names(hub: Hub) -> None:
+def test_readagent_reads_every_gist_and_looks_up_the_pages_it_names(hub: ScriptedHub) -> None:
     hub.embedder.table = {"boat": (1, 0), "sea": (1, 0), "kitchen": (0, 1)}
     hub.model.allow(episode_gate={"open": True, "cause": "subject"})
     gists = iter(["They spoke of the sea.", "They spoke of the kitchen.", "They spoke of pets."])
     hub.model.allow(episode_write=lambda data: {"title": "Talk", "text": next(gists)})
-    lived(hub, "readagent", *TALK)
-    hub.model.script("judge", _names_the_first)
-    handed = recall(hub, "readagent", "Which boat?")
+    live_through_texts(hub, "readagent", *TALK)
+    hub.model.script("judge", _judge_first_relevant)
+    handed = recall_with_system(hub, "readagent", "Which boat?")
     looked_up = [item for item in handed.items if item.kind == "page"]
     assert "boat" in looked_up[0].text
     assert looked_up[0].sources[0].external_id == "D1:1"
@@ -143,17 +145,17 @@ def test_readagent_reads_every_gist_and_looks_up_the_pages_it_names(hub: Hub) ->
     assert "They spoke of the kitchen." in told
 
 
-def _names_the_first(data: dict[str, Any]) -> dict[str, Any]:
+def _judge_first_relevant(data: dict[str, Any]) -> dict[str, Any]:
     named = [data["entries"][0]["handle"]]
     return {"relevant": named, "conflicts": [], "enough": True}
 
 
-def test_memgpt_searches_what_was_said_and_keeps_its_queue(hub: Hub) -> None:
+def test_memgpt_searches_what_was_said_and_keeps_its_queue(hub: ScriptedHub) -> None:
     hub.model.allow("fold_summary")
-    lived(hub, "memgpt", *TALK)
-    handed = recall(hub, "memgpt", "Who lives in Porto?")
-    assert ["D2:1"] in refs(handed)
-    assert ["D4:1"] in refs(handed)  # the last session is its queue
+    live_through_texts(hub, "memgpt", *TALK)
+    handed = recall_with_system(hub, "memgpt", "Who lives in Porto?")
+    assert ["D2:1"] in list_refs(handed)
+    assert ["D4:1"] in list_refs(handed)  # the last session is its queue
 
 
 def test_systems_that_write_alike_share_a_signature() -> None:
@@ -165,5 +167,5 @@ def test_systems_that_write_alike_share_a_signature() -> None:
 
 
 def test_a_chunk_size_can_be_named() -> None:
-    system = system_named("rag-2048x10")
+    system = get_system("rag-2048x10")
     assert dict(system.options) == {"size": 2048, "k": 10}

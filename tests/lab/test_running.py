@@ -15,21 +15,21 @@ from django.db import connection
 
 from memoryhub.engines import registry
 from memoryhub.engines.llm.engine import LLMEngine
-from memoryhub.engines.llm.prompting import template
+from memoryhub.engines.llm.packaged_prompts import read_template
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import Conflict, EngineError, NotFound
-from memoryhub.lab import running, runs
-from memoryhub.lab.asking import outcome_of
-from memoryhub.lab.datasets import Dataset, counts, read
-from memoryhub.lab.locks import LOCKS, Locks
+from memoryhub.lab.datasets.read import Dataset, count_by_category, read_dataset
+from memoryhub.lab.locks import LOCKS, ProcessLocks
 from memoryhub.lab.models import LabDerivation, LabOutcome, LabRun
-from memoryhub.lab.running import Options, go_on, start
-from memoryhub.lab.throwaway import new_slug, sweep
+from memoryhub.lab.runs import execute, services
+from memoryhub.lab.runs.ask import ask_question
+from memoryhub.lab.runs.execute import RunOptions, resume_run, start_run
+from memoryhub.lab.throwaway.tenants import build_tenant_slug, delete_abandoned_tenants
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space, find_tenant
-from tests.lab.test_datasets import LOCOMO, written
-from tests.support.hub import Hub
+from tests.lab.test_datasets import LOCOMO, write_data_file
+from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ MODEL: dict[str, Any] = {
 
 @pytest.fixture
 def data(tmp_path: Path) -> Dataset:
-    return read(written(tmp_path, "l.json", TALK))
+    return read_dataset(write_data_file(tmp_path, "l.json", TALK))
 
 
 @pytest.fixture
@@ -63,16 +63,16 @@ def owner(db: None) -> Tenant:
     return create_tenant("Owner", "owner")
 
 
-def quiet(line: str) -> None:
+def ignore_progress(line: str) -> None:
     """Nobody watches."""
 
 
-def outcomes(owner: Tenant) -> list[LabOutcome]:
+def list_outcomes(owner: Tenant) -> list[LabOutcome]:
     with tenant_scope(owner.id):
         return list(LabOutcome.objects.order_by("system", "number"))
 
 
-def left_over() -> list[str]:
+def list_lab_tenants() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT slug FROM memoryhub_lab_tenants()")
         return [slug for (slug,) in cursor.fetchall()]
@@ -81,7 +81,7 @@ def left_over() -> list[str]:
 def test_every_system_is_asked_every_question_and_nothing_stays(
     owner: Tenant, data: Dataset
 ) -> None:
-    run = start(owner, Options(("rag_turns", "rag-500x1", "mem0")), data, quiet)
+    run = start_run(owner, RunOptions(("rag_turns", "rag-500x1", "mem0")), data, ignore_progress)
     assert (run.state, run.done, run.total) == ("done", 9, 9)
     assert run.report is not None
     turns, chunks, mem0 = run.report["systems"]
@@ -89,12 +89,12 @@ def test_every_system_is_asked_every_question_and_nothing_stays(
     assert turns["writing"]["shared_with"] == ["rag-500x1"]
     assert mem0["writing"]["counts"]["turn processed"] == 3
     assert chunks["overall"]["context_tokens"] > 0
-    assert left_over() == []
+    assert list_lab_tenants() == []
 
 
 def test_BL4_evidence_is_found_by_the_ids_of_the_turns(owner: Tenant, data: Dataset) -> None:
-    start(owner, Options(("rag_turns",)), data, quiet)
-    boat, mast, _ = outcomes(owner)
+    start_run(owner, RunOptions(("rag_turns",)), data, ignore_progress)
+    boat, mast, _ = list_outcomes(owner)
     assert (boat.evidence, list(boat.places)) == (["D2:1"], ["D2:1"])
     place, tokens = mast.places["D10:1"]
     assert place >= 1
@@ -102,8 +102,8 @@ def test_BL4_evidence_is_found_by_the_ids_of_the_turns(owner: Tenant, data: Data
 
 
 def test_adversarial_questions_are_scored_as_refusals(owner: Tenant, data: Dataset) -> None:
-    run = start(owner, Options(("rag_turns",), categories=(5,)), data, quiet)
-    (row,) = outcomes(owner)
+    run = start_run(owner, RunOptions(("rag_turns",), categories=(5,)), data, ignore_progress)
+    (row,) = list_outcomes(owner)
     assert row.unanswerable
     assert set(row.scores) == {"refusal"}
     assert run.report is not None
@@ -113,7 +113,7 @@ def test_adversarial_questions_are_scored_as_refusals(owner: Tenant, data: Datas
 
 
 def test_the_report_names_what_made_it_and_no_place(owner: Tenant, data: Dataset) -> None:
-    run = start(owner, Options(("mem0",), questions=2, seed=7), data, quiet)
+    run = start_run(owner, RunOptions(("mem0",), questions=2, seed=7), data, ignore_progress)
     report = run.report
     assert report is not None
     assert report["settings"]["seed"] == 7
@@ -143,9 +143,9 @@ def _kill_after(monkeypatch: pytest.MonkeyPatch, asked: int) -> list[str]:
         if len(seen) == asked:
             raise Stopped
         seen.append(question.text)
-        return outcome_of(place, reader, question, judge)
+        return ask_question(place, reader, question, judge)
 
-    monkeypatch.setattr(running, "outcome_of", dying)
+    monkeypatch.setattr(execute, "ask_question", dying)
     return seen
 
 
@@ -154,17 +154,17 @@ def test_a_killed_run_is_gone_on_with_and_asks_nothing_twice(
 ) -> None:
     seen = _kill_after(monkeypatch, 4)
     with pytest.raises(Stopped):
-        start(owner, Options(("mem0", "rag_turns")), data, quiet)
+        start_run(owner, RunOptions(("mem0", "rag_turns")), data, ignore_progress)
     with tenant_scope(owner.id):
         run = LabRun.objects.get()
     assert (run.state, run.done) == ("running", 4)
-    assert len(left_over()) == 1
+    assert len(list_lab_tenants()) == 1
     seen_again = _kill_after(monkeypatch, 99)
-    done = go_on(owner, str(run.id)[:13], data, quiet)
+    done = resume_run(owner, str(run.id)[:13], data, ignore_progress)
     assert (done.state, done.done) == ("done", 6)
     assert len(seen) + len(seen_again) == 6
-    assert len(outcomes(owner)) == 6
-    assert left_over() == []
+    assert len(list_outcomes(owner)) == 6
+    assert list_lab_tenants() == []
 
 
 def test_what_was_derived_before_the_kill_is_not_derived_again(
@@ -172,13 +172,15 @@ def test_what_was_derived_before_the_kill_is_not_derived_again(
 ) -> None:
     _kill_after(monkeypatch, 0)
     with pytest.raises(Stopped):
-        start(owner, Options(("mem0",)), data, quiet)
+        start_run(owner, RunOptions(("mem0",)), data, ignore_progress)
     lived: list[str] = []
-    monkeypatch.setattr("memoryhub.lab.replaying._live", lambda *a: lived.append(a[-1].name))
+    monkeypatch.setattr(
+        "memoryhub.lab.throwaway.replay._replay_session", lambda *a: lived.append(a[-1].name)
+    )
     _kill_after(monkeypatch, 99)
     with tenant_scope(owner.id):
         (run,) = LabRun.objects.all()
-    assert go_on(owner, str(run.id), data, quiet).state == "done"
+    assert resume_run(owner, str(run.id), data, ignore_progress).state == "done"
     assert lived == []
 
 
@@ -187,16 +189,16 @@ def test_what_was_swept_meanwhile_is_derived_again(
 ) -> None:
     _kill_after(monkeypatch, 1)
     with pytest.raises(Stopped):
-        start(owner, Options(("mem0",)), data, quiet)
-    assert len(sweep()) == 1
+        start_run(owner, RunOptions(("mem0",)), data, ignore_progress)
+    assert len(delete_abandoned_tenants()) == 1
     _kill_after(monkeypatch, 99)
     with tenant_scope(owner.id):
         (run,) = LabRun.objects.all()
-    done = go_on(owner, str(run.id), data, quiet)
+    done = resume_run(owner, str(run.id), data, ignore_progress)
     assert done.report is not None
     assert done.report["systems"][0]["writing"]["counts"]["turn processed"] == 3
     assert done.report["systems"][0]["overall"]["recall"] > 0
-    assert len(outcomes(owner)) == 3
+    assert len(list_outcomes(owner)) == 3
 
 
 def test_the_next_run_says_that_a_killed_one_is_dead_and_sweeps_its_tenants(
@@ -204,15 +206,15 @@ def test_the_next_run_says_that_a_killed_one_is_dead_and_sweeps_its_tenants(
 ) -> None:
     _kill_after(monkeypatch, 1)
     with pytest.raises(Stopped):
-        start(owner, Options(("mem0",)), data, quiet)
+        start_run(owner, RunOptions(("mem0",)), data, ignore_progress)
     _kill_after(monkeypatch, 99)
     said: list[str] = []
-    start(owner, Options(("rag_turns",)), data, said.append)
+    start_run(owner, RunOptions(("rag_turns",)), data, said.append)
     assert "swept away" in said[0]
     with tenant_scope(owner.id):
         states = set(LabRun.objects.values_list("state", flat=True))
     assert states == {"done", "interrupted"}
-    assert left_over() == []
+    assert list_lab_tenants() == []
 
 
 def test_ctrl_c_leaves_a_run_that_says_so(
@@ -221,9 +223,9 @@ def test_ctrl_c_leaves_a_run_that_says_so(
     def interrupted(*args: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "outcome_of", interrupted)
+    monkeypatch.setattr(execute, "ask_question", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        start(owner, Options(("mem0",)), data, quiet)
+        start_run(owner, RunOptions(("mem0",)), data, ignore_progress)
     with tenant_scope(owner.id):
         run = LabRun.objects.get()
     assert (run.state, run.error) == ("interrupted", "interrupted")
@@ -232,26 +234,26 @@ def test_ctrl_c_leaves_a_run_that_says_so(
 def test_a_sweep_leaves_alone_what_another_process_uses_and_what_people_made(
     owner: Tenant,
 ) -> None:
-    used, dead, named = new_slug(), new_slug(), "lab--000000000000"
+    used, dead, named = build_tenant_slug(), build_tenant_slug(), "lab--000000000000"
     create_tenant(used, used)
     create_tenant(dead, dead)
     create_tenant("Our lab", named)
-    other = Locks()
-    assert other.take(used)
+    other = ProcessLocks()
+    assert other.acquire(used)
     try:
-        assert sweep() == [dead]
+        assert delete_abandoned_tenants() == [dead]
         with pytest.raises(Conflict, match="another process"):
-            _use(used)
+            _use_tenant(used)
     finally:
-        other.give(used)
+        other.release(used)
     assert all(find_tenant(slug) for slug in (used, named, owner.slug))
-    assert sweep() == [used]
+    assert delete_abandoned_tenants() == [used]
 
 
-def _use(slug: str) -> None:
-    from memoryhub.lab.throwaway import kept_tenant
+def _use_tenant(slug: str) -> None:
+    from memoryhub.lab.throwaway.tenants import open_kept_tenant
 
-    with kept_tenant(slug):
+    with open_kept_tenant(slug):
         raise AssertionError("it was not refused")
 
 
@@ -260,57 +262,61 @@ def test_a_run_that_is_going_on_can_not_be_gone_on_with(
 ) -> None:
     _kill_after(monkeypatch, 1)
     with pytest.raises(Stopped):
-        start(owner, Options(("mem0",)), data, quiet)
+        start_run(owner, RunOptions(("mem0",)), data, ignore_progress)
     with tenant_scope(owner.id):
         run = LabRun.objects.get()
-    other = Locks()
-    assert other.take(runs.lock_of(run.id))
+    other = ProcessLocks()
+    assert other.acquire(services.build_lock_name(run.id))
     try:
         with pytest.raises(Conflict, match="another process"):
-            go_on(owner, str(run.id), data, quiet)
-        runs.note_dead(owner)
+            resume_run(owner, str(run.id), data, ignore_progress)
+        services.mark_dead_runs(owner)
         with tenant_scope(owner.id):
             run.refresh_from_db()
     finally:
-        other.give(runs.lock_of(run.id))
+        other.release(services.build_lock_name(run.id))
     assert run.state == "running"
-    assert LOCKS.take(runs.lock_of(run.id))
-    LOCKS.give(runs.lock_of(run.id))
-    sweep()
+    assert LOCKS.acquire(services.build_lock_name(run.id))
+    LOCKS.release(services.build_lock_name(run.id))
+    delete_abandoned_tenants()
 
 
 def test_another_tenant_s_run_is_unknown(owner: Tenant, data: Dataset) -> None:
-    run = start(owner, Options(("rag_turns",), questions=1), data, quiet)
+    run = start_run(owner, RunOptions(("rag_turns",), questions=1), data, ignore_progress)
     with pytest.raises(NotFound):
-        go_on(create_tenant("Other", "other"), str(run.id), data, quiet)
+        resume_run(create_tenant("Other", "other"), str(run.id), data, ignore_progress)
     with pytest.raises(NotFound):
-        go_on(owner, "", data, quiet)
+        resume_run(owner, "", data, ignore_progress)
 
 
 def test_a_model_answers_and_judges_and_its_calls_are_counted_apart(
-    hub: Hub, owner: Tenant, data: Dataset
+    hub: ScriptedHub, owner: Tenant, data: Dataset
 ) -> None:
     hub.model.allow(**MODEL)
-    run = start(owner, Options(("rag_turns",), engine="llm", judge="llm"), data, quiet)
+    run = start_run(
+        owner, RunOptions(("rag_turns",), engine="llm", judge="llm"), data, ignore_progress
+    )
     assert run.report is not None
     (system,) = run.report["systems"]
     assert system["calls"]["answer"]["calls"] == 3
     assert system["calls"]["answer"]["prompt_tokens"] > 0
     assert system["judge_calls"]["grade"]["calls"] == 2  # not of the adversarial one
     assert system["overall"]["judge"] == 1.0
-    assert run.report["environment"]["judge"]["prompt"] == template("grade")
-    first = outcomes(owner)[0]
+    assert run.report["environment"]["judge"]["prompt"] == read_template("grade")
+    first = list_outcomes(owner)[0]
     assert (first.answer, first.scores["f1"]) == ("A boat.", 1.0)
-    assert [call["expected"] for call in hub.model.calls("grade")] == ["boat", "the mast"]
+    assert [call["expected"] for call in hub.model.list_calls("grade")] == ["boat", "the mast"]
 
 
 def test_a_model_answers_from_what_the_local_engine_derived(
-    hub: Hub, owner: Tenant, data: Dataset, monkeypatch: pytest.MonkeyPatch
+    hub: ScriptedHub, owner: Tenant, data: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines = {"local": LocalEngine(), "llm": LLMEngine(hub.model)}
     monkeypatch.setattr(registry, "get_engine", lambda name, settings: engines[name])
     hub.model.allow(answer=MODEL["answer"])  # any other purpose would fail
-    run = start(owner, Options(("mem0",), engine="local", answers="llm"), data, quiet)
+    run = start_run(
+        owner, RunOptions(("mem0",), engine="local", answers="llm"), data, ignore_progress
+    )
     assert run.report is not None
     (system,) = run.report["systems"]
     assert system["writing"]["calls"] == {}
@@ -320,59 +326,59 @@ def test_a_model_answers_from_what_the_local_engine_derived(
 
 
 def test_a_failed_call_is_no_answer_and_the_question_is_asked_again(
-    hub: Hub, owner: Tenant, data: Dataset
+    hub: ScriptedHub, owner: Tenant, data: Dataset
 ) -> None:
     hub.model.allow(**MODEL)
     hub.model.script("answer", EngineError("gone", permanent=True))
-    run = start(owner, Options(("rag_turns",), engine="llm"), data, quiet)
+    run = start_run(owner, RunOptions(("rag_turns",), engine="llm"), data, ignore_progress)
     assert (run.state, run.done) == ("interrupted", 2)
     assert run.error == "1 questions could not be asked"
-    run = go_on(owner, str(run.id), data, quiet)
+    run = resume_run(owner, str(run.id), data, ignore_progress)
     assert (run.state, run.done) == ("done", 3)
-    assert len(hub.model.calls("answer")) == 4
+    assert len(hub.model.list_calls("answer")) == 4
 
 
 def test_a_model_that_is_gone_ends_the_run_before_every_question_has_failed(
-    hub: Hub, owner: Tenant, data: Dataset
+    hub: ScriptedHub, owner: Tenant, data: Dataset
 ) -> None:
     hub.model.allow(answer=EngineError("gone", permanent=True))
     with pytest.raises(EngineError, match="gone"):
-        start(owner, Options(("rag_turns", "rag"), engine="llm"), data, quiet)
+        start_run(owner, RunOptions(("rag_turns", "rag"), engine="llm"), data, ignore_progress)
     with tenant_scope(owner.id):
         run = LabRun.objects.get()
     assert run.state == "failed"
     assert "gone" in run.error
-    assert len(hub.model.calls("answer")) == running.PATIENCE
+    assert len(hub.model.list_calls("answer")) == execute.MOST_FAILURES_IN_A_ROW
 
 
 def test_a_cut_conversation_is_asked_only_what_its_turns_can_answer(
     owner: Tenant, data: Dataset
 ) -> None:
-    run = start(owner, Options(("rag_turns",), turns=2), data, quiet)
+    run = start_run(owner, RunOptions(("rag_turns",), turns=2), data, ignore_progress)
     assert run.dataset["used"]["turns"] == 2
-    assert [row.question for row in outcomes(owner)] == [
+    assert [row.question for row in list_outcomes(owner)] == [
         "Who bought a boat?",
         "Which boat did Ben buy?",
     ]
 
 
 def test_deleting_a_run_takes_its_outcomes_along(owner: Tenant, data: Dataset) -> None:
-    run = start(owner, Options(("rag_turns",)), data, quiet)
-    runs.delete(run)
+    run = start_run(owner, RunOptions(("rag_turns",)), data, ignore_progress)
+    services.delete_run(run)
     with tenant_scope(owner.id):
         tables = (LabRun, LabDerivation, LabOutcome)
         assert [table.objects.count() for table in tables] == [0, 0, 0]
 
 
-def command(*options: str) -> str:
+def run_command(*options: str) -> str:
     out = StringIO()
     call_command("lab", "run", *options, stdout=out, stderr=StringIO())
     return out.getvalue()
 
 
 def test_the_command_prints_tables_with_every_name_of_a_category(tmp_path: Path) -> None:
-    path, report = written(tmp_path, "l.json", TALK), tmp_path / "r.json"
-    table = command("--data", str(path), "--presets", "mem0,rag", "--json", str(report))
+    path, report = write_data_file(tmp_path, "l.json", TALK), tmp_path / "r.json"
+    table = run_command("--data", str(path), "--presets", "mem0,rag", "--json", str(report))
     assert "1 conversations, 3 turns, 3 questions, 3 with evidence" in table
     assert "category 1, multi-hop" in table
     assert "A-Mem, MemoryOS: single-hop" in table
@@ -398,26 +404,26 @@ def test_the_command_prints_tables_with_every_name_of_a_category(tmp_path: Path)
 def test_what_can_not_be_run_is_said_plainly(
     tmp_path: Path, options: tuple[str, ...], said: str
 ) -> None:
-    path = written(tmp_path, "l.json", TALK)
+    path = write_data_file(tmp_path, "l.json", TALK)
     with pytest.raises(CommandError, match=said):
-        command("--data", str(path), *options)
-    assert left_over() == []
+        run_command("--data", str(path), *options)
+    assert list_lab_tenants() == []
 
 
 def test_an_unreadable_file_is_said_plainly(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="can't be read"):
-        command("--data", str(tmp_path / "absent.json"))
+        run_command("--data", str(tmp_path / "absent.json"))
 
 
 def test_other_data_than_the_run_s_is_refused(tmp_path: Path, owner: Tenant, data: Dataset) -> None:
-    run = start(owner, Options(("rag_turns",)), data, quiet)
-    other = written(tmp_path, "other.json", LOCOMO)
+    run = start_run(owner, RunOptions(("rag_turns",)), data, ignore_progress)
+    other = write_data_file(tmp_path, "other.json", LOCOMO)
     with pytest.raises(CommandError, match="SHA-256 differs"):
-        command("--data", str(other), "--resume", str(run.id), "--tenant", "owner")
+        run_command("--data", str(other), "--resume", str(run.id), "--tenant", "owner")
 
 
 def test_the_sweep_can_be_asked_for() -> None:
-    slug = new_slug()
+    slug = build_tenant_slug()
     tenant = create_tenant(slug, slug)
     with tenant_scope(tenant.id):
         ensure_space(tenant.id, "ana")
@@ -428,8 +434,8 @@ def test_the_sweep_can_be_asked_for() -> None:
 
 @pytest.mark.skipif(not DATA.exists(), reason=f"no evaluation data at {DATA}")
 def test_BL3_the_published_questions_are_counted_by_number() -> None:
-    dataset = read(DATA)
-    found = counts(q for dialogue in dataset.dialogues for q in dialogue.questions)
+    dataset = read_dataset(DATA)
+    found = count_by_category(q for dialogue in dataset.dialogues for q in dialogue.questions)
     published = {1: 282, 2: 321, 3: 96, 4: 841, 5: 446}
     first_half = {1: 142, 2: 156, 3: 46, 4: 418, 5: 237}
     assert found == (published if len(dataset.dialogues) == 10 else first_half)
@@ -437,9 +443,9 @@ def test_BL3_the_published_questions_are_counted_by_number() -> None:
 
 def test_BL3_numbers_are_kept_whatever_the_categories_are_called(tmp_path: Path) -> None:
     rows = [dict(qa, category=n) for qa in TALK[0]["qa"][:1] for n in (3, 1, 3, 2, 5, 4)]
-    data = read(written(tmp_path, "l.json", [{**TALK[0], "qa": rows}]))
+    data = read_dataset(write_data_file(tmp_path, "l.json", [{**TALK[0], "qa": rows}]))
     questions = data.dialogues[0].questions
-    assert counts(questions) == {1: 1, 2: 1, 3: 2, 4: 1, 5: 1}
+    assert count_by_category(questions) == {1: 1, 2: 1, 3: 2, 4: 1, 5: 1}
     assert [q.unanswerable for q in questions] == [False, False, False, False, True, False]
 
 

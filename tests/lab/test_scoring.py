@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.lab.scoring import bleu1, f1, refusal, refuses, rouge_l, scores, words
-from memoryhub.lab.stemming import stem
+from memoryhub.lab.metrics.answers import (
+    compute_bleu1,
+    compute_f1,
+    compute_rouge_l,
+    is_refusal,
+    score_answer,
+    score_refusal,
+    split_words,
+)
+from memoryhub.lab.metrics.porter_stemmer import stem_word
 
 
 @pytest.mark.parametrize(
@@ -33,64 +41,66 @@ from memoryhub.lab.stemming import stem
     ],
 )  # fmt: skip
 def test_the_stemmer_is_porter_s(word: str, expected: str) -> None:
-    assert stem(word) == expected
+    assert stem_word(word) == expected
 
 
 def test_words_are_stems_without_case_marks_and_articles() -> None:
-    assert words("The Cats, and a dog's toys!") == ["cat", "dog", "toi"]
-    assert words("我喜欢喝茶。") == list("我喜欢喝茶")
-    assert words("?!") == []
+    assert split_words("The Cats, and a dog's toys!") == ["cat", "dog", "toi"]
+    assert split_words("我喜欢喝茶。") == list("我喜欢喝茶")
+    assert split_words("?!") == []
 
 
 def test_f1_by_hand() -> None:
     # shared: 7, may, 2023; precision 3/5, recall 3/3
-    wanted, given_ = words("7 May 2023"), words("It was 7 May 2023")
-    assert f1(wanted, given_) == pytest.approx(2 * 3 / (3 + 5))
-    assert f1(["a", "a"], ["a"]) == pytest.approx(2 / 3)
-    assert f1([], []) == 0.0
+    wanted, given_ = split_words("7 May 2023"), split_words("It was 7 May 2023")
+    assert compute_f1(wanted, given_) == pytest.approx(2 * 3 / (3 + 5))
+    assert compute_f1(["a", "a"], ["a"]) == pytest.approx(2 / 3)
+    assert compute_f1([], []) == 0.0
 
 
 def test_bleu_1_by_hand() -> None:
-    assert bleu1(["tea"], ["green", "tea"]) == 0.5
-    assert bleu1(["tea"], ["tea", "tea"]) == 0.5  # an expected word counts once
-    assert bleu1(["green", "tea"], ["tea"]) == pytest.approx(math.exp(-1))
-    assert bleu1(["tea"], []) == 0.0
+    assert compute_bleu1(["tea"], ["green", "tea"]) == 0.5
+    assert compute_bleu1(["tea"], ["tea", "tea"]) == 0.5  # an expected word counts once
+    assert compute_bleu1(["green", "tea"], ["tea"]) == pytest.approx(math.exp(-1))
+    assert compute_bleu1(["tea"], []) == 0.0
 
 
 def test_rouge_l_by_hand() -> None:
     # the longest common subsequence of "b c d" and "b d c d" is b, c, d
-    assert rouge_l(["b", "c", "d"], ["b", "d", "c", "d"]) == pytest.approx(6 / 7)
-    assert rouge_l(["a", "b"], ["b", "a"]) == 0.5
-    assert rouge_l(["a"], ["b"]) == 0.0
+    assert compute_rouge_l(["b", "c", "d"], ["b", "d", "c", "d"]) == pytest.approx(6 / 7)
+    assert compute_rouge_l(["a", "b"], ["b", "a"]) == 0.5
+    assert compute_rouge_l(["a"], ["b"]) == 0.0
 
 
 def test_several_expected_things_count_each_by_itself() -> None:
     # "pottery" is said; of "camping" nothing is; and each part is looked for in all parts
-    assert scores("pottery, camping", "swimming, pottery", category=1)["f1"] == 0.5
-    assert scores("pottery, camping", "pottery", category=4)["f1"] == pytest.approx(2 / 3, abs=1e-4)
+    assert score_answer("pottery, camping", "swimming, pottery", category=1)["f1"] == 0.5
+    assert score_answer("pottery, camping", "pottery", category=4)["f1"] == pytest.approx(
+        2 / 3, abs=1e-4
+    )
 
 
 def test_of_alternatives_the_first_is_expected() -> None:
-    assert scores("likely no; since she moved", "Likely no", category=3)["f1"] == 1.0
+    assert score_answer("likely no; since she moved", "Likely no", category=3)["f1"] == 1.0
 
 
 def test_a_refusal_is_told_by_the_engine_or_by_its_words() -> None:
-    assert refusal("Pottery.", abstained=False) == {"refusal": 0.0}
-    assert refusal("Pottery.", abstained=True) == {"refusal": 1.0}
+    assert score_refusal("Pottery.", abstained=False) == {"refusal": 0.0}
+    assert score_refusal("Pottery.", abstained=True) == {"refusal": 1.0}
     quoted = "Ana: I don't know."
-    assert refusal(quoted, abstained=False, quoted=True) == {"refusal": 0.0}
+    assert score_refusal(quoted, abstained=False, quoted=True) == {"refusal": 0.0}
     said = ("I found nothing about that.", "Not mentioned in the conversation", "", "没有找到")
-    assert all(refuses(text) for text in said)
-    assert not refuses("She went there in May.")
+    assert all(is_refusal(text) for text in said)
+    assert not is_refusal("She went there in May.")
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_every_score_lies_between_nothing_and_all(expected: str, answer: str) -> None:
     for category in (1, 2, 3, 4):
-        found = scores(expected, answer, category=category).values()
+        found = score_answer(expected, answer, category=category).values()
         assert all(0 <= value <= 1 for value in found)
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8))
 def test_the_same_words_score_one(same: list[str]) -> None:
-    assert f1(same, same) == bleu1(same, same) == rouge_l(same, same) == 1.0
+    assert compute_f1(same, same) == compute_bleu1(same, same) == compute_rouge_l(same, same) == 1.0

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from memoryhub.lab.datasets import read
-from memoryhub.lab.training import START, train
-from memoryhub.recall import weights
-from memoryhub.recall.weights import Weights
-from tests.lab.test_datasets import LOCOMO, written
+from memoryhub.lab.datasets.read import read_dataset
+from memoryhub.lab.training.train import START_WEIGHTS, train_weights
+from memoryhub.recall.ranking import weights
+from memoryhub.recall.ranking.weights import Weights
+from tests.lab.test_datasets import LOCOMO, write_data_file
 
 pytestmark = pytest.mark.django_db
 
 SECOND = {**LOCOMO[0], "sample_id": "second"}
 
 
-def data(tmp_path: Path) -> Path:
-    return written(tmp_path, "l.json", [*LOCOMO, SECOND])
+def write_data(tmp_path: Path) -> Path:
+    return write_data_file(tmp_path, "l.json", [*LOCOMO, SECOND])
 
 
 def test_training_twice_gives_the_same_weights(tmp_path: Path) -> None:
-    dataset = read(data(tmp_path))
-    first, second = (train(dataset, ["boats"], progress=lambda _: None) for _ in range(2))
+    dataset = read_dataset(write_data(tmp_path))
+    first, second = (train_weights(dataset, ["boats"], progress=lambda _: None) for _ in range(2))
     assert first == second
     assert first.weights.dense == 1.0
     assert first.trained.conversations == ("boats",)
@@ -39,7 +39,7 @@ def test_the_command_writes_a_file_that_a_search_could_use(tmp_path: Path) -> No
         "lab",
         "train",
         "--data",
-        str(data(tmp_path)),
+        str(write_data(tmp_path)),
         "--conversations",
         "boats,second",
         "--on",
@@ -49,10 +49,10 @@ def test_the_command_writes_a_file_that_a_search_could_use(tmp_path: Path) -> No
         stdout=out,
         stderr=StringIO(),
     )
-    made = weights.read(target)
+    made = weights.read_weights(target)
     assert made.trained.conversations == ("boats", "second")
     assert made.trained.on == "2026-06-01"
-    assert json.loads(target.read_text(encoding="utf-8"))["trained"]["start"] == dict(START)
+    assert json.loads(target.read_text(encoding="utf-8"))["trained"]["start"] == dict(START_WEIGHTS)
     assert "dense        1.000" in out.getvalue()
 
 
@@ -62,7 +62,7 @@ def test_unknown_conversations_are_named_with_those_there_are(tmp_path: Path, na
         call_command(
             "lab",
             "train",
-            f"--data={data(tmp_path)}",
+            f"--data={write_data(tmp_path)}",
             f"--conversations={names}",
             f"--out={tmp_path / 'w.json'}",
             stdout=StringIO(),
@@ -72,4 +72,4 @@ def test_unknown_conversations_are_named_with_those_there_are(tmp_path: Path, na
 
 
 def test_learning_starts_from_every_signal_but_the_kinds() -> None:
-    assert set(START) | {"fact", "note"} == set(Weights.model_fields)
+    assert set(START_WEIGHTS) | {"fact", "note"} == set(Weights.model_fields)

@@ -18,7 +18,7 @@ from memoryhub.embedded import EmbeddedPostgres
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-class Running:
+class HubProcess:
     """A hub in a process of its own, and what it prints."""
 
     def __init__(self, folder: Path, port: int, *behaviour: str) -> None:
@@ -44,32 +44,32 @@ class Running:
                 return line
         raise AssertionError(f"{words!r} was not said:\n{self.heard}")
 
-    def ready(self) -> Running:
+    def wait_until_ready(self) -> HubProcess:
         self.wait_for("Stop it with Ctrl-C")
         return self
 
-    def end(self, number: int) -> int:
+    def end_with_signal(self, number: int) -> int:
         """Sends a signal and returns the exit status."""
         self.process.send_signal(number)
-        return self.rest()
+        return self.wait_for_exit()
 
-    def rest(self) -> int:
+    def wait_for_exit(self) -> int:
         assert self.process.stdout is not None
         self.heard += self.process.stdout.read()
         return self.process.wait(timeout=30)
 
-    def pids(self, name: str) -> list[int]:
+    def read_pids(self, name: str) -> list[int]:
         """The process ids the parts noted under a name, oldest first."""
         file = self.folder / "pids"
         lines = file.read_text().splitlines() if file.exists() else []
         return [int(line.split()[1]) for line in lines if line.split()[0] == name]
 
     def wait_for_pids(self, name: str, count: int) -> list[int]:
-        until(lambda: len(self.pids(name)) >= count)
-        return self.pids(name)
+        wait_until(lambda: len(self.read_pids(name)) >= count)
+        return self.read_pids(name)
 
 
-def until(true: Callable[[], bool], seconds: float = 20) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
@@ -104,12 +104,12 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def hub(folder: Path, free_port: int) -> Iterator[Callable[..., Running]]:
+def hub(folder: Path, free_port: int) -> Iterator[Callable[..., HubProcess]]:
     """Starts hubs that differ in their behaviour; all are ended with the test."""
-    started: list[Running] = []
+    started: list[HubProcess] = []
 
-    def start(*behaviour: str) -> Running:
-        started.append(Running(folder, free_port, *behaviour))
+    def start(*behaviour: str) -> HubProcess:
+        started.append(HubProcess(folder, free_port, *behaviour))
         return started[-1]
 
     yield start

@@ -9,18 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.server import THROWAWAY
-from memoryhub.launcher import Hub, LauncherError, Plan, Program
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
+from memoryhub.launcher import Hub, LauncherError, LaunchPlan, Program
 
 PARTS = Path(__file__).with_name("parts.py")
 
 
-def part(name: str, *arguments: object) -> Program:
+def build_program(name: str, *arguments: object) -> Program:
     command = [sys.executable, "-S", str(PARTS), name, *map(str, arguments)]
     return Program(name, command, {"PART": name})
 
 
-def prepare(behaviour: set[str], say: object) -> None:
+def prepare_hub(behaviour: set[str], say: object) -> None:
     if "slow-preparation" in behaviour:
         print("preparing", flush=True)
         time.sleep(60)
@@ -37,14 +37,14 @@ def prepare(behaviour: set[str], say: object) -> None:
 def main() -> int:
     data_dir, port, behaviour = Path(sys.argv[1]), int(sys.argv[2]), set(sys.argv[3:])
     worker = next((b for b in behaviour if b.startswith("worker-")), "worker-plain")
-    postgres = EmbeddedPostgres(data_dir, settings=THROWAWAY)
-    plan = Plan(
+    postgres = EmbeddedPostgres(data_dir, settings=THROWAWAY_SETTINGS)
+    plan = LaunchPlan(
         data_dir=data_dir,
         host="127.0.0.1",
         port=port,
-        programs=[part("web", port), part(worker, data_dir)],
+        programs=[build_program("web", port), build_program(worker, data_dir)],
         postgres=postgres if "postgres" in behaviour else None,
-        prepare=partial(prepare, behaviour),
+        prepare=partial(prepare_hub, behaviour),
         urls=[("Pages", "/pages")],
     )
     return Hub(plan, partial(print, flush=True)).run()

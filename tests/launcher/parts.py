@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 
-class Health(BaseHTTPRequestHandler):
+class HealthHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200 if self.path == "/healthz" else 404)
         self.end_headers()
@@ -20,25 +20,25 @@ class Health(BaseHTTPRequestHandler):
         pass
 
 
-def note(folder: str, name: str, pid: int) -> None:
+def record_pid(folder: str, name: str, pid: int) -> None:
     with (Path(folder) / "pids").open("a") as file:
         file.write(f"{name} {pid}\n")
 
 
-def worker(behaviour: str, folder: str) -> None:
-    note(folder, "worker", os.getpid())
+def run_worker(behaviour: str, folder: str) -> None:
+    record_pid(folder, "worker", os.getpid())
     if behaviour == "worker-broken":
         sys.exit(7)
     if behaviour == "worker-stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if behaviour == "worker-parent":
         ignores = ["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"]
-        note(folder, "grandchild", subprocess.Popen(ignores).pid)
+        record_pid(folder, "grandchild", subprocess.Popen(ignores).pid)
     while True:
         time.sleep(1)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "web":
-        HTTPServer(("127.0.0.1", int(sys.argv[2])), Health).serve_forever()
-    worker(*sys.argv[1:])
+        HTTPServer(("127.0.0.1", int(sys.argv[2])), HealthHandler).serve_forever()
+    run_worker(*sys.argv[1:])

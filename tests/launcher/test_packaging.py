@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from memoryhub.embedded import EmbeddedPostgres, software
-from memoryhub.embedded.server import THROWAWAY
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
 from tests.launcher.conftest import PROJECT
 
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())
@@ -22,7 +22,7 @@ SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = [name for name, service in SERVICES.items() if "build" in service]
 
 
-def known_names() -> set[str]:
+def list_variables_read() -> set[str]:
     """Every variable some module of the hub reads."""
     sources = (PROJECT / "memoryhub").rglob("*.py")
     reader = re.compile(r'env\.\w+\(\s*"([A-Z][A-Z0-9_]+)"')
@@ -43,7 +43,7 @@ def test_the_services() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_variable_is_one_the_hub_reads(name: str) -> None:
-    assert set(SERVICES[name]["environment"]) - known_names() == set()
+    assert set(SERVICES[name]["environment"]) - list_variables_read() == set()
 
 
 def test_only_the_migration_has_the_owner_and_nobody_the_superuser() -> None:
@@ -89,14 +89,16 @@ def test_the_image_does_not_run_as_root() -> None:
 def test_the_databases_first_start_makes_bound_roles(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(EmbeddedPostgres, "prepare", lambda self: None)  # as the image finds it
-    server = EmbeddedPostgres(folder, settings=THROWAWAY)
+    monkeypatch.setattr(
+        EmbeddedPostgres, "provision_roles", lambda self: None
+    )  # as the image finds it
+    server = EmbeddedPostgres(folder, settings=THROWAWAY_SETTINGS)
     server.start()
     with psycopg.connect(server.dsn("superuser", "postgres"), autocommit=True) as superuser:
         superuser.execute("CREATE DATABASE memoryhub")
     where = server.conninfo("superuser")
     environment = {
-        "PATH": f"{Path(software.program('psql')).parent}:{os.environ['PATH']}",
+        "PATH": f"{Path(software.find_program('psql')).parent}:{os.environ['PATH']}",
         "PGHOST": where["host"],
         "PGPORT": where["port"],
         "POSTGRES_USER": "postgres",

@@ -11,62 +11,62 @@ from pathlib import Path
 import pytest
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.launcher import LauncherError, Plan, is_used
-from memoryhub.launcher.children import BACKOFF
-from memoryhub.launcher.hub import check_port, healthy, lock_path, port_advice
+from memoryhub.launcher import LauncherError, LaunchPlan, is_data_dir_in_use
+from memoryhub.launcher.children import RESTART_PAUSES
+from memoryhub.launcher.hub import build_lock_path, check_port, describe_port_problem, is_healthy
 from memoryhub.launcher.interrupts import Interrupts
-from tests.launcher.conftest import Running, is_gone
+from tests.launcher.conftest import HubProcess, is_gone
 
-Start = Callable[..., Running]
+Start = Callable[..., HubProcess]
 
 
 def test_a_second_hub_is_told_who_holds_the_data(hub: Start) -> None:
-    first = hub().ready()
+    first = hub().wait_until_ready()
     second = hub()
-    assert second.rest() == 1
+    assert second.wait_for_exit() == 1
     assert f"already runs with {first.folder}: process {first.process.pid}, http" in second.heard
-    assert is_used(first.folder)
+    assert is_data_dir_in_use(first.folder)
     assert first.process.poll() is None
 
 
 def test_a_port_that_is_taken_is_said_before_anything_else(hub: Start, free_port: int) -> None:
     with socket.create_server(("127.0.0.1", free_port)):
         running = hub("postgres")
-        assert running.rest() == 1
+        assert running.wait_for_exit() == 1
     assert f"Port {free_port} on 127.0.0.1 is taken" in running.heard
     assert f"MEMORYHUB_PORT={free_port + 1}" in running.heard
     assert not (running.folder / "postgres").exists()
 
 
 def test_other_reasons_a_port_cannot_be_had() -> None:
-    assert "above 1023" in port_advice("127.0.0.1", 80, PermissionError(13, "denied"))
+    assert "above 1023" in describe_port_problem("127.0.0.1", 80, PermissionError(13, "denied"))
     with pytest.raises(LauncherError, match="MEMORYHUB_HOST"):
         check_port("192.0.2.1", 8000)
 
 
 def test_a_child_that_dies_is_started_again(hub: Start) -> None:
-    running = hub().ready()
+    running = hub().wait_until_ready()
     (first,) = running.wait_for_pids("worker", 1)
     os.kill(first, signal.SIGKILL)
     said = running.wait_for("ended (signal SIGKILL)")
     assert "starting it again in 0.5 s" in said
     second = running.wait_for_pids("worker", 2)[1]
     assert not is_gone(second)
-    assert running.end(signal.SIGTERM) == 0
+    assert running.end_with_signal(signal.SIGTERM) == 0
     assert is_gone(second)
 
 
 def test_a_child_that_keeps_dying_stops_the_hub(hub: Start) -> None:
     running = hub("worker-broken", "postgres")
-    assert running.rest() == 1
+    assert running.wait_for_exit() == 1
     assert "worker-broken keeps failing (exit status 7)" in running.heard
-    assert len(running.pids("worker")) == len(BACKOFF) + 1
+    assert len(running.read_pids("worker")) == len(RESTART_PAUSES) + 1
     assert not EmbeddedPostgres(running.folder).is_running()
 
 
 def test_a_preparation_that_fails_is_said_without_a_traceback(hub: Start) -> None:
     running = hub("failing-preparation", "postgres")
-    assert running.rest() == 1
+    assert running.wait_for_exit() == 1
     assert "The migration cannot be done." in running.heard
     assert "Traceback" not in running.heard
     assert not EmbeddedPostgres(running.folder).is_running()
@@ -75,7 +75,7 @@ def test_a_preparation_that_fails_is_said_without_a_traceback(hub: Start) -> Non
 def test_a_data_folder_that_cannot_be_is_named(hub: Start, folder: Path) -> None:
     (folder / "postgres").write_text("in the way")
     running = hub("postgres")
-    assert running.rest() == 1
+    assert running.wait_for_exit() == 1
     (folder / "postgres").unlink()
     assert "Cannot use" in running.heard
     assert "Traceback" not in running.heard
@@ -90,28 +90,28 @@ def test_a_data_folder_that_cannot_be_is_named(hub: Start, folder: Path) -> None
     ],
 )
 def test_the_address_to_look_at(host: str, url: str) -> None:
-    assert Plan(data_dir=Path("/data"), host=host, port=8000, programs=[]).url == url
+    assert LaunchPlan(data_dir=Path("/data"), host=host, port=8000, programs=[]).url == url
 
 
 def test_nobody_there_is_not_healthy(free_port: int) -> None:
-    plan = Plan(data_dir=Path("/data"), host="127.0.0.1", port=free_port, programs=[])
-    assert not healthy(plan)
+    plan = LaunchPlan(data_dir=Path("/data"), host="127.0.0.1", port=free_port, programs=[])
+    assert not is_healthy(plan)
 
 
 def test_what_a_lock_says_counts_for_nothing_without_its_holder(folder: Path) -> None:
-    assert not is_used(folder)
-    lock_path(folder).write_text("process 1, somewhere")
-    assert not is_used(folder)
+    assert not is_data_dir_in_use(folder)
+    build_lock_path(folder).write_text("process 1, somewhere")
+    assert not is_data_dir_in_use(folder)
 
 
 def test_an_interrupt_waits_until_it_is_convenient() -> None:
     interrupts = Interrupts()
     reached = []
-    with pytest.raises(KeyboardInterrupt), interrupts.held():  # noqa: PT012
-        interrupts.notice(signal.SIGINT, None)
+    with pytest.raises(KeyboardInterrupt), interrupts.hold_interrupts():  # noqa: PT012
+        interrupts.handle_signal(signal.SIGINT, None)
         reached.append(True)
     assert reached
     with pytest.raises(KeyboardInterrupt):
-        interrupts.check()
+        interrupts.raise_pending()
     interrupts.ending = True
-    interrupts.notice(signal.SIGTERM, None)
+    interrupts.handle_signal(signal.SIGTERM, None)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from memoryhub.tenants.scope import tenant_scope
-from tests.support.hand import Hand
-from tests.support.hub import Hub
+from tests.support.hand_writer import HandWriter
+from tests.support.hub import ScriptedHub
 
 
 @pytest.fixture
-def hand(hub: Hub) -> Iterator[Hand]:
+def hand(hub: ScriptedHub) -> Iterator[HandWriter]:
     with tenant_scope(hub.tenant.id):
-        yield Hand(hub)
+        yield HandWriter(hub)

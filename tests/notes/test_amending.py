@@ -8,25 +8,27 @@ import pytest
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.ids import new_id
-from notes import correcting
-from notes.amending import Amendment, amend, remove
+from notes.corrections import manual
+from notes.corrections.manual import Amendment, amend_facts, forget_facts
+from notes.facts.validity import filter_current
+from notes.history.undo import undo_event
 from notes.models import EvolutionEvent, Fact, IndexEntry
-from notes.queries import current
-from notes.undoing import undo
-from tests.support.hand import Hand
-from tests.support.hub import Hub
+from tests.support.hand_writer import HandWriter
+from tests.support.hub import ScriptedHub
 
 
 @pytest.fixture
-def fact(hand: Hand) -> Fact:
-    hand.claim("Ana lives in Porto", "Porto")
+def fact(hand: HandWriter) -> Fact:
+    hand.add_claim("Ana lives in Porto", "Porto")
     return Fact.objects.get()
 
 
 def test_other_words_are_a_new_version_that_the_pipeline_may_still_end(
-    hub: Hub, hand: Hand, fact: Fact
+    hub: ScriptedHub, hand: HandWriter, fact: Fact
 ) -> None:
-    event = amend(hand.space, {fact.id: Amendment(text="Ana lives in Braga")}, "key:1", hub.now)
+    event = amend_facts(
+        hand.space, {fact.id: Amendment(text="Ana lives in Braga")}, "key:1", hub.now
+    )
     held = Fact.objects.get(retired_at=None)
     assert (held.text, held.lineage, held.lineage_version) == (
         "Ana lives in Braga",
@@ -36,73 +38,77 @@ def test_other_words_are_a_new_version_that_the_pipeline_may_still_end(
     assert not held.is_protected
     assert IndexEntry.objects.get(owner_id=held.id).embedding is not None
     assert EvolutionEvent.objects.get(id=event.id).actor == "key:1"
-    undo(event, "eva", hub.now)
+    undo_event(event, "eva", hub.now)
     assert Fact.objects.get(retired_at=None).id == fact.id
 
 
 def test_metadata_and_end_are_changed_in_one_event_and_undone_with_it(
-    hub: Hub, hand: Hand, fact: Fact
+    hub: ScriptedHub, hand: HandWriter, fact: Fact
 ) -> None:
     until = hub.now + timedelta(days=2)
     wanted = Amendment(metadata={"team": "red"}, until=until)
-    event = amend(hand.space, {fact.id: wanted}, "key:1", hub.now)
+    event = amend_facts(hand.space, {fact.id: wanted}, "key:1", hub.now)
     fact.refresh_from_db()
     assert (fact.metadata, fact.valid_to, fact.version) == ({"team": "red"}, until, 2)
-    assert current(Fact.objects.all(), until).count() == 0
-    amend(hand.space, {fact.id: Amendment(until=None)}, "key:1", hub.now)
+    assert filter_current(Fact.objects.all(), until).count() == 0
+    amend_facts(hand.space, {fact.id: Amendment(until=None)}, "key:1", hub.now)
     fact.refresh_from_db()
     assert (fact.valid_to, fact.status) == (None, "active")
     with pytest.raises(Conflict, match="later change"):
-        undo(event, "eva", hub.now)
-    undo(event, "eva", hub.now, cascade=True)
+        undo_event(event, "eva", hub.now)
+    undo_event(event, "eva", hub.now, cascade=True)
     fact.refresh_from_db()
     assert (fact.metadata, fact.valid_to) == ({}, None)
 
 
-def test_nothing_to_change_changes_nothing(hub: Hub, hand: Hand, fact: Fact) -> None:
+def test_nothing_to_change_changes_nothing(hub: ScriptedHub, hand: HandWriter, fact: Fact) -> None:
     before = EvolutionEvent.objects.count()
-    amend(hand.space, {fact.id: Amendment(text=fact.text)}, "key:1", hub.now)
+    amend_facts(hand.space, {fact.id: Amendment(text=fact.text)}, "key:1", hub.now)
     fact.refresh_from_db()
     assert fact.version == 1
     assert EvolutionEvent.objects.count() == before
 
 
 def test_what_is_removed_is_not_found_and_comes_back_when_that_is_undone(
-    hub: Hub, hand: Hand, fact: Fact
+    hub: ScriptedHub, hand: HandWriter, fact: Fact
 ) -> None:
-    event = remove(hand.space, [fact.id], "key:1", hub.now)
-    assert current(Fact.objects.all(), hub.now).count() == 0
+    event = forget_facts(hand.space, [fact.id], "key:1", hub.now)
+    assert filter_current(Fact.objects.all(), hub.now).count() == 0
     assert not IndexEntry.objects.filter(owner_id=fact.id).exists()
-    undo(event, "eva", hub.now)
-    assert current(Fact.objects.all(), hub.now).count() == 1
+    undo_event(event, "eva", hub.now)
+    assert filter_current(Fact.objects.all(), hub.now).count() == 1
     assert IndexEntry.objects.filter(owner_id=fact.id).exists()
 
 
-def test_several_are_changed_together_or_not_at_all(hub: Hub, hand: Hand, fact: Fact) -> None:
+def test_several_are_changed_together_or_not_at_all(
+    hub: ScriptedHub, hand: HandWriter, fact: Fact
+) -> None:
     wanted = {fact.id: Amendment(text="Ana lives in Braga"), new_id(): Amendment(text="x")}
     with pytest.raises(NotFound):
-        amend(hand.space, wanted, "key:1", hub.now)
+        amend_facts(hand.space, wanted, "key:1", hub.now)
     assert Fact.objects.get().text == "Ana lives in Porto"
     with pytest.raises(NotFound):
-        remove(hand.space, wanted, "key:1", hub.now)
+        forget_facts(hand.space, wanted, "key:1", hub.now)
     assert Fact.objects.get().retired_at is None
 
 
-def test_what_is_gone_pinned_or_corrected_is_left_alone(hub: Hub, hand: Hand, fact: Fact) -> None:
-    correcting.pin(hand.space, "fact", fact.id, True, "eva", hub.now)
+def test_what_is_gone_pinned_or_corrected_is_left_alone(
+    hub: ScriptedHub, hand: HandWriter, fact: Fact
+) -> None:
+    manual.set_pinned(hand.space, "fact", fact.id, True, "eva", hub.now)
     with pytest.raises(Conflict) as refused:
-        amend(hand.space, {fact.id: Amendment(text="x")}, "key:1", hub.now)
+        amend_facts(hand.space, {fact.id: Amendment(text="x")}, "key:1", hub.now)
     assert refused.value.code == "protected"
-    remove(hand.space, [fact.id], "key:1", hub.now)
+    forget_facts(hand.space, [fact.id], "key:1", hub.now)
     with pytest.raises(Conflict) as refused:
-        remove(hand.space, [fact.id], "key:1", hub.now)
+        forget_facts(hand.space, [fact.id], "key:1", hub.now)
     assert refused.value.code == "not_held"
 
 
 def test_empty_words_and_ends_before_the_beginning_are_refused(
-    hub: Hub, hand: Hand, fact: Fact
+    hub: ScriptedHub, hand: HandWriter, fact: Fact
 ) -> None:
     before = Amendment(until=fact.valid_from - timedelta(days=1))
     for wanted in (Amendment(text=" \0"), before):
         with pytest.raises(InvalidInput):
-            amend(hand.space, {fact.id: wanted}, "key:1", hub.now)
+            amend_facts(hand.space, {fact.id: wanted}, "key:1", hub.now)

@@ -13,13 +13,13 @@ from django.core.management.base import CommandError
 from django.db import connection
 from pgvector import HalfVector
 
-from memoryhub import models_in_use
-from memoryhub.recall.arms import Visibility, candidates
+from memoryhub.inference import selection
+from memoryhub.recall.candidates.sql import SearchVisibility, retrieve_candidates
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
-from notes import approximate
-from notes.indexing import Entry, write_entries
+from notes.index import approximate
+from notes.index.indexer import EntryDraft, write_entries
 from notes.models import IndexEntry, Note
 
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "owner"])
@@ -33,13 +33,13 @@ def space() -> Iterator[Space]:
     tenant = create_tenant("Large", "large")
     with tenant_scope(tenant.id):
         made = ensure_space(tenant.id, "ana")
-        fill(made)
+        fill_space(made)
     yield made
-    approximate.drop(made)
+    approximate.drop_indexes(made)
 
 
-def fill(space: Space) -> None:
-    random, model = np.random.default_rng(3), models_in_use.embedder()
+def fill_space(space: Space) -> None:
+    random, model = np.random.default_rng(3), selection.get_current_embedder()
     notes = Note.objects.bulk_create(
         Note(tenant=space.tenant, space=space, content=f"note {n}", occurred_at=AT, created_at=AT)
         for n in range(COUNT)
@@ -47,46 +47,48 @@ def fill(space: Space) -> None:
     centres = random.standard_normal((20, model.dimension))
     vectors = centres[np.arange(COUNT) % 20] + random.standard_normal((COUNT, model.dimension))
     vectors *= 2 / np.linalg.norm(vectors, axis=1, keepdims=True)  # sums of two of length 1
-    entries = [Entry("note", n.id, 0, n.content, (), n.content, "") for n in notes]
+    entries = [EntryDraft("note", n.id, 0, n.content, (), n.content, "") for n in notes]
     write_entries(space, model.name, entries, vectors.astype(np.float32))
 
 
-def nearest(space: Space, vector: Any, most: int = 20) -> list[Any]:
+def find_nearest(space: Space, vector: Any, most: int = 20) -> list[Any]:
     with tenant_scope(space.tenant_id):
-        found = candidates(
+        found = retrieve_candidates(
             space,
             words="",
             vector=vector,
             model=space.embedding_model,
             kinds=["note"],
-            visibility=Visibility(AT + timedelta(days=1)),
+            visibility=SearchVisibility(AT + timedelta(days=1)),
             per_arm=most,
-        ).seen
+        ).visible
     return [each.id for each in sorted(found, key=lambda c: -(c.dense or 0))]
 
 
 def test_it_finds_nearly_all_that_exact_search_finds(space: Space) -> None:
     random = np.random.default_rng(5)
-    asked = random.standard_normal((10, models_in_use.embedder().dimension)).astype(np.float32)
-    exact = [nearest(space, vector) for vector in asked]
+    asked = random.standard_normal((10, selection.get_current_embedder().dimension)).astype(
+        np.float32
+    )
+    exact = [find_nearest(space, vector) for vector in asked]
     call_command("index", "build", "large", "ana", least=100)
-    space.approximate_model = stored(space)
-    found = [nearest(space, vector) for vector in asked]
+    space.approximate_model = get_approximate_model(space)
+    found = [find_nearest(space, vector) for vector in asked]
     same = [len(set(a) & set(b)) / len(a) for a, b in zip(exact, found, strict=True)]
     assert len(exact[0]) == 20
     assert sum(same) / len(same) >= 0.95
 
 
 def test_search_uses_it_where_it_is_and_never_otherwise(space: Space) -> None:
-    approximate.build(space, least=1)
-    assert approximate.name_of(space) in plan(space)
+    approximate.build_indexes(space, least=1)
+    assert approximate.build_index_name(space) in explain_statement(space)
     space.approximate_model = ""  # exact search would not take it, were it still there
-    assert approximate.name_of(space) not in plan(space)
+    assert approximate.build_index_name(space) not in explain_statement(space)
 
 
-def plan(space: Space) -> str:
+def explain_statement(space: Space) -> str:
     """How the candidates' statement is carried out, were sorting forbidden."""
-    vector = np.ones(models_in_use.embedder().dimension, np.float32)
+    vector = np.ones(selection.get_current_embedder().dimension, np.float32)
     asked: list[tuple[str, Any]] = []
 
     def noted(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -95,7 +97,7 @@ def plan(space: Space) -> str:
 
     with tenant_scope(space.tenant_id), connection.cursor() as cursor:
         with connection.execute_wrapper(noted):
-            nearest(space, vector)
+            find_nearest(space, vector)
         statement, values = asked[-1]
         cursor.execute("SET LOCAL enable_sort = off")
         values |= {"vector": HalfVector(vector).to_text()}  # EXPLAIN is told in words
@@ -104,13 +106,13 @@ def plan(space: Space) -> str:
 
 
 def test_what_is_erased_is_not_found_any_more(space: Space) -> None:
-    approximate.build(space, least=1)
-    vector = np.ones(models_in_use.embedder().dimension, np.float32)
-    best, *others = nearest(space, vector)
+    approximate.build_indexes(space, least=1)
+    vector = np.ones(selection.get_current_embedder().dimension, np.float32)
+    best, *others = find_nearest(space, vector)
     with tenant_scope(space.tenant_id):
         IndexEntry.objects.filter(owner_id=best).delete()
         Note.objects.filter(id=best).delete()
-    assert nearest(space, vector)[: len(others)] == others
+    assert find_nearest(space, vector)[: len(others)] == others
 
 
 def test_indexes_are_listed_and_those_of_erased_spaces_dropped(
@@ -118,7 +120,7 @@ def test_indexes_are_listed_and_those_of_erased_spaces_dropped(
 ) -> None:
     call_command("index", "build", "large", "ana", least=100)
     call_command("index", "list")
-    assert f"{approximate.name_of(space)}_note  " in (told := capsys.readouterr().out)
+    assert f"{approximate.build_index_name(space)}_note  " in (told := capsys.readouterr().out)
     assert f"{COUNT} vectors indexed" in told
     with tenant_scope(space.tenant_id):
         IndexEntry.objects.all().delete()
@@ -127,15 +129,15 @@ def test_indexes_are_listed_and_those_of_erased_spaces_dropped(
     call_command("index", "list")
     assert "a space that is gone" in capsys.readouterr().out
     call_command("index", "drop", lost=True)
-    assert approximate.listed() == []
+    assert approximate.list_indexes() == []
 
 
 def test_dropping_it_brings_exact_search_back(space: Space) -> None:
-    approximate.build(space, least=1)
+    approximate.build_indexes(space, least=1)
     call_command("index", "drop", "large", "ana")
-    assert approximate.listed() == []
-    assert stored(space) == ""
-    assert not approximate.drop(space)
+    assert approximate.list_indexes() == []
+    assert get_approximate_model(space) == ""
+    assert not approximate.drop_indexes(space)
 
 
 @pytest.mark.parametrize(
@@ -152,17 +154,17 @@ def test_what_can_t_be_built_is_refused(
 ) -> None:
     with pytest.raises(CommandError, match=complaint):
         call_command("index", "build", *names)
-    assert approximate.listed() == []
-    assert stored(space) == ""
+    assert approximate.list_indexes() == []
+    assert get_approximate_model(space) == ""
 
 
 def test_only_the_owner_makes_one(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(approximate, "connections", {"owner": connection})
     with pytest.raises(CommandError, match="only the database's owner"):
         call_command("index", "build", "large", "ana", least=1)
-    assert stored(space) == ""
+    assert get_approximate_model(space) == ""
 
 
-def stored(space: Space) -> str:
+def get_approximate_model(space: Space) -> str:
     with tenant_scope(space.tenant_id):
         return str(Space.objects.values_list("approximate_model", flat=True).get(id=space.id))

@@ -8,17 +8,19 @@ import pytest
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.ids import new_id
-from notes import correcting
+from notes.corrections import manual
+from notes.history.undo import undo_event
 from notes.models import Derivation, EvolutionEvent, Fact, IndexEntry, Link, Note
-from notes.undoing import undo
-from tests.support.hand import Hand, Kind
-from tests.support.hub import Hub
+from tests.support.hand_writer import HandWriter, Kind
+from tests.support.hub import ScriptedHub
 
 
-def test_edited_words_are_a_new_version_with_the_same_supports(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+def test_edited_words_are_a_new_version_with_the_same_supports(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
     old = Fact.objects.get()
-    new = correcting.edit_text(hand.space, old.id, "Ana lives in Braga", "eva", hub.now)
+    new = manual.correct_text(hand.space, old.id, "Ana lives in Braga", "eva", hub.now)
     old.refresh_from_db()
     assert old.retired_at == hub.now
     assert not IndexEntry.objects.filter(owner_id=old.id).exists()
@@ -29,79 +31,79 @@ def test_edited_words_are_a_new_version_with_the_same_supports(hub: Hub, hand: H
     assert IndexEntry.objects.get(owner_id=new.id).embedding is not None
     event = EvolutionEvent.objects.get(kind=Kind.MANUAL)
     assert event.actor == "eva"
-    undo(event, "eva", hub.now)
+    undo_event(event, "eva", hub.now)
     assert Fact.objects.get(retired_at=None).id == old.id
     assert IndexEntry.objects.filter(owner_id=old.id).exists()
 
 
-def test_E19_what_was_never_true_gives_its_time_back(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
-    hand.claim("Ana lives in Rome", "Rome", day=3)
+def test_E19_what_was_never_true_gives_its_time_back(hub: ScriptedHub, hand: HandWriter) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
+    hand.add_claim("Ana lives in Rome", "Rome", day=3)
     rome = Fact.objects.get(o="Rome")
-    event = correcting.never_true(hand.space, rome.id, "eva", hub.now, reason="a joke")
+    event = manual.retract_fact(hand.space, rome.id, "eva", hub.now, reason="a joke")
     rome.refresh_from_db()
     porto = Fact.objects.get(o="Porto")
     assert (rome.status, rome.corrected_by) == ("retracted", "eva")
     assert (porto.status, porto.valid_to) == ("active", None)
-    undo(event, "eva", hub.now)
+    undo_event(event, "eva", hub.now)
     porto.refresh_from_db()
     assert porto.valid_to == rome.valid_from
 
 
-def test_what_is_no_longer_true_held_until_then(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+def test_what_is_no_longer_true_held_until_then(hub: ScriptedHub, hand: HandWriter) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
     fact = Fact.objects.get()
     with pytest.raises(InvalidInput):
-        correcting.ended(hand.space, fact.id, "eva", hub.now, at=hub.now - timedelta(days=1))
+        manual.end_fact(hand.space, fact.id, "eva", hub.now, at=hub.now - timedelta(days=1))
     until = hub.now + timedelta(days=2)
-    correcting.ended(hand.space, fact.id, "eva", until)
+    manual.end_fact(hand.space, fact.id, "eva", until)
     fact.refresh_from_db()
     assert (fact.status, fact.valid_to, fact.version) == ("superseded", until, 2)
 
 
-def test_restoring_is_refused_where_another_holds(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
-    hand.claim("Ana lives in Rome", "Rome", day=3)
+def test_restoring_is_refused_where_another_holds(hub: ScriptedHub, hand: HandWriter) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
+    hand.add_claim("Ana lives in Rome", "Rome", day=3)
     porto, rome = Fact.objects.get(o="Porto"), Fact.objects.get(o="Rome")
     with pytest.raises(Conflict) as refused:
-        correcting.restore(hand.space, porto.id, "eva", hub.now)
+        manual.restore_fact(hand.space, porto.id, "eva", hub.now)
     assert refused.value.extra["rivals"] == [str(rome.id)]
-    correcting.ended(hand.space, rome.id, "eva", hub.now + timedelta(days=9))
+    manual.end_fact(hand.space, rome.id, "eva", hub.now + timedelta(days=9))
     with pytest.raises(Conflict):
-        correcting.restore(hand.space, rome.id, "eva", hub.now, reason="x") and correcting.restore(
-            hand.space, rome.id, "eva", hub.now
-        )
+        manual.restore_fact(
+            hand.space, rome.id, "eva", hub.now, reason="x"
+        ) and manual.restore_fact(hand.space, rome.id, "eva", hub.now)
 
 
-def test_a_pin_protects_and_can_be_taken_out(hub: Hub, hand: Hand) -> None:
-    note = hand.note("Paddling in spring")
-    correcting.pin(hand.space, "note", note.id, True, "eva", hub.now)
+def test_a_pin_protects_and_can_be_taken_out(hub: ScriptedHub, hand: HandWriter) -> None:
+    note = hand.add_note("Paddling in spring")
+    manual.set_pinned(hand.space, "note", note.id, True, "eva", hub.now)
     assert Note.objects.get().is_protected
     with pytest.raises(Conflict):
-        correcting.pin(hand.space, "note", note.id, True, "eva", hub.now)
-    correcting.pin(hand.space, "note", note.id, False, "eva", hub.now)
+        manual.set_pinned(hand.space, "note", note.id, True, "eva", hub.now)
+    manual.set_pinned(hand.space, "note", note.id, False, "eva", hub.now)
     assert not Note.objects.get().is_protected
 
 
-def test_AM11_a_deleted_note_takes_its_links_along(hub: Hub, hand: Hand) -> None:
-    n5, n6 = hand.note("Rowing on the river"), hand.note("Paddling in spring")
-    hand.evolve(n6, "kayak", link=n5)
-    event = correcting.delete_note(hand.space, n5.id, "eva", hub.now)
+def test_AM11_a_deleted_note_takes_its_links_along(hub: ScriptedHub, hand: HandWriter) -> None:
+    n5, n6 = hand.add_note("Rowing on the river"), hand.add_note("Paddling in spring")
+    hand.evolve_note(n6, "kayak", link=n5)
+    event = manual.forget_note(hand.space, n5.id, "eva", hub.now)
     assert not Link.objects.get().active
     assert not IndexEntry.objects.filter(owner_id=n5.id).exists()
-    undo(event, "eva", hub.now)
+    undo_event(event, "eva", hub.now)
     assert Link.objects.get().active
     assert Note.objects.filter(retired_at=None).count() == 2
 
 
-def test_E30_a_row_of_another_space_is_unknown(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+def test_E30_a_row_of_another_space_is_unknown(hub: ScriptedHub, hand: HandWriter) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
     mine = Fact.objects.get()
     hub.subject = "Ben"
     told = []
     for unknown in (new_id(), mine.id):
         with pytest.raises(NotFound) as refused:
-            correcting.never_true(hub.space, unknown, "eva", hub.now)
+            manual.retract_fact(hub.space, unknown, "eva", hub.now)
         told.append(refused.value.message.replace(str(unknown), "it"))
     assert told[0] == told[1]  # no telling them apart
     mine.refresh_from_db()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notes.evidence import repeats
+from notes.erasure.evidence import is_repetition
 
 HOME = ["I live at 12 Elm Street."]
 
@@ -18,12 +18,12 @@ HOME = ["I live at 12 Elm Street."]
     ],
 )
 def test_E20_words_of_the_thing_itself_repeat_it(text: str) -> None:
-    assert repeats(text, HOME, [("12 Elm Street", "Ana")])
+    assert is_repetition(text, HOME, [("12 Elm Street", "Ana")])
 
 
 @pytest.mark.parametrize("text", ["Forget my address.", "Forget where I live.", "", "Forget it."])
 def test_E20_a_name_for_the_thing_repeats_nothing(text: str) -> None:
-    assert not repeats(text, HOME, [("12 Elm Street", "Ana")])
+    assert not is_repetition(text, HOME, [("12 Elm Street", "Ana")])
 
 
 @pytest.mark.parametrize(
@@ -31,4 +31,4 @@ def test_E20_a_name_for_the_thing_repeats_nothing(text: str) -> None:
     [("忘掉我的糖尿病。", True), ("忘掉我的病。", False), ("忘掉我的地址。", False)],
 )
 def test_E20_one_chinese_character_alone_repeats_nothing(text: str, said: bool) -> None:
-    assert repeats(text, ["我去年得了糖尿病。"], [("糖尿病", "小雨")]) is said
+    assert is_repetition(text, ["我去年得了糖尿病。"], [("糖尿病", "小雨")]) is said

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from notes.telling import news_of
+from notes.history.news import build_news
 
 AT = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
 OPEN: dict[str, Any] = {
@@ -34,13 +34,13 @@ class Change:
     version_after: int = 2
 
 
-def change(before: Any, after: Any, kind: str = "fact", row_id: UUID | None = None) -> Change:
+def make_change(before: Any, after: Any, kind: str = "fact", row_id: UUID | None = None) -> Change:
     return Change(kind, before, after, row_id or uuid4())
 
 
-def told(*changes: Change) -> list[str]:
+def list_news_kinds(*changes: Change) -> list[str]:
     ids: dict[str, Any] = {"space_id": uuid4(), "event_id": uuid4(), "job_id": None}
-    return [news.kind for news in news_of(changes, AT, **ids)]
+    return [news.kind for news in build_news(changes, AT, **ids)]
 
 
 @pytest.mark.parametrize(
@@ -62,25 +62,27 @@ def told(*changes: Change) -> list[str]:
     ],
 )
 def test_one_fact(before: Any, after: Any, kinds: list[str]) -> None:
-    assert told(change(before, after)) == kinds
+    assert list_news_kinds(make_change(before, after)) == kinds
 
 
 def test_a_successor_says_what_became_of_the_one_before() -> None:
     old = uuid4()
     new = OPEN | {"lineage_version": 2, "supersedes_id": str(old)}
-    ends = change(OPEN, OPEN | {"status": "superseded", "valid_to": LATER}, row_id=old)
-    assert told(ends, change(None, new)) == ["fact.superseded", "fact.added"]
+    ends = make_change(OPEN, OPEN | {"status": "superseded", "valid_to": LATER}, row_id=old)
+    assert list_news_kinds(ends, make_change(None, new)) == ["fact.superseded", "fact.added"]
 
 
 def test_other_words_are_one_piece_of_news() -> None:
     reworded = OPEN | {"lineage_version": 2, "text": "Ana lives in the Alfama"}
-    both = change(OPEN, OPEN | {"retired_at": LATER}), change(None, reworded)
-    assert told(*both) == ["fact.changed"]
+    both = make_change(OPEN, OPEN | {"retired_at": LATER}), make_change(None, reworded)
+    assert list_news_kinds(*both) == ["fact.changed"]
 
 
 def test_a_correction_withdraws_and_adds() -> None:
     never = OPEN | {"status": "retracted", "retired_at": LATER}
-    assert told(change(OPEN, never), change(None, OPEN | {"lineage_version": 2})) == [
+    assert list_news_kinds(
+        make_change(OPEN, never), make_change(None, OPEN | {"lineage_version": 2})
+    ) == [
         "fact.retracted",
         "fact.added",
     ]
@@ -98,21 +100,26 @@ def test_a_correction_withdraws_and_adds() -> None:
 def test_rows_of_other_kinds(kind: str, values: Any, other: Any, name: str) -> None:
     thing = name.partition(".")[0]
     held, gone = values | {"retired_at": None}, values | {"retired_at": LATER}
-    assert told(change(None, held, kind)) == [f"{thing}.added"]
-    assert told(change(held, held | other, kind)) == [name]
-    assert told(change(held, held | {"strength": 2}, kind)) == []
-    assert told(change(held, gone, kind)) == [f"{thing}.deleted"]
-    assert told(change(gone, held, kind)) == [f"{thing}.restored"]
+    assert list_news_kinds(make_change(None, held, kind)) == [f"{thing}.added"]
+    assert list_news_kinds(make_change(held, held | other, kind)) == [name]
+    assert list_news_kinds(make_change(held, held | {"strength": 2}, kind)) == []
+    assert list_news_kinds(make_change(held, gone, kind)) == [f"{thing}.deleted"]
+    assert list_news_kinds(make_change(gone, held, kind)) == [f"{thing}.restored"]
 
 
 def test_what_nobody_asked_to_hear_of_is_none() -> None:
-    assert told(change(None, {"weight": 1}, "link"), change(None, {}, "segmentpage")) == []
+    assert (
+        list_news_kinds(
+            make_change(None, {"weight": 1}, "link"), make_change(None, {}, "segmentpage")
+        )
+        == []
+    )
 
 
 def test_news_carry_ids_and_no_words() -> None:
     ids = {"space_id": uuid4(), "event_id": uuid4(), "job_id": uuid4()}
     row = uuid4()
-    (news,) = news_of([change(None, OPEN, row_id=row)], AT, **ids)
+    (news,) = build_news([make_change(None, OPEN, row_id=row)], AT, **ids)
     assert news.space_id == ids["space_id"]
     assert news.data == {
         "id": str(row),

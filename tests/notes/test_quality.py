@@ -8,10 +8,17 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from notes.quality import Compared, alike, are_duplicates, is_echo, is_fragment, rate
+from notes.quality.signals import (
+    ComparedFact,
+    are_duplicates,
+    compute_rate,
+    find_alike_pairs,
+    is_echo,
+    is_fragment,
+)
 
 MAY = datetime(2026, 5, 12, tzinfo=UTC)
-FACT = Compared("Ana", "holds", "Ana has 2 hives", MAY, None, True, True)
+FACT = ComparedFact("Ana", "holds", "Ana has 2 hives", MAY, None, True, True)
 
 
 @pytest.mark.parametrize(
@@ -62,12 +69,14 @@ def test_alike_finds_every_pair_once_over_all_blocks() -> None:
     vectors[:, 0] = 1
     vectors[[3, 700, 1199]] = [0, 2, 0]  # of any length
     vectors[5] = 0  # and of none
-    pairs = {(one, two) for one, two, _ in alike(vectors, 0.95) if one in (3, 700)}
+    pairs = {(one, two) for one, two, _ in find_alike_pairs(vectors, 0.95) if one in (3, 700)}
     assert pairs == {(3, 700), (3, 1199), (700, 1199)}
-    assert not [pair for pair in alike(vectors, 0.95) if 5 in pair[:2]]
-    cosines = [cosine for one, two, cosine in alike(vectors, 0.95) if (one, two) == (3, 700)]
+    assert not [pair for pair in find_alike_pairs(vectors, 0.95) if 5 in pair[:2]]
+    cosines = [
+        cosine for one, two, cosine in find_alike_pairs(vectors, 0.95) if (one, two) == (3, 700)
+    ]
     assert cosines == [pytest.approx(1)]
 
 
 def test_no_facts_have_no_rate() -> None:
-    assert (rate(0, 0), rate(1, 4)) == (0.0, 0.25)
+    assert (compute_rate(0, 0), compute_rate(1, 4)) == (0.0, 0.25)

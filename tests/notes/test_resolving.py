@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.dialogues.messages import text_hash
-from notes.resolving import Op, decide
+from memoryhub.dialogues.messages import hash_text
+from notes.facts.decide import ResolutionOp, decide_claim
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class Held:
+class PlainClaim:
     text: str
     o: str
     valid_from: datetime = START
@@ -32,168 +32,190 @@ class Held:
 
     @property
     def text_key(self) -> str:
-        return text_hash(self.text)
+        return hash_text(self.text)
 
 
-def lives(city: str, day: int = 0, **more: object) -> Held:
-    held = Held(f"Ana lives in {city}.", city, START + timedelta(days=day))
+def make_home_claim(city: str, day: int = 0, **more: object) -> PlainClaim:
+    held = PlainClaim(f"Ana lives in {city}.", city, START + timedelta(days=day))
     return replace(held, **more)  # type: ignore[arg-type]  # field names of Held
 
 
 def test_what_is_not_known_is_added() -> None:
-    assert decide(lives("Porto"), []).op is Op.ADD
+    assert decide_claim(make_home_claim("Porto"), []).op is ResolutionOp.ADD
 
 
 def test_M5_the_same_words_corroborate() -> None:
-    old = lives("Porto")
-    decision = decide(lives("Porto", 30), [old])
-    assert (decision.op, decision.target) == (Op.SAME, old)
+    old = make_home_claim("Porto")
+    decision = decide_claim(make_home_claim("Porto", 30), [old])
+    assert (decision.op, decision.target) == (ResolutionOp.SAME, old)
     assert not decision.inserts
 
 
 def test_the_same_value_in_other_words_corroborates_a_single_predicate() -> None:
-    new = replace(lives("porto", 30), text="Ana has settled in porto.")
-    assert decide(new, [lives("Porto")]).op is Op.SAME
+    new = replace(make_home_claim("porto", 30), text="Ana has settled in porto.")
+    assert decide_claim(new, [make_home_claim("Porto")]).op is ResolutionOp.SAME
 
 
 def test_an_event_on_another_day_is_another_event() -> None:
-    run = Held("Ana ran 10 km.", "10 km", predicate_key="", cardinality="multi", kind="event")
+    run = PlainClaim("Ana ran 10 km.", "10 km", predicate_key="", cardinality="multi", kind="event")
     monday = replace(run, event_from=START)
     tuesday = replace(run, event_from=START + timedelta(days=1))
-    assert decide(tuesday, [monday]).op is Op.ADD
-    assert decide(monday, [monday]).op is Op.SAME
+    assert decide_claim(tuesday, [monday]).op is ResolutionOp.ADD
+    assert decide_claim(monday, [monday]).op is ResolutionOp.SAME
 
 
 def test_a_newer_value_supersedes() -> None:
-    old = lives("Porto")
-    decision = decide(lives("Madrid", 30), [old])
-    assert (decision.op, decision.target, decision.until) == (Op.SUPERSEDE, old, None)
+    old = make_home_claim("Porto")
+    decision = decide_claim(make_home_claim("Madrid", 30), [old])
+    assert (decision.op, decision.target, decision.until) == (ResolutionOp.SUPERSEDE, old, None)
 
 
 def test_X4_late_news_is_history_and_leaves_the_current_value_alone() -> None:
-    porto = lives("Porto", 30)
-    decision = decide(lives("Faro", 0), [porto])
-    assert (decision.op, decision.target, decision.until) == (Op.HISTORY, None, porto.valid_from)
+    porto = make_home_claim("Porto", 30)
+    decision = decide_claim(make_home_claim("Faro", 0), [porto])
+    assert (decision.op, decision.target, decision.until) == (
+        ResolutionOp.HISTORY,
+        None,
+        porto.valid_from,
+    )
 
 
 def test_late_news_inside_a_known_interval_splits_it() -> None:
-    faro, porto = lives("Faro", 0, valid_to=START + timedelta(days=60)), lives("Porto", 60)
-    decision = decide(lives("Braga", 30), [faro, porto])
+    faro, porto = (
+        make_home_claim("Faro", 0, valid_to=START + timedelta(days=60)),
+        make_home_claim("Porto", 60),
+    )
+    decision = decide_claim(make_home_claim("Braga", 30), [faro, porto])
     assert (decision.op, decision.target, decision.until) == (
-        Op.SUPERSEDE,
+        ResolutionOp.SUPERSEDE,
         faro,
         porto.valid_from,
     )
 
 
 def test_GR4_moving_back_is_a_third_interval() -> None:
-    first = lives("Lisbon", 0, valid_to=START + timedelta(days=30))
-    second = lives("Porto", 30)
-    decision = decide(lives("Lisbon", 60), [first, second])
-    assert (decision.op, decision.target) == (Op.SUPERSEDE, second)
+    first = make_home_claim("Lisbon", 0, valid_to=START + timedelta(days=30))
+    second = make_home_claim("Porto", 30)
+    decision = decide_claim(make_home_claim("Lisbon", 60), [first, second])
+    assert (decision.op, decision.target) == (ResolutionOp.SUPERSEDE, second)
     assert first.valid_to == second.valid_from
 
 
 def test_of_the_same_time_the_later_assertion_wins_as_a_correction() -> None:
-    old = lives("Porto")
-    assert decide(lives("Madrid"), [old]).op is Op.CORRECT
+    old = make_home_claim("Porto")
+    assert decide_claim(make_home_claim("Madrid"), [old]).op is ResolutionOp.CORRECT
 
 
 def test_E19_a_correction_retracts() -> None:
-    old = lives("Porto")
-    decision = decide(lives("Porto Alegre", 1), [old], correction=True)
-    assert (decision.op, decision.target) == (Op.CORRECT, old)
+    old = make_home_claim("Porto")
+    decision = decide_claim(make_home_claim("Porto Alegre", 1), [old], correction=True)
+    assert (decision.op, decision.target) == (ResolutionOp.CORRECT, old)
 
 
 def test_GR3_a_predicate_with_many_values_is_never_contradicted() -> None:
-    pizza = Held("Ana loves pizza.", "pizza", predicate_key="loves", cardinality="multi")
-    burgers = Held("Ana loves burgers.", "burgers", predicate_key="loves", cardinality="multi")
-    assert decide(burgers, [pizza]).op is Op.ADD
+    pizza = PlainClaim("Ana loves pizza.", "pizza", predicate_key="loves", cardinality="multi")
+    burgers = PlainClaim(
+        "Ana loves burgers.", "burgers", predicate_key="loves", cardinality="multi"
+    )
+    assert decide_claim(burgers, [pizza]).op is ResolutionOp.ADD
 
 
 def test_a_denial_ends_what_it_denies_and_only_that() -> None:
-    coffee = Held("Ana drinks coffee.", "coffee", predicate_key="drinks", cardinality="multi")
-    tea = Held("Ana drinks tea.", "tea", predicate_key="drinks", cardinality="multi")
+    coffee = PlainClaim("Ana drinks coffee.", "coffee", predicate_key="drinks", cardinality="multi")
+    tea = PlainClaim("Ana drinks tea.", "tea", predicate_key="drinks", cardinality="multi")
     stopped = replace(coffee, text="Ana no longer drinks coffee.", polarity="ended")
-    decision = decide(stopped, [tea, coffee])
-    assert (decision.op, decision.target) == (Op.END, coffee)
+    decision = decide_claim(stopped, [tea, coffee])
+    assert (decision.op, decision.target) == (ResolutionOp.END, coffee)
 
 
 def test_a_denial_of_what_is_not_held_is_kept_as_a_claim() -> None:
-    denial = replace(lives("Porto"), polarity="denied", text="Ana doesn't live in Porto.")
-    assert decide(denial, []).op is Op.ADD
+    denial = replace(make_home_claim("Porto"), polarity="denied", text="Ana doesn't live in Porto.")
+    assert decide_claim(denial, []).op is ResolutionOp.ADD
 
 
-LIKES = Held("Ana likes coffee.", "coffee", predicate_key="likes", cardinality="multi")
+LIKES = PlainClaim("Ana likes coffee.", "coffee", predicate_key="likes", cardinality="multi")
 DISLIKES = replace(LIKES, text="Ana doesn't like coffee.", polarity="denied")
 
 
-def at(claim: Held, day: int, until: int | None = None) -> Held:
+def move_claim(claim: PlainClaim, day: int, until: int | None = None) -> PlainClaim:
     end = None if until is None else START + timedelta(days=until)
     return replace(claim, valid_from=START + timedelta(days=day), valid_to=end)
 
 
 def test_what_is_so_again_ends_its_denial() -> None:
-    held = [at(LIKES, 0, 10), at(DISLIKES, 10)]
-    decision = decide(at(LIKES, 20), held)
-    assert (decision.op, decision.target) == (Op.SUPERSEDE, held[1])
+    held = [move_claim(LIKES, 0, 10), move_claim(DISLIKES, 10)]
+    decision = decide_claim(move_claim(LIKES, 20), held)
+    assert (decision.op, decision.target) == (ResolutionOp.SUPERSEDE, held[1])
 
 
 def test_denied_again_ends_it_again() -> None:
-    held = [at(LIKES, 0, 10), at(DISLIKES, 10), at(LIKES, 20)]
-    decision = decide(at(DISLIKES, 30), held)
-    assert (decision.op, decision.target) == (Op.END, held[2])
+    held = [move_claim(LIKES, 0, 10), move_claim(DISLIKES, 10), move_claim(LIKES, 20)]
+    decision = decide_claim(move_claim(DISLIKES, 30), held)
+    assert (decision.op, decision.target) == (ResolutionOp.END, held[2])
 
 
 def test_a_denial_said_twice_is_one() -> None:
-    held = [at(LIKES, 0, 10), at(DISLIKES, 10)]
-    assert decide(at(DISLIKES, 20), held).op is Op.SAME
+    held = [move_claim(LIKES, 0, 10), move_claim(DISLIKES, 10)]
+    assert decide_claim(move_claim(DISLIKES, 20), held).op is ResolutionOp.SAME
 
 
 def test_E8_an_older_denial_ends_nothing_newer() -> None:
-    paris = lives("Paris", 100)
-    older = replace(lives("Paris", 0), text="Ana doesn't live in Paris.", polarity="denied")
-    decision = decide(older, [paris])
-    assert (decision.op, decision.target, decision.until) == (Op.HISTORY, None, paris.valid_from)
+    paris = make_home_claim("Paris", 100)
+    older = replace(
+        make_home_claim("Paris", 0), text="Ana doesn't live in Paris.", polarity="denied"
+    )
+    decision = decide_claim(older, [paris])
+    assert (decision.op, decision.target, decision.until) == (
+        ResolutionOp.HISTORY,
+        None,
+        paris.valid_from,
+    )
 
 
 @pytest.mark.parametrize("polarity", ["holds", "ended", "denied"])
 def test_X11_E24_what_is_not_a_persons_word_closes_nothing(polarity: str) -> None:
-    old = lives("Porto")
-    new = replace(lives("Porto" if polarity != "holds" else "Madrid", 5), polarity=polarity)
+    old = make_home_claim("Porto")
+    new = replace(
+        make_home_claim("Porto" if polarity != "holds" else "Madrid", 5), polarity=polarity
+    )
     new = replace(new, text=f"{new.text} ({polarity})", speaker="Hub")
-    assert decide(new, [old], trusted=False).op is Op.REVIEW
+    assert decide_claim(new, [old], trusted=False).op is ResolutionOp.REVIEW
 
 
 def test_another_owners_claims_are_another_matter() -> None:
-    assert decide(lives("Madrid", 3), [lives("Porto", owner="Rita")]).op is Op.ADD
+    assert (
+        decide_claim(make_home_claim("Madrid", 3), [make_home_claim("Porto", owner="Rita")]).op
+        is ResolutionOp.ADD
+    )
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_I4_a_claim_ended_the_moment_it_began_hides_no_other(order: int) -> None:
-    held = [at(lives("Porto"), 0, 0), at(lives("Porto"), 0)][::order]
-    decision = decide(lives("Braga"), held)
-    assert decision.op is Op.CORRECT
-    assert decision.target == at(lives("Porto"), 0)
+    held = [move_claim(make_home_claim("Porto"), 0, 0), move_claim(make_home_claim("Porto"), 0)][
+        ::order
+    ]
+    decision = decide_claim(make_home_claim("Braga"), held)
+    assert decision.op is ResolutionOp.CORRECT
+    assert decision.target == move_claim(make_home_claim("Porto"), 0)
 
 
 def test_a_plan_pushes_nothing_out() -> None:
-    plan = replace(lives("Madrid", 3), polarity="planned", cardinality="multi")
-    assert decide(plan, [lives("Porto")]).op is Op.ADD
+    plan = replace(make_home_claim("Madrid", 3), polarity="planned", cardinality="multi")
+    assert decide_claim(plan, [make_home_claim("Porto")]).op is ResolutionOp.ADD
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 30)), max_size=12))
 def test_I4_intervals_of_a_single_valued_predicate_never_overlap(
     said: list[tuple[str, int]],
 ) -> None:
-    held: list[Held] = []
+    held: list[PlainClaim] = []
     for city, day in said:
-        new = lives(city, day)
-        decision = decide(new, held)
-        if decision.op is Op.SAME:
+        new = make_home_claim(city, day)
+        decision = decide_claim(new, held)
+        if decision.op is ResolutionOp.SAME:
             continue
         new.valid_to = decision.until
-        if decision.op is Op.CORRECT and decision.target:
+        if decision.op is ResolutionOp.CORRECT and decision.target:
             held.remove(decision.target)
         elif decision.target:
             decision.target.valid_to = new.valid_from

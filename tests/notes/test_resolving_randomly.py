@@ -11,15 +11,15 @@ from django.db.models import F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoryhub.dialogues.messages import Message, text_hash
+from memoryhub.dialogues.messages import Message, hash_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
+from notes.facts.resolve import Resolver, load_held_claims
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import Derivation, EvolutionEvent, Fact, Revision
-from notes.recording import ChangeSet, Source
-from notes.services import Resolver, held_claims
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Said = tuple[str, str, str, int, bool, bool]
@@ -33,7 +33,7 @@ WORDS = st.tuples(
 )
 
 
-def claim(space: Space, said: Said) -> Fact:
+def build_claim(space: Space, said: Said) -> Fact:
     predicate, value, polarity, day, _, _ = said
     single = predicate == "lives_in" and polarity == "holds"
     text = f"Ana {polarity} {predicate} {value}"
@@ -43,7 +43,7 @@ def claim(space: Space, said: Said) -> Fact:
         owner="Ana",
         speaker="Ana",
         text=text,
-        text_key=text_hash(text),
+        text_key=hash_text(text),
         predicate_key=predicate,
         cardinality="single" if single else "multi",
         polarity=polarity,
@@ -55,14 +55,16 @@ def claim(space: Space, said: Said) -> Fact:
     )
 
 
-def hear(space: Space, batch: list[Said]) -> None:
+def resolve_batch(space: Space, batch: list[Said]) -> None:
     """One derivation: the batch is resolved and written as the pipeline does it."""
     (turn,) = append_turns(space, [Message("user", uuid4().hex, "Ana")], received=START).new
-    facts = [claim(space, said) for said in batch]
+    facts = [build_claim(space, said) for said in batch]
     changes = ChangeSet(space, EvolutionEvent.Kind.RESOLVE, "test", START)
-    resolver = Resolver(held_claims(space, facts), START)
+    resolver = Resolver(load_held_claims(space, facts), START)
     for fact, said in zip(facts, batch, strict=True):
-        resolver.resolve(fact, [Source(turn.id)], trusted=said[4], correction=said[5])
+        resolver.resolve_candidate(
+            fact, [TurnEvidence(turn.id)], trusted=said[4], correction=said[5]
+        )
     resolver.save(changes)
     changes.save()
 
@@ -80,12 +82,12 @@ def test_X13_invariants_hold_after_every_derivation(batches: list[list[Said]]) -
         space = ensure_space(tenant.id, "ana")
         texts: dict[object, str] = {}
         for batch in batches:
-            hear(space, batch)
+            resolve_batch(space, batch)
             texts |= dict(Turn.objects.values_list("id", "text"))
-            check(texts)
+            check_claims(texts)
 
 
-def check(texts: dict[object, str]) -> None:
+def check_claims(texts: dict[object, str]) -> None:
     facts = list(Fact.objects.select_related("supersedes"))
     assert dict(Turn.objects.values_list("id", "text")) == texts  # I1
     for fact in facts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from notes.risk import Risk, of_case, of_decision, waits
+from notes.facts.risk import RiskLevel, assess_decision_risk, assess_proposal_risk, needs_review
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from notes.risk import Risk, of_case, of_decision, waits
     ],
 )
 def test_the_more_is_lost_the_higher(op: str, mentions: int, risk: str) -> None:
-    assert of_decision(op, mentions) == risk
+    assert assess_decision_risk(op, mentions) == risk
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_the_more_is_lost_the_higher(op: str, mentions: int, risk: str) -> None:
     ],
 )
 def test_the_risk_of_saying_yes(kind: str, op: str, risk: str) -> None:
-    assert of_case(kind, op, 1) == risk
-    assert of_case(kind, op, 1, order=True) == "high"
+    assert assess_proposal_risk(kind, op, 1) == risk
+    assert assess_proposal_risk(kind, op, 1, order=True) == "high"
 
 
 def test_the_level_of_a_policy() -> None:
-    risks: tuple[Risk, ...] = ("low", "medium", "high")
+    risks: tuple[RiskLevel, ...] = ("low", "medium", "high")
     levels = ("off", "high", "medium")
-    found = [(level, [risk for risk in risks if waits(risk, level)]) for level in levels]
+    found = [(level, [risk for risk in risks if needs_review(risk, level)]) for level in levels]
     assert found == [("off", []), ("high", ["high"]), ("medium", ["medium", "high"])]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from memoryhub.recall.services import search
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes import indexing, shelving
+from notes.facts import fact_shelf
+from notes.history.change_set import ChangeSet
+from notes.index import indexer
 from notes.models import Fact
-from notes.recording import ChangeSet
 from tests.support.factories import MAY, make_fact, make_space, make_tenant
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 
-def test_MO9_the_shelf_shows_the_newest_and_all_pinned(hub: Hub) -> None:
+def test_MO9_the_shelf_shows_the_newest_and_all_pinned(hub: ScriptedHub) -> None:
     with tenant_scope(hub.tenant.id):
         space = hub.space
         for number in range(104):
@@ -25,17 +26,17 @@ def test_MO9_the_shelf_shows_the_newest_and_all_pinned(hub: Hub) -> None:
                 pinned=number < 3,
             )
             if number == 3:
-                entries = indexing.fact_entries([fact])
-                vectors = indexing.embed_entries(entries, hub.embedder)
-                indexing.write_entries(space, hub.embedder.name, entries, vectors)
-        shelf = shelving.on_shelf(space, Fact.Shelf.USER, 100, MAY)
+                entries = indexer.build_fact_entries([fact])
+                vectors = indexer.embed_entries(entries, hub.embedder)
+                indexer.write_entries(space, hub.embedder.name, entries, vectors)
+        shelf = fact_shelf.load_shelf(space, Fact.Shelf.USER, 100, MAY)
         shown = [fact.text for fact in shelf]
         assert len(shown) == 103
         assert [fact.pinned for fact in shelf] == [True] * 3 + [False] * 100
         assert "Fact number 3." not in shown
         fallen = Fact.objects.get(text="Fact number 3.")
         assert (fallen.shelf, fallen.status, fallen.version) == ("user_kb", "active", 1)
-    found = search(hub.space, "fact number 3", kinds=("fact",), as_of=MAY)
+    found = search_memories(hub.space, "fact number 3", kinds=("fact",), as_of=MAY)
     assert [item.text for item in found.items] == ["Fact number 3."]
 
 
@@ -45,7 +46,7 @@ def test_a_successor_takes_the_slot(db: None) -> None:
         space = make_space(tenant)
         old = make_fact(space, "Lives in Rome.", shelf="user_kb", shelved_at=MAY)
         new = make_fact(space, "Lives in Berlin.")
-        shelving.succeed(old, new)
+        fact_shelf.hand_over_shelf_slot(old, new)
         assert (old.shelf, old.shelved_at) == ("", None)
         assert (new.shelf, new.shelved_at) == ("user_kb", MAY)
 
@@ -58,7 +59,7 @@ def test_what_is_shelved_already_keeps_its_place(db: None) -> None:
         old = make_fact(space, "Keeps bees.", shelf="user_kb", shelved_at=MAY)
         new = make_fact(space, "Keeps hens.")
         changes = ChangeSet(space, "promote", "pipeline", later)
-        assert shelving.put([old, new], Fact.Shelf.USER, changes, later) == 1
+        assert fact_shelf.shelve_facts([old, new], Fact.Shelf.USER, changes, later) == 1
         old.refresh_from_db()
         assert (old.shelved_at, old.version) == (MAY, 1)
         assert [each.row_id for each in changes.revisions] == [new.id]

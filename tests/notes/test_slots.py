@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from notes.slots import LONGEST, Slots, carried
+from notes.facts.slots import MAX_SLOT_LENGTH, ClaimSlots, carry_slots_over
 
-LIVES = Slots(s="Ana", v="live in", o="Porto")
+LIVES = ClaimSlots(s="Ana", v="live in", o="Porto")
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ LIVES = Slots(s="Ana", v="live in", o="Porto")
     ],
 )
 def test_an_object_follows_its_words(new: str, value: str) -> None:
-    assert carried("Ana lives in Porto.", new, LIVES) == LIVES._replace(o=value)
+    assert carry_slots_over("Ana lives in Porto.", new, LIVES) == LIVES._replace(o=value)
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,17 @@ def test_an_object_follows_its_words(new: str, value: str) -> None:
     ["Ana no longer lives in Porto", "Ana left Porto", "Rosa lives in Porto", "Her home is Braga"],
 )
 def test_where_anything_else_changed_nothing_is_known(new: str) -> None:
-    assert carried("Ana lives in Porto", new, LIVES) is None
+    assert carry_slots_over("Ana lives in Porto", new, LIVES) is None
 
 
 def test_an_object_is_not_taken_away_nor_too_long() -> None:
-    assert carried("Ana lives in Porto", "Ana lives in ", LIVES) is None
-    assert carried("Ana lives in Porto", f"Ana lives in {'x' * (LONGEST + 1)}", LIVES) is None
+    assert carry_slots_over("Ana lives in Porto", "Ana lives in ", LIVES) is None
+    assert (
+        carry_slots_over("Ana lives in Porto", f"Ana lives in {'x' * (MAX_SLOT_LENGTH + 1)}", LIVES)
+        is None
+    )
 
 
 def test_chinese_words_need_no_spaces() -> None:
-    slots = Slots(s="小明", v="住", o="上海")
-    assert carried("小明住在上海。", "小明住在北京。", slots) == slots._replace(o="北京")
+    slots = ClaimSlots(s="小明", v="住", o="上海")
+    assert carry_slots_over("小明住在上海。", "小明住在北京。", slots) == slots._replace(o="北京")

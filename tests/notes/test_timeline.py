@@ -7,45 +7,48 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import Conflict
-from notes import timeline
+from notes.history import timeline
+from notes.history.undo import undo_event
 from notes.models import EvolutionEvent, Fact, IndexEntry, Note
-from notes.undoing import undo
-from tests.support.hand import Hand
-from tests.support.hub import Hub
+from tests.support.hand_writer import HandWriter
+from tests.support.hub import ScriptedHub
 
 
-def texts(rows: Any) -> set[str]:
+def list_texts(rows: Any) -> set[str]:
     return {str(values.get("text") or values.get("content")) for values in rows.values()}
 
 
-def state() -> list[Any]:
+def get_state() -> list[Any]:
     return [*Fact.objects.order_by("id").values(), *Note.objects.order_by("id").values()]
 
 
-def test_as_of_tells_what_was_held_then(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+def test_as_of_tells_what_was_held_then(hub: ScriptedHub, hand: HandWriter) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
     noon = hub.now
     hub.pass_time(hours=1)
-    moved = hand.claim("Ana lives in Rome", "Rome", day=3)
+    moved = hand.add_claim("Ana lives in Rome", "Rome", day=3)
     one = hub.now
     hub.pass_time(hours=1)
-    undo(moved, "eva", hub.now)
-    assert texts(timeline.as_of(hand.space, noon)) == {"Ana lives in Porto"}
-    assert texts(timeline.as_of(hand.space, one)) == {"Ana lives in Porto", "Ana lives in Rome"}
-    assert texts(timeline.as_of(hand.space, hub.now)) == {"Ana lives in Porto"}
-    (then,) = timeline.as_of(hand.space, noon).values()
+    undo_event(moved, "eva", hub.now)
+    assert list_texts(timeline.load_state_at(hand.space, noon)) == {"Ana lives in Porto"}
+    assert list_texts(timeline.load_state_at(hand.space, one)) == {
+        "Ana lives in Porto",
+        "Ana lives in Rome",
+    }
+    assert list_texts(timeline.load_state_at(hand.space, hub.now)) == {"Ana lives in Porto"}
+    (then,) = timeline.load_state_at(hand.space, noon).values()
     assert then["valid_to"] is None
 
 
-def test_the_difference_says_added_changed_and_removed(hub: Hub, hand: Hand) -> None:
-    note = hand.note("Paddling in spring")
+def test_the_difference_says_added_changed_and_removed(hub: ScriptedHub, hand: HandWriter) -> None:
+    note = hand.add_note("Paddling in spring")
     made = EvolutionEvent.objects.get()
-    hand.claim("Ana lives in Porto", "Porto")
+    hand.add_claim("Ana lives in Porto", "Porto")
     noon = hub.now
     hub.pass_time(hours=1)
-    hand.claim("Ana lives in Rome", "Rome", day=3)
-    undo(made, "eva", hub.now)
-    changes = timeline.since(hand.space, noon, hub.now)
+    hand.add_claim("Ana lives in Rome", "Rome", day=3)
+    undo_event(made, "eva", hub.now)
+    changes = timeline.load_changes_since(hand.space, noon, hub.now)
     assert sorted((c.kind, c.how) for c in changes) == [
         ("fact", "added"),
         ("fact", "changed"),
@@ -56,54 +59,58 @@ def test_the_difference_says_added_changed_and_removed(hub: Hub, hand: Hand) -> 
     assert next(c for c in changes if c.how == "removed").row_id == note.id
 
 
-def test_a_preview_changes_nothing_and_says_what_rolling_back_does(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+def test_a_preview_changes_nothing_and_says_what_rolling_back_does(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
     noon = hub.now
     hub.pass_time(hours=1)
-    hand.claim("Ana lives in Rome", "Rome", day=3)
-    before = state()
-    planned = timeline.preview(timeline.plan_roll_back(hand.space, noon, "eva", hub.now))
-    assert state() == before
+    hand.add_claim("Ana lives in Rome", "Rome", day=3)
+    before = get_state()
+    planned = timeline.preview_changes(timeline.plan_roll_back(hand.space, noon, "eva", hub.now))
+    assert get_state() == before
     assert sorted((c.kind, c.how) for c in planned) == [("fact", "changed"), ("fact", "removed")]
 
 
-def test_rolling_back_undoes_what_came_later_newest_first(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
-    note = hand.note("Paddling in spring")
-    noon, then = hub.now, timeline.as_of(hand.space, hub.now)
+def test_rolling_back_undoes_what_came_later_newest_first(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
+    note = hand.add_note("Paddling in spring")
+    noon, then = hub.now, timeline.load_state_at(hand.space, hub.now)
     hub.pass_time(hours=1)
-    hand.claim("Ana lives in Rome", "Rome", day=3)
-    hand.evolve(note, "kayak")
-    hand.claim("Ana lives in Oslo", "Oslo", day=6)
-    latest, late = hub.now, timeline.as_of(hand.space, hub.now)
+    hand.add_claim("Ana lives in Rome", "Rome", day=3)
+    hand.evolve_note(note, "kayak")
+    hand.add_claim("Ana lives in Oslo", "Oslo", day=6)
+    latest, late = hub.now, timeline.load_state_at(hand.space, hub.now)
     hub.pass_time(hours=1)
-    made = timeline.roll_back(hand.space, noon, "eva", hub.now)
+    made = timeline.roll_back_space(hand.space, noon, "eva", hub.now)
     assert len(made) == 3
-    assert timeline.difference(then, timeline.as_of(hand.space, hub.now)) == []
+    assert timeline.compute_row_changes(then, timeline.load_state_at(hand.space, hub.now)) == []
     assert IndexEntry.objects.count() == 2
     hub.pass_time(hours=1)
-    timeline.roll_back(hand.space, latest, "eva", hub.now)  # and forward again
-    assert timeline.difference(late, timeline.as_of(hand.space, hub.now)) == []
+    timeline.roll_back_space(hand.space, latest, "eva", hub.now)  # and forward again
+    assert timeline.compute_row_changes(late, timeline.load_state_at(hand.space, hub.now)) == []
     assert Note.objects.get().keywords == ["kayak"]
     assert IndexEntry.objects.count() == 4
 
 
-def test_rolling_back_twice_changes_nothing(hub: Hub, hand: Hand) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+def test_rolling_back_twice_changes_nothing(hub: ScriptedHub, hand: HandWriter) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
     noon = hub.now
     hub.pass_time(hours=1)
-    hand.claim("Ana lives in Rome", "Rome", day=3)
-    timeline.roll_back(hand.space, noon, "eva", hub.now)
-    before = state()
-    assert timeline.roll_back(hand.space, noon, "eva", hub.now) == []
-    assert state() == before
+    hand.add_claim("Ana lives in Rome", "Rome", day=3)
+    timeline.roll_back_space(hand.space, noon, "eva", hub.now)
+    before = get_state()
+    assert timeline.roll_back_space(hand.space, noon, "eva", hub.now) == []
+    assert get_state() == before
 
 
-def test_a_space_is_not_rolled_back_behind_an_erasure(hub: Hub, hand: Hand) -> None:
+def test_a_space_is_not_rolled_back_behind_an_erasure(hub: ScriptedHub, hand: HandWriter) -> None:
     noon = hub.now
     hub.pass_time(hours=1)
-    hand.claim("Ana lives in Porto", "Porto")
+    hand.add_claim("Ana lives in Porto", "Porto")
     EvolutionEvent.objects.update(is_purged=True)
     with pytest.raises(Conflict) as refused:
-        timeline.roll_back(hand.space, noon, "eva", hub.now)
+        timeline.roll_back_space(hand.space, noon, "eva", hub.now)
     assert refused.value.extra["since"] == hub.now.isoformat()

@@ -8,28 +8,31 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.services import append_turns
-from memoryhub.pipeline import promoting, runner
+from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps import promotion
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 from notes.models import Page, Segment, SegmentPage
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 
 @pytest.fixture
-def warm(hub: Hub) -> Warm:
+def warm(hub: ScriptedHub) -> WarmMemory:
     # Only promotion is looked at here.
-    hub.policy("memoryos")
-    return Warm(hub)
+    hub.set_policy("memoryos")
+    return WarmMemory(hub)
 
 
-class Warm:
+class WarmMemory:
     """Pages in segments, without the steps that would have put them there."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: ScriptedHub) -> None:
         self.hub = hub
 
-    def segment(self, *texts: str, subject: str = "", visits: int = 5, reply: str = "") -> Segment:
+    def add_segment(
+        self, *texts: str, subject: str = "", visits: int = 5, reply: str = ""
+    ) -> Segment:
         """One page a text, of one segment. Five visits make it warm."""
         hub = self.hub
         with tenant_scope(hub.tenant.id):
@@ -45,10 +48,10 @@ class Warm:
                 promo_visits=visits,
             )
             for text in texts:
-                self.page(segment, text, reply)
+                self.add_page(segment, text, reply)
             return segment
 
-    def page(self, segment: Segment, text: str, reply: str = "") -> Page:
+    def add_page(self, segment: Segment, text: str, reply: str = "") -> Page:
         space = segment.space
         with tenant_scope(space.tenant_id):
             said = [Message("user", text, space.subject, self.hub.now)]
@@ -66,14 +69,14 @@ class Warm:
             segment.save()
             return page
 
-    def promote(self, subject: str = "") -> dict[str, Any]:
+    def run_promotion(self, subject: str = "") -> dict[str, Any]:
         """Run a promotion; returns the job's result, state and error."""
         hub = self.hub
         with tenant_scope(hub.tenant.id):
             space = ensure_space(hub.tenant.id, subject or hub.subject)
-            promoting.plan(space, f"test:{hub.now}", hub.now)
+            promotion.plan_promotion(space, f"test:{hub.now}", hub.now)
         hub.pass_time(seconds=1)
-        runner.drain(hub.tenant.id, space.id, hub.now)
+        runner.drain_space(hub.tenant.id, space.id, hub.now)
         with tenant_scope(hub.tenant.id):
             job = Job.objects.filter(step=Job.Step.PROMOTE, space=space).latest("created_at")
             return dict(job.result) | {"state": job.state, "error": job.error}

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError, NotFound
-from memoryhub.recall.context import context
+from memoryhub.recall.context import build_context
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import EvolutionEvent
 from personas import blocks
-from personas.blocks import Writer
+from personas.blocks import BlockWriter
 from personas.models import BlockVersion, CoreBlock
 from tests.support.factories import MAY, make_space, make_tenant
 
@@ -28,25 +28,27 @@ def space(db: None) -> Iterator[Space]:
 
 
 @pytest.fixture
-def agent(space: Space) -> Writer:
-    return Writer("helper", "agent", MAY, space)
+def agent(space: Space) -> BlockWriter:
+    return BlockWriter("helper", "agent", MAY, space)
 
 
-def made(space: Space, value: str = "", *, shared: bool = False, **values: object) -> CoreBlock:
+def create_block(
+    space: Space, value: str = "", *, shared: bool = False, **values: object
+) -> CoreBlock:
     at: Any = values.pop("at", MAY)
-    person = Writer("ida", "person", at, space)
+    person = BlockWriter("ida", "person", at, space)
     given = {"tenant_id": space.tenant_id, "space": None if shared else space} | values
-    return blocks.create(person, str(given.pop("label", "human")), value, **given)  # type: ignore[arg-type]  # test values
+    return blocks.create_block(person, str(given.pop("label", "human")), value, **given)  # type: ignore[arg-type]  # test values
 
 
-def test_edits_are_versions_with_who_and_what(space: Space, agent: Writer) -> None:
-    block = made(space, "Nora.")
-    blocks.append(agent, block.id, "Keeps bees.")
-    blocks.replace(agent, block.id, "Nora", "Nora Vos")
-    blocks.insert(agent, block.id, "Lives in Ghent.", 1)
-    block = blocks.insert(agent, block.id, "Likes rye.", -1)
+def test_edits_are_versions_with_who_and_what(space: Space, agent: BlockWriter) -> None:
+    block = create_block(space, "Nora.")
+    blocks.append_to_block(agent, block.id, "Keeps bees.")
+    blocks.replace_in_block(agent, block.id, "Nora", "Nora Vos")
+    blocks.insert_into_block(agent, block.id, "Lives in Ghent.", 1)
+    block = blocks.insert_into_block(agent, block.id, "Likes rye.", -1)
     assert block.value == "Nora Vos.\nLives in Ghent.\nKeeps bees.\nLikes rye."
-    block = blocks.rethink(agent, block.id, "Nora Vos, beekeeper.")
+    block = blocks.rethink_block(agent, block.id, "Nora Vos, beekeeper.")
     assert block.version == 6
     history = list(BlockVersion.objects.filter(block=block))
     assert [each.version for each in history] == [6, 5, 4, 3, 2, 1]
@@ -55,11 +57,11 @@ def test_edits_are_versions_with_who_and_what(space: Space, agent: Writer) -> No
 
 
 def test_MG7_an_append_over_the_limit_names_both_numbers_and_changes_nothing(
-    space: Space, agent: Writer
+    space: Space, agent: BlockWriter
 ) -> None:
-    block = made(space, "x" * 90, char_limit=100)
+    block = create_block(space, "x" * 90, char_limit=100)
     with pytest.raises(InvalidInput, match=r"90 of 100 characters and would have 121") as refused:
-        blocks.append(agent, block.id, "y" * 30)
+        blocks.append_to_block(agent, block.id, "y" * 30)
     assert refused.value.extra == {"current": 90, "requested": 121, "limit": 100}
     block.refresh_from_db()
     assert (block.value, block.version) == ("x" * 90, 1)
@@ -70,35 +72,42 @@ def test_MG7_an_append_over_the_limit_names_both_numbers_and_changes_nothing(
     ("old", "why"), [("", "empty"), ("wasps", "not in the block"), ("bees", "2 times")]
 )
 def test_MG8_replacing_nothing_absent_or_ambiguous_words_is_refused(
-    space: Space, agent: Writer, old: str, why: str
+    space: Space, agent: BlockWriter, old: str, why: str
 ) -> None:
-    block = made(space, "bees and bees")
+    block = create_block(space, "bees and bees")
     with pytest.raises(InvalidInput, match=why):
-        blocks.replace(agent, block.id, old, "honey")
+        blocks.replace_in_block(agent, block.id, old, "honey")
     block.refresh_from_db()
     assert (block.value, block.version) == ("bees and bees", 1)
 
 
-def test_all_of_several_may_be_meant(space: Space, agent: Writer) -> None:
-    block = made(space, "bees and bees")
-    assert blocks.replace(agent, block.id, "bees", "hens", everywhere=True).value == "hens and hens"
+def test_all_of_several_may_be_meant(space: Space, agent: BlockWriter) -> None:
+    block = create_block(space, "bees and bees")
+    assert (
+        blocks.replace_in_block(agent, block.id, "bees", "hens", everywhere=True).value
+        == "hens and hens"
+    )
 
 
 def test_MG9_of_two_writers_from_one_version_the_second_gets_the_current_value(
     space: Space,
 ) -> None:
     other = make_space(space.tenant, "omar")
-    shared = made(space, "one", shared=True)
+    shared = create_block(space, "one", shared=True)
     for value in ("two", "three"):
-        blocks.rethink(Writer("ida", "person", MAY, space), shared.id, value)
+        blocks.rethink_block(BlockWriter("ida", "person", MAY, space), shared.id, value)
     for each in (space, other):
-        blocks.attach(shared, each)
-    seen = {each.id: blocks.labelled(each, "human").version for each in (space, other)}
+        blocks.attach_block(shared, each)
+    seen = {each.id: blocks.get_block_by_label(each, "human").version for each in (space, other)}
     assert set(seen.values()) == {3}
-    first = blocks.append(Writer("a", "agent", MAY, space), shared.id, "four", seen[space.id])
+    first = blocks.append_to_block(
+        BlockWriter("a", "agent", MAY, space), shared.id, "four", seen[space.id]
+    )
     assert first.version == 4
     with pytest.raises(Conflict) as refused:
-        blocks.append(Writer("b", "agent", MAY, other), shared.id, "vier", seen[other.id])
+        blocks.append_to_block(
+            BlockWriter("b", "agent", MAY, other), shared.id, "vier", seen[other.id]
+        )
     assert refused.value.extra == {"version": 4, "value": "three\nfour"}
     shared.refresh_from_db()
     assert (shared.version, shared.value) == (4, "three\nfour")
@@ -106,53 +115,53 @@ def test_MG9_of_two_writers_from_one_version_the_second_gets_the_current_value(
 
 def test_shared_blocks_are_seen_where_they_are_attached_and_nowhere_else(space: Space) -> None:
     other = make_space(space.tenant, "omar")
-    mine = made(space, label="human")
-    shared = made(space, label="rules", shared=True)
-    blocks.attach(shared, space)
-    blocks.attach(shared, space)
-    assert blocks.in_front_of(space) == [mine, shared]
-    assert blocks.in_front_of(other) == []
-    blocks.detach(shared, space)
-    assert blocks.in_front_of(space) == [mine]
+    mine = create_block(space, label="human")
+    shared = create_block(space, label="rules", shared=True)
+    blocks.attach_block(shared, space)
+    blocks.attach_block(shared, space)
+    assert blocks.load_visible_blocks(space) == [mine, shared]
+    assert blocks.load_visible_blocks(other) == []
+    blocks.detach_block(shared, space)
+    assert blocks.load_visible_blocks(space) == [mine]
     with pytest.raises(InvalidInput):
-        blocks.attach(mine, other)
+        blocks.attach_block(mine, other)
 
 
-def test_a_context_of_the_past_has_the_words_of_then(space: Space, agent: Writer) -> None:
+def test_a_context_of_the_past_has_the_words_of_then(space: Space, agent: BlockWriter) -> None:
     def shown(at: datetime) -> list[tuple[str, datetime]]:
-        made = context(
+        made = build_context(
             space, "Who is she?", as_of=at, now=later + timedelta(days=9), reinforce=False
         )
         return [(item.text, item.occurred_at) for item in made.items("core")]
 
-    block, gone = made(space, "Nora."), made(space, "Rye.", label="shopping")
+    block, gone = create_block(space, "Nora."), create_block(space, "Rye.", label="shopping")
     later = MAY + timedelta(days=2)
     hers = replace(agent, now=later)
-    blocks.append(hers, block.id, "Keeps bees.")
-    blocks.delete(hers, gone.id)
-    made(space, "New.", label="late", at=later)
+    blocks.append_to_block(hers, block.id, "Keeps bees.")
+    blocks.delete_block(hers, gone.id)
+    create_block(space, "New.", label="late", at=later)
     assert shown(MAY - timedelta(days=1)) == []
     assert shown(MAY + timedelta(days=1)) == [("human: Nora.", MAY), ("shopping: Rye.", MAY)]
     assert [text for text, _ in shown(later)] == ["human: Nora.\nKeeps bees.", "late: New."]
 
 
 def test_an_agents_own_block_comes_before_any_agents(space: Space) -> None:
-    anybodys, own = made(space), made(space, agent="helper")
-    assert blocks.labelled(space, "human", "helper") == own
-    assert blocks.labelled(space, "human", "other") == anybodys
+    anybodys, own = create_block(space), create_block(space, agent="helper")
+    assert blocks.get_block_by_label(space, "human", "helper") == own
+    assert blocks.get_block_by_label(space, "human", "other") == anybodys
     with pytest.raises(NotFound, match="there are: 'human'"):
-        blocks.labelled(space, "persona")
+        blocks.get_block_by_label(space, "persona")
 
 
 @pytest.mark.parametrize("closed", ["read_only", "generated"])
-def test_agents_edit_no_closed_block(space: Space, agent: Writer, closed: str) -> None:
-    block = made(space, "fixed", **{closed: True})
+def test_agents_edit_no_closed_block(space: Space, agent: BlockWriter, closed: str) -> None:
+    block = create_block(space, "fixed", **{closed: True})
     attempts: list[Callable[[], CoreBlock]] = [
-        lambda: blocks.append(agent, block.id, "more"),
-        lambda: blocks.replace(agent, block.id, "fixed", "loose"),
-        lambda: blocks.rethink(agent, block.id, "loose"),
-        lambda: blocks.rename(agent, block.id, "loose"),
-        lambda: blocks.delete(agent, block.id),
+        lambda: blocks.append_to_block(agent, block.id, "more"),
+        lambda: blocks.replace_in_block(agent, block.id, "fixed", "loose"),
+        lambda: blocks.rethink_block(agent, block.id, "loose"),
+        lambda: blocks.rename_block(agent, block.id, "loose"),
+        lambda: blocks.delete_block(agent, block.id),
     ]
     for attempt in attempts:
         with pytest.raises(MemoryHubError, match="read-only"):
@@ -162,19 +171,19 @@ def test_agents_edit_no_closed_block(space: Space, agent: Writer, closed: str) -
 
 
 def test_renaming_resizing_and_deleting(space: Space) -> None:
-    person = Writer("ida", "person", MAY, space)
-    block, other = made(space, "12345", label="a"), made(space, label="b")
-    assert blocks.rename(person, block.id, "c").label == "c"
+    person = BlockWriter("ida", "person", MAY, space)
+    block, other = create_block(space, "12345", label="a"), create_block(space, label="b")
+    assert blocks.rename_block(person, block.id, "c").label == "c"
     with pytest.raises(Conflict):
-        blocks.rename(person, other.id, "c")
+        blocks.rename_block(person, other.id, "c")
     with pytest.raises(InvalidInput):
-        blocks.resize(person, block.id, 4)
-    assert blocks.resize(person, block.id, 5).char_limit == 5
-    blocks.delete(person, block.id)
-    assert blocks.in_front_of(space) == [other]
-    assert made(space, label="c").version == 1
+        blocks.resize_block(person, block.id, 4)
+    assert blocks.resize_block(person, block.id, 5).char_limit == 5
+    blocks.delete_block(person, block.id)
+    assert blocks.load_visible_blocks(space) == [other]
+    assert create_block(space, label="c").version == 1
     with pytest.raises(NotFound):
-        blocks.append(person, block.id, "late")
+        blocks.append_to_block(person, block.id, "late")
 
 
 @pytest.mark.parametrize(
@@ -188,9 +197,9 @@ def test_renaming_resizing_and_deleting(space: Space) -> None:
 def test_text_label_and_limit_are_one_version_and_one_event(
     space: Space, values: dict[str, Any], made_new: int
 ) -> None:
-    block = made(space, "12345", label="a", char_limit=5)
+    block = create_block(space, "12345", label="a", char_limit=5)
     events = EvolutionEvent.objects.count()
-    blocks.revise(Writer("ida", "person", MAY, space), block.id, **values)
+    blocks.revise_block(BlockWriter("ida", "person", MAY, space), block.id, **values)
     block.refresh_from_db()
     assert {name: getattr(block, name) for name in values} == values
     assert block.version == 1 + made_new
@@ -198,9 +207,9 @@ def test_text_label_and_limit_are_one_version_and_one_event(
 
 
 def test_a_block_that_an_undoing_left_too_full_can_be_renamed(space: Space) -> None:
-    block = made(space, "12345", label="a", char_limit=5)
+    block = create_block(space, "12345", label="a", char_limit=5)
     CoreBlock.objects.filter(id=block.id).update(char_limit=4)
-    assert blocks.rename(Writer("ida", "person", MAY, space), block.id, "b").label == "b"
+    assert blocks.rename_block(BlockWriter("ida", "person", MAY, space), block.id, "b").label == "b"
 
 
 @pytest.mark.parametrize(
@@ -208,16 +217,16 @@ def test_a_block_that_an_undoing_left_too_full_can_be_renamed(space: Space) -> N
     [
         ({"value": "1234567890", "char_limit": 9}, "text"),
         ({"value": "1234", "char_limit": 3}, "char_limit"),
-        ({"value": "12", "char_limit": blocks.MAX_LIMIT + 1}, "char_limit"),
+        ({"value": "12", "char_limit": blocks.MAX_CHAR_LIMIT + 1}, "char_limit"),
         ({"value": "12", "label": " "}, "label"),
     ],
 )
 def test_of_what_is_refused_nothing_is_written(
     space: Space, values: dict[str, Any], field: str
 ) -> None:
-    block = made(space, "12345", label="a", char_limit=5)
+    block = create_block(space, "12345", label="a", char_limit=5)
     with pytest.raises(InvalidInput) as refused:
-        blocks.revise(Writer("ida", "person", MAY, space), block.id, **values)
+        blocks.revise_block(BlockWriter("ida", "person", MAY, space), block.id, **values)
     assert refused.value.field == field
     block.refresh_from_db()
     assert (block.value, block.label, block.char_limit, block.version) == ("12345", "a", 5, 1)
@@ -225,6 +234,6 @@ def test_of_what_is_refused_nothing_is_written(
 
 def test_the_first_blocks_are_made_once(space: Space) -> None:
     for _ in range(2):
-        made_first = blocks.ensure_defaults(space, "helper", 500, MAY)
+        made_first = blocks.ensure_default_blocks(space, "helper", 500, MAY)
         assert sorted(block.label for block in made_first) == ["human", "persona"]
     assert {block.char_limit for block in CoreBlock.objects.all()} == {500}

@@ -7,61 +7,61 @@ from typing import Any
 
 import pytest
 
-from memoryhub.console.own import deeds
-from memoryhub.dialogues.messages import text_hash
+from memoryhub.console.pages.own import corrections
+from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
-from memoryhub.pipeline import reviewing
-from memoryhub.pipeline.promoting import follow, sweep
-from memoryhub.policies.services import policy_of
+from memoryhub.pipeline.review import answer_proposals
+from memoryhub.pipeline.steps.promotion import refresh_by_clock, refresh_profile
+from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
-from notes import shelving
+from notes.facts import fact_shelf
 from notes.models import Derivation, EvolutionEvent, Fact, Page, Proposal, Revision, Segment
-from personas import profiles, traits
+from personas import profile, traits
 from personas.models import CoreBlock, ProfileAttribute, Trait
-from tests.personas.conftest import Warm
+from tests.personas.conftest import WarmMemory
 from tests.support.factories import make_fact
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 NOTHING: dict[str, Any] = {"user": [], "agent": []}
 NO_TRAITS: dict[str, Any] = {"traits": []}
 
 
-def trait(key: str, level: str, *evidence: str, why: str = "Said so.") -> dict[str, Any]:
+def make_trait_reply(key: str, level: str, *evidence: str, why: str = "Said so.") -> dict[str, Any]:
     return {"key": key, "level": level, "why": why, "evidence": list(evidence), "confidence": 0.8}
 
 
-def known(text: str, *evidence: str) -> dict[str, Any]:
+def make_knowledge_reply(text: str, *evidence: str) -> dict[str, Any]:
     return {"text": text, "evidence": list(evidence)}
 
 
-def held(hub: Hub, **wanted: Any) -> list[Trait]:
+def list_traits(hub: ScriptedHub, **wanted: Any) -> list[Trait]:
     with tenant_scope(hub.tenant.id):
         return list(Trait.objects.filter(**wanted).order_by("key", "valid_from"))
 
 
 def test_what_is_extracted_becomes_facts_on_the_shelf_with_their_turns(
-    hub: Hub, warm: Warm
+    hub: ScriptedHub, warm: WarmMemory
 ) -> None:
-    warm.segment("I keep bees.", reply="I ordered a smoker for you.")
+    warm.add_segment("I keep bees.", reply="I ordered a smoker for you.")
     hub.model.script(
         "kb_extract",
         {
-            "user": [known("Ana keeps bees.", "p1")],
-            "agent": [known("The assistant ordered a smoker.", "p1")],
+            "user": [make_knowledge_reply("Ana keeps bees.", "p1")],
+            "agent": [make_knowledge_reply("The assistant ordered a smoker.", "p1")],
         },
     )
     hub.model.script("trait_update", NO_TRAITS)
     hub.model.allow("resolve")
-    result = warm.promote()
+    result = warm.run_promotion()
     assert (result["state"], result["pages"], result["shelved"]) == ("done", 1, 2)
-    (call,) = hub.model.calls("kb_extract")
+    (call,) = hub.model.list_calls("kb_extract")
     assert call["subject"] == "Ana"
     assert call["pages"][0]["text"] == "Ana: I keep bees.\nHub: I ordered a smoker for you."
     with tenant_scope(hub.tenant.id):
-        (mine,) = shelving.on_shelf(hub.space, Fact.Shelf.USER, 100, hub.now)
-        (agents,) = shelving.on_shelf(hub.space, Fact.Shelf.AGENT, 100, hub.now)
+        (mine,) = fact_shelf.load_shelf(hub.space, Fact.Shelf.USER, 100, hub.now)
+        (agents,) = fact_shelf.load_shelf(hub.space, Fact.Shelf.AGENT, 100, hub.now)
         assert (mine.text, mine.owner) == ("Ana keeps bees.", "Ana")
         assert (agents.text, agents.owner) == ("The assistant ordered a smoker.", "Hub")
         support = Derivation.objects.filter(child_id=mine.id, child_type="fact")
@@ -75,79 +75,91 @@ def test_what_is_extracted_becomes_facts_on_the_shelf_with_their_turns(
         }
 
 
-def test_what_is_held_already_only_gets_its_place_on_the_shelf(hub: Hub, warm: Warm) -> None:
-    warm.segment("I keep bees.")
+def test_what_is_held_already_only_gets_its_place_on_the_shelf(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
+    warm.add_segment("I keep bees.")
     with tenant_scope(hub.tenant.id):
         words = "Ana keeps bees."
-        old = make_fact(hub.space, words, text_key=_key(words), valid_from=hub.now)
-    hub.model.script("kb_extract", {"user": [known("Ana keeps bees.", "p1")]})
+        old = make_fact(hub.space, words, text_key=_compute_text_key(words), valid_from=hub.now)
+    hub.model.script("kb_extract", {"user": [make_knowledge_reply("Ana keeps bees.", "p1")]})
     hub.model.script("trait_update", NO_TRAITS)
-    assert warm.promote()["shelved"] == 1
+    assert warm.run_promotion()["shelved"] == 1
     with tenant_scope(hub.tenant.id):
         fact = Fact.objects.get()
         assert (fact.id, fact.shelf, fact.mention_count, fact.version) == (old.id, "user_kb", 1, 2)
 
 
-def test_what_was_held_and_is_over_does_not_come_back(hub: Hub, warm: Warm) -> None:
-    warm.segment("I keep bees.")
+def test_what_was_held_and_is_over_does_not_come_back(hub: ScriptedHub, warm: WarmMemory) -> None:
+    warm.add_segment("I keep bees.")
     with tenant_scope(hub.tenant.id):
         make_fact(
             hub.space,
             "Ana keeps bees.",
-            text_key=_key("Ana keeps bees."),
+            text_key=_compute_text_key("Ana keeps bees."),
             valid_from=hub.now - timedelta(days=9),
             valid_to=hub.now - timedelta(days=1),
             status="superseded",
         )
-    hub.model.script("kb_extract", {"user": [known("Ana keeps bees.", "p1")]})
+    hub.model.script("kb_extract", {"user": [make_knowledge_reply("Ana keeps bees.", "p1")]})
     hub.model.script("trait_update", NO_TRAITS)
-    assert warm.promote()["facts"] == 0
+    assert warm.run_promotion()["facts"] == 0
     with tenant_scope(hub.tenant.id):
         assert Fact.objects.get().shelf == ""
 
 
-def _key(text: str) -> str:
-    return text_hash(f"Ana {text}")
+def _compute_text_key(text: str) -> str:
+    return hash_text(f"Ana {text}")
 
 
-def test_MO4_a_segment_is_promoted_strictly_over_tau(hub: Hub, warm: Warm) -> None:
+def test_MO4_a_segment_is_promoted_strictly_over_tau(hub: ScriptedHub, warm: WarmMemory) -> None:
     pages = [f"The bees swarmed {n} times." for n in range(4)]
-    segment = warm.segment(*pages, visits=0)
+    segment = warm.add_segment(*pages, visits=0)
     with tenant_scope(hub.tenant.id):  # so that it counts as visited this moment, then as now
         Segment.objects.update(last_visited_at=hub.now + timedelta(days=1))
-    assert warm.promote()["pages"] == 0  # 4 pages: 5.0
-    assert _fresh(hub, segment).promo_pages == 4
-    warm.page(_fresh(hub, segment), "One more swarm.")
+    assert warm.run_promotion()["pages"] == 0  # 4 pages: 5.0
+    assert _reload_segment(hub, segment).promo_pages == 4
+    warm.add_page(_reload_segment(hub, segment), "One more swarm.")
     hub.model.script("kb_extract", NOTHING)
     hub.model.script("trait_update", NO_TRAITS)
-    assert warm.promote()["pages"] == 5  # 6.0
-    assert _fresh(hub, segment).promo_pages == 0
+    assert warm.run_promotion()["pages"] == 5  # 6.0
+    assert _reload_segment(hub, segment).promo_pages == 0
 
 
-def test_MO7_one_with_nothing_unread_does_not_starve_another(hub: Hub, warm: Warm) -> None:
-    hottest, other = warm.segment("I keep bees.", visits=99), warm.segment("I sing.", visits=9)
+def test_MO7_one_with_nothing_unread_does_not_starve_another(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
+    hottest, other = (
+        warm.add_segment("I keep bees.", visits=99),
+        warm.add_segment("I sing.", visits=9),
+    )
     with tenant_scope(hub.tenant.id):
         Page.objects.filter(memberships__segment=hottest).update(analysed_at=hub.now)
     hub.model.script("kb_extract", NOTHING)
     hub.model.script("trait_update", NO_TRAITS)
-    assert warm.promote()["pages"] == 1
-    (asked,) = hub.model.calls("kb_extract")
+    assert warm.run_promotion()["pages"] == 1
+    (asked,) = hub.model.list_calls("kb_extract")
     assert [page["text"] for page in asked["pages"]] == ["Ana: I sing."]
-    assert (_fresh(hub, hottest).promo_visits, _fresh(hub, other).promo_pages) == (99, 0)
+    assert (
+        _reload_segment(hub, hottest).promo_visits,
+        _reload_segment(hub, other).promo_pages,
+    ) == (99, 0)
 
 
-def test_MO6_exactly_the_pages_sent_are_marked_and_counted_off(hub: Hub, warm: Warm) -> None:
-    hub.policy("memoryos", heat__reset="both")
-    segment = warm.segment("I keep bees.", "The bees swarmed.")
+def test_MO6_exactly_the_pages_sent_are_marked_and_counted_off(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
+    hub.set_policy("memoryos", heat__reset="both")
+    segment = warm.add_segment("I keep bees.", "The bees swarmed.")
 
     def meanwhile(data: dict[str, Any]) -> dict[str, Any]:
-        warm.page(_fresh(hub, segment), "Honey at last.")
+        warm.add_page(_reload_segment(hub, segment), "Honey at last.")
         return NOTHING
 
     hub.model.script("kb_extract", meanwhile)
     hub.model.script("trait_update", NO_TRAITS)
-    warm.promote()
-    segment = _fresh(hub, segment)
+    warm.run_promotion()
+    segment = _reload_segment(hub, segment)
     with tenant_scope(hub.tenant.id):
         analysed = Page.objects.order_by("first_seq").values_list("analysed_at", flat=True)
         assert [at is not None for at in analysed] == [True, True, False]
@@ -155,32 +167,32 @@ def test_MO6_exactly_the_pages_sent_are_marked_and_counted_off(hub: Hub, warm: W
     assert (segment.pages_total, segment.visits_total) == (3, 5)
 
 
-def _fresh(hub: Hub, segment: Segment) -> Segment:
+def _reload_segment(hub: ScriptedHub, segment: Segment) -> Segment:
     with tenant_scope(hub.tenant.id):
         return Segment.objects.select_related("space").get(id=segment.id)
 
 
 def test_MO10_unknown_keys_and_levels_are_dropped_and_a_valid_one_is_kept(
-    hub: Hub, warm: Warm
+    hub: ScriptedHub, warm: WarmMemory
 ) -> None:
-    warm.segment("I keep bees.", "I moved my hives.")
+    warm.add_segment("I keep bees.", "I moved my hives.")
     hub.model.script("kb_extract", NOTHING)
     hub.model.script(
         "trait_update",
         {
             "traits": [
-                trait("beekeeping", "high", "p1"),
-                trait("outdoors", "very high", "p1"),
-                trait("openness", "high", "p9"),
-                trait("gender", "low", "p1"),
-                trait("autonomy", "high", "p2", why="Moves alone."),
+                make_trait_reply("beekeeping", "high", "p1"),
+                make_trait_reply("outdoors", "very high", "p1"),
+                make_trait_reply("openness", "high", "p9"),
+                make_trait_reply("gender", "low", "p1"),
+                make_trait_reply("autonomy", "high", "p2", why="Moves alone."),
             ]
         },
     )
-    warm.promote()
-    (call,) = hub.model.calls("trait_update")
+    warm.run_promotion()
+    (call,) = hub.model.list_calls("trait_update")
     assert len(call["keys"]) == 87
-    (one,) = held(hub)
+    (one,) = list_traits(hub)
     assert (one.owner, one.key, one.level, one.rationale) == (
         "Ana",
         "autonomy",
@@ -192,77 +204,87 @@ def test_MO10_unknown_keys_and_levels_are_dropped_and_a_valid_one_is_kept(
         assert [each.turn.text for each in support] == ["I moved my hives."]
 
 
-def test_MO10_a_second_update_closes_the_first_interval(hub: Hub, warm: Warm) -> None:
+def test_MO10_a_second_update_closes_the_first_interval(hub: ScriptedHub, warm: WarmMemory) -> None:
     for level, text in (("high", "I love it here alone."), ("low", "I need people now.")):
-        warm.segment(text)
+        warm.add_segment(text)
         hub.model.script("kb_extract", NOTHING)
-        hub.model.script("trait_update", {"traits": [trait("seclusion", level, "p1")]})
-        warm.promote()
+        hub.model.script("trait_update", {"traits": [make_trait_reply("seclusion", level, "p1")]})
+        warm.run_promotion()
         hub.pass_time(days=30)
-    first, second = held(hub)
+    first, second = list_traits(hub)
     assert [(t.level, t.valid_to) for t in (first, second)] == [
         ("high", second.valid_from),
         ("low", None),
     ]
     assert second.valid_from > first.valid_from
-    assert hub.model.calls("trait_update")[1]["current"][0]["level"] == "high"
+    assert hub.model.list_calls("trait_update")[1]["current"][0]["level"] == "high"
 
 
-def test_the_same_level_again_goes_on_with_more_evidence(hub: Hub, warm: Warm) -> None:
+def test_the_same_level_again_goes_on_with_more_evidence(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
     for text in ("I sing.", "I sang again."):
-        warm.segment(text)
+        warm.add_segment(text)
         hub.model.script("kb_extract", NOTHING)
-        hub.model.script("trait_update", {"traits": [trait("music", "high", "p1", why=text)]})
-        warm.promote()
+        hub.model.script(
+            "trait_update", {"traits": [make_trait_reply("music", "high", "p1", why=text)]}
+        )
+        warm.run_promotion()
         hub.pass_time(days=1)
-    (one,) = held(hub)
+    (one,) = list_traits(hub)
     assert (one.version, one.rationale, one.valid_to) == (2, "I sang again.", None)
     with tenant_scope(hub.tenant.id):
         assert Derivation.objects.filter(child_type="trait", child_id=one.id).count() == 2
 
 
-def test_what_a_person_set_is_proposed_against_and_not_overwritten(hub: Hub, warm: Warm) -> None:
+def test_what_a_person_set_is_proposed_against_and_not_overwritten(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
     with tenant_scope(hub.tenant.id):
-        traits.correct(hub.space, "music", "low", "ida", hub.now)
-    warm.segment("I sing.")
+        traits.correct_trait(hub.space, "music", "low", "ida", hub.now)
+    warm.add_segment("I sing.")
     hub.model.script("kb_extract", NOTHING)
-    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1")]})
-    assert warm.promote()["traits_proposed"] == ["music"]
-    (one,) = held(hub)
+    hub.model.script("trait_update", {"traits": [make_trait_reply("music", "high", "p1")]})
+    assert warm.run_promotion()["traits_proposed"] == ["music"]
+    (one,) = list_traits(hub)
     assert (one.level, one.corrected_by) == ("low", "ida")
     with tenant_scope(hub.tenant.id):
         proposal = Proposal.objects.get()
         assert (proposal.kind, proposal.row_id) == ("overwrite", one.id)
 
 
-def test_what_a_person_withdrew_comes_back_only_on_a_persons_word(hub: Hub, warm: Warm) -> None:
-    warm.segment("I sing.")
+def test_what_a_person_withdrew_comes_back_only_on_a_persons_word(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
+    warm.add_segment("I sing.")
     hub.model.script("kb_extract", NOTHING, NOTHING)
-    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1")]})
-    warm.promote()
+    hub.model.script("trait_update", {"traits": [make_trait_reply("music", "high", "p1")]})
+    warm.run_promotion()
     hub.pass_time(days=1)
     with tenant_scope(hub.tenant.id):
-        traits.correct(hub.space, "music", "", "ida", hub.now)
+        traits.correct_trait(hub.space, "music", "", "ida", hub.now)
     hub.pass_time(days=1)
-    warm.segment("I sang again.")
-    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1")]})
-    assert warm.promote()["traits_proposed"] == ["music"]
-    (one,) = held(hub)
+    warm.add_segment("I sang again.")
+    hub.model.script("trait_update", {"traits": [make_trait_reply("music", "high", "p1")]})
+    assert warm.run_promotion()["traits_proposed"] == ["music"]
+    (one,) = list_traits(hub)
     assert (one.corrected_by, one.valid_to is None) == ("ida", False)
     with tenant_scope(hub.tenant.id):
         proposal = Proposal.objects.get()
-    reviewing.answer(proposal, "apply", "ida", hub.now)
-    (one,) = held(hub)
+    answer_proposals.answer_proposal(proposal, "apply", "ida", hub.now)
+    (one,) = list_traits(hub)
     assert (one.level, one.valid_to) == ("high", None)
 
 
-def test_E24_what_only_a_tool_said_is_held_back(hub: Hub, warm: Warm) -> None:
-    warm.segment("I keep bees.")
+def test_E24_what_only_a_tool_said_is_held_back(hub: ScriptedHub, warm: WarmMemory) -> None:
+    warm.add_segment("I keep bees.")
     with tenant_scope(hub.tenant.id):
         Turn.objects.update(role=Turn.Role.TOOL)
-    hub.model.script("kb_extract", {"user": [known("Ana keeps wasps.", "p1")], "agent": []})
+    hub.model.script(
+        "kb_extract", {"user": [make_knowledge_reply("Ana keeps wasps.", "p1")], "agent": []}
+    )
     hub.model.script("trait_update", NO_TRAITS)
-    assert warm.promote()["shelved"] == 0
+    assert warm.run_promotion()["shelved"] == 0
     with tenant_scope(hub.tenant.id):
         assert not Fact.objects.exists()
         assert Proposal.objects.get().kind == "quarantine"
@@ -271,24 +293,24 @@ def test_E24_what_only_a_tool_said_is_held_back(hub: Hub, warm: Warm) -> None:
 @pytest.mark.parametrize("failing", ["kb_extract", "trait_update"])
 @pytest.mark.parametrize("how", ["error", "apology"])
 def test_MO11_when_a_call_fails_nothing_has_changed(
-    hub: Hub, warm: Warm, failing: str, how: str
+    hub: ScriptedHub, warm: WarmMemory, failing: str, how: str
 ) -> None:
-    segment = warm.segment("I keep bees.")
+    segment = warm.add_segment("I keep bees.")
     before = (segment.promo_pages, segment.promo_visits, segment.version)
     wrong: Any = (
         EngineError("the model broke down") if how == "error" else "Sorry, I can't do that."
     )
     for purpose, reply in (
-        ("kb_extract", {"user": [known("Ana keeps bees.", "p1")]}),
-        ("trait_update", {"traits": [trait("outdoors", "high", "p1")]}),
+        ("kb_extract", {"user": [make_knowledge_reply("Ana keeps bees.", "p1")]}),
+        ("trait_update", {"traits": [make_trait_reply("outdoors", "high", "p1")]}),
     ):
         if purpose == failing:
             hub.model.script(purpose, *([wrong] if how == "error" else [wrong, wrong]))
             break
         hub.model.script(purpose, reply)
-    result = warm.promote()
+    result = warm.run_promotion()
     assert result["state"] == "retry"
-    segment = _fresh(hub, segment)
+    segment = _reload_segment(hub, segment)
     assert (segment.promo_pages, segment.promo_visits, segment.version) == before
     with tenant_scope(hub.tenant.id):
         assert Page.objects.get().analysed_at is None
@@ -297,61 +319,61 @@ def test_MO11_when_a_call_fails_nothing_has_changed(
 
 
 def test_MO14_what_an_agent_learns_with_one_subject_stays_with_that_subject(
-    hub: Hub, warm: Warm
+    hub: ScriptedHub, warm: WarmMemory
 ) -> None:
     for subject, gift in (("Ana", "a smoker"), ("Omar", "a kite")):
-        warm.segment("Thanks.", subject=subject, reply=f"I ordered {gift} for you.")
-        said = known(f"Hub ordered {gift}.", "p1")
+        warm.add_segment("Thanks.", subject=subject, reply=f"I ordered {gift} for you.")
+        said = make_knowledge_reply(f"Hub ordered {gift}.", "p1")
         hub.model.script("kb_extract", {"user": [], "agent": [said]})
-        hub.model.script("trait_update", {"traits": [trait("gaming", "high", "p1")]})
-        warm.promote(subject)
+        hub.model.script("trait_update", {"traits": [make_trait_reply("gaming", "high", "p1")]})
+        warm.run_promotion(subject)
     with tenant_scope(hub.tenant.id):
         for subject, gift in (("Ana", "a smoker"), ("Omar", "a kite")):
             space = ensure_space(hub.tenant.id, subject)
-            shelf = shelving.on_shelf(space, Fact.Shelf.AGENT, 100, hub.now)
+            shelf = fact_shelf.load_shelf(space, Fact.Shelf.AGENT, 100, hub.now)
             assert [(fact.owner, fact.text) for fact in shelf] == [("Hub", f"Hub ordered {gift}.")]
             assert [t.owner for t in Trait.objects.filter(space=space)] == [subject]
 
 
 def test_more_pages_than_fit_are_sent_in_turns(
-    hub: Hub, warm: Warm, monkeypatch: pytest.MonkeyPatch
+    hub: ScriptedHub, warm: WarmMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryhub.pipeline.promoting.MOST_PAGES", 2)
-    warm.segment("One.", "Two.", "Three.", visits=0)
-    warm.segment("Four.", visits=9)
-    hub.policy("memoryos", heat__tau=1.5)
+    monkeypatch.setattr("memoryhub.pipeline.steps.promotion.MAX_PAGES", 2)
+    warm.add_segment("One.", "Two.", "Three.", visits=0)
+    warm.add_segment("Four.", visits=9)
+    hub.set_policy("memoryos", heat__tau=1.5)
     for _ in range(2):
         hub.model.script("kb_extract", NOTHING)
         hub.model.script("trait_update", NO_TRAITS)
-    warm.promote()
-    sent = [[page["text"] for page in call["pages"]] for call in hub.model.calls("kb_extract")]
+    warm.run_promotion()
+    sent = [[page["text"] for page in call["pages"]] for call in hub.model.list_calls("kb_extract")]
     assert sent == [["Ana: Four.", "Ana: One."], ["Ana: Two.", "Ana: Three."]]
 
 
-def test_only_what_the_policy_wants_is_asked(hub: Hub, warm: Warm) -> None:
-    hub.policy("memoryos", traits__enabled=False)
-    warm.segment("I keep bees.")
+def test_only_what_the_policy_wants_is_asked(hub: ScriptedHub, warm: WarmMemory) -> None:
+    hub.set_policy("memoryos", traits__enabled=False)
+    warm.add_segment("I keep bees.")
     hub.model.script("kb_extract", NOTHING)
-    assert warm.promote()["pages"] == 1
-    hub.policy("memoryos", shelf__enabled=False, traits__sensitive=True, traits__extras=True)
-    warm.segment("I keep hens.")
+    assert warm.run_promotion()["pages"] == 1
+    hub.set_policy("memoryos", shelf__enabled=False, traits__sensitive=True, traits__extras=True)
+    warm.add_segment("I keep hens.")
     hub.model.script("trait_update", NO_TRAITS)
-    assert warm.promote()["pages"] == 1
-    assert len(hub.model.calls("trait_update")[0]["keys"]) == 102
+    assert warm.run_promotion()["pages"] == 1
+    assert len(hub.model.list_calls("trait_update")[0]["keys"]) == 102
 
 
-def test_the_profile_mirrors_facts_while_they_hold(hub: Hub) -> None:
+def test_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
     with tenant_scope(hub.tenant.id):
         space = hub.space
-        policy = policy_of(space).policy
+        policy = load_effective_policy(space).policy
         since: Any = {"valid_from": hub.now - timedelta(days=1)}
         fact = make_fact(
             space, "Ana lives in Lisbon.", predicate_key="lives_in", o="Lisbon", **since
         )
         make_fact(space, "Ana is a woman.", predicate_key="gender", o="woman", **since)
-        follow(space, policy, hub.now)
-        follow(space, policy, hub.now)
-        (home,) = profiles.attributes(space, hub.now)
+        refresh_profile(space, policy, hub.now)
+        refresh_profile(space, policy, hub.now)
+        (home,) = profile.load_profile(space, hub.now)
         assert (home.key, home.value, home.fact_id, home.version) == (
             "lives_in",
             "Lisbon",
@@ -360,48 +382,52 @@ def test_the_profile_mirrors_facts_while_they_hold(hub: Hub) -> None:
         )
         fact.valid_to, fact.status = hub.now, Fact.Status.SUPERSEDED
         fact.save()
-        assert profiles.attributes(space, hub.now) == []
+        assert profile.load_profile(space, hub.now) == []
         make_fact(space, "Ana lives in Porto.", predicate_key="lives_in", o="Porto", **since)
-        follow(space, policy, hub.now)
-        (home,) = profiles.attributes(space, hub.now)
+        refresh_profile(space, policy, hub.now)
+        (home,) = profile.load_profile(space, hub.now)
         assert (home.value, home.version) == ("Porto", 2)
-        profiles.write(space, "lives in", "Braga", "ida", hub.now)
-        follow(space, policy, hub.now)
-        (home,) = profiles.attributes(space, hub.now)
+        profile.write_attribute(space, "lives in", "Braga", "ida", hub.now)
+        refresh_profile(space, policy, hub.now)
+        (home,) = profile.load_profile(space, hub.now)
         assert (home.value, home.fact_id, home.corrected_by) == ("Braga", None, "ida")
 
 
 def test_the_portrait_is_made_of_traits_and_profile_and_no_agent_edits_it(
-    hub: Hub, warm: Warm
+    hub: ScriptedHub, warm: WarmMemory
 ) -> None:
-    hub.policy("memoryos", portrait__enabled=True)
+    hub.set_policy("memoryos", portrait__enabled=True)
     with tenant_scope(hub.tenant.id):
-        profiles.write(hub.space, "works_as", "baker", "ida", hub.now)
-    warm.segment("I sing.")
+        profile.write_attribute(hub.space, "works_as", "baker", "ida", hub.now)
+    warm.add_segment("I sing.")
     hub.model.script("kb_extract", NOTHING)
-    hub.model.script("trait_update", {"traits": [trait("music", "high", "p1", why="Sings.")]})
-    warm.promote()
+    hub.model.script(
+        "trait_update", {"traits": [make_trait_reply("music", "high", "p1", why="Sings.")]}
+    )
+    warm.run_promotion()
     with tenant_scope(hub.tenant.id):
         block = CoreBlock.objects.get(label="portrait")
         assert block.value == "Ana\nworks as: baker\n- likes music (Sings.)"
         assert (block.generated, block.read_only, block.version) == (True, True, 1)
-    hub.policy("memoryos", portrait__enabled=False)
+    hub.set_policy("memoryos", portrait__enabled=False)
     with tenant_scope(hub.tenant.id):
-        sweep(hub.space, policy_of(hub.space).policy, hub.now)
+        refresh_by_clock(hub.space, load_effective_policy(hub.space).policy, hub.now)
         assert not CoreBlock.objects.filter(label="portrait", retired_at=None).exists()
 
 
-def test_what_a_person_took_back_on_their_page_is_not_written_again(hub: Hub, warm: Warm) -> None:
-    warm.segment("I like to try new dishes.")
+def test_what_a_person_took_back_on_their_page_is_not_written_again(
+    hub: ScriptedHub, warm: WarmMemory
+) -> None:
+    warm.add_segment("I like to try new dishes.")
     hub.model.script("kb_extract", NOTHING)
-    hub.model.script("trait_update", {"traits": [trait("openness", "high", "p1")]})
-    warm.promote()
-    deeds.judge_oneself(hub.space, "openness", "", hub.now)
-    warm.segment("I travelled to a place nobody knows.")
+    hub.model.script("trait_update", {"traits": [make_trait_reply("openness", "high", "p1")]})
+    warm.run_promotion()
+    corrections.correct_trait(hub.space, "openness", "", hub.now)
+    warm.add_segment("I travelled to a place nobody knows.")
     hub.model.script("kb_extract", NOTHING)
-    hub.model.script("trait_update", {"traits": [trait("openness", "high", "p1")]})
-    assert warm.promote()["traits_proposed"] == ["openness"]
-    (row,) = held(hub, key="openness")
-    assert (row.valid_to, row.corrected_by) == (hub.now - timedelta(seconds=1), deeds.ACTOR)
+    hub.model.script("trait_update", {"traits": [make_trait_reply("openness", "high", "p1")]})
+    assert warm.run_promotion()["traits_proposed"] == ["openness"]
+    (row,) = list_traits(hub, key="openness")
+    assert (row.valid_to, row.corrected_by) == (hub.now - timedelta(seconds=1), corrections.ACTOR)
     with tenant_scope(hub.tenant.id):
         assert "openness may be high now" in Proposal.objects.get().reason

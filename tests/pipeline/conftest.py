@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.hub import Hub
-from tests.support.themes import chained
+from tests.support.hub import ScriptedHub
+from tests.support.segments import reply_chain
 
 
 @pytest.fixture
-def only_claims(hub: Hub) -> None:
+def only_claims(hub: ScriptedHub) -> None:
     """Nothing else is to be scripted."""
-    hub.policy("mem0", episodes__rolling=False, graph__enabled=True)
+    hub.set_policy("mem0", episodes__rolling=False, graph__enabled=True)
 
 
 @pytest.fixture
-def only_themes(hub: Hub) -> None:
+def only_themes(hub: ScriptedHub) -> None:
     """Only chains and segments are on; nothing else is read from what is said."""
-    hub.policy("rag", segments__enabled=True, chain__enabled=True)
-    hub.model.allow(construct={"facts": []}, chain=chained())
+    hub.set_policy("rag", segments__enabled=True, chain__enabled=True)
+    hub.model.allow(construct={"facts": []}, chain=reply_chain())

@@ -10,17 +10,21 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.neighbouring import Circle
-from memoryhub.pipeline.services import IngestRequest, ingest
-from memoryhub.recall.context import context
-from memoryhub.recall.services import search
+from memoryhub.pipeline.steps.associate.neighbourhood import NoteNeighbourhood
+from memoryhub.recall.context import build_context
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes import archive, indexing
-from notes.correcting import delete_note
-from notes.evolving import Change, evolve
-from notes.linking import Pair, links_of
-from notes.linking import link as link_up
+from notes import archive
+from notes.corrections.manual import forget_note
+from notes.history.change_set import ChangeSet
+from notes.history.undo import undo_event
+from notes.index import indexer
+from notes.links.evolve import DescriptorChange, evolve_notes
+from notes.links.link import NotePair, filter_links_of_notes
+from notes.links.link import link_notes as link_up
+from notes.links.nearest import NearNote
 from notes.models import (
     Derivation,
     EvolutionEvent,
@@ -31,10 +35,7 @@ from notes.models import (
     Proposal,
     Revision,
 )
-from notes.nearness import Near
-from notes.recording import ChangeSet
-from notes.undoing import undo
-from tests.support.hub import START, Hub
+from tests.support.hub import START_TIME, ScriptedHub
 
 pytestmark = pytest.mark.django_db
 
@@ -43,84 +44,86 @@ SEA, TEA, TAX = [1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0]
 
 
 @pytest.fixture
-def hub(hub: Hub) -> Hub:
+def hub(hub: ScriptedHub) -> ScriptedHub:
     hub.embedder.table = {"sea": SEA, "tea": TEA, "tax": TAX}
-    hub.policy("amem")
+    hub.set_policy("amem")
     return hub
 
 
-def say(hub: Hub, text: str, **note: Any) -> Note:
+def say_with_note(hub: ScriptedHub, text: str, **note: Any) -> Note:
     """One more exchange, whose note is described by `note`; the note as it is afterwards."""
     drafted = {"keywords": [text.split()[0]], "tags": ["life"], "context": text} | note
     hub.model.script("construct", {"facts": [], "note": drafted})
     hub.say(text)
-    hub.drain()
-    return note_of(hub, text)
+    hub.run_due_jobs()
+    return get_note(hub, text)
 
 
-def note_of(hub: Hub, text: str) -> Note:
+def get_note(hub: ScriptedHub, text: str) -> Note:
     with tenant_scope(hub.tenant.id):
         return Note.objects.get(content__endswith=text)
 
 
-def handle_of(data: dict[str, Any], text: str) -> str:
+def find_handle(data: dict[str, Any], text: str) -> str:
     """The handle under which a note was offered; fails when it was not."""
     return next(
         str(n["handle"]) for n in [*data["notes"], *data["known"]] if n["content"].endswith(text)
     )
 
 
-def links(hub: Hub) -> list[Link]:
+def list_links(hub: ScriptedHub) -> list[Link]:
     with tenant_scope(hub.tenant.id):
         return list(Link.objects.filter(active=True).order_by("created_at", "id"))
 
 
-def events(hub: Hub, reason: str) -> list[EvolutionEvent]:
+def list_events(hub: ScriptedHub, reason: str) -> list[EvolutionEvent]:
     with tenant_scope(hub.tenant.id):
         return list(EvolutionEvent.objects.filter(reason=reason).order_by("created_at", "id"))
 
 
-def revisions(hub: Hub, event: EvolutionEvent) -> list[Revision]:
+def list_revisions(hub: ScriptedHub, event: EvolutionEvent) -> list[Revision]:
     with tenant_scope(hub.tenant.id):
         return list(Revision.objects.filter(event=event).order_by("id"))
 
 
-def entry_of(hub: Hub, note: Note) -> IndexEntry:
+def get_entry(hub: ScriptedHub, note: Note) -> IndexEntry:
     with tenant_scope(hub.tenant.id):
         return IndexEntry.objects.get(kind="note", owner_id=note.id)
 
 
-def two_by_the_sea(hub: Hub, answer: Any) -> tuple[Note, Note]:
+def make_two_near_notes(hub: ScriptedHub, answer: Any) -> tuple[Note, Note]:
     """A note, and a new one near it of which `link_evolve` says `answer`."""
-    old = say(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
+    old = say_with_note(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
     hub.model.script("link_evolve", answer)
-    return old, say(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
+    return old, say_with_note(
+        hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"]
+    )
 
 
-def growing(text: str, **values: Any) -> Any:
+def reply_growth(text: str, **values: Any) -> Any:
     """A reply that describes the note of `text` anew."""
     return lambda data: {
         "links": [],
-        "neighbours": [{"handle": handle_of(data, text), "why": "it says more", **values}],
+        "neighbours": [{"handle": find_handle(data, text), "why": "it says more", **values}],
     }
 
 
-def test_AM1_a_built_note_is_stored_and_embedded_whole(hub: Hub) -> None:
+def test_AM1_a_built_note_is_stored_and_embedded_whole(hub: ScriptedHub) -> None:
     words = {"keywords": ["kelp", "tide"], "tags": ["nature"], "context": "On gathering."}
-    note = say(hub, "I gather things at the sea", **words)
+    note = say_with_note(hub, "I gather things at the sea", **words)
     assert (note.keywords, note.tags, note.context) == (
         ["kelp", "tide"],
         ["nature"],
         "On gathering.",
     )
     assert note.enrichment == Note.Enrichment.DONE
-    embedded = indexing.note_entries([note])[0]
+    embedded = indexer.build_note_entries([note])[0]
     for part in (note.content, "kelp", "tide", "nature", "On gathering."):
         assert part in " ".join([embedded.text_to_embed, *embedded.beside])
-    assert entry_of(hub, note).text_hash == embedded.text_hash
+    assert get_entry(hub, note).text_hash == embedded.text_hash
 
 
-def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: Hub) -> None:
+def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: ScriptedHub) -> None:
     hub.model.script("construct", {"facts": []})
     words = {"keywords": ["gulls"], "tags": ["birds"], "context": "Gulls, again."}
     hub.model.script(
@@ -129,64 +132,65 @@ def test_AM1_without_a_draft_a_note_waits_and_is_described_later(hub: Hub) -> No
         lambda data: {"notes": [{"handle": data["notes"][0]["handle"], **words}]},
     )
     hub.say("There were gulls over the sea")
-    hub.drain(seconds=0)
-    pending = note_of(hub, "gulls over the sea")
+    hub.run_due_jobs(seconds=0)
+    pending = get_note(hub, "gulls over the sea")
     assert pending.enrichment == Note.Enrichment.PENDING
-    assert pending.content == indexing.note_entries([pending])[0].text_to_embed
-    assert entry_of(hub, pending).text_hash == indexing.note_entries([pending])[0].text_hash
-    hub.drain()
-    done = note_of(hub, "gulls over the sea")
+    assert pending.content == indexer.build_note_entries([pending])[0].text_to_embed
+    assert get_entry(hub, pending).text_hash == indexer.build_note_entries([pending])[0].text_hash
+    hub.run_due_jobs()
+    done = get_note(hub, "gulls over the sea")
     assert (done.enrichment, done.keywords, done.version) == (Note.Enrichment.DONE, ["gulls"], 2)
-    assert entry_of(hub, done).text_hash == indexing.note_entries([done])[0].text_hash
-    (event,) = events(hub, "described")
+    assert get_entry(hub, done).text_hash == indexer.build_note_entries([done])[0].text_hash
+    (event,) = list_events(hub, "described")
     assert [
-        ((r.before or {})["keywords"], (r.after or {})["keywords"]) for r in revisions(hub, event)
+        ((r.before or {})["keywords"], (r.after or {})["keywords"])
+        for r in list_revisions(hub, event)
     ] == [([], ["gulls"])]
 
 
 def test_a_note_that_the_model_leaves_out_is_asked_about_three_times_and_then_left(
-    hub: Hub,
+    hub: ScriptedHub,
 ) -> None:
     hub.model.script("construct", {"facts": []})
     hub.model.script("note_build", {"notes": []}, {"notes": []}, {"notes": []})
     hub.say("There were gulls over the sea")
-    hub.drain()
-    assert len(hub.model.calls("note_build")) == 3
-    assert note_of(hub, "gulls over the sea").enrichment == Note.Enrichment.PENDING
+    hub.run_due_jobs()
+    assert len(hub.model.list_calls("note_build")) == 3
+    assert get_note(hub, "gulls over the sea").enrichment == Note.Enrichment.PENDING
 
 
-def test_small_talk_costs_no_description(hub: Hub) -> None:
+def test_small_talk_costs_no_description(hub: ScriptedHub) -> None:
     small = {"facts": [], "speech_acts": [{"handle": "t1", "act": "chitchat"}]}
     hub.model.script("construct", small)
     hub.say("Well hello there, how nice")
-    hub.drain()
-    assert note_of(hub, "how nice").enrichment == Note.Enrichment.DONE
-    assert hub.model.calls("note_build") == []
+    hub.run_due_jobs()
+    assert get_note(hub, "how nice").enrichment == Note.Enrichment.DONE
+    assert hub.model.list_calls("note_build") == []
 
 
-def test_E2_a_few_words_make_no_note(hub: Hub) -> None:
+def test_E2_a_few_words_make_no_note(hub: ScriptedHub) -> None:
     hub.model.script("construct", {"facts": []}, {"facts": []})
     hub.say("ok thanks bye")
-    hub.drain()
-    hub.policy(notes__least_words=1)
+    hub.run_due_jobs()
+    hub.set_policy(notes__least_words=1)
     hub.say("ok thanks ciao")
-    hub.drain()
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         assert [note.content for note in Note.objects.all()] == ["Ana: ok thanks ciao"]
 
 
-def test_AM2_only_the_neighbour_that_was_named_changes(hub: Hub) -> None:
+def test_AM2_only_the_neighbour_that_was_named_changes(hub: ScriptedHub) -> None:
     """Guards A2: the seven were stored in order, and the oldest are not touched."""
     said = ["tea in the morning", "tea at noon", "tax return", "tax letter"]
     said += ["sea and sky", "sea and sand", "tea at night"]
-    notes = [say(hub, f"Once upon {text}") for text in said]
-    hub.policy(notes__k=2)
-    hub.model.script("link_evolve", growing("sea and sand", tags=["beach"]))
-    say(hub, "Once more the sea")
-    data = hub.model.calls("link_evolve")[-1]
+    notes = [say_with_note(hub, f"Once upon {text}") for text in said]
+    hub.set_policy(notes__k=2)
+    hub.model.script("link_evolve", reply_growth("sea and sand", tags=["beach"]))
+    say_with_note(hub, "Once more the sea")
+    data = hub.model.list_calls("link_evolve")[-1]
     offered = [n["content"].removeprefix("Ana: Once upon ") for n in data["known"]]
     assert sorted(offered) == ["sea and sand", "sea and sky"]
-    after = [note_of(hub, f"Once upon {text}") for text in said]
+    after = [get_note(hub, f"Once upon {text}") for text in said]
     assert [new.version - old.version for old, new in zip(notes, after, strict=True)] == (
         [0, 0, 0, 0, 0, 1, 0]
     )
@@ -194,44 +198,46 @@ def test_AM2_only_the_neighbour_that_was_named_changes(hub: Hub) -> None:
     assert after[5].content == notes[5].content
 
 
-def test_AM3_links_are_undirected_and_unknown_handles_are_counted(hub: Hub) -> None:
+def test_AM3_links_are_undirected_and_unknown_handles_are_counted(hub: ScriptedHub) -> None:
     def answer(data: dict[str, Any]) -> dict[str, Any]:
-        near = handle_of(data, "every day")
+        near = find_handle(data, "every day")
         named = [{"to": near, "kind": "related", "reason": "both at sea"}, {"to": "m99"}]
         return {"links": [*named, {"to": near, "kind": "married"}], "neighbours": []}
 
-    old, new = two_by_the_sea(hub, answer)
-    (link,) = links(hub)
+    old, new = make_two_near_notes(hub, answer)
+    (link,) = list_links(hub)
     assert {link.a_id, link.b_id} == {old.id, new.id}
     assert (link.kind, link.reason) == ("related", "both at sea")
     with tenant_scope(hub.tenant.id):
         for note in (old, new):
-            assert [row.id for row in links_of([note.id])] == [link.id]
+            assert [row.id for row in filter_links_of_notes([note.id])] == [link.id]
         support = Derivation.objects.filter(child_type="link", child_id=link.id, role="support")
         assert {row.turn.text for row in support} == {"The sea was rough this morning"}
 
 
-def test_AM3_a_handle_that_was_not_offered_is_one_rejected_item(hub: Hub) -> None:
+def test_AM3_a_handle_that_was_not_offered_is_one_rejected_item(hub: ScriptedHub) -> None:
     named = [{"to": "m1", "reason": "both at sea"}, {"to": "m99"}]
-    old, new = two_by_the_sea(hub, {"links": named, "neighbours": []})
-    (link,) = links(hub)
+    old, new = make_two_near_notes(hub, {"links": named, "neighbours": []})
+    (link,) = list_links(hub)
     assert {link.a_id, link.b_id} == {old.id, new.id}
     with tenant_scope(hub.tenant.id):
         assert ModelCall.objects.get(purpose="link_evolve").rejected == 1
 
 
 def test_AM3_a_link_that_exists_is_not_made_twice_and_a_withdrawn_one_comes_back(
-    hub: Hub,
+    hub: ScriptedHub,
 ) -> None:
-    old, new = two_by_the_sea(hub, {"links": [{"to": "m1", "reason": "first"}], "neighbours": []})
-    (link,) = links(hub)
+    old, new = make_two_near_notes(
+        hub, {"links": [{"to": "m1", "reason": "first"}], "neighbours": []}
+    )
+    (link,) = list_links(hub)
     with tenant_scope(hub.tenant.id):
         changes = ChangeSet(hub.space, "manual", "ana", hub.now)
-        again = Pair(new.id, old.id, "related", "again")
+        again = NotePair(new.id, old.id, "related", "again")
         assert link_up(hub.space, [again], {}, changes, hub.now) == []
         assert changes.revisions == []
         Link.objects.update(active=False)
-        assert list(links_of([old.id])) == []
+        assert list(filter_links_of_notes([old.id])) == []
         (back,) = link_up(hub.space, [again, again], {}, changes, hub.now)
         changes.save()
         back.refresh_from_db()
@@ -239,50 +245,52 @@ def test_AM3_a_link_that_exists_is_not_made_twice_and_a_withdrawn_one_comes_back
         assert Link.objects.count() == 1
 
 
-def test_E28_no_note_is_linked_with_itself(hub: Hub) -> None:
-    two_by_the_sea(hub, {"links": [{"from": "n1", "to": "n1"}], "neighbours": []})
-    assert links(hub) == []
+def test_E28_no_note_is_linked_with_itself(hub: ScriptedHub) -> None:
+    make_two_near_notes(hub, {"links": [{"from": "n1", "to": "n1"}], "neighbours": []})
+    assert list_links(hub) == []
 
 
-def test_AM4_a_neighbour_without_an_entry_stays_as_it_is(hub: Hub) -> None:
-    notes = [say(hub, f"The sea on {day}") for day in ("Monday", "Tuesday", "Friday")]
-    hub.model.script("link_evolve", growing("Tuesday", keywords=["storm"]))
-    say(hub, "The sea on Sunday")
-    after = [note_of(hub, f"The sea on {day}") for day in ("Monday", "Tuesday", "Friday")]
+def test_AM4_a_neighbour_without_an_entry_stays_as_it_is(hub: ScriptedHub) -> None:
+    notes = [say_with_note(hub, f"The sea on {day}") for day in ("Monday", "Tuesday", "Friday")]
+    hub.model.script("link_evolve", reply_growth("Tuesday", keywords=["storm"]))
+    say_with_note(hub, "The sea on Sunday")
+    after = [get_note(hub, f"The sea on {day}") for day in ("Monday", "Tuesday", "Friday")]
     assert [n.keywords for n in after] == [notes[0].keywords, ["storm"], notes[2].keywords]
 
 
-def test_AM5_empty_values_leave_descriptors_as_they_are(hub: Hub) -> None:
-    old, _ = two_by_the_sea(hub, growing("every day", tags=[], context="", keywords=["waves"]))
-    after = note_of(hub, "every day")
+def test_AM5_empty_values_leave_descriptors_as_they_are(hub: ScriptedHub) -> None:
+    old, _ = make_two_near_notes(
+        hub, reply_growth("every day", tags=[], context="", keywords=["waves"])
+    )
+    after = get_note(hub, "every day")
     assert (after.tags, after.context, after.keywords) == (old.tags, old.context, ["waves"])
 
 
-def test_AM5_nothing_but_empty_values_is_no_change(hub: Hub) -> None:
-    old, _ = two_by_the_sea(hub, growing("every day", tags=[], context="", keywords=[]))
-    assert note_of(hub, "every day").version == old.version
-    assert events(hub, "linked with what it belongs to") == []
+def test_AM5_nothing_but_empty_values_is_no_change(hub: ScriptedHub) -> None:
+    old, _ = make_two_near_notes(hub, reply_growth("every day", tags=[], context="", keywords=[]))
+    assert get_note(hub, "every day").version == old.version
+    assert list_events(hub, "linked with what it belongs to") == []
 
 
-def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Hub) -> None:
+def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: ScriptedHub) -> None:
     hub.embedder.table["kayak"] = TAX
-    old = say(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
-    before = entry_of(hub, old).text_hash
-    hub.model.script("link_evolve", growing("every day", keywords=["rowing", "kayak"]))
-    new = say(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
-    after, entry = note_of(hub, "every day"), entry_of(hub, note_of(hub, "every day"))
-    assert entry.text_hash == indexing.note_entries([after])[0].text_hash != before
-    found = search(hub.space, "kayak", kinds=["note"])
+    old = say_with_note(hub, "Rowing on the sea every day", keywords=["rowing"], tags=["sport"])
+    before = get_entry(hub, old).text_hash
+    hub.model.script("link_evolve", reply_growth("every day", keywords=["rowing", "kayak"]))
+    new = say_with_note(hub, "The sea was rough this morning", keywords=["rough"], tags=["weather"])
+    after, entry = get_note(hub, "every day"), get_entry(hub, get_note(hub, "every day"))
+    assert entry.text_hash == indexer.build_note_entries([after])[0].text_hash != before
+    found = search_memories(hub.space, "kayak", kinds=["note"])
     assert next(item.id for item in found.items) == old.id != new.id
 
 
-def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: Hub) -> None:
+def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: ScriptedHub) -> None:
     """What undo needs: it restores `before`, and the links are the event's own (§11.8)."""
 
-    old, new = two_by_the_sea(hub, linked_and_grown)
-    (event,) = events(hub, "linked with what it belongs to")
+    old, new = make_two_near_notes(hub, reply_links_and_growth)
+    (event,) = list_events(hub, "linked with what it belongs to")
     assert (event.kind, event.actor, event.trigger) == ("evolve", "pipeline", "derive")
-    by_type = {r.row_type: r for r in revisions(hub, event)}
+    by_type = {r.row_type: r for r in list_revisions(hub, event)}
     assert set(by_type) == {"link", "note"}
     assert by_type["link"].before is None
     note = by_type["note"]
@@ -293,60 +301,64 @@ def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: Hub)
     assert (lesson.via_id, lesson.child_version) == (new.id, 2)
 
 
-def test_AM9_the_first_note_of_a_space_makes_no_call(hub: Hub) -> None:
-    say(hub, "The sea is all I have")
-    assert hub.model.calls("link_evolve") == []
+def test_AM9_the_first_note_of_a_space_makes_no_call(hub: ScriptedHub) -> None:
+    say_with_note(hub, "The sea is all I have")
+    assert hub.model.list_calls("link_evolve") == []
 
 
-def test_AM9_nor_does_a_note_with_nothing_near_it(hub: Hub) -> None:
-    say(hub, "The sea is all I have")
-    say(hub, "My tax return is late")
-    assert hub.model.calls("link_evolve") == []
+def test_AM9_nor_does_a_note_with_nothing_near_it(hub: ScriptedHub) -> None:
+    say_with_note(hub, "The sea is all I have")
+    say_with_note(hub, "My tax return is late")
+    assert hub.model.list_calls("link_evolve") == []
 
 
-def test_AM10_content_is_kept_as_the_string_it_is(hub: Hub) -> None:
-    hub.policy(notes__least_words=1)
-    note = say(hub, "202503021500", keywords=["123"])
+def test_AM10_content_is_kept_as_the_string_it_is(hub: ScriptedHub) -> None:
+    hub.set_policy(notes__least_words=1)
+    note = say_with_note(hub, "202503021500", keywords=["123"])
     assert (note.content, note.keywords) == ("Ana: 202503021500", ["123"])
-    (found,) = search(hub.space, "202503021500", kinds=["note"], now=hub.now).items
+    (found,) = search_memories(hub.space, "202503021500", kinds=["note"], now=hub.now).items
     assert (found.text, found.sources[0].text) == ("Ana: 202503021500", "202503021500")
     hub.say("And a time of its own", metadata={"time": "202503021500", "content": "123"})
     with tenant_scope(hub.tenant.id):
         assert Turn.objects.get(seq=2).metadata == {"time": "202503021500", "content": "123"}
 
 
-def test_AM10_a_passage_of_digits_stays_text(hub: Hub) -> None:
-    archive.insert(hub.space, "123", hub.embedder, author="helper", now=hub.now, tags=["7"])
+def test_AM10_a_passage_of_digits_stays_text(hub: ScriptedHub) -> None:
+    archive.add_passage(hub.space, "123", hub.embedder, author="helper", now=hub.now, tags=["7"])
     with tenant_scope(hub.tenant.id):
         kept = Note.objects.get()
         assert (kept.content, kept.tags) == ("123", ["7"])
 
 
-def test_AM11_a_deleted_note_takes_its_links_along(hub: Hub) -> None:
-    old, new = two_by_the_sea(hub, {"links": [{"to": "m1"}], "neighbours": []})
+def test_AM11_a_deleted_note_takes_its_links_along(hub: ScriptedHub) -> None:
+    old, new = make_two_near_notes(hub, {"links": [{"to": "m1"}], "neighbours": []})
     with tenant_scope(hub.tenant.id):
         old.delete()
         assert Link.objects.count() == 0
-        assert list(links_of([new.id])) == []
+        assert list(filter_links_of_notes([new.id])) == []
 
 
-def test_AM11_a_withdrawn_note_is_no_neighbour_and_has_no_links(hub: Hub) -> None:
-    old, new = two_by_the_sea(hub, {"links": [{"to": "m1"}], "neighbours": []})
-    delete_note(hub.space, old.id, "nora", hub.now)
+def test_AM11_a_withdrawn_note_is_no_neighbour_and_has_no_links(hub: ScriptedHub) -> None:
+    old, new = make_two_near_notes(hub, {"links": [{"to": "m1"}], "neighbours": []})
+    forget_note(hub.space, old.id, "nora", hub.now)
     with tenant_scope(hub.tenant.id):
-        assert list(links_of([new.id])) == []
+        assert list(filter_links_of_notes([new.id])) == []
         assert not IndexEntry.objects.filter(owner_id=old.id).exists()
-    found = search(hub.space, "sea", kinds=["note"], include_past=True, deep=True, now=hub.now)
+    found = search_memories(
+        hub.space, "sea", kinds=["note"], include_past=True, deep=True, now=hub.now
+    )
     assert [item.id for item in found.items] == [new.id]
-    made = context(hub.space, "sea", now=hub.now)
+    made = build_context(hub.space, "sea", now=hub.now)
     assert [(item.id, item.linked) for item in made.items("notes")] == [(new.id, False)]
-    say(hub, "And the sea again")
-    offered = hub.model.calls("link_evolve")[-1]["known"]
+    say_with_note(hub, "And the sea again")
+    offered = hub.model.list_calls("link_evolve")[-1]["known"]
     assert [n["content"] for n in offered] == [new.content]
 
 
-def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(hub: Hub) -> None:
-    old = say(hub, "The sea on Monday")
+def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(
+    hub: ScriptedHub,
+) -> None:
+    old = say_with_note(hub, "The sea on Monday")
     note = {"keywords": ["day"], "tags": [], "context": "A day."}
     each = [note | {"exchange": handle} for handle in ("e1", "e2")]
     hub.model.script("construct", {"facts": [], "exchanges": each})
@@ -357,41 +369,41 @@ def test_one_call_serves_all_notes_of_a_batch_and_offers_them_to_one_another(hub
         Message("user" if at % 2 == 0 else "assistant", text, timestamp=hub.now)
         for at, text in enumerate(spoken)
     ]
-    ingest(hub.tenant.id, IngestRequest(hub.subject, messages, "s1"), hub.now)
-    hub.drain()
-    (data,) = hub.model.calls("link_evolve")
+    ingest_messages(hub.tenant.id, IngestRequest(hub.subject, messages, "s1"), hub.now)
+    hub.run_due_jobs()
+    (data,) = hub.model.list_calls("link_evolve")
     assert [sorted(note["near"]) for note in data["notes"]] == [["m1"], ["m1", "n1"]]
     with tenant_scope(hub.tenant.id):
         first, second = Note.objects.exclude(id=old.id).order_by("content")[::-1]
-    pairs = {frozenset((link.a_id, link.b_id)) for link in links(hub)}
+    pairs = {frozenset((link.a_id, link.b_id)) for link in list_links(hub)}
     assert pairs == {frozenset((first.id, second.id)), frozenset((first.id, old.id))}
 
 
-def test_evolution_does_not_cascade(hub: Hub) -> None:
-    two_by_the_sea(hub, growing("every day", tags=["wind"]))
-    hub.drain(days=1)
-    assert len(hub.model.calls("link_evolve")) == 1
+def test_evolution_does_not_cascade(hub: ScriptedHub) -> None:
+    make_two_near_notes(hub, reply_growth("every day", tags=["wind"]))
+    hub.run_due_jobs(days=1)
+    assert len(hub.model.list_calls("link_evolve")) == 1
 
 
-def test_a_new_note_may_learn_from_its_neighbours(hub: Hub) -> None:
-    _, new = two_by_the_sea(hub, growing("this morning", tags=["weather", "sport"]))
+def test_a_new_note_may_learn_from_its_neighbours(hub: ScriptedHub) -> None:
+    _, new = make_two_near_notes(hub, reply_growth("this morning", tags=["weather", "sport"]))
     assert (new.tags, new.version) == (["weather", "sport"], 2)
-    assert entry_of(hub, new).text_hash == indexing.note_entries([new])[0].text_hash
+    assert get_entry(hub, new).text_hash == indexer.build_note_entries([new])[0].text_hash
 
 
-def test_a_note_that_was_not_offered_can_not_be_changed(hub: Hub) -> None:
-    far = say(hub, "My tax return is late")
-    two_by_the_sea(hub, {"links": [], "neighbours": [{"handle": "m2", "tags": ["x"]}]})
-    assert note_of(hub, "return is late").version == far.version
+def test_a_note_that_was_not_offered_can_not_be_changed(hub: ScriptedHub) -> None:
+    far = say_with_note(hub, "My tax return is late")
+    make_two_near_notes(hub, {"links": [], "neighbours": [{"handle": "m2", "tags": ["x"]}]})
+    assert get_note(hub, "return is late").version == far.version
 
 
-def test_what_a_person_corrected_becomes_a_proposal(hub: Hub) -> None:
-    old = say(hub, "Rowing on the sea every day", tags=["sport"])
+def test_what_a_person_corrected_becomes_a_proposal(hub: ScriptedHub) -> None:
+    old = say_with_note(hub, "Rowing on the sea every day", tags=["sport"])
     with tenant_scope(hub.tenant.id):
         Note.objects.filter(id=old.id).update(corrected_by="nora")
-    hub.model.script("link_evolve", growing("every day", tags=["wind"]))
-    say(hub, "The sea was rough this morning")
-    after = note_of(hub, "every day")
+    hub.model.script("link_evolve", reply_growth("every day", tags=["wind"]))
+    say_with_note(hub, "The sea was rough this morning")
+    after = get_note(hub, "every day")
     assert (after.tags, after.version) == (["sport"], old.version)
     with tenant_scope(hub.tenant.id):
         proposal = Proposal.objects.get()
@@ -402,20 +414,20 @@ def test_what_a_person_corrected_becomes_a_proposal(hub: Hub) -> None:
 
 @pytest.mark.parametrize(("allowed", "tags"), [(False, ["mine"]), (True, ["wind"])])
 def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
-    hub: Hub, allowed: bool, tags: list[str]
+    hub: ScriptedHub, allowed: bool, tags: list[str]
 ) -> None:
-    archive.insert(
+    archive.add_passage(
         hub.space, "The sea is calm", hub.embedder, author="agent", tags=["mine"], now=hub.now
     )
-    hub.policy(notes__evolve_agent_notes=allowed)
-    hub.model.script("link_evolve", growing("is calm", tags=["wind"]))
-    say(hub, "The sea was rough this morning")
-    assert note_of(hub, "is calm").tags == tags
+    hub.set_policy(notes__evolve_agent_notes=allowed)
+    hub.model.script("link_evolve", reply_growth("is calm", tags=["wind"]))
+    say_with_note(hub, "The sea was rough this morning")
+    assert get_note(hub, "is calm").tags == tags
 
 
-def test_notes_of_facts_and_of_what_took_their_place(hub: Hub) -> None:
+def test_notes_of_facts_and_of_what_took_their_place(hub: ScriptedHub) -> None:
     """§11.7: notes anchored to a superseded fact contradict the new fact's."""
-    hub.policy(notes__anchor="fact", facts__enabled=True)
+    hub.set_policy(notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:
         fact = {
@@ -433,7 +445,7 @@ def test_notes_of_facts_and_of_what_took_their_place(hub: Hub) -> None:
     for city in ("Porto", "Madrid"):
         hub.model.script("construct", home(city))
         hub.say(f"I live in {city}")
-        hub.drain()
+        hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         notes = list(Note.objects.order_by("occurred_at"))
         facts = list(Fact.objects.order_by("asserted_at"))
@@ -443,21 +455,21 @@ def test_notes_of_facts_and_of_what_took_their_place(hub: Hub) -> None:
         assert {link.a_id, link.b_id} == {note.id for note in notes}
 
 
-def test_strict_presets_describe_link_and_evolve_in_calls_of_their_own(hub: Hub) -> None:
-    hub.policy(llm__combine_calls=False)
+def test_strict_presets_describe_link_and_evolve_in_calls_of_their_own(hub: ScriptedHub) -> None:
+    hub.set_policy(llm__combine_calls=False)
     hub.model.allow("link_evolve", "note_build")
     hub.say("Rowing on the sea every day")
-    hub.drain()
+    hub.run_due_jobs()
     hub.model.script("link_evolve", {"links": [{"to": "m1"}], "neighbours": []})
     hub.say("The sea was rough this morning")
-    hub.drain()
-    assert hub.model.calls("construct") == []
-    assert len(hub.model.calls("note_build")) == 2
-    assert [data["wanted"] for data in hub.model.calls("link_evolve")] == [
+    hub.run_due_jobs()
+    assert hub.model.list_calls("construct") == []
+    assert len(hub.model.list_calls("note_build")) == 2
+    assert [data["wanted"] for data in hub.model.list_calls("link_evolve")] == [
         ["links"],
         ["neighbours"],
     ]
-    assert len(links(hub)) == 1
+    assert len(list_links(hub)) == 1
 
 
 @pytest.mark.parametrize(
@@ -465,29 +477,29 @@ def test_strict_presets_describe_link_and_evolve_in_calls_of_their_own(hub: Hub)
     [(True, False, [["links"]]), (False, True, [["neighbours"]]), (False, False, [])],
 )
 def test_what_the_policy_turns_off_is_not_asked_for(
-    hub: Hub, links_on: bool, evolution_on: bool, wanted: list[list[str]]
+    hub: ScriptedHub, links_on: bool, evolution_on: bool, wanted: list[list[str]]
 ) -> None:
-    hub.policy(notes__links=links_on, notes__evolution=evolution_on)
-    say(hub, "The sea on Monday")
-    say(hub, "The sea on Tuesday")
-    assert [data["wanted"] for data in hub.model.calls("link_evolve")] == wanted
+    hub.set_policy(notes__links=links_on, notes__evolution=evolution_on)
+    say_with_note(hub, "The sea on Monday")
+    say_with_note(hub, "The sea on Tuesday")
+    assert [data["wanted"] for data in hub.model.list_calls("link_evolve")] == wanted
 
 
-def test_a_failed_call_costs_the_note_nothing_but_time(hub: Hub) -> None:
-    old, new = two_by_the_sea(hub, EngineError("closed"))
+def test_a_failed_call_costs_the_note_nothing_but_time(hub: ScriptedHub) -> None:
+    old, new = make_two_near_notes(hub, EngineError("closed"))
     hub.model.script("link_evolve", {"links": [{"to": "m1"}], "neighbours": []})
-    assert links(hub) == []
-    hub.drain()
-    (link,) = links(hub)
+    assert list_links(hub) == []
+    hub.run_due_jobs()
+    (link,) = list_links(hub)
     assert {link.a_id, link.b_id} == {old.id, new.id}
     with tenant_scope(hub.tenant.id):
         assert Job.objects.get(step="derive", last_seq=2).state == Job.State.DONE
 
 
 def test_E18_without_an_embedder_notes_are_linked_when_it_is_back(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
+    hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    say(hub, "The sea on Monday")
+    say_with_note(hub, "The sea on Monday")
     embed = hub.embedder.embed
 
     def closed(texts: Any) -> Any:
@@ -496,28 +508,30 @@ def test_E18_without_an_embedder_notes_are_linked_when_it_is_back(
     monkeypatch.setattr(hub.embedder, "embed", closed)
     hub.model.script("construct", {"facts": [], "note": {"keywords": ["day"], "context": "x"}})
     hub.say("The sea on Tuesday")
-    hub.drain(seconds=0)
+    hub.run_due_jobs(seconds=0)
     monkeypatch.setattr(hub.embedder, "embed", embed)
     hub.model.script("link_evolve", {"links": [{"to": "m1"}], "neighbours": []})
-    hub.drain()
-    assert len(links(hub)) == 1
+    hub.run_due_jobs()
+    assert len(list_links(hub)) == 1
 
 
-def test_a_note_changed_meanwhile_is_read_again(hub: Hub) -> None:
+def test_a_note_changed_meanwhile_is_read_again(hub: ScriptedHub) -> None:
     """E10: what the model saw is no longer what is there."""
 
     def answer(data: dict[str, Any]) -> Any:
         with tenant_scope(hub.tenant.id):
             row = Note.objects.get(content__endswith="every day")
             changes = ChangeSet(hub.space, "manual", "nora", hub.now)
-            evolve([(row, Change(row, {"tags": ["by hand"]}, row.version))], {}, changes)
+            evolve_notes(
+                [(row, DescriptorChange(row, {"tags": ["by hand"]}, row.version))], {}, changes
+            )
             changes.save()
-        return growing("every day", tags=["wind"])(data)
+        return reply_growth("every day", tags=["wind"])(data)
 
-    say(hub, "Rowing on the sea every day", tags=["sport"])
-    hub.model.script("link_evolve", answer, growing("every day", keywords=["oar"]))
-    say(hub, "The sea was rough this morning")
-    after = note_of(hub, "every day")
+    say_with_note(hub, "Rowing on the sea every day", tags=["sport"])
+    hub.model.script("link_evolve", answer, reply_growth("every day", keywords=["oar"]))
+    say_with_note(hub, "The sea was rough this morning")
+    after = get_note(hub, "every day")
     assert (after.tags, after.keywords, after.version) == (["by hand"], ["oar"], 3)
 
 
@@ -532,27 +546,27 @@ def test_a_note_changed_meanwhile_is_read_again(hub: Hub) -> None:
 def test_E5_cosines_are_told_only_where_the_embedder_reads_the_language(
     model: str, text: str, told: bool
 ) -> None:
-    new, old = (Note(content=text, occurred_at=START) for _ in range(2))
-    (offered,) = Circle([(new, [Near(old, 0.9)])], model).offered()
+    new, old = (Note(content=text, occurred_at=START_TIME) for _ in range(2))
+    (offered,) = NoteNeighbourhood([(new, [NearNote(old, 0.9)])], model).build_neighbourhoods()
     assert list(offered.similar) == ([0.9] if told else [])
 
 
-def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: Hub) -> None:
-    old, new = two_by_the_sea(hub, linked_and_grown)
-    (event,) = events(hub, "linked with what it belongs to")
-    evolved = note_of(hub, "every day")
-    undone = undo(event, "nora", hub.now)
-    back = note_of(hub, "every day")
+def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: ScriptedHub) -> None:
+    old, new = make_two_near_notes(hub, reply_links_and_growth)
+    (event,) = list_events(hub, "linked with what it belongs to")
+    evolved = get_note(hub, "every day")
+    undone = undo_event(event, "nora", hub.now)
+    back = get_note(hub, "every day")
     assert (back.keywords, back.tags, back.context) == (old.keywords, old.tags, old.context)
     assert back.version == evolved.version + 1
-    assert entry_of(hub, back).text_hash == indexing.note_entries([old])[0].text_hash
-    assert links(hub) == []
-    assert note_of(hub, "this morning").retired_at is None  # the new note itself stays
-    undo(undone, "nora", hub.now)
-    assert note_of(hub, "every day").tags == evolved.tags
-    assert [{link.a_id, link.b_id} for link in links(hub)] == [{old.id, new.id}]
+    assert get_entry(hub, back).text_hash == indexer.build_note_entries([old])[0].text_hash
+    assert list_links(hub) == []
+    assert get_note(hub, "this morning").retired_at is None  # the new note itself stays
+    undo_event(undone, "nora", hub.now)
+    assert get_note(hub, "every day").tags == evolved.tags
+    assert [{link.a_id, link.b_id} for link in list_links(hub)] == [{old.id, new.id}]
 
 
-def linked_and_grown(data: dict[str, Any]) -> dict[str, Any]:
-    near = handle_of(data, "every day")
+def reply_links_and_growth(data: dict[str, Any]) -> dict[str, Any]:
+    near = find_handle(data, "every day")
     return {"links": [{"to": near}], "neighbours": [{"handle": near, "tags": ["wind"]}]}

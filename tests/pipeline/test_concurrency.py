@@ -10,8 +10,8 @@ from django.db import connection
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest, run_space
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -26,10 +26,10 @@ CITIES = ["Porto", "Braga", "Faro", "Evora", "Leiria"]
 
 @pytest.fixture(autouse=True)
 def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
 
 
-def at_once(count: int, act: Callable[[int], R]) -> list[R]:
+def run_in_threads(count: int, act: Callable[[int], R]) -> list[R]:
     """Run `act` in `count` threads, each with a connection of its own."""
 
     def run(number: int) -> R:
@@ -42,7 +42,7 @@ def at_once(count: int, act: Callable[[int], R]) -> list[R]:
         return list(pool.map(run, range(count)))
 
 
-def say(tenant: Tenant, subject: str, number: int, text: str = "") -> None:
+def ingest_line(tenant: Tenant, subject: str, number: int, text: str = "") -> None:
     message = Message(
         "user",
         text or f"I have lived in {CITIES[number % 5]} for {number + 1} years.",
@@ -50,12 +50,12 @@ def say(tenant: Tenant, subject: str, number: int, text: str = "") -> None:
         AT + timedelta(days=number),
         f"m-{number}",
     )
-    ingest(tenant.id, IngestRequest(subject, [message], session="s"))
+    ingest_messages(tenant.id, IngestRequest(subject, [message], session="s"))
 
 
 def test_X1_duplicate_delivery_twenty_times_at_once() -> None:
     tenant = create_tenant("One", "one")
-    at_once(20, lambda _: say(tenant, "ana", 0))
+    run_in_threads(20, lambda _: ingest_line(tenant, "ana", 0))
     with tenant_scope(tenant.id):
         assert Turn.objects.count() == 1
         assert Job.objects.count() == 1
@@ -63,13 +63,13 @@ def test_X1_duplicate_delivery_twenty_times_at_once() -> None:
 
 def test_X2_twenty_turns_at_once_are_numbered_without_gaps() -> None:
     tenant = create_tenant("One", "one")
-    at_once(20, lambda n: say(tenant, "ana", n))
+    run_in_threads(20, lambda n: ingest_line(tenant, "ana", n))
     with tenant_scope(tenant.id):
         assert sorted(Turn.objects.values_list("seq", flat=True)) == list(range(1, 21))
         assert sorted(Turn.objects.values_list("ordinal", flat=True)) == list(range(1, 21))
 
 
-def facts_of(tenant: Tenant, subject: str) -> set[str]:
+def list_fact_texts(tenant: Tenant, subject: str) -> set[str]:
     with tenant_scope(tenant.id):
         rows = Fact.objects.filter(space__subject=subject)
         return set(rows.values_list("text", flat=True))
@@ -81,22 +81,22 @@ def test_X2_what_was_said_at_once_is_derived_as_if_one_by_one() -> None:
     def text(number: int) -> str:
         return f"I bought {number + 2} boats in {CITIES[number % 5]}."
 
-    at_once(20, lambda n: say(tenant, "together", n, text(n)))
+    run_in_threads(20, lambda n: ingest_line(tenant, "together", n, text(n)))
     for number in range(20):
-        say(tenant, "alone", number, text(number))
+        ingest_line(tenant, "alone", number, text(number))
     with tenant_scope(tenant.id):
         spaces = dict(Space.objects.values_list("subject", "id"))
         said = Turn.objects.filter(space_id=spaces["together"])
         assert sorted(said.values_list("seq", flat=True)) == list(range(1, 21))
-    at_once(2, lambda _: run_space(tenant.id, spaces["together"]))
+    run_in_threads(2, lambda _: run_space(tenant.id, spaces["together"]))
     for subject in ("together", "alone"):
         run_space(tenant.id, spaces[subject])
-    together, alone = (counted(tenant, subject) for subject in ("together", "alone"))
+    together, alone = (count_mentions(tenant, subject) for subject in ("together", "alone"))
     assert together == alone
     assert len(alone) == 20
 
 
-def counted(tenant: Tenant, subject: str) -> dict[str, tuple[int, str]]:
+def count_mentions(tenant: Tenant, subject: str) -> dict[str, tuple[int, str]]:
     """Each fact's text with how often it was said and when it came to be so."""
     with tenant_scope(tenant.id):
         rows = list(Fact.objects.filter(space__subject=subject))
@@ -108,10 +108,12 @@ def test_X2_several_workers_on_one_space_derive_what_one_would() -> None:
     tenant = create_tenant("One", "one")
     for number in range(10):
         for subject in ("together", "alone"):
-            say(tenant, subject, number, f"I bought {number + 2} boats in {CITIES[number % 5]}.")
+            ingest_line(
+                tenant, subject, number, f"I bought {number + 2} boats in {CITIES[number % 5]}."
+            )
     with tenant_scope(tenant.id):
         spaces = {job.space.subject: job.space_id for job in Job.objects.select_related("space")}
-    ran = at_once(4, lambda _: run_space(tenant.id, spaces["together"]))
+    ran = run_in_threads(4, lambda _: run_space(tenant.id, spaces["together"]))
     run_space(tenant.id, spaces["together"])
     run_space(tenant.id, spaces["alone"])
     with tenant_scope(tenant.id):
@@ -120,4 +122,4 @@ def test_X2_several_workers_on_one_space_derive_what_one_would() -> None:
         derived = Job.objects.filter(step="derive")
         assert set(derived.values_list("state", flat=True)) == {"done"}
         assert set(done.values_list("attempts", flat=True)) == {1}
-    assert facts_of(tenant, "together") == facts_of(tenant, "alone") != set()
+    assert list_fact_texts(tenant, "together") == list_fact_texts(tenant, "alone") != set()

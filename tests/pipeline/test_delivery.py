@@ -14,21 +14,21 @@ from django.utils import timezone
 
 from memoryhub.celery import app
 from memoryhub.dialogues.messages import Message
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest, run_space
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import EvolutionEvent, Fact
 from tests.support.processes import (
     REDIS,
-    environment,
-    free_port,
-    kill,
-    process,
-    redis,
+    build_environment,
+    find_free_port,
+    kill_process,
+    run_process,
+    run_redis,
+    run_worker,
     wait_until,
-    worker,
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,14 +50,14 @@ runner.run_space(UUID(sys.argv[1]), UUID(sys.argv[2]))
 
 @pytest.fixture
 def tenant(monkeypatch: pytest.MonkeyPatch) -> Tenant:
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     return create_tenant("One", "one")
 
 
-def say(tenant: Tenant, subject: str, number: int) -> Job:
+def ingest_line(tenant: Tenant, subject: str, number: int) -> Job:
     text = f"I bought {number + 2} boats in Porto."
     message = Message("user", text, "Ana", external_id=f"m-{number}")
-    job = ingest(tenant.id, IngestRequest(subject, [message], session="s")).job
+    job = ingest_messages(tenant.id, IngestRequest(subject, [message], session="s")).job
     assert job is not None
     return job
 
@@ -69,10 +69,10 @@ def all_done(tenant: Tenant) -> bool:
 
 
 def test_X3_killed_between_the_models_reply_and_the_commit(tenant: Tenant, tmp_path: Path) -> None:
-    job = say(tenant, "ana", 0)
+    job = ingest_line(tenant, "ana", 0)
     command = [sys.executable, "-c", STUCK, str(tenant.id), str(job.space_id)]
     log = tmp_path / "log"
-    with process(command, environment(), log) as started:
+    with run_process(command, build_environment(), log) as started:
         wait_until(lambda: "reached" in log.read_text(), 60, log)
         started.send_signal(signal.SIGKILL)
         started.wait()
@@ -88,7 +88,7 @@ def test_X3_killed_between_the_models_reply_and_the_commit(tenant: Tenant, tmp_p
         assert EvolutionEvent.objects.filter(kind="resolve").count() == 1
 
 
-def broker(name: str, port: int) -> dict[str, str]:
+def build_broker_environment(name: str, port: int) -> dict[str, str]:
     return {} if name == "pgmq" else {"CELERY_BROKER_URL": f"redis://127.0.0.1:{port}/0"}
 
 
@@ -96,16 +96,18 @@ def broker(name: str, port: int) -> dict[str, str]:
 def test_a_worker_killed_at_work_loses_and_doubles_nothing(
     tenant: Tenant, tmp_path: Path, name: str
 ) -> None:
-    port, log = free_port(), tmp_path / "worker.log"
-    server = redis(port, tmp_path) if name == "redis" else None
+    port, log = find_free_port(), tmp_path / "worker.log"
+    server = run_redis(port, tmp_path) if name == "redis" else None
     if server:
         server.__enter__()
     try:
-        jobs = [say(tenant, subject, n) for n in range(4) for subject in ("ana", "rui", "eva")]
-        with worker(log, tmp_path / "beat", **broker(name, port)) as first:
+        jobs = [
+            ingest_line(tenant, subject, n) for n in range(4) for subject in ("ana", "rui", "eva")
+        ]
+        with run_worker(log, tmp_path / "beat", **build_broker_environment(name, port)) as first:
             wait_until(lambda: some_done(tenant), 90, log)
-            kill(first)
-        with worker(log, tmp_path / "beat", **broker(name, port)):
+            kill_process(first)
+        with run_worker(log, tmp_path / "beat", **build_broker_environment(name, port)):
             wait_until(lambda: all_done(tenant), 90, log)
     finally:
         if server:
@@ -122,16 +124,16 @@ def some_done(tenant: Tenant) -> bool:
 
 @needs_redis
 def test_a_broker_that_goes_away_loses_nothing(tenant: Tenant, tmp_path: Path) -> None:
-    port, log = free_port(), tmp_path / "worker.log"
-    with worker(log, tmp_path / "beat", **broker("redis", port)):
-        with redis(port, tmp_path):
-            say(tenant, "ana", 0)
+    port, log = find_free_port(), tmp_path / "worker.log"
+    with run_worker(log, tmp_path / "beat", **build_broker_environment("redis", port)):
+        with run_redis(port, tmp_path):
+            ingest_line(tenant, "ana", 0)
             wait_until(lambda: all_done(tenant), 90, log)
         # While it is away the worker's own sweep does what is due.
-        say(tenant, "ana", 1)
+        ingest_line(tenant, "ana", 1)
         wait_until(lambda: all_done(tenant), 90, log)
-        with redis(port, tmp_path):
-            say(tenant, "rui", 0)
+        with run_redis(port, tmp_path):
+            ingest_line(tenant, "rui", 0)
             wait_until(lambda: all_done(tenant), 90, log)
     with tenant_scope(tenant.id):
         assert Fact.objects.count() == 3
@@ -142,8 +144,8 @@ def test_a_task_that_ends_after_its_connection_broke_does_not_end_the_worker(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its acknowledgement fails as a lost connection, which the worker logs and survives."""
-    port = free_port()
-    with redis(port, tmp_path):
+    port = find_free_port()
+    with run_redis(port, tmp_path):
         wait_until(lambda: can_connect(port), 10)
         with app.connection_for_read(f"redis://127.0.0.1:{port}/0") as connection:
             queue = connection.SimpleQueue("bells")
@@ -169,15 +171,15 @@ def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
         "import django, sys; django.setup()\n"
         "from uuid import UUID\n"
         "from memoryhub.dialogues.messages import Message\n"
-        "from memoryhub.pipeline.services import *\n"
+        "from memoryhub.pipeline.ingest.services import *\n"
         "said = [Message('user', 'I live in Porto.', 'Ana')]\n"
         "ingest(UUID(sys.argv[1]), IngestRequest('ana', said))"
     )
-    with worker(log, tmp_path / "beat", **hourly):
+    with run_worker(log, tmp_path / "beat", **hourly):
         wait_until(lambda: "ready" in log.read_text(), 60, log)
         subprocess.run(
             [sys.executable, "-c", ingest_elsewhere, str(tenant.id)],
-            env=environment(**hourly),
+            env=build_environment(**hourly),
             check=True,
         )
         wait_until(lambda: all_done(tenant), 60, log)

@@ -9,8 +9,9 @@ import pytest
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference.models import ModelCall
-from memoryhub.pipeline import erasing, queue
-from memoryhub.pipeline.erasing import Target
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -27,8 +28,8 @@ from notes.models import (
     Revision,
     Tombstone,
 )
-from tests.support.hub import Hub
-from tests.support.scan import places_of
+from tests.support.database_scan import find_tables_with_word
+from tests.support.hub import ScriptedHub
 
 EVERYTHING: tuple[Any, ...] = (
     *(Turn, Fact, Note, Entity, Relation, Revision, EvolutionEvent, Receipt),
@@ -43,7 +44,7 @@ KNOWN: dict[str, dict[str, Any]] = {
 }
 
 
-def read(data: dict[str, Any]) -> dict[str, Any]:
+def reply_known_facts(data: dict[str, Any]) -> dict[str, Any]:
     facts: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
     for message in data["messages"]:
@@ -71,10 +72,10 @@ def read(data: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def reader(hub: Hub) -> Hub:
-    hub.model.allow(construct=read)
+def reader(hub: ScriptedHub) -> ScriptedHub:
+    hub.model.allow(construct=reply_known_facts)
     hub.model.allow("resolve", "link_evolve", "merge_check")
-    hub.policy(
+    hub.set_policy(
         "amem",
         facts__enabled=True,
         graph__enabled=True,
@@ -84,28 +85,28 @@ def reader(hub: Hub) -> Hub:
     return hub
 
 
-def turn(hub: Hub, words: str) -> Turn:
+def get_turn(hub: ScriptedHub, words: str) -> Turn:
     with tenant_scope(hub.tenant.id):
         return Turn.objects.get(text__contains=words)
 
 
-def erase(hub: Hub, *words: str) -> Receipt:
-    ids = tuple(turn(hub, each).id for each in words)
-    return erasing.execute(hub.space, Target("turns", ids), "eva", hub.now)
+def erase_turns(hub: ScriptedHub, *words: str) -> Receipt:
+    ids = tuple(get_turn(hub, each).id for each in words)
+    return erase_targets.execute_erasure(hub.space, ErasureTarget("turns", ids), "eva", hub.now)
 
 
-def texts(hub: Hub) -> set[str]:
+def list_fact_texts(hub: ScriptedHub) -> set[str]:
     with tenant_scope(hub.tenant.id):
         return set(Fact.objects.filter(retired_at=None).values_list("text", flat=True))
 
 
-def test_X6_E21_nothing_of_an_erased_turn_is_left_in_any_column(reader: Hub) -> None:
+def test_X6_E21_nothing_of_an_erased_turn_is_left_in_any_column(reader: ScriptedHub) -> None:
     hub = reader
-    hub.exchange("I like kayaking on the river.", "Nice.")
-    hub.drain()
-    hub.exchange("I moved to Zanzibar, and kayaking at Xylofort is fun.", "Great.")
-    hub.exchange("And the weather is fine today.", "Good to hear.")
-    hub.drain()
+    hub.say_exchange("I like kayaking on the river.", "Nice.")
+    hub.run_due_jobs()
+    hub.say_exchange("I moved to Zanzibar, and kayaking at Xylofort is fun.", "Great.")
+    hub.say_exchange("And the weather is fine today.", "Good to hear.")
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         kayaking = Fact.objects.get(o="kayaking")
         assert kayaking.mention_count == 2
@@ -125,66 +126,66 @@ def test_X6_E21_nothing_of_an_erased_turn_is_left_in_any_column(reader: Hub) -> 
             space=hub.space,
             kind="conflict",
             payload={"text": "Zanzibar"},
-            turn_ids=[turn(hub, "Zanzibar").id],
+            turn_ids=[get_turn(hub, "Zanzibar").id],
             dedupe_key="x",
             created_at=hub.now,
         )
-        assert "public.notes_fact" in places_of("Zanzibar")
-        assert len(places_of("Xylofort")) > 2
+        assert "public.notes_fact" in find_tables_with_word("Zanzibar")
+        assert len(find_tables_with_word("Xylofort")) > 2
 
-    target = Target("turns", (turn(hub, "Zanzibar").id,))
-    planned = erasing.plan(hub.space, target)
+    target = ErasureTarget("turns", (get_turn(hub, "Zanzibar").id,))
+    planned = erase_targets.plan_erasure(hub.space, target)
     assert planned.counts["turns"] == 1
     assert planned.counts["rederived"] >= 1
-    assert texts(hub) == {"Ana likes kayaking.", "Ana moved to Zanzibar."}
+    assert list_fact_texts(hub) == {"Ana likes kayaking.", "Ana moved to Zanzibar."}
 
-    receipt = erasing.execute(hub.space, target, "eva", hub.now)
+    receipt = erase_targets.execute_erasure(hub.space, target, "eva", hub.now)
     assert receipt.counts["facts"] == 2  # one rested on it alone, one is derived again
-    assert texts(hub) == set()
+    assert list_fact_texts(hub) == set()
     with tenant_scope(hub.tenant.id):
         for word in ("Zanzibar", "Xylofort", "fun", "Zanzib"):
-            assert places_of(word) == [], word
-    hub.drain()
-    assert texts(hub) == {"Ana likes kayaking."}
+            assert find_tables_with_word(word) == [], word
+    hub.run_due_jobs()
+    assert list_fact_texts(hub) == {"Ana likes kayaking."}
     with tenant_scope(hub.tenant.id):
         again = Fact.objects.get(retired_at=None)
         assert again.mention_count == 1
         support = Derivation.objects.filter(child_id=again.id, role="support")
         assert [link.turn.text for link in support] == ["I like kayaking on the river."]
         for word in ("Zanzibar", "Xylofort"):
-            assert places_of(word) == [], word
+            assert find_tables_with_word(word) == [], word
         assert not IndexEntry.objects.filter(embedding=None).exists()
         gone = Turn.objects.get(state=Turn.State.REDACTED)
         assert (gone.seq, gone.ordinal, gone.role) == (3, 3, "user")
         assert not IndexEntry.objects.filter(owner_id=gone.id).exists()
 
 
-def state(hub: Hub) -> list[Any]:
+def get_state(hub: ScriptedHub) -> list[Any]:
     with tenant_scope(hub.tenant.id):
         return [list(model.objects.order_by("id").values()) for model in EVERYTHING]
 
 
-def test_X6_E21_a_second_erasure_counts_zero_and_changes_nothing(reader: Hub) -> None:
-    reader.exchange("I moved to Zanzibar.", "Great.")
-    reader.drain()
-    target = Target("turns", (turn(reader, "Zanzibar").id,))
-    erasing.execute(reader.space, target, "eva", reader.now)
-    reader.drain()
-    before = state(reader)
-    assert erasing.execute(reader.space, target, "eva", reader.now).counts == {}
-    assert erasing.plan(reader.space, target).is_empty
-    assert str(state(reader)) == str(before)
+def test_X6_E21_a_second_erasure_counts_zero_and_changes_nothing(reader: ScriptedHub) -> None:
+    reader.say_exchange("I moved to Zanzibar.", "Great.")
+    reader.run_due_jobs()
+    target = ErasureTarget("turns", (get_turn(reader, "Zanzibar").id,))
+    erase_targets.execute_erasure(reader.space, target, "eva", reader.now)
+    reader.run_due_jobs()
+    before = get_state(reader)
+    assert erase_targets.execute_erasure(reader.space, target, "eva", reader.now).counts == {}
+    assert erase_targets.plan_erasure(reader.space, target).is_empty
+    assert str(get_state(reader)) == str(before)
 
 
-def test_X7_GR9_what_an_erased_fact_had_closed_is_open_again(reader: Hub) -> None:
-    reader.exchange("I live in Lisbon.", "Nice.")
-    reader.drain(days=30)
-    reader.exchange("I moved to Zanzibar.", "Wow.")
-    reader.drain()
+def test_X7_GR9_what_an_erased_fact_had_closed_is_open_again(reader: ScriptedHub) -> None:
+    reader.say_exchange("I live in Lisbon.", "Nice.")
+    reader.run_due_jobs(days=30)
+    reader.say_exchange("I moved to Zanzibar.", "Wow.")
+    reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
         assert Fact.objects.get(o="Lisbon").valid_to is not None
         assert Entity.objects.filter(canonical_key="zanzibar").exists()
-    receipt = erase(reader, "Zanzibar")
+    receipt = erase_turns(reader, "Zanzibar")
     assert receipt.counts["reopened"] == 1
     with tenant_scope(reader.tenant.id):
         lisbon = Fact.objects.get()
@@ -196,111 +197,121 @@ def test_X7_GR9_what_an_erased_fact_had_closed_is_open_again(reader: Hub) -> Non
         assert last.event.kind == EvolutionEvent.Kind.ERASE
 
 
-def test_what_a_job_was_doing_with_an_erased_turn_is_thrown_away(reader: Hub) -> None:
-    reader.exchange("I moved to Zanzibar.", "Wow.")
+def test_what_a_job_was_doing_with_an_erased_turn_is_thrown_away(reader: ScriptedHub) -> None:
+    reader.say_exchange("I moved to Zanzibar.", "Wow.")
     with tenant_scope(reader.tenant.id):
-        job = queue.claim(reader.space.id, reader.now, reader.now + timedelta(hours=1))
+        job = queue.claim_job(reader.space.id, reader.now, reader.now + timedelta(hours=1))
         assert job is not None
-    erase(reader, "Zanzibar")
+    erase_turns(reader, "Zanzibar")
     with tenant_scope(reader.tenant.id), pytest.raises(queue.LeaseLost):
-        queue.hold(job)
-    reader.drain()
-    assert texts(reader) == set()
+        queue.lock_job(job)
+    reader.run_due_jobs()
+    assert list_fact_texts(reader) == set()
     with tenant_scope(reader.tenant.id):
         due = Job.objects.exclude(state=Job.State.DONE).filter(run_after__lte=reader.now)
         assert not due.exists()
 
 
-def test_lenient_erasure_only_lets_go_of_the_support(reader: Hub) -> None:
-    reader.policy(
+def test_lenient_erasure_only_lets_go_of_the_support(reader: ScriptedHub) -> None:
+    reader.set_policy(
         "amem",
         facts__enabled=True,
         notes__links=False,
         notes__evolution=False,
         erase__mode="lenient",
     )
-    reader.exchange("I like kayaking.", "Nice.")
-    reader.drain()
-    reader.exchange("I said that kayaking is fun.", "Nice.")
-    reader.drain()
+    reader.say_exchange("I like kayaking.", "Nice.")
+    reader.run_due_jobs()
+    reader.say_exchange("I said that kayaking is fun.", "Nice.")
+    reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
         before = Fact.objects.get().id
-    erase(reader, "that kayaking")
+    erase_turns(reader, "that kayaking")
     with tenant_scope(reader.tenant.id):
         assert Fact.objects.get().id == before
         assert Derivation.objects.filter(child_id=before, role="support").count() == 1
 
 
-def test_erasing_a_session_takes_its_name_too(reader: Hub) -> None:
-    reader.exchange("I moved to Zanzibar.", "Wow.", session="therapy")
-    reader.exchange("I like kayaking.", "Wow.", session="sport")
-    reader.drain()
+def test_erasing_a_session_takes_its_name_too(reader: ScriptedHub) -> None:
+    reader.say_exchange("I moved to Zanzibar.", "Wow.", session="therapy")
+    reader.say_exchange("I like kayaking.", "Wow.", session="sport")
+    reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
         session = Session.objects.get(external_id="therapy")
-    receipt = erasing.execute(reader.space, Target("session", (session.id,)), "eva", reader.now)
+    receipt = erase_targets.execute_erasure(
+        reader.space, ErasureTarget("session", (session.id,)), "eva", reader.now
+    )
     assert receipt.counts["turns"] == 2
-    reader.drain()
-    assert texts(reader) == {"Ana likes kayaking."}
+    reader.run_due_jobs()
+    assert list_fact_texts(reader) == {"Ana likes kayaking."}
     with tenant_scope(reader.tenant.id):
         for word in ("Zanzibar", "therapy"):
-            assert places_of(word) == []
+            assert find_tables_with_word(word) == []
 
 
 @pytest.mark.parametrize("sources", [False, True])
-def test_erasing_a_fact_with_or_without_the_turns_that_say_it(reader: Hub, sources: bool) -> None:
-    reader.exchange("I sell marmalade.", "Nice.")
-    reader.exchange("I like kayaking.", "Nice.")
-    reader.drain()
+def test_erasing_a_fact_with_or_without_the_turns_that_say_it(
+    reader: ScriptedHub, sources: bool
+) -> None:
+    reader.say_exchange("I sell marmalade.", "Nice.")
+    reader.say_exchange("I like kayaking.", "Nice.")
+    reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
         fact = Fact.objects.get(o="marmalade")
-    erasing.execute(reader.space, Target("facts", (fact.id,), sources), "eva", reader.now)
-    reader.drain()
-    assert texts(reader) == {"Ana likes kayaking."}
+    erase_targets.execute_erasure(
+        reader.space, ErasureTarget("facts", (fact.id,), sources), "eva", reader.now
+    )
+    reader.run_due_jobs()
+    assert list_fact_texts(reader) == {"Ana likes kayaking."}
     with tenant_scope(reader.tenant.id):
         assert Turn.objects.filter(text__contains="marmalade").exists() is not sources
-        assert (places_of("marmalade") == []) is sources
+        assert (find_tables_with_word("marmalade") == []) is sources
 
 
-def test_an_erased_fact_does_not_come_back_when_its_words_are_read_again(reader: Hub) -> None:
-    reader.exchange("I sell marmalade and like kayaking.", "Nice.")
-    reader.drain()
-    reader.exchange("It is about kayaking, I say.", "Nice.")
-    reader.drain()
+def test_an_erased_fact_does_not_come_back_when_its_words_are_read_again(
+    reader: ScriptedHub,
+) -> None:
+    reader.say_exchange("I sell marmalade and like kayaking.", "Nice.")
+    reader.run_due_jobs()
+    reader.say_exchange("It is about kayaking, I say.", "Nice.")
+    reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
         fact = Fact.objects.get(o="marmalade")
-    erasing.execute(reader.space, Target("facts", (fact.id,)), "eva", reader.now)
-    erase(reader, "about kayaking")
-    reader.drain()
-    assert texts(reader) == {"Ana likes kayaking."}
+    erase_targets.execute_erasure(
+        reader.space, ErasureTarget("facts", (fact.id,)), "eva", reader.now
+    )
+    erase_turns(reader, "about kayaking")
+    reader.run_due_jobs()
+    assert list_fact_texts(reader) == {"Ana likes kayaking."}
 
 
 def test_erasing_a_subject_drops_the_space_and_names_what_is_shared(
-    reader: Hub, monkeypatch: pytest.MonkeyPatch
+    reader: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from personas.models import BlockAttachment, CoreBlock
 
-    reader.exchange("I moved to Zanzibar.", "Wow.")
-    reader.drain()
+    reader.say_exchange("I moved to Zanzibar.", "Wow.")
+    reader.run_due_jobs()
     space = reader.space
     with tenant_scope(reader.tenant.id):
         block = CoreBlock.objects.create(
             tenant=reader.tenant, label="team", value="Be kind.", updated_at=reader.now
         )
         BlockAttachment.objects.create(tenant=reader.tenant, block=block, space=space)
-    receipt = erasing.execute(space, Target("subject"), "eva", reader.now)
+    receipt = erase_targets.execute_erasure(space, ErasureTarget("subject"), "eva", reader.now)
     assert receipt.counts["turns"] == 2
     assert receipt.review == [{"block": str(block.id), "label": "team"}]
     with tenant_scope(reader.tenant.id):
         assert not Space.objects.filter(id=space.id).exists()
-        assert places_of("Zanzibar") == []
+        assert find_tables_with_word("Zanzibar") == []
         assert Receipt.objects.get().id == receipt.id
 
 
-def test_a_block_written_from_an_erased_turn_is_put_back(reader: Hub) -> None:
+def test_a_block_written_from_an_erased_turn_is_put_back(reader: ScriptedHub) -> None:
     from personas.models import BlockVersion, CoreBlock
 
-    reader.exchange("I moved to Zanzibar.", "Wow.")
-    said = turn(reader, "Zanzibar")
+    reader.say_exchange("I moved to Zanzibar.", "Wow.")
+    said = get_turn(reader, "Zanzibar")
     with tenant_scope(reader.tenant.id):
         block = CoreBlock.objects.create(
             tenant=reader.tenant,
@@ -320,19 +331,19 @@ def test_a_block_written_from_an_erased_turn_is_put_back(reader: Hub) -> None:
                 turn_id=origin,
                 created_at=reader.now,
             )
-    receipt = erase(reader, "Zanzibar")
+    receipt = erase_turns(reader, "Zanzibar")
     assert receipt.counts["blocks"] == 1
     with tenant_scope(reader.tenant.id):
         block.refresh_from_db()
         assert (block.value, block.version) == ("Likes tea.", 3)
-        assert places_of("Zanzibar") == []
-    reader.drain()
+        assert find_tables_with_word("Zanzibar") == []
+    reader.run_due_jobs()
 
 
-def test_an_event_whose_values_were_erased_is_not_undoable(reader: Hub) -> None:
-    reader.exchange("I moved to Zanzibar.", "Wow.")
-    reader.drain()
-    erase(reader, "Zanzibar")
+def test_an_event_whose_values_were_erased_is_not_undoable(reader: ScriptedHub) -> None:
+    reader.say_exchange("I moved to Zanzibar.", "Wow.")
+    reader.run_due_jobs()
+    erase_turns(reader, "Zanzibar")
     with tenant_scope(reader.tenant.id):
         made = EvolutionEvent.objects.filter(kind=EvolutionEvent.Kind.RESOLVE)
         assert made.count() == 1
@@ -341,19 +352,19 @@ def test_an_event_whose_values_were_erased_is_not_undoable(reader: Hub) -> None:
 
 @pytest.mark.parametrize(("limit", "left"), [(365.0, {"Zanzibar"}), (None, {"Lisbon", "Zanzibar"})])
 def test_AA8_a_conflicting_fact_that_outlived_the_limit_is_erased(
-    reader: Hub, limit: float | None, left: set[str]
+    reader: ScriptedHub, limit: float | None, left: set[str]
 ) -> None:
-    reader.policy(
+    reader.set_policy(
         "amem",
         facts__enabled=True,
         notes__links=False,
         notes__evolution=False,
         retention__max_age_days=limit,
     )
-    reader.exchange("I live in Lisbon.", "Nice.")
-    reader.drain(days=400)
-    reader.exchange("I moved to Zanzibar.", "Wow.")
-    reader.drain()
+    reader.say_exchange("I live in Lisbon.", "Nice.")
+    reader.run_due_jobs(days=400)
+    reader.say_exchange("I moved to Zanzibar.", "Wow.")
+    reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
         assert set(Fact.objects.values_list("o", flat=True)) == left
         assert Receipt.objects.exists() is (limit is not None)

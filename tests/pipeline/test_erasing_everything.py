@@ -9,16 +9,17 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import erasing, runner
-from memoryhub.pipeline.erasing import Target
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Episode, Fact, Segment
-from tests.support.scan import places_of
+from tests.support.database_scan import find_tables_with_word
 
 START = datetime(2026, 5, 1, 9, tzinfo=UTC)
 SAID = [
@@ -40,7 +41,7 @@ SECRET = ("trombone", "Quxford", "Vizconia")
 
 @pytest.fixture
 def talked(db: None, monkeypatch: pytest.MonkeyPatch) -> Space:
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     tenant = create_tenant("One", "one")
     set_policy(
         tenant.id,
@@ -54,13 +55,13 @@ def talked(db: None, monkeypatch: pytest.MonkeyPatch) -> Space:
             Message("user", pair[0], "Ana", timestamp=at),
             Message("assistant", pair[1], "Hub", timestamp=at + timedelta(seconds=30)),
         ]
-        done = ingest(tenant.id, IngestRequest("Ana", messages, f"s{number // 4}"), at)
-        runner.drain(tenant.id, done.space.id, at + timedelta(hours=1))
-    runner.drain(tenant.id, done.space.id, START + timedelta(days=9))
+        done = ingest_messages(tenant.id, IngestRequest("Ana", messages, f"s{number // 4}"), at)
+        runner.drain_space(tenant.id, done.space.id, at + timedelta(hours=1))
+    runner.drain_space(tenant.id, done.space.id, START + timedelta(days=9))
     return done.space
 
 
-def failures(tenant_id: UUID) -> list[str]:
+def list_failures(tenant_id: UUID) -> list[str]:
     with tenant_scope(tenant_id):
         bad = Job.objects.exclude(state=Job.State.DONE).exclude(error="")
         return [f"{job.step}: {job.error}" for job in bad]
@@ -72,18 +73,18 @@ def test_X6_nothing_is_left_in_balanced_with_all_lanes_run(talked: Space) -> Non
         ids = [turn.id for turn in Turn.objects.all() if any(word in turn.text for word in SECRET)]
         assert len(ids) == 4
         for word in SECRET:
-            assert len(places_of(word)) > 3, (word, places_of(word))
+            assert len(find_tables_with_word(word)) > 3, (word, find_tables_with_word(word))
         assert Segment.objects.exists()
-    erasing.execute(talked, Target("turns", tuple(ids)), "eva", now)
+    erase_targets.execute_erasure(talked, ErasureTarget("turns", tuple(ids)), "eva", now)
     with tenant_scope(talked.tenant_id):
         for word in SECRET:
-            assert places_of(word) == [], word
+            assert find_tables_with_word(word) == [], word
     for days in (10, 12, 14):
-        runner.drain(talked.tenant_id, talked.id, START + timedelta(days=days, hours=2))
-    assert failures(talked.tenant_id) == []
+        runner.drain_space(talked.tenant_id, talked.id, START + timedelta(days=days, hours=2))
+    assert list_failures(talked.tenant_id) == []
     with tenant_scope(talked.tenant_id):
         for word in SECRET:
-            assert places_of(word) == [], word
+            assert find_tables_with_word(word) == [], word
         # What remains is told again: nothing stays withheld.
         assert not Segment.objects.filter(stale=True, retired_at=None).exists()
         assert not Episode.objects.filter(stale=True, retired_at=None).exists()

@@ -8,42 +8,42 @@ import pytest
 
 from memoryhub.errors import EngineError
 from memoryhub.tenants.scope import tenant_scope
-from notes import episodes
+from notes.episodes import store
 from notes.models import Derivation, Episode, EvolutionEvent
-from tests.support.hub import Hub
+from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
 SILENT: dict[str, Any] = {"facts": [], "speech_acts": []}
 
 
 @pytest.fixture
-def folding(hub: Hub) -> Hub:
-    hub.policy("rag", episodes__rolling=True, episodes__rolling_exchanges=2)
+def folding(hub: ScriptedHub) -> ScriptedHub:
+    hub.set_policy("rag", episodes__rolling=True, episodes__rolling_exchanges=2)
     hub.model.allow(construct=SILENT)
     return hub
 
 
-def summary(hub: Hub) -> str:
+def get_summary(hub: ScriptedHub) -> str:
     with tenant_scope(hub.tenant.id):
-        return episodes.rolling_text(hub.space)
+        return store.load_rolling_text(hub.space)
 
 
-def talk(hub: Hub, *said: str) -> None:
+def say_exchanges(hub: ScriptedHub, *said: str) -> None:
     for text in said:
-        hub.exchange(text, f"You said: {text}")
-        hub.drain(minutes=1)
+        hub.say_exchange(text, f"You said: {text}")
+        hub.run_due_jobs(minutes=1)
 
 
-def test_S_is_renewed_every_so_many_exchanges(folding: Hub) -> None:
-    talk(folding, "I planted a fig.")
-    assert summary(folding) == ""
+def test_S_is_renewed_every_so_many_exchanges(folding: ScriptedHub) -> None:
+    say_exchanges(folding, "I planted a fig.")
+    assert get_summary(folding) == ""
     folding.model.script("fold_summary", {"text": "Ana planted a fig."})
-    talk(folding, "It grows.")
-    assert summary(folding) == "Ana planted a fig."
+    say_exchanges(folding, "It grows.")
+    assert get_summary(folding) == "Ana planted a fig."
     folding.model.script("fold_summary", {"text": "Ana's fig has fruit."})
-    talk(folding, "It blooms.", "It has fruit.")
-    assert summary(folding) == "Ana's fig has fruit."
-    first, second = folding.model.calls("fold_summary")
+    say_exchanges(folding, "It blooms.", "It has fruit.")
+    assert get_summary(folding) == "Ana's fig has fruit."
+    first, second = folding.model.list_calls("fold_summary")
     assert first["summary"] == ""
     assert second["summary"] == "Ana planted a fig."
     said = [message["text"] for message in second["messages"]]
@@ -55,28 +55,28 @@ def test_S_is_renewed_every_so_many_exchanges(folding: Hub) -> None:
     ]
 
 
-def test_S_is_renewed_when_much_was_said_in_few_exchanges(folding: Hub) -> None:
-    folding.policy("rag", episodes__rolling=True, episodes__rolling_tokens=100)
+def test_S_is_renewed_when_much_was_said_in_few_exchanges(folding: ScriptedHub) -> None:
+    folding.set_policy("rag", episodes__rolling=True, episodes__rolling_tokens=100)
     folding.model.script("fold_summary", {"text": "A long story."})
-    talk(folding, "And then it grew. " * 30)
-    assert summary(folding) == "A long story."
+    say_exchanges(folding, "And then it grew. " * 30)
+    assert get_summary(folding) == "A long story."
 
 
-def test_a_failing_fold_keeps_the_old_S(folding: Hub) -> None:
+def test_a_failing_fold_keeps_the_old_S(folding: ScriptedHub) -> None:
     folding.model.script("fold_summary", {"text": "Ana planted a fig."})
-    talk(folding, "I planted a fig.", "It grows.")
+    say_exchanges(folding, "I planted a fig.", "It grows.")
     folding.model.script("fold_summary", EngineError("down"))
-    talk(folding, "It blooms.", "It has fruit.")
-    assert summary(folding) == "Ana planted a fig."
+    say_exchanges(folding, "It blooms.", "It has fruit.")
+    assert get_summary(folding) == "Ana planted a fig."
     folding.model.script("fold_summary", {"text": "Ana's fig has fruit."})
-    folding.drain(hours=1)
-    assert summary(folding) == "Ana's fig has fruit."
-    assert len(folding.model.calls("fold_summary")[-1]["messages"]) == 4
+    folding.run_due_jobs(hours=1)
+    assert get_summary(folding) == "Ana's fig has fruit."
+    assert len(folding.model.list_calls("fold_summary")[-1]["messages"]) == 4
 
 
-def test_S_is_one_row_with_its_history_and_every_source(folding: Hub) -> None:
+def test_S_is_one_row_with_its_history_and_every_source(folding: ScriptedHub) -> None:
     folding.model.allow("fold_summary")
-    talk(folding, *(f"It is day {n}." for n in range(6)))
+    say_exchanges(folding, *(f"It is day {n}." for n in range(6)))
     with tenant_scope(folding.tenant.id):
         row = Episode.objects.get(kind="rolling")
         assert (row.version, row.from_seq, row.to_seq) == (3, 1, 12)
@@ -85,16 +85,16 @@ def test_S_is_one_row_with_its_history_and_every_source(folding: Hub) -> None:
         assert sorted(kinds) == ["digest", "refresh", "refresh"]
 
 
-def test_S_is_no_longer_than_wished(folding: Hub) -> None:
+def test_S_is_no_longer_than_wished(folding: ScriptedHub) -> None:
     policy = {"episodes__rolling_exchanges": 1, "episodes__rolling_words": 20}
-    folding.policy("rag", episodes__rolling=True, **policy)
+    folding.set_policy("rag", episodes__rolling=True, **policy)
     folding.model.script("fold_summary", {"text": "Ana planted one more fig tree. " * 40})
-    talk(folding, "I planted figs.")
-    assert len(summary(folding).split()) <= 30
-    assert summary(folding).endswith("tree.")
+    say_exchanges(folding, "I planted figs.")
+    assert len(get_summary(folding).split()) <= 30
+    assert get_summary(folding).endswith("tree.")
 
 
-def test_nothing_is_folded_where_the_policy_says_no(folding: Hub) -> None:
-    folding.policy("rag")
-    talk(folding, "One.", "Two.", "Three.")
-    assert summary(folding) == ""
+def test_nothing_is_folded_where_the_policy_says_no(folding: ScriptedHub) -> None:
+    folding.set_policy("rag")
+    say_exchanges(folding, "One.", "Two.", "Three.")
+    assert get_summary(folding) == ""

@@ -9,114 +9,120 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import EngineError
-from memoryhub.pipeline import runner
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, wait_for_job
+from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest, wait_for
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from tests.support.claims import fact, facts, reading
-from tests.support.hub import Hub
+from tests.support.claims import list_facts, make_construct_reply, make_fact_reply
+from tests.support.hub import ScriptedHub
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def read_by_a_model(hub: Hub) -> None:
-    hub.policy("mem0", episodes__rolling=False, derive__debounce_seconds=2)
+def read_by_a_model(hub: ScriptedHub) -> None:
+    hub.set_policy("mem0", episodes__rolling=False, derive__debounce_seconds=2)
     hub.model.allow("resolve")
-    engine(hub, Tenant.Engine.LLM)
+    set_engine(hub, Tenant.Engine.LLM)
 
 
-def engine(hub: Hub, name: str) -> None:
+def set_engine(hub: ScriptedHub, name: str) -> None:
     with tenant_scope(hub.tenant.id):
         assert Tenant.objects.filter(id=hub.tenant.id).update(engine=name) == 1
 
 
-def of_each(data: dict[str, Any]) -> dict[str, Any]:
+def reply_fact_of_each(data: dict[str, Any]) -> dict[str, Any]:
     """A fact of every message read."""
-    said = [fact(f"Ana says: {m['text']}", m["handle"]) for m in data["messages"]]
-    return reading(*said)
+    said = [make_fact_reply(f"Ana says: {m['text']}", m["handle"]) for m in data["messages"]]
+    return make_construct_reply(*said)
 
 
-def jobs(hub: Hub) -> list[Job]:
+def list_jobs(hub: ScriptedHub) -> list[Job]:
     with tenant_scope(hub.tenant.id):
         return list(Job.objects.filter(step="derive").order_by("first_seq"))
 
 
-def test_a_model_reads_after_the_debounce_and_not_before(hub: Hub) -> None:
-    hub.model.script("construct", of_each)
+def test_a_model_reads_after_the_debounce_and_not_before(hub: ScriptedHub) -> None:
+    hub.model.script("construct", reply_fact_of_each)
     done = hub.say("I planted a fig tree.")
     assert done.job is not None
     assert done.job.run_after - done.job.created_at == timedelta(seconds=2)
-    assert runner.drain(hub.tenant.id, hub.space.id, done.job.created_at) == 0
-    assert hub.drain(seconds=2) >= 1
-    assert len(facts(hub)) == 1
+    assert runner.drain_space(hub.tenant.id, hub.space.id, done.job.created_at) == 0
+    assert hub.run_due_jobs(seconds=2) >= 1
+    assert len(list_facts(hub)) == 1
 
 
-def test_who_waits_does_not_wait_for_more(hub: Hub) -> None:
-    hub.model.script("construct", of_each)
+def test_who_waits_does_not_wait_for_more(hub: ScriptedHub) -> None:
+    hub.model.script("construct", reply_fact_of_each)
     first = hub.say("I planted a fig tree.").job
     second = hub.say("I planted a palm.").job
     assert first is not None
     assert second is not None
-    ended = wait_for(hub.tenant.id, second, 5)
-    assert (ended.state, len(hub.model.calls("construct"))) == (Job.State.DONE, 1)
+    ended = wait_for_job(hub.tenant.id, second, 5)
+    assert (ended.state, len(hub.model.list_calls("construct"))) == (Job.State.DONE, 1)
 
 
-def test_one_call_reads_the_jobs_that_wait_together_and_each_tells_its_own(hub: Hub) -> None:
-    hub.model.script("construct", of_each)
+def test_one_call_reads_the_jobs_that_wait_together_and_each_tells_its_own(
+    hub: ScriptedHub,
+) -> None:
+    hub.model.script("construct", reply_fact_of_each)
     texts = [f"I planted tree number {n}." for n in range(4)]
     for text in texts:
         hub.say(text)
-    hub.drain()
-    (asked,) = hub.model.calls("construct")
+    hub.run_due_jobs()
+    (asked,) = hub.model.list_calls("construct")
     assert [m["exchange"] for m in asked["messages"]] == ["e1", "e2", "e3", "e4"]
-    done = jobs(hub)
+    done = list_jobs(hub)
     assert [job.state for job in done] == [Job.State.DONE] * 4
     assert [job.result["decisions"][0]["text"] for job in done] == [f"Ana says: {t}" for t in texts]
     assert [job.result.get("done_by") for job in done] == [None, *[str(done[0].id)] * 3]
 
 
-def test_no_more_exchanges_than_the_policy_says(hub: Hub) -> None:
-    hub.policy("mem0", episodes__rolling=False, derive__batch_exchanges=3)
-    hub.model.allow(construct=of_each)
+def test_no_more_exchanges_than_the_policy_says(hub: ScriptedHub) -> None:
+    hub.set_policy("mem0", episodes__rolling=False, derive__batch_exchanges=3)
+    hub.model.allow(construct=reply_fact_of_each)
     for n in range(7):
         hub.say(f"I planted tree number {n}.")
-    hub.drain()
-    assert [len(asked["messages"]) for asked in hub.model.calls("construct")] == [3, 3, 1]
-    assert len(facts(hub)) == 7
+    hub.run_due_jobs()
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [3, 3, 1]
+    assert len(list_facts(hub)) == 7
 
 
-def test_another_sessions_turns_are_read_by_themselves(hub: Hub) -> None:
-    hub.model.allow(construct=of_each)
+def test_another_sessions_turns_are_read_by_themselves(hub: ScriptedHub) -> None:
+    hub.model.allow(construct=reply_fact_of_each)
     for n, session in enumerate(("a", "a", "b", "a")):
         hub.say(f"I planted tree number {n}.", session=session)
-    hub.drain()
-    assert [len(asked["messages"]) for asked in hub.model.calls("construct")] == [2, 1, 1]
+    hub.run_due_jobs()
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [2, 1, 1]
 
 
-def test_what_failed_together_is_tried_alone(hub: Hub) -> None:
-    hub.model.script("construct", EngineError("cut", code="unreachable"), of_each, of_each)
+def test_what_failed_together_is_tried_alone(hub: ScriptedHub) -> None:
+    hub.model.script(
+        "construct", EngineError("cut", code="unreachable"), reply_fact_of_each, reply_fact_of_each
+    )
     for n in range(2):
         hub.say(f"I planted tree number {n}.")
-    hub.drain()
-    hub.drain()
-    assert [len(asked["messages"]) for asked in hub.model.calls("construct")] == [2, 1, 1]
-    assert {job.state for job in jobs(hub)} == {Job.State.DONE}
+    hub.run_due_jobs()
+    hub.run_due_jobs()
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [2, 1, 1]
+    assert {job.state for job in list_jobs(hub)} == {Job.State.DONE}
 
 
-def test_too_long_a_reply_halves_the_exchanges(hub: Hub) -> None:
-    hub.model.script("construct", EngineError("cut", code="reply_cut"), of_each, of_each)
+def test_too_long_a_reply_halves_the_exchanges(hub: ScriptedHub) -> None:
+    hub.model.script(
+        "construct", EngineError("cut", code="reply_cut"), reply_fact_of_each, reply_fact_of_each
+    )
     for n in range(2):
         hub.say(f"I planted tree number {n}.")
-    hub.drain()
-    assert [len(asked["messages"]) for asked in hub.model.calls("construct")] == [2, 1, 1]
-    assert len(facts(hub)) == 2
+    hub.run_due_jobs()
+    assert [len(asked["messages"]) for asked in hub.model.list_calls("construct")] == [2, 1, 1]
+    assert len(list_facts(hub)) == 2
 
 
-def test_rules_do_not_wait(hub: Hub) -> None:
-    engine(hub, Tenant.Engine.LOCAL)
+def test_rules_do_not_wait(hub: ScriptedHub) -> None:
+    set_engine(hub, Tenant.Engine.LOCAL)
     message = Message("user", "I planted a fig tree.", "Ana")
-    done = ingest(hub.tenant.id, IngestRequest("Ana", [message]), hub.now)
+    done = ingest_messages(hub.tenant.id, IngestRequest("Ana", [message]), hub.now)
     assert done.job is not None
     assert done.job.run_after == done.job.created_at

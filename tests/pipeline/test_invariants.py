@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
-from memoryhub.models_in_use import embedder
+from memoryhub.inference.selection import get_current_embedder
+from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.remaking import entries_of
 from memoryhub.tenants.models import Space, SpaceModel
 from memoryhub.tenants.scope import tenant_scope
-from notes import registry
-from notes.intervals import counts, overlap, same_place
+from notes.facts.intervals import are_rivals, has_overlap, is_claim_held
+from notes.history import row_kinds
+from notes.history.change_set import serialize_row
 from notes.models import (
     Derivation,
     EvolutionEvent,
@@ -32,28 +33,27 @@ from notes.models import (
     Proposal,
     Revision,
 )
-from notes.recording import values_of
-from personas import profiles
+from personas import profile
 from personas.models import CoreBlock, ProfileAttribute, Trait
-from tests.pipeline.world import World
-from tests.support.hub import Hub
-from tests.support.scan import places_of_any
+from tests.pipeline.random_world import RandomWorld
+from tests.support.database_scan import find_tables_with_words
+from tests.support.hub import ScriptedHub
 
 Kind = EvolutionEvent.Kind
 
 
-OPERATIONS: dict[str, Callable[[World], object]] = {
-    "say": World.say_anything,
-    "promote": World.promote,
-    "flush": World.flush,
-    "a day passes": World.a_day_passes,
-    "archive": World.archive,
-    "undo": World.undo,
-    "roll back": World.roll_back,
-    "correct": World.correct,
-    "describe": World.describe,
-    "edit block": World.edit_block,
-    "erase": World.erase,
+OPERATIONS: dict[str, Callable[[RandomWorld], object]] = {
+    "say": RandomWorld.say_anything,
+    "promote": RandomWorld.promote_segments,
+    "flush": RandomWorld.flush_window,
+    "a day passes": RandomWorld.let_days_pass,
+    "archive": RandomWorld.archive_passage,
+    "undo": RandomWorld.undo_any_event,
+    "roll back": RandomWorld.roll_back,
+    "correct": RandomWorld.correct_any_fact,
+    "describe": RandomWorld.describe_person,
+    "edit block": RandomWorld.edit_block,
+    "erase": RandomWorld.erase_any_turn,
 }
 # Each run deals all of these, in some order: the mix is even, whatever the order.
 DECK = [*["say"] * 4, *["undo", "correct", "ask", "edit block"] * 2, *(OPERATIONS.keys() - {"say"})]
@@ -70,20 +70,20 @@ DECK = [*["say"] * 4, *["undo", "correct", "ask", "edit block"] * 2, *(OPERATION
 )
 @given(st.integers(0, 10**9), st.permutations(sorted(DECK)))
 def test_X13_X12_invariants_hold_after_any_operations(
-    hub: Hub, seed: int, steps: list[str]
+    hub: ScriptedHub, seed: int, steps: list[str]
 ) -> None:
-    world = World(hub, seed)
+    world = RandomWorld(hub, seed)
     world.say("lives_in", "Porto", "holds", "s1")
     for step in steps:
         if step == "ask":
-            before = state(world)
-            world.ask()
-            assert changed(before, state(world)) == {}  # I11
+            before = get_state(world)
+            world.ask_anything()
+            assert find_differences(before, get_state(world)) == {}  # I11
         with suppress(MemoryHubError):  # refused: nothing may have changed for the worse
-            OPERATIONS.get(step, World.settle)(world)
-        world.settle()
+            OPERATIONS.get(step, RandomWorld.run_due_jobs)(world)
+        world.run_due_jobs()
         with tenant_scope(world.hub.tenant.id):
-            check(world)
+            check_invariants(world)
     # Enough of every kind was there for the checks to mean something.
     with tenant_scope(world.hub.tenant.id):
         kinds = set(Revision.objects.values_list("row_type", flat=True))
@@ -92,7 +92,7 @@ def test_X13_X12_invariants_hold_after_any_operations(
 
 
 @dataclass
-class Held:
+class HeldRows:
     """All that a space holds, read once a check: a statement a kind."""
 
     space: Space
@@ -108,9 +108,9 @@ class Held:
         return self.ids[model]
 
 
-def held_by(space: Space) -> Held:
+def load_held_rows(space: Space) -> HeldRows:
     """The rows, the revisions of each by version, and which of them have a support."""
-    kinds = registry.kinds()
+    kinds = row_kinds.list_row_kinds()
     rows = {kind.name: list(kind.model._default_manager.filter(space=space)) for kind in kinds}
     revisions: dict[UUID, list[Revision]] = defaultdict(list)
     told = Revision.objects.filter(space=space).select_related("event")
@@ -119,49 +119,49 @@ def held_by(space: Space) -> Held:
     support = Derivation.objects.filter(space=space, role="support")
     supported = set(support.values_list("child_id", flat=True))
     ids = {kind.model: {row.pk for row in rows[kind.name]} for kind in kinds}
-    return Held(space, rows, revisions, supported, dict(ids))
+    return HeldRows(space, rows, revisions, supported, dict(ids))
 
 
-def check(world: World) -> None:
+def check_invariants(world: RandomWorld) -> None:
     jobs = Job.objects.exclude(error="")
     assert not jobs.exists(), [(job.step, job.error) for job in jobs]
     space = world.space
-    held = held_by(space)
-    unchanged_words(world, space)  # I1
-    for kind in registry.kinds():
+    held = load_held_rows(space)
+    check_words_unchanged(world, space)  # I1
+    for kind in row_kinds.list_row_kinds():
         if kind.is_derived:
-            histories(kind, held)  # I2, I6, I7
-        one_space(kind, held)  # I8
-    blocks_have_their_versions()
-    relations_follow(held)
-    profile_follows(space, world)
+            check_histories(kind, held)  # I2, I6, I7
+        check_one_space(kind, held)  # I8
+    check_block_versions()
+    check_relations_follow(held)
+    check_profile_follows(space, world)
     facts: list[Fact] = held.rows["fact"]
-    no_overlap([fact for fact in facts if counts(fact)])  # I4
+    check_no_overlap([fact for fact in facts if is_claim_held(fact)])  # I4
     for fact in facts:
-        ends(fact, {each.id: each for each in facts})  # I5
+        check_end(fact, {each.id: each for each in facts})  # I5
     notes = {note.id: note for note in held.rows["note"]}
     for link in held.rows["link"]:
         if link.active and link.retired_at is None:
             assert (notes[link.a_id].retired_at, notes[link.b_id].retired_at) == (None, None)
-    indexed(held)  # I9
-    waiting(space)  # I10
+    check_index(held)  # I9
+    check_unread_tier(space)  # I10
     if world.erased:  # I12
-        assert places_of_any(world.erased) == [], world.erased
+        assert find_tables_with_words(world.erased) == [], world.erased
 
 
-def state(world: World) -> Any:
+def get_state(world: RandomWorld) -> Any:
     """All that a question must leave as it is."""
     with tenant_scope(world.hub.tenant.id):
         rows = {
-            (kind.name, row.pk): values_of(row)
-            for kind in registry.kinds()
+            (kind.name, row.pk): serialize_row(row)
+            for kind in row_kinds.list_row_kinds()
             for row in kind.model._default_manager.all()
         }
         counted = (EvolutionEvent, Revision, Derivation, Proposal, IndexEntry, Turn, Job)
         return rows, [model.objects.count() for model in counted]
 
 
-def changed(before: Any, after: Any) -> dict[Any, Any]:
+def find_differences(before: Any, after: Any) -> dict[Any, Any]:
     """What differs. A memory that had faded may come back, as an event with a revision each:
     that is what a deep search is for (MB6)."""
     rows, counts = before
@@ -180,14 +180,14 @@ def changed(before: Any, after: Any) -> dict[Any, Any]:
     return found
 
 
-def unchanged_words(world: World, space: Space) -> None:
+def check_words_unchanged(world: RandomWorld, space: Space) -> None:
     now = dict(Turn.objects.filter(space=space).values_list("id", "text"))
     for turn, text in world.texts.items():
         assert now[turn] == text
     world.texts = {turn: text for turn, text in now.items() if text}
 
 
-def histories(kind: registry.RowKind, held: Held) -> None:
+def check_histories(kind: row_kinds.RowKind, held: HeldRows) -> None:
     """Every version has its revision, the last of which says what the row is; and a source."""
     for row in held.rows[kind.name]:
         found = held.revisions[row.pk]
@@ -199,12 +199,12 @@ def histories(kind: registry.RowKind, held: Held) -> None:
         assert [r.version_after for r in found] == list(range(first, row.version + 1)), row
         assert [r.version_before for r in found[1:]] == [r.version_after for r in found[:-1]], row
         if found[-1].after is not None:  # None: its words were erased
-            assert found[-1].after == values_of(row), row
+            assert found[-1].after == serialize_row(row), row
         by_hand = any(r.event.actor != "pipeline" for r in found)
         assert row.pk in held.supported or by_hand or kind.model is Page or rests_on_hand(row), row
 
 
-def blocks_have_their_versions() -> None:
+def check_block_versions() -> None:
     """Shared ones too, whose events are in the history of whoever wrote."""
     for block in CoreBlock.objects.prefetch_related("versions"):
         told = {version.version: version.value for version in block.versions.all()}
@@ -229,7 +229,7 @@ def rests_on_hand(row: Any) -> bool:
     return not support.exists()
 
 
-def one_space(kind: registry.RowKind, held: Held) -> None:
+def check_one_space(kind: row_kinds.RowKind, held: HeldRows) -> None:
     for column in kind.model._meta.concrete_fields:
         to = column.related_model
         if isinstance(to, type) and issubclass(to, SpaceModel):
@@ -237,15 +237,15 @@ def one_space(kind: registry.RowKind, held: Held) -> None:
             assert pointed <= held.ids_of(to), column
 
 
-def relations_follow(held: Held) -> None:
+def check_relations_follow(held: HeldRows) -> None:
     """I3: a relation says nothing of its own, and goes when its fact is taken back."""
-    taken_back = {fact.id for fact in held.rows["fact"] if _taken_back(fact, held)}
+    taken_back = {fact.id for fact in held.rows["fact"] if _is_undone(fact, held)}
     for relation in held.rows["relation"]:
         if relation.fact_id in taken_back:
             assert relation.retired_at, relation
 
 
-def _taken_back(fact: Fact, held: Held) -> bool:
+def _is_undone(fact: Fact, held: HeldRows) -> bool:
     """By undoing what made it."""
     if fact.retired_at is None:
         return False
@@ -253,18 +253,21 @@ def _taken_back(fact: Fact, held: Held) -> bool:
     return any(r.event.kind == Kind.UNDO and r.event.undo_of_id is not None for r in last)
 
 
-def profile_follows(space: Space, world: World) -> None:
+def check_profile_follows(space: Space, world: RandomWorld) -> None:
     """I3: a mirrored attribute says what its fact says, and rests on one that holds."""
     now = world.hub.now
-    wanted = profiles.sourced(space, now, sensitive=False)
-    shown = {a.key: a for a in profiles.attributes(space, now)}
+    wanted = profile.find_source_facts(space, now, sensitive=False)
+    shown = {a.key: a for a in profile.load_profile(space, now)}
     for key, fact in wanted.items():
         assert key in shown, (key, fact)
         if shown[key].fact_id is not None:
-            assert (shown[key].fact_id, shown[key].value) == (fact.id, profiles.said_by(fact))
+            assert (shown[key].fact_id, shown[key].value) == (
+                fact.id,
+                profile.read_fact_value(fact),
+            )
 
 
-def ends(fact: Fact, known: dict[UUID, Fact]) -> None:
+def check_end(fact: Fact, known: dict[UUID, Fact]) -> None:
     seen = set()
     at: Fact | None = fact
     while at is not None:
@@ -275,60 +278,60 @@ def ends(fact: Fact, known: dict[UUID, Fact]) -> None:
         at = before
 
 
-def no_overlap(facts: list[Fact]) -> None:
+def check_no_overlap(facts: list[Fact]) -> None:
     for n, one in enumerate(facts):
         for other in facts[n + 1 :]:
-            if same_place(one, other):
-                assert not overlap(one, other), (one, other)
+            if are_rivals(one, other):
+                assert not has_overlap(one, other), (one, other)
 
 
-def indexed(held: Held) -> None:
+def check_index(held: HeldRows) -> None:
     """What is live has its entries, with the hash of its present text; nothing else is found."""
     space = held.space
     owners = {
         kind.name: {
             row.pk
             for row in held.rows[kind.name]
-            if not getattr(row, "retired_at", None) and not _withheld(row)
+            if not getattr(row, "retired_at", None) and not _is_awaiting_text(row)
         }
-        for kind in registry.kinds()
+        for kind in row_kinds.list_row_kinds()
         if kind.entries is not None
     }
     said = Turn.objects.filter(space=space, state=Turn.State.PROCESSED).exclude(text="")
     owners["turn"] = set(said.values_list("id", flat=True))
     wanted = {
         (e.kind, e.owner_id, e.chunk): e.text_hash
-        for e in entries_of(space, owners, ZoneInfo("UTC"))
+        for e in rebuild_entries(space, owners, ZoneInfo("UTC"))
     }
-    rows = IndexEntry.objects.filter(space=space, model=embedder().name)
+    rows = IndexEntry.objects.filter(space=space, model=get_current_embedder().name)
     found = {(e.kind, e.owner_id, e.chunk): e.text_hash for e in rows}
-    assert wanted.keys() <= found.keys(), _named(set(wanted) - set(found))
+    assert wanted.keys() <= found.keys(), _list_named_rows(set(wanted) - set(found))
     assert {k for k in wanted if wanted[k] != found[k]} == set()
     reworded = {("fact", f.id) for f in held.rows["fact"] if f.retired_at}
     left = {k for k in found if k not in wanted and k[:2] not in reworded}
-    assert left == set(), _named(left)
+    assert left == set(), _list_named_rows(left)
 
 
-def _withheld(row: Any) -> bool:
+def _is_awaiting_text(row: Any) -> bool:
     """Its words were erased, and are still to be written anew."""
-    return bool(getattr(row, "stale", False)) and not registry_text(row)
+    return bool(getattr(row, "stale", False)) and not get_registry_text(row)
 
 
-def registry_text(row: Any) -> str:
-    texts = registry.kind_of(row._meta.model_name).texts
+def get_registry_text(row: Any) -> str:
+    texts = row_kinds.get_row_kind(row._meta.model_name).texts
     return "".join(str(getattr(row, name) or "") for name in texts if name != "details")
 
 
-def _named(keys: set[Any]) -> list[Any]:
-    known = {kind.name: kind.model for kind in registry.kinds()}
+def _list_named_rows(keys: set[Any]) -> list[Any]:
+    known = {kind.name: kind.model for kind in row_kinds.list_row_kinds()}
     return [
-        (k, (r := known[k[0]]._default_manager.filter(pk=k[1]).first()) and values_of(r))
+        (k, (r := known[k[0]]._default_manager.filter(pk=k[1]).first()) and serialize_row(r))
         for k in keys
         if k[0] in known
     ]
 
 
-def waiting(space: Space) -> None:
+def check_unread_tier(space: Space) -> None:
     """I10: what is not read yet is in the short-term queue."""
     pending = Turn.objects.filter(space=space, state__in=("pending", "failed"))
     for turn in pending:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline.keeping import keep
+from memoryhub.pipeline.ingest.services import IngestRequest
+from memoryhub.pipeline.ingest.verbatim import keep_verbatim
+from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.runner import run_space
-from memoryhub.pipeline.services import IngestRequest
-from memoryhub.recall.services import search
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.undo import undo_event
 from notes.models import Derivation, EvolutionEvent, Fact, IndexEntry
-from notes.undoing import undo
 from tests.pipeline.test_terms import AT
 from tests.support.factories import make_tenant
 
@@ -24,7 +24,7 @@ SAID = [
 
 def test_each_message_is_a_fact_as_it_stands_and_nothing_is_read_from_it(db: None) -> None:
     tenant = make_tenant()
-    facts = keep(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
+    facts = keep_verbatim(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
     assert [(f.text, f.metadata) for f in facts] == [
         ("The blue key opens the shed.", {"k": 1}),
         ("Noted!", {}),
@@ -35,7 +35,7 @@ def test_each_message_is_a_fact_as_it_stands_and_nothing_is_read_from_it(db: Non
         assert set(Job.objects.values_list("step", flat=True)) <= {Job.Step.EMBED}
         assert Derivation.objects.filter(child_type="fact").count() == 2
         assert EvolutionEvent.objects.get().actor == "key:1"
-    (item,) = search(space, "what opens the shed", kinds=["fact"]).items
+    (item,) = search_memories(space, "what opens the shed", kinds=["fact"]).items
     assert item.id == facts[0].id
     run_space(tenant.id, space.id)
     with tenant_scope(tenant.id):
@@ -45,16 +45,16 @@ def test_each_message_is_a_fact_as_it_stands_and_nothing_is_read_from_it(db: Non
 
 def test_the_same_message_again_is_the_same_memory(db: None) -> None:
     tenant = make_tenant()
-    first = keep(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
-    again = keep(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
+    first = keep_verbatim(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
+    again = keep_verbatim(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
     assert [fact.id for fact in again] == [fact.id for fact in first]
 
 
 def test_keeping_is_undone_as_any_event(db: None) -> None:
     tenant = make_tenant()
-    keep(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
+    keep_verbatim(tenant.id, IngestRequest("ana", SAID), "key:1", AT)
     with tenant_scope(tenant.id):
         event = EvolutionEvent.objects.get()
-    undo(event, "eva", AT)
+    undo_event(event, "eva", AT)
     with tenant_scope(tenant.id):
         assert not Fact.objects.filter(retired_at=None).exists()

@@ -11,13 +11,13 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact
-from tests.support.openai_server import OpenAIServer, Reply
+from tests.support.openai_server import OpenAIServer, ScriptedReply
 
 pytestmark = pytest.mark.django_db
 
@@ -57,15 +57,15 @@ def tenant(server: OpenAIServer, settings: Any) -> Tenant:
     return create_tenant("One", "one", engine=Tenant.Engine.LLM)
 
 
-def say(tenant: Tenant, text: str) -> Job:
+def ingest_text(tenant: Tenant, text: str) -> Job:
     done = ingest_and_wait(tenant.id, IngestRequest("ana", [Message("user", text, "Ana", AT)]), 5)
     assert done.job is not None
     return done.job
 
 
 def test_the_models_facts_are_kept_with_its_name(tenant: Tenant, server: OpenAIServer) -> None:
-    server.chat(json.dumps(READING), json.dumps({"summary": "Ana lives in Porto."}))
-    job = say(tenant, "I live in Porto.")
+    server.script_chat(json.dumps(READING), json.dumps({"summary": "Ana lives in Porto."}))
+    job = ingest_text(tenant, "I live in Porto.")
     assert job.state == Job.State.DONE, job.error
     with tenant_scope(tenant.id):
         fact = Fact.objects.get()
@@ -77,8 +77,8 @@ def test_the_models_facts_are_kept_with_its_name(tenant: Tenant, server: OpenAIS
 def test_M7_E12_prose_fails_the_job_and_is_never_no_facts(
     tenant: Tenant, server: OpenAIServer
 ) -> None:
-    server.chat("Sure! Here are the facts.", "I'm sorry, I can't do that.")
-    job = say(tenant, "I live in Porto.")
+    server.script_chat("Sure! Here are the facts.", "I'm sorry, I can't do that.")
+    job = ingest_text(tenant, "I live in Porto.")
     assert job.state == Job.State.RETRY
     with tenant_scope(tenant.id):
         assert Fact.objects.count() == 0
@@ -88,14 +88,14 @@ def test_M7_E12_prose_fails_the_job_and_is_never_no_facts(
 def test_X14_a_provider_that_is_down_delays_and_loses_nothing(
     tenant: Tenant, server: OpenAIServer
 ) -> None:
-    server.chat(*[Reply(status=503)] * 8)
-    assert say(tenant, "I live in Porto.").state == Job.State.RETRY
+    server.script_chat(*[ScriptedReply(status=503)] * 8)
+    assert ingest_text(tenant, "I live in Porto.").state == Job.State.RETRY
     with tenant_scope(tenant.id):
         assert Turn.objects.count() == 1
 
 
 def test_a_wrong_key_is_given_up_and_says_why(tenant: Tenant, server: OpenAIServer) -> None:
-    server.chat(Reply(status=401))
-    job = say(tenant, "I live in Porto.")
+    server.script_chat(ScriptedReply(status=401))
+    job = ingest_text(tenant, "I live in Porto.")
     assert job.state == Job.State.DEAD
     assert "401" in job.error or "key" in job.error

@@ -11,13 +11,13 @@ from django.conf import settings
 
 from memoryhub.dialogues.formats import read_dialogues
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.runner import drain
-from memoryhub.pipeline.services import IngestRequest, ingest
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
-from notes import registry
+from notes.history import row_kinds
 from notes.models import Derivation, Derived, EvolutionEvent, Page, Revision
 
 pytestmark = pytest.mark.django_db
@@ -35,23 +35,23 @@ def space() -> Space:
     for session in conversation.sessions:
         now = max(m.timestamp for m in session.messages if m.timestamp)
         request = IngestRequest(conversation.subject, session.messages, session.name)
-        space = ingest(tenant.id, request, now).space
-        drain(tenant.id, space.id, now + timedelta(days=1))
+        space = ingest_messages(tenant.id, request, now).space
+        drain_space(tenant.id, space.id, now + timedelta(days=1))
         said += len(session.messages)
         if said >= LEAST:
             break
     return space
 
 
-def kinds() -> list[type[Derived]]:
-    return [kind.model for kind in registry.kinds() if issubclass(kind.model, Derived)]
+def list_kinds() -> list[type[Derived]]:
+    return [kind.model for kind in row_kinds.list_row_kinds() if issubclass(kind.model, Derived)]
 
 
 def test_X12_every_row_of_a_mixed_run_has_its_turns_and_its_events(space: Space) -> None:
     with tenant_scope(space.tenant_id):
         assert Turn.objects.filter(space=space, state=Turn.State.PROCESSED).count() >= LEAST
         assert not Job.objects.filter(space=space).exclude(error="").exists()
-        made = {model: list(model.objects.filter(space=space)) for model in kinds()}
+        made = {model: list(model.objects.filter(space=space)) for model in list_kinds()}
         derivations = Derivation.objects.filter(space=space, role=Derivation.Role.SUPPORT)
         supported = set(derivations.values_list("child_type", "child_id"))
         versions: dict[tuple[str, object], list[int]] = defaultdict(list)

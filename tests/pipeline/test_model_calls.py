@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from benchmarks.calls import measured
-from memoryhub.lab.datasets import load
+from benchmarks.count_model_calls import measure_model_calls
+from memoryhub.lab.datasets.read import read_dataset_dialogues
 
 PATH = Path(settings.BASE_DIR).parent / "shared" / "data" / "locomo-dev.json"
 MOST = 2.0  # calls per exchange, amortised
@@ -22,8 +22,8 @@ pytestmark = [
 
 @pytest.mark.parametrize("by_turn", [False, True], ids=["by_session", "by_turn"])
 def test_balanced_asks_at_most_two_questions_an_exchange(by_turn: bool) -> None:
-    talk = load(PATH)[0].conversation
-    tally = measured(replace(talk, sessions=talk.sessions[:4]), by_turn=by_turn)
+    talk = read_dataset_dialogues(PATH)[0].conversation
+    tally = measure_model_calls(replace(talk, sessions=talk.sessions[:4]), by_turn=by_turn)
     assert tally.dead == []
     assert tally.exchanges > 30
     assert {"construct", "resolve", "link_evolve", "themes", "fold_summary"} <= set(tally.calls)

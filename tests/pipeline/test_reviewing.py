@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.pipeline import reviewing
+from memoryhub.pipeline.review import answer_proposals
 from memoryhub.tenants.scope import tenant_scope
-from notes import correcting
+from notes.corrections import manual
+from notes.history.change_set import serialize_row
 from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal, Receipt
-from notes.proposals import propose
-from notes.recording import values_of
-from tests.support.hand import Hand, Kind
-from tests.support.hub import Hub
+from notes.review.proposals import propose_change
+from tests.support.hand_writer import HandWriter, Kind
+from tests.support.hub import ScriptedHub
 
 
 @pytest.fixture
-def hand(hub: Hub) -> Iterator[Hand]:
+def hand(hub: ScriptedHub) -> Iterator[HandWriter]:
     with tenant_scope(hub.tenant.id):
-        yield Hand(hub)
+        yield HandWriter(hub)
 
 
-def beside(hand: Hand, text: str, value: str, days: int) -> Fact:
+def make_second_claim(hand: HandWriter, text: str, value: str, days: int) -> Fact:
     """A second claim of a person's word against another's, stored beside it."""
     at = hand.hub.now + timedelta(days=days)
     fact = Fact(
@@ -47,20 +47,20 @@ def beside(hand: Hand, text: str, value: str, days: int) -> Fact:
     return fact
 
 
-def conflict(hand: Hand) -> tuple[Fact, Fact, Proposal]:
-    hand.claim("Ana lives in Porto", "Porto")
+def make_conflict(hand: HandWriter) -> tuple[Fact, Fact, Proposal]:
+    hand.add_claim("Ana lives in Porto", "Porto")
     old = Fact.objects.get()
-    new = beside(hand, "Ana lives in Rome", "Rome", 3)
-    payload = {"op": "supersede", "fact_id": str(new.id), "candidate": values_of(new)}
-    made = propose(
+    new = make_second_claim(hand, "Ana lives in Rome", "Rome", 3)
+    payload = {"op": "supersede", "fact_id": str(new.id), "candidate": serialize_row(new)}
+    made = propose_change(
         hand.space, "conflict", "x", "says otherwise", hand.hub.now, payload=payload, row=old
     )
     return old, new, made
 
 
-def test_replacing_closes_the_old_claim_for_the_new_one(hub: Hub, hand: Hand) -> None:
-    old, new, proposal = conflict(hand)
-    reviewing.answer(proposal, "replace", "eva", hub.now)
+def test_replacing_closes_the_old_claim_for_the_new_one(hub: ScriptedHub, hand: HandWriter) -> None:
+    old, new, proposal = make_conflict(hand)
+    answer_proposals.answer_proposal(proposal, "replace", "eva", hub.now)
     old.refresh_from_db()
     new.refresh_from_db()
     assert (old.status, old.valid_to) == ("superseded", new.valid_from)
@@ -69,43 +69,43 @@ def test_replacing_closes_the_old_claim_for_the_new_one(hub: Hub, hand: Hand) ->
     assert (proposal.state, proposal.decided_by) == ("accepted", "eva")
     assert EvolutionEvent.objects.get(kind=Kind.MANUAL).actor == "eva"
     with pytest.raises(Conflict):
-        reviewing.answer(proposal, "keep", "rui", hub.now)
+        answer_proposals.answer_proposal(proposal, "keep", "rui", hub.now)
 
 
-def test_keeping_both_changes_nothing(hub: Hub, hand: Hand) -> None:
-    _, _, proposal = conflict(hand)
+def test_keeping_both_changes_nothing(hub: ScriptedHub, hand: HandWriter) -> None:
+    _, _, proposal = make_conflict(hand)
     before = list(Fact.objects.order_by("id").values())
-    reviewing.answer(proposal, "keep", "eva", hub.now)
+    answer_proposals.answer_proposal(proposal, "keep", "eva", hub.now)
     assert list(Fact.objects.order_by("id").values()) == before
     assert Proposal.objects.get().state == "rejected"
 
 
-def test_discarding_withdraws_the_new_claim(hub: Hub, hand: Hand) -> None:
-    old, new, proposal = conflict(hand)
-    reviewing.answer(proposal, "discard", "eva", hub.now)
+def test_discarding_withdraws_the_new_claim(hub: ScriptedHub, hand: HandWriter) -> None:
+    old, new, proposal = make_conflict(hand)
+    answer_proposals.answer_proposal(proposal, "discard", "eva", hub.now)
     assert Fact.objects.get(id=new.id).status == "retracted"
     assert Fact.objects.get(id=old.id).status == "active"
 
 
-def test_an_unknown_answer_leaves_the_proposal_open(hub: Hub, hand: Hand) -> None:
-    _, _, proposal = conflict(hand)
+def test_an_unknown_answer_leaves_the_proposal_open(hub: ScriptedHub, hand: HandWriter) -> None:
+    _, _, proposal = make_conflict(hand)
     with pytest.raises(InvalidInput):
-        reviewing.answer(proposal, "erase", "eva", hub.now)
+        answer_proposals.answer_proposal(proposal, "erase", "eva", hub.now)
     assert Proposal.objects.get().state == "open"
 
 
-def test_what_fails_is_open_again(hub: Hub, hand: Hand) -> None:
-    old, _, proposal = conflict(hand)
+def test_what_fails_is_open_again(hub: ScriptedHub, hand: HandWriter) -> None:
+    old, _, proposal = make_conflict(hand)
     Proposal.objects.update(payload={"op": "supersede", "fact_id": str(old.space_id)})
     proposal.refresh_from_db()
     with pytest.raises(Exception, match="no such fact"):
-        reviewing.answer(proposal, "replace", "eva", hub.now)
+        answer_proposals.answer_proposal(proposal, "replace", "eva", hub.now)
     assert Proposal.objects.get().state == "open"
 
 
-def candidate(hand: Hand, text: str, value: str, days: int) -> dict[str, Any]:
-    fact = beside(hand, text, value, days)
-    values, turn = values_of(fact), hand.turn(text)
+def make_candidate(hand: HandWriter, text: str, value: str, days: int) -> dict[str, Any]:
+    fact = make_second_claim(hand, text, value, days)
+    values, turn = serialize_row(fact), hand.add_turn(text)
     fact.delete()
     values["cardinality"] = "single"
     return {"candidate": values, "sources": [{"turn": str(turn.id), "start": 0, "end": 3}]}
@@ -116,30 +116,35 @@ def candidate(hand: Hand, text: str, value: str, days: int) -> dict[str, Any]:
     [("supersede", "superseded", 2), ("correct", "retracted", 2), ("close", "superseded", 1)],
 )
 def test_what_a_person_corrected_changes_only_on_a_persons_word(
-    hub: Hub, hand: Hand, op: str, status: str, facts: int
+    hub: ScriptedHub, hand: HandWriter, op: str, status: str, facts: int
 ) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+    hand.add_claim("Ana lives in Porto", "Porto")
     Fact.objects.update(corrected_by="eva")
     old = Fact.objects.get()
-    payload = {"op": op, **candidate(hand, "Ana lives in Rome", "Rome", 3)}
-    proposal = propose(
+    payload = {"op": op, **make_candidate(hand, "Ana lives in Rome", "Rome", 3)}
+    proposal = propose_change(
         hand.space, "overwrite", "y", "says otherwise", hub.now, payload=payload, row=old
     )
-    reviewing.answer(proposal, "apply", "eva", hub.now)
+    answer_proposals.answer_proposal(proposal, "apply", "eva", hub.now)
     old.refresh_from_db()
     assert old.status == status
     assert Fact.objects.count() == facts
 
 
 def test_a_rewording_that_a_person_lets_pass_keeps_the_sources_and_the_slot(
-    hub: Hub, hand: Hand
+    hub: ScriptedHub, hand: HandWriter
 ) -> None:
-    hand.claim("Ana lives in Porto", "Porto")
+    hand.add_claim("Ana lives in Porto", "Porto")
     Fact.objects.update(pinned=True, shelf="user_kb", shelved_at=hub.now)
     old = Fact.objects.get()
-    payload = {"op": "augment", **candidate(hand, "Ana lives in Porto by the river", "Porto", 3)}
-    proposal = propose(hand.space, "overwrite", "y", "more", hub.now, payload=payload, row=old)
-    reviewing.answer(proposal, "apply", "eva", hub.now)
+    payload = {
+        "op": "augment",
+        **make_candidate(hand, "Ana lives in Porto by the river", "Porto", 3),
+    }
+    proposal = propose_change(
+        hand.space, "overwrite", "y", "more", hub.now, payload=payload, row=old
+    )
+    answer_proposals.answer_proposal(proposal, "apply", "eva", hub.now)
     old.refresh_from_db()
     new = Fact.objects.get(retired_at=None)
     assert (new.lineage, new.lineage_version) == (old.lineage, 2)
@@ -149,33 +154,37 @@ def test_a_rewording_that_a_person_lets_pass_keeps_the_sources_and_the_slot(
     assert support.values("turn").distinct().count() == 2
 
 
-def test_the_values_of_other_rows_are_written_as_proposed(hub: Hub, hand: Hand) -> None:
-    note = hand.note("Paddling in spring")
-    correcting.pin(hand.space, "note", note.id, True, "eva", hub.now)
+def test_the_values_of_other_rows_are_written_as_proposed(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    note = hand.add_note("Paddling in spring")
+    manual.set_pinned(hand.space, "note", note.id, True, "eva", hub.now)
     payload = {"values": {"keywords": ["kayak"], "context": "A sport"}}
-    proposal = propose(hand.space, "overwrite", "z", "more", hub.now, payload=payload, row=note)
-    reviewing.answer(proposal, "apply", "eva", hub.now)
+    proposal = propose_change(
+        hand.space, "overwrite", "z", "more", hub.now, payload=payload, row=note
+    )
+    answer_proposals.answer_proposal(proposal, "apply", "eva", hub.now)
     note.refresh_from_db()
     assert (note.keywords, note.context, note.version) == (["kayak"], "A sport", 3)
 
 
 def test_X11_what_was_held_back_is_stored_when_a_person_vouches_for_it(
-    hub: Hub, hand: Hand
+    hub: ScriptedHub, hand: HandWriter
 ) -> None:
-    payload = {"op": "add", **candidate(hand, "Ana lives in Rome", "Rome", 3)}
-    proposal = propose(hand.space, "quarantine", "q", "a command", hub.now, payload=payload)
+    payload = {"op": "add", **make_candidate(hand, "Ana lives in Rome", "Rome", 3)}
+    proposal = propose_change(hand.space, "quarantine", "q", "a command", hub.now, payload=payload)
     assert not Fact.objects.exists()
-    reviewing.answer(proposal, "store", "eva", hub.now)
+    answer_proposals.answer_proposal(proposal, "store", "eva", hub.now)
     assert Fact.objects.get().text == "Ana lives in Rome"
 
 
-def test_merging_is_one_event_that_can_be_undone(hub: Hub, hand: Hand) -> None:
+def test_merging_is_one_event_that_can_be_undone(hub: ScriptedHub, hand: HandWriter) -> None:
     common = {"tenant": hub.tenant, "space": hand.space}
     ann = Entity.objects.create(name="Ann", canonical_key="ann", **common)
     anna = Entity.objects.create(name="Anna", canonical_key="anna", **common)
     payload = {"entity": str(ann.id), "into": str(anna.id), "cosine": 0.8}
-    proposal = propose(hand.space, "merge", "m", "alike", hub.now, payload=payload, row=ann)
-    reviewing.answer(proposal, "merge", "eva", hub.now)
+    proposal = propose_change(hand.space, "merge", "m", "alike", hub.now, payload=payload, row=ann)
+    answer_proposals.answer_proposal(proposal, "merge", "eva", hub.now)
     ann.refresh_from_db()
     anna.refresh_from_db()
     assert ann.merged_into_id == anna.id
@@ -184,20 +193,20 @@ def test_merging_is_one_event_that_can_be_undone(hub: Hub, hand: Hand) -> None:
 
 @pytest.mark.parametrize(("mode", "certain"), [("auto", True), ("auto", False), ("confirm", True)])
 def test_E20_AA7_a_wish_to_forget_is_granted_at_once_only_where_it_is_clear(
-    hub: Hub, hand: Hand, mode: str, certain: bool
+    hub: ScriptedHub, hand: HandWriter, mode: str, certain: bool
 ) -> None:
-    hub.policy(erase__on_request=mode)
-    hand.claim("Ana lives in Porto", "Porto")
+    hub.set_policy(erase__on_request=mode)
+    hand.add_claim("Ana lives in Porto", "Porto")
     fact = Fact.objects.get()
     payload = {"fact_ids": [str(fact.id)], "auto": certain}
-    proposal = propose(
+    proposal = propose_change(
         hand.space, "erase", "w", "asked to forget", hub.now, payload=payload, row=fact
     )
-    granted = reviewing.grant_wishes(hand.space, hub.now)
+    granted = answer_proposals.grant_forget_requests(hand.space, hub.now)
     assert granted == int(mode == "auto" and certain)
     if not granted:
         assert Fact.objects.exists()
-        reviewing.answer(proposal, "erase", "eva", hub.now)
+        answer_proposals.answer_proposal(proposal, "erase", "eva", hub.now)
     assert not Fact.objects.exists()
     receipt = Receipt.objects.get()
     assert receipt.counts["turns"] == 1

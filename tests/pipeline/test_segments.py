@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from memoryhub.pipeline import theming
-from memoryhub.recall.services import search
+from memoryhub.pipeline.steps.topics import themes
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.undo import undo_event
 from notes.models import (
     Chain,
     Derivation,
@@ -22,67 +23,73 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
-from notes.undoing import undo
-from tests.support.hub import Hub
-from tests.support.themes import Reply, held, talk, theme, themed, tiers
+from tests.support.hub import ScriptedHub
+from tests.support.segments import (
+    Reply,
+    list_tiers,
+    make_indexed_segment,
+    make_theme,
+    reply_themes,
+    say_exchanges,
+)
 
 pytestmark = pytest.mark.usefixtures("only_themes")
 
 
-def test_what_was_placed_can_be_undone_and_redone(hub: Hub) -> None:
-    hub.model.script("themes", themed())
-    talk(hub, 8)
-    hub.drain()
+def test_what_was_placed_can_be_undone_and_redone(hub: ScriptedHub) -> None:
+    hub.model.script("themes", reply_themes())
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         event = EvolutionEvent.objects.get(kind="place")
-    undone = undo(event, "ana", hub.now)
-    assert tiers(hub) == ["stm"] * 8
+    undone = undo_event(event, "ana", hub.now)
+    assert list_tiers(hub) == ["stm"] * 8
     with tenant_scope(hub.tenant.id):
         assert not SegmentPage.objects.exists()
         assert not Page.objects.exclude(chain=None).exists()
         assert not Segment.objects.filter(retired_at=None).exists()
         assert not Chain.objects.filter(retired_at=None).exists()
-    undo(undone, "ana", hub.now)
-    assert tiers(hub) == ["mtm", *["stm"] * 7]
+    undo_event(undone, "ana", hub.now)
+    assert list_tiers(hub) == ["mtm", *["stm"] * 7]
     with tenant_scope(hub.tenant.id):
         assert SegmentPage.objects.get().segment.retired_at is None
         assert Chain.objects.get(retired_at=None).page_count == 8
 
 
 @pytest.mark.parametrize(("others", "segments"), [(9, 1), (19, 2)])
-def test_MO2_a_theme_joins_only_over_theta(hub: Hub, others: int, segments: int) -> None:
+def test_MO2_a_theme_joins_only_over_theta(hub: ScriptedHub, others: int, segments: int) -> None:
     """Cosine 0.55, and one shared keyword of 10 or of 20."""
     keywords = [f"k{n}" for n in range(others + 1)]
     mine, theirs = (
         keywords[: len(keywords) // 2 + 1],
         [keywords[0], *keywords[len(keywords) // 2 + 1 :]],
     )
-    held(hub, "Held.", [1, 0], *theirs)
+    make_indexed_segment(hub, "Held.", [1, 0], *theirs)
     hub.embedder.table["Coming."] = [0.55, 0.8351646544]
-    hub.model.script("themes", themed("Coming.", *mine))
-    talk(hub, 8)
-    hub.drain()
+    hub.model.script("themes", reply_themes("Coming.", *mine))
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         assert Segment.objects.count() == segments
         member = SegmentPage.objects.get()
-        assert member.score == (0.65 if segments == 1 else theming.ITSELF)
+        assert member.score == (0.65 if segments == 1 else themes.SELF_SCORE)
 
 
-def test_O9_a_page_joins_the_themes_that_claim_it_and_none_is_left_out(hub: Hub) -> None:
+def test_O9_a_page_joins_the_themes_that_claim_it_and_none_is_left_out(hub: ScriptedHub) -> None:
     hub.embedder.table |= {"Tea.": [1, 0, 0], "Dogs.": [0, 1, 0]}
 
     def two(data: Reply) -> Reply:
         first, second, *_ = (page["handle"] for page in data["pages"])
         return {
             "themes": [
-                theme("Tea.", ["tea"], [first, second, "p99"]),
-                theme("Dogs.", ["dog"], [second]),
+                make_theme("Tea.", ["tea"], [first, second, "p99"]),
+                make_theme("Dogs.", ["dog"], [second]),
             ]
         }
 
     hub.model.script("themes", two)
-    talk(hub, 10)
-    hub.drain()
+    say_exchanges(hub, 10)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         sizes = dict(Segment.objects.values_list("summary", "pages_total"))
         assert (sizes.pop("Tea."), sizes.pop("Dogs.")) == (2, 1)
@@ -91,27 +98,29 @@ def test_O9_a_page_joins_the_themes_that_claim_it_and_none_is_left_out(hub: Hub)
         assert Page.objects.filter(tier="mtm").count() == 3
 
 
-def test_two_themes_for_one_segment_count_a_page_once(hub: Hub) -> None:
-    held(hub, "Held.", [1, 0], "tea")
+def test_two_themes_for_one_segment_count_a_page_once(hub: ScriptedHub) -> None:
+    make_indexed_segment(hub, "Held.", [1, 0], "tea")
     hub.embedder.table |= {"Green.": [1, 0], "Black.": [1, 0]}
 
     def two(data: Reply) -> Reply:
         (page,) = (page["handle"] for page in data["pages"])
-        return {"themes": [theme("Green.", ["tea"], [page]), theme("Black.", ["tea"], [page])]}
+        return {
+            "themes": [make_theme("Green.", ["tea"], [page]), make_theme("Black.", ["tea"], [page])]
+        }
 
     hub.model.script("themes", two)
-    talk(hub, 8)
-    hub.drain()
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         segment = Segment.objects.get()
         assert (segment.pages_total, SegmentPage.objects.count()) == (1, 1)
         assert segment.summary == "Held. Green. Black."
 
 
-def test_E28_a_page_is_in_a_segment_once(hub: Hub) -> None:
-    hub.model.script("themes", themed())
-    talk(hub, 8)
-    hub.drain()
+def test_E28_a_page_is_in_a_segment_once(hub: ScriptedHub) -> None:
+    hub.model.script("themes", reply_themes())
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         member = SegmentPage.objects.get()
         member.pk = None
@@ -126,10 +135,10 @@ def test_E28_a_page_is_in_a_segment_once(hub: Hub) -> None:
             )
 
 
-def test_I9_segments_and_pages_are_indexed_in_the_same_unit_of_work(hub: Hub) -> None:
-    hub.model.script("themes", themed("Sailing round Faro.", "boat"))
-    talk(hub, 8)
-    hub.drain()
+def test_I9_segments_and_pages_are_indexed_in_the_same_unit_of_work(hub: ScriptedHub) -> None:
+    hub.model.script("themes", reply_themes("Sailing round Faro.", "boat"))
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         entries = {e.kind: e for e in IndexEntry.objects.filter(kind__in=("segment", "page"))}
         assert entries["segment"].owner_id == Segment.objects.get().id
@@ -138,10 +147,10 @@ def test_I9_segments_and_pages_are_indexed_in_the_same_unit_of_work(hub: Hub) ->
         assert all(entry.embedding is not None for entry in entries.values())
 
 
-def test_every_row_has_its_event_its_revisions_and_its_turns(hub: Hub) -> None:
-    hub.model.script("themes", themed())
-    talk(hub, 8)
-    hub.drain()
+def test_every_row_has_its_event_its_revisions_and_its_turns(hub: ScriptedHub) -> None:
+    hub.model.script("themes", reply_themes())
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         (event,) = EvolutionEvent.objects.filter(kind="place")
         assert (event.actor, event.trigger) == ("pipeline", "place")
@@ -158,12 +167,12 @@ def test_every_row_has_its_event_its_revisions_and_its_turns(hub: Hub) -> None:
         assert Revision.objects.filter(row_type="segmentpage", before__isnull=True).count() == 1
 
 
-def test_a_person_keeps_their_words_and_gets_a_proposal(hub: Hub) -> None:
-    held(hub, "My own words.", [1, 0], "tea", corrected_by="ana")
+def test_a_person_keeps_their_words_and_gets_a_proposal(hub: ScriptedHub) -> None:
+    make_indexed_segment(hub, "My own words.", [1, 0], "tea", corrected_by="ana")
     hub.embedder.table["More tea."] = [1, 0]
-    hub.model.script("themes", themed("More tea.", "tea"))
-    talk(hub, 8)
-    hub.drain()
+    hub.model.script("themes", reply_themes("More tea.", "tea"))
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         segment = Segment.objects.get()
         assert (segment.summary, segment.pages_total) == ("My own words.", 1)
@@ -172,26 +181,26 @@ def test_a_person_keeps_their_words_and_gets_a_proposal(hub: Hub) -> None:
         assert proposal.row_id == segment.id
 
 
-def test_a_summary_that_outgrows_itself_is_written_anew(hub: Hub) -> None:
+def test_a_summary_that_outgrows_itself_is_written_anew(hub: ScriptedHub) -> None:
     long = "Tea " + "is drunk again " * 60
-    held(hub, long, [1, 0], "tea")
+    make_indexed_segment(hub, long, [1, 0], "tea")
     hub.embedder.table["More tea."] = [1, 0]
-    hub.model.script("themes", themed("More tea.", "tea"))
+    hub.model.script("themes", reply_themes("More tea.", "tea"))
     hub.model.script("segment_refresh", {"text": "Tea, over and over.", "keywords": ["tea"]})
-    talk(hub, 8)
-    hub.drain()
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         assert Segment.objects.get().summary == "Tea, over and over."
 
 
-def test_cold_stale_and_retired_segments_are_not_joined(hub: Hub) -> None:
+def test_cold_stale_and_retired_segments_are_not_joined(hub: ScriptedHub) -> None:
     kinds: list[dict[str, Any]] = [{"tier": "cold"}, {"retired_at": hub.now}]
     for number, values in enumerate(kinds):
-        held(hub, f"Held {number}.", [1, 0], "tea", **values)
+        make_indexed_segment(hub, f"Held {number}.", [1, 0], "tea", **values)
     hub.embedder.table["Tea."] = [1, 0]
-    hub.model.script("themes", themed("Tea.", "tea"))
-    talk(hub, 8)
-    hub.drain()
+    hub.model.script("themes", reply_themes("Tea.", "tea"))
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         assert Segment.objects.count() == 3
 
@@ -199,16 +208,18 @@ def test_cold_stale_and_retired_segments_are_not_joined(hub: Hub) -> None:
 # Out of sight
 
 
-def test_MO8_the_coldest_of_the_older_200_goes_cold_and_its_pages_stay_found(hub: Hub) -> None:
+def test_MO8_the_coldest_of_the_older_200_goes_cold_and_its_pages_stay_found(
+    hub: ScriptedHub,
+) -> None:
     for _ in range(200):
-        held(hub, "Held.", [0, 1], visits_total=3)
+        make_indexed_segment(hub, "Held.", [0, 1], visits_total=3)
     with tenant_scope(hub.tenant.id):
         coldest = Segment.objects.order_by("?").first()
         assert coldest is not None
         Segment.objects.filter(id=coldest.id).update(visits_total=1)
-    hub.model.script("themes", themed("Brand new.", "new"))
+    hub.model.script("themes", reply_themes("Brand new.", "new"))
     hub.say("My zeppelin is moored in Faro.")
-    talk(hub, 7)
+    say_exchanges(hub, 7)
     with tenant_scope(hub.tenant.id):
         page = Page.objects.get(first_seq=1)
         SegmentPage.objects.create(
@@ -218,7 +229,7 @@ def test_MO8_the_coldest_of_the_older_200_goes_cold_and_its_pages_stay_found(hub
             page=page,
             added_at=hub.now,
         )
-    hub.drain()
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         (cold,) = Segment.objects.filter(tier="cold")
         assert cold.id == coldest.id
@@ -226,16 +237,16 @@ def test_MO8_the_coldest_of_the_older_200_goes_cold_and_its_pages_stay_found(hub
         assert (new.tier, new.visits_total, new.pages_total) == ("mid", 0, 1)
         (event,) = EvolutionEvent.objects.filter(kind="archive")
         assert [r.row_id for r in Revision.objects.filter(event=event)] == [cold.id]
-    found = search(hub.space, "zeppelin", kinds=("turn",))
+    found = search_memories(hub.space, "zeppelin", kinds=("turn",))
     assert "zeppelin" in found.items[0].text
 
 
-def test_O1_equally_cold_the_one_visited_longer_ago_goes(hub: Hub) -> None:
-    hub.policy("rag", segments__enabled=True, segments__max=2, heat__gamma=0)
-    older = held(hub, "Older.", [0, 1], last_visited_at=hub.now - timedelta(days=2))
-    held(hub, "Newer.", [0, 1], last_visited_at=hub.now - timedelta(days=1))
-    hub.model.script("themes", themed("Brand new.", "new"))
-    talk(hub, 8)
-    hub.drain()
+def test_O1_equally_cold_the_one_visited_longer_ago_goes(hub: ScriptedHub) -> None:
+    hub.set_policy("rag", segments__enabled=True, segments__max=2, heat__gamma=0)
+    older = make_indexed_segment(hub, "Older.", [0, 1], last_visited_at=hub.now - timedelta(days=2))
+    make_indexed_segment(hub, "Newer.", [0, 1], last_visited_at=hub.now - timedelta(days=1))
+    hub.model.script("themes", reply_themes("Brand new.", "new"))
+    say_exchanges(hub, 8)
+    hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         assert Segment.objects.get(tier="cold").id == older.id

@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import erasing
-from memoryhub.pipeline.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
+from notes.facts.validity import filter_current
 from notes.models import Fact
-from notes.queries import current
 from tests.support.factories import make_tenant
 
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
@@ -38,8 +38,8 @@ def test_a_fact_keeps_the_metadata_of_its_message(tenant: Tenant) -> None:
 def test_a_fact_holds_until_the_day_it_was_given(tenant: Tenant) -> None:
     with tenant_scope(tenant.id):
         last = UNTIL - timedelta(seconds=1)
-        assert current(Fact.objects.all(), last).count() == 1
-        assert current(Fact.objects.all(), UNTIL).count() == 0
+        assert filter_current(Fact.objects.all(), last).count() == 1
+        assert filter_current(Fact.objects.all(), UNTIL).count() == 0
 
 
 def test_what_is_pinned_by_its_sender_is_not_ended_by_what_is_read_later(tenant: Tenant) -> None:
@@ -53,8 +53,8 @@ def test_what_is_pinned_by_its_sender_is_not_ended_by_what_is_read_later(tenant:
 def test_an_erased_message_leaves_neither_metadata_nor_terms(tenant: Tenant) -> None:
     with tenant_scope(tenant.id):
         turn = Turn.objects.select_related("space").get()
-    target = erasing.Target("turns", (turn.id,))
-    erasing.execute(turn.space, target, "test", timezone.now())
+    target = erase_targets.ErasureTarget("turns", (turn.id,))
+    erase_targets.execute_erasure(turn.space, target, "test", timezone.now())
     with tenant_scope(tenant.id):
         turn.refresh_from_db()
         assert (turn.metadata, turn.terms) == ({}, {})

@@ -12,69 +12,69 @@ from django.conf import settings
 
 from memoryhub.dialogues.formats import read_dialogues
 from memoryhub.errors import Conflict
-from memoryhub.pipeline.runner import drain
-from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
-from notes import registry
+from notes.history import row_kinds
+from notes.history.change_set import serialize_row
+from notes.history.undo import undo_event
+from notes.history.unit_of_work import RowKey, load_event_standing
 from notes.models import Derivation, EvolutionEvent, IndexEntry, Revision
-from notes.recording import values_of
-from notes.undoing import undo
-from notes.workbench import Key, standing_in
-from personas import blocks, profiles, traits
-from personas.blocks import Writer
+from personas import blocks, profile, traits
+from personas.blocks import BlockWriter
 
 DEMO = Path(settings.BASE_DIR) / "memoryhub/demo/dialogues/ana.jsonl"
-Rows = dict[Key, dict[str, Any]]
+Rows = dict[RowKey, dict[str, Any]]
 EVERY_KIND = {
     "fact", "entity", "relation", "note", "link", "page", "chain", "segment", "segmentpage",
     "episode", "trait", "profileattribute", "coreblock",
 }  # fmt: skip
 
 
-def lived() -> tuple[Space, datetime]:
+def live_through_demo() -> tuple[Space, datetime]:
     """Two sessions of the demo through every step, and what persons and agents write beside."""
     tenant = create_tenant("One", "one")
     (conversation,) = read_dialogues(DEMO, "jsonl")
     for session in conversation.sessions[:2]:
         now = max(m.timestamp for m in session.messages if m.timestamp) + timedelta(days=1)
         request = IngestRequest(conversation.subject, session.messages, session.name)
-        space = ingest(tenant.id, request, now).space
-        drain(tenant.id, space.id, now)
+        space = ingest_messages(tenant.id, request, now).space
+        drain_space(tenant.id, space.id, now)
     with tenant_scope(tenant.id):
-        writer = Writer("helper", "agent", now, space)
-        block = blocks.create(writer, "plans", "Sail.", tenant_id=tenant.id, space=space)
-        blocks.append(writer, block.id, "Rope.")
-        traits.correct(space, "music", "low", "ida", now)
-        traits.correct(space, "music", "high", "ida", now)
-        profiles.write(space, "hobby", "sailing", "ida", now)
+        writer = BlockWriter("helper", "agent", now, space)
+        block = blocks.create_block(writer, "plans", "Sail.", tenant_id=tenant.id, space=space)
+        blocks.append_to_block(writer, block.id, "Rope.")
+        traits.correct_trait(space, "music", "low", "ida", now)
+        traits.correct_trait(space, "music", "high", "ida", now)
+        profile.write_attribute(space, "hobby", "sailing", "ida", now)
     return space, now
 
 
-def rows_of(space: Space) -> Rows:
+def list_rows(space: Space) -> Rows:
     """Every row with all its columns but the version, which only rises."""
     return {
-        (kind.name, row.pk): values_of(row) | {"version": None}
-        for kind in registry.kinds()
+        (kind.name, row.pk): serialize_row(row) | {"version": None}
+        for kind in row_kinds.list_row_kinds()
         for row in kind.model._default_manager.filter(space=space)
     }
 
 
-def index_of(space: Space) -> set[tuple[str, UUID, int, str]]:
+def list_index_entries(space: Space) -> set[tuple[str, UUID, int, str]]:
     """Entries of memories; a vector each, or the test's embedder was not asked."""
     entries = IndexEntry.objects.filter(space=space).exclude(kind="turn")
     assert not entries.filter(embedding=None).exists()
     return set(entries.values_list("kind", "owner_id", "chunk", "text_hash"))
 
 
-def support_of(space: Space) -> set[tuple[UUID, UUID, UUID]]:
+def list_support(space: Space) -> set[tuple[UUID, UUID, UUID]]:
     """(row, turn, the event that brought it) of all that counts as support."""
     links = Derivation.objects.filter(space=space, role=Derivation.Role.SUPPORT)
     return set(links.values_list("child_id", "turn_id", "event_id"))
 
 
-def support_before(event: EvolutionEvent, support: set[tuple[UUID, UUID, UUID]]) -> Any:
+def list_support_before(event: EvolutionEvent, support: set[tuple[UUID, UUID, UUID]]) -> Any:
     """Without what the event had brought to rows that were there before it."""
     made = set(
         Revision.objects.filter(event=event, version_before=None).values_list("row_id", flat=True)
@@ -82,7 +82,7 @@ def support_before(event: EvolutionEvent, support: set[tuple[UUID, UUID, UUID]])
     return {s for s in support if s[2] != event.id or s[0] in made}
 
 
-def before(event: EvolutionEvent, rows: Rows, now: datetime) -> Rows:
+def compute_rows_before(event: EvolutionEvent, rows: Rows, now: datetime) -> Rows:
     """What undoing it must come to, told from its revisions: what it changed is as it was, what
     it made is retired, what it only recorded is gone. Every other row stays."""
     wanted = dict(rows)
@@ -91,8 +91,8 @@ def before(event: EvolutionEvent, rows: Rows, now: datetime) -> Rows:
         key = (revision.row_type, revision.row_id)
         if revision.before is not None:
             wanted[key] = revision.before | {"version": None}
-        elif registry.kind_of(revision.row_type).is_derived:
-            wanted[key] = wanted[key] | {"retired_at": _plain(now)}
+        elif row_kinds.get_row_kind(revision.row_type).is_derived:
+            wanted[key] = wanted[key] | {"retired_at": _format_time(now)}
             if revision.row_type == "link":
                 wanted[key]["active"] = False
         else:
@@ -104,45 +104,45 @@ def before(event: EvolutionEvent, rows: Rows, now: datetime) -> Rows:
     return wanted
 
 
-def _plain(now: datetime) -> Any:
-    return values_of(EvolutionEvent(created_at=now))["created_at"]
+def _format_time(now: datetime) -> Any:
+    return serialize_row(EvolutionEvent(created_at=now))["created_at"]
 
 
 @pytest.mark.django_db
 def test_X8_every_event_is_undone_and_redone_bit_for_bit() -> None:
     """From the newest to the oldest, so that nothing stands in the way of any."""
-    space, now = lived()
+    space, now = live_through_demo()
     with tenant_scope(space.tenant_id):
         events = list(EvolutionEvent.objects.filter(space=space).exclude(kind="undo"))
         kinds = set(Revision.objects.filter(space=space).values_list("row_type", flat=True))
     assert kinds >= EVERY_KIND
     withdrawn = 0
     while events:
-        event = events.pop(_last(events))
+        event = events.pop(_find_last_free_event(events))
         now += timedelta(minutes=1)
         with tenant_scope(space.tenant_id):
-            held, found, support = rows_of(space), index_of(space), support_of(space)
-            supported = support_before(event, support)
+            held, found, support = list_rows(space), list_index_entries(space), list_support(space)
+            supported = list_support_before(event, support)
             withdrawn += len(support - supported)
-            wanted = before(event, {key: dict(row) for key, row in held.items()}, now)
-        undone = undo(event, "eva", now)
+            wanted = compute_rows_before(event, {key: dict(row) for key, row in held.items()}, now)
+        undone = undo_event(event, "eva", now)
         with tenant_scope(space.tenant_id):
-            assert _apart(rows_of(space), wanted) == {}, event
-            assert support_of(space) == supported
+            assert _find_differences(list_rows(space), wanted) == {}, event
+            assert list_support(space) == supported
         with pytest.raises(Conflict) as refused:
-            undo(event, "eva", now)
+            undo_event(event, "eva", now)
         assert refused.value.code == "already_undone"
-        redone = undo(undone, "eva", now + timedelta(seconds=1))
+        redone = undo_event(undone, "eva", now + timedelta(seconds=1))
         with tenant_scope(space.tenant_id):
-            assert _apart(rows_of(space), held) == {}, event
-            assert index_of(space) == found, event
-            assert support_of(space) == support
-            assert standing_in(space).stands(event.id)
-        undo(redone, "eva", now + timedelta(seconds=2))
+            assert _find_differences(list_rows(space), held) == {}, event
+            assert list_index_entries(space) == found, event
+            assert list_support(space) == support
+            assert load_event_standing(space).is_standing(event.id)
+        undo_event(redone, "eva", now + timedelta(seconds=2))
     assert withdrawn
 
 
-def _last(events: list[EvolutionEvent]) -> int:
+def _find_last_free_event(events: list[EvolutionEvent]) -> int:
     """The place of one with no later event on its rows: those of one moment have no order."""
     left = {event.id for event in events}
     newest: dict[UUID, int] = {}
@@ -158,7 +158,7 @@ def _last(events: list[EvolutionEvent]) -> int:
     return max(free, key=lambda n: (events[n].created_at, events[n].id))
 
 
-def _apart(now: Rows, wanted: Rows) -> dict[Key, Any]:
+def _find_differences(now: Rows, wanted: Rows) -> dict[RowKey, Any]:
     """Columns that are not as wanted: (is, should be)."""
     return {
         key: {

@@ -5,83 +5,86 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from memoryhub.pipeline import erasing
+from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
-from notes import correcting, undoing
+from notes.corrections import manual
+from notes.history import undo
 from notes.models import EvolutionEvent, Fact, Note, Revision
-from personas import profiles, traits
-from tests.support.hub import Hub
+from personas import profile, traits
+from tests.support.hub import ScriptedHub
 
 
-def claim(text: str, quote: str) -> dict[str, Any]:
+def make_claim_reply(text: str, quote: str) -> dict[str, Any]:
     fact = {"text": text, "source": "t1", "quote": quote, "owner": "Ana", "predicate": "does"}
     return {"facts": [fact], "speech_acts": [{"handle": "t1", "act": "assertion"}]}
 
 
-def rows(hub: Hub) -> dict[str, list[dict[str, Any]]]:
+def list_rows(hub: ScriptedHub) -> dict[str, list[dict[str, Any]]]:
     """Everything that is remembered, column by column."""
     models: list[Any] = [Fact, Note, EvolutionEvent, Revision]
     with tenant_scope(hub.tenant.id):
         return {m.__name__: list(m.objects.order_by("id").values()) for m in models}
 
 
-def versions(hub: Hub) -> list[str]:
+def list_versions(hub: ScriptedHub) -> list[str]:
     with tenant_scope(hub.tenant.id):
         events = EvolutionEvent.objects.order_by("created_at", "id")
         return list(dict.fromkeys(events.values_list("policy_version", flat=True)))
 
 
-def test_BL5_a_switch_of_presets_changes_only_what_comes_after(hub: Hub) -> None:
-    hub.policy("mem0", episodes__rolling=False)
-    hub.model.script("construct", claim("Ana keeps bees.", "I keep bees"))
-    hub.model.allow(extract_facts=claim("Ana keeps bees.", "I keep bees"))
+def test_BL5_a_switch_of_presets_changes_only_what_comes_after(hub: ScriptedHub) -> None:
+    hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.script("construct", make_claim_reply("Ana keeps bees.", "I keep bees"))
+    hub.model.allow(extract_facts=make_claim_reply("Ana keeps bees.", "I keep bees"))
     hub.say("I keep bees behind the old mill.")
-    hub.drain()
-    before = rows(hub)
+    hub.run_due_jobs()
+    before = list_rows(hub)
     assert [fact["text"] for fact in before["Fact"]] == ["Ana keeps bees."]
-    assert versions(hub) == ["t1.s0"]
+    assert list_versions(hub) == ["t1.s0"]
 
-    hub.policy("amem", notes__links=False, notes__evolution=False)
-    assert rows(hub) == before  # nothing happens to what is there
-    asked = len(hub.model.asked)
+    hub.set_policy("amem", notes__links=False, notes__evolution=False)
+    assert list_rows(hub) == before  # nothing happens to what is there
+    asked = len(hub.model.requests)
     note = {"keywords": ["boat"], "tags": ["hobby"], "context": "Ana on the river."}
     hub.model.allow(
         construct={"facts": [], "exchanges": [{"exchange": "e1"} | note]},
         note_build=lambda data: {"notes": [{"handle": n["handle"]} | note for n in data["notes"]]},
     )
     hub.say("I bought a little boat for the river.")
-    hub.drain()
-    after = rows(hub)
-    assert len(hub.model.asked) > asked
+    hub.run_due_jobs()
+    after = list_rows(hub)
+    assert len(hub.model.requests) > asked
     assert after["Fact"] == before["Fact"]
     assert [n["keywords"] for n in after["Note"]] == [["boat"]]
-    assert versions(hub) == ["t1.s0", "t2.s0"]
+    assert list_versions(hub) == ["t1.s0", "t2.s0"]
 
     set_policy(hub.tenant.id, actor="test", preset="rag", space=hub.space, now=hub.now)
-    asked = len(hub.model.asked)
+    asked = len(hub.model.requests)
     hub.say("I sold the boat again last week, what a pity.")
-    hub.drain()
-    assert len(hub.model.asked) == asked  # a preset that derives nothing asks nothing
-    assert rows(hub)["Fact"] == before["Fact"]
-    assert rows(hub)["Note"] == after["Note"]
+    hub.run_due_jobs()
+    assert len(hub.model.requests) == asked  # a preset that derives nothing asks nothing
+    assert list_rows(hub)["Fact"] == before["Fact"]
+    assert list_rows(hub)["Note"] == after["Note"]
 
 
-def test_every_event_says_under_which_policy_whoever_made_it(hub: Hub) -> None:
+def test_every_event_says_under_which_policy_whoever_made_it(hub: ScriptedHub) -> None:
     """A person's hand, an undo and an erasure as much as the pipeline."""
-    hub.policy("mem0", episodes__rolling=False)
-    hub.model.script("construct", claim("Ana keeps bees.", "I keep bees"))
+    hub.set_policy("mem0", episodes__rolling=False)
+    hub.model.script("construct", make_claim_reply("Ana keeps bees.", "I keep bees"))
     hub.say("I keep bees behind the old mill.")
-    hub.drain()
+    hub.run_due_jobs()
     set_policy(hub.tenant.id, actor="test", preset="mem0", space=hub.space, now=hub.now)
     with tenant_scope(hub.tenant.id):
         bees = Fact.objects.get()
-        correcting.edit_text(hub.space, bees.id, "Ana keeps many bees.", "eva", hub.now)
+        manual.correct_text(hub.space, bees.id, "Ana keeps many bees.", "eva", hub.now)
         edited = EvolutionEvent.objects.get(kind="manual")
-        profiles.write(hub.space, "hobby", "bees", "eva", hub.now)
-        traits.correct(hub.space, "outdoors", "high", "eva", hub.now)
-    undoing.undo(edited, "eva", hub.now + timedelta(minutes=1))
-    erasing.execute(hub.space, erasing.Target("facts", (bees.id,)), "eva", hub.now)
+        profile.write_attribute(hub.space, "hobby", "bees", "eva", hub.now)
+        traits.correct_trait(hub.space, "outdoors", "high", "eva", hub.now)
+    undo.undo_event(edited, "eva", hub.now + timedelta(minutes=1))
+    erase_targets.execute_erasure(
+        hub.space, erase_targets.ErasureTarget("facts", (bees.id,)), "eva", hub.now
+    )
     with tenant_scope(hub.tenant.id):
         found = set(EvolutionEvent.objects.values_list("kind", "policy_version"))
     assert found == {

@@ -7,28 +7,28 @@ from uuid import uuid4
 
 import pytest
 
-from memoryhub import models_in_use
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
+from memoryhub.inference import selection
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
-from notes.indexing import (
+from notes.index.indexer import (
+    build_fact_entries,
+    build_note_entries,
+    build_turn_entries,
     embed_entries,
-    fact_entries,
-    note_entries,
-    turn_entries,
     write_entries,
 )
 from notes.models import Derivation, EvolutionEvent, Fact, Note
-from tests.recall.scene import Scene
-from tests.support.hub import Hub
+from tests.recall.scene import RecallScene
+from tests.support.hub import ScriptedHub
 
 AT = datetime(2026, 5, 8, 9, tzinfo=UTC)
 
 
-class World:
+class RecallWorld:
     """A tenant's space to fill and to search. Everything is indexed with the real embedder."""
 
     def __init__(self, tenant: Tenant, subject: str = "ana") -> None:
@@ -36,7 +36,7 @@ class World:
         with tenant_scope(tenant.id):
             self.space: Space = ensure_space(tenant.id, subject)
 
-    def hear(self, *lines: str, at: datetime = AT, session: str = "") -> list[Turn]:
+    def add_lines(self, *lines: str, at: datetime = AT, session: str = "") -> list[Turn]:
         """Store and index lines written "Speaker: text", of one session."""
         said = [line.split(": ", 1) for line in lines]
         messages = [
@@ -48,10 +48,10 @@ class World:
                 self.space, messages, received=at, session_id=session or uuid4().hex
             ).turns
             self.space.refresh_from_db()
-            self._index(turn_entries(turns, self.space.speakers))
+            self._index_entries(build_turn_entries(turns, self.space.speakers))
         return turns
 
-    def know(self, text: str, source: Turn | None = None, **values: Any) -> Fact:
+    def add_fact(self, text: str, source: Turn | None = None, **values: Any) -> Fact:
         """A fact about Ana, true from AT on unless told otherwise."""
         values = {
             "owner": "Ana",
@@ -64,12 +64,12 @@ class World:
             fact: Fact = Fact.objects.create(
                 tenant=self.tenant, space=self.space, text=text, text_key=uuid4().hex, **values
             )
-            self._index(fact_entries([fact]))
+            self._index_entries(build_fact_entries([fact]))
             if source:
-                self._derive("fact", fact, source)
+                self._add_derivation("fact", fact, source)
         return fact
 
-    def note(self, content: str, source: Turn | None = None, **values: Any) -> Note:
+    def add_note(self, content: str, source: Turn | None = None, **values: Any) -> Note:
         with tenant_scope(self.tenant.id):
             note: Note = Note.objects.create(
                 tenant=self.tenant,
@@ -79,16 +79,16 @@ class World:
                 created_at=AT,
                 **values,
             )
-            self._index(note_entries([note]))
+            self._index_entries(build_note_entries([note]))
             if source:
-                self._derive("note", note, source)
+                self._add_derivation("note", note, source)
         return note
 
-    def _index(self, entries: list[Any]) -> None:
-        model = models_in_use.embedder()
+    def _index_entries(self, entries: list[Any]) -> None:
+        model = selection.get_current_embedder()
         write_entries(self.space, model.name, entries, embed_entries(entries, model))
 
-    def _derive(self, kind: str, row: Any, source: Turn) -> None:
+    def _add_derivation(self, kind: str, row: Any, source: Turn) -> None:
         places = {"tenant": self.tenant, "space": self.space}
         event = EvolutionEvent.objects.create(**places, kind="resolve", actor="test", created_at=AT)
         Derivation.objects.create(
@@ -103,19 +103,19 @@ class World:
 
 
 @pytest.fixture
-def new_world(db: None) -> Callable[[str], World]:
-    return lambda slug: World(create_tenant(slug, slug))
+def new_world(db: None) -> Callable[[str], RecallWorld]:
+    return lambda slug: RecallWorld(create_tenant(slug, slug))
 
 
 @pytest.fixture
-def world(new_world: Callable[[str], World]) -> World:
+def world(new_world: Callable[[str], RecallWorld]) -> RecallWorld:
     return new_world("one")
 
 
 @pytest.fixture
-def chatty(world: World) -> World:
+def chatty(world: RecallWorld) -> RecallWorld:
     """A space with enough small talk for scores to mean something."""
-    world.hear(
+    world.add_lines(
         "Ana: Good morning! I finally repaired the old bicycle.",
         "Ben: Nice, was the chain broken?",
         "Ana: It was, and both brakes squeaked.",
@@ -127,5 +127,5 @@ def chatty(world: World) -> World:
 
 
 @pytest.fixture
-def scene(hub: Hub) -> Scene:
-    return Scene(hub)
+def scene(hub: ScriptedHub) -> RecallScene:
+    return RecallScene(hub)

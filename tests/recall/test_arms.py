@@ -9,37 +9,42 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoryhub.recall.arms import Visibility, candidates
-from memoryhub.recall.results import ItemKind
+from memoryhub.recall.candidates.sql import SearchVisibility, retrieve_candidates
+from memoryhub.recall.render.results import ItemKind
 from memoryhub.tenants.scope import tenant_scope
-from tests.recall.scene import Scene
+from tests.recall.scene import RecallScene
 
 
-def looked_at(scene: Scene, kinds: Sequence[ItemKind], words: str, vector: Any) -> Counter[str]:
+def count_candidates_by_kind(
+    scene: RecallScene, kinds: Sequence[ItemKind], words: str, vector: Any
+) -> Counter[str]:
     with tenant_scope(scene.hub.tenant.id):
-        found = candidates(
+        found = retrieve_candidates(
             scene.space,
             words=words,
             vector=vector,
             model=scene.hub.embedder.name,
             kinds=kinds,
-            visibility=Visibility(scene.hub.now),
+            visibility=SearchVisibility(scene.hub.now),
             per_arm=4,
-        ).seen
+        ).visible
     return Counter(each.kind for each in found)
 
 
 @pytest.mark.parametrize("arm", ["words", "vectors"])
 def test_beside_turns_half_as_many_are_looked_at_of_what_is_read_from_them(
-    scene: Scene, arm: str
+    scene: RecallScene, arm: str
 ) -> None:
-    scene.near(kayak=[1, 0])
+    scene.set_vectors(kayak=[1, 0])
     for n in range(6):
         scene.say(f"the kayak {n}")
-        scene.fact(f"a kayak {n}")
-        scene.note(f"some kayak {n}")
+        scene.add_fact(f"a kayak {n}")
+        scene.add_note(f"some kayak {n}")
     words = "kayak" if arm == "words" else "unheard"
     vector = None if arm == "words" else scene.hub.embedder.embed(["kayak"])[0].astype(np.float32)
-    all_kinds = looked_at(scene, ("fact", "turn", "note"), words, vector)
+    all_kinds = count_candidates_by_kind(scene, ("fact", "turn", "note"), words, vector)
     assert all_kinds == {"turn": 4, "fact": 2, "note": 2}
-    assert looked_at(scene, ("fact", "note"), words, vector) == {"fact": 4, "note": 4}
+    assert count_candidates_by_kind(scene, ("fact", "note"), words, vector) == {
+        "fact": 4,
+        "note": 4,
+    }

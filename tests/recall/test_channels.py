@@ -11,40 +11,54 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memoryhub.recall import reinforcing
-from memoryhub.recall.asking import Ask
-from memoryhub.recall.channels import FINDERS, episodes, facts, graph, notes, pages, raw, shelf, stm
-from memoryhub.recall.channels.hits import Hit, places, reciprocal
-from memoryhub.recall.context import context
-from memoryhub.recall.joining import fused
+from memoryhub.recall.candidates.channels import (
+    FINDERS,
+    episodes,
+    facts,
+    graph,
+    notes,
+    pages,
+    raw,
+    shelf,
+    stm,
+)
+from memoryhub.recall.candidates.channels.hits import (
+    ChannelHit,
+    compute_reciprocal_rank,
+    rank_by_score,
+)
+from memoryhub.recall.context import build_context
+from memoryhub.recall.log import reinforcement
+from memoryhub.recall.question.prepare import PreparedQuestion
+from memoryhub.recall.ranking.fusion import fuse_channels
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Segment, SegmentPage
-from tests.recall.scene import Scene
+from tests.recall.scene import RecallScene
 
-Find = Callable[[Ask], list[Hit]]
+Find = Callable[[PreparedQuestion], list[ChannelHit]]
 
 
-def run(find: Find, ask: Ask) -> list[Hit]:
+def run_channel(find: Find, ask: PreparedQuestion) -> list[ChannelHit]:
     with tenant_scope(ask.space.tenant_id):
         return find(ask)
 
 
-def ids(hits: list[Hit]) -> list[UUID]:
+def list_ids(hits: list[ChannelHit]) -> list[UUID]:
     return [hit.id for hit in hits]
 
 
-def test_AM7_linked_notes_have_a_budget_of_their_own(scene: Scene) -> None:
-    scene.near(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
-    scene.hub.policy("amem", recall__k_min=2, recall__k_max=2)
-    a, b = scene.note("I bought a kayak"), scene.note("A paddle came too")
-    c, d = scene.note("The tent is green"), scene.note("The stove is old")
-    scene.link(a, c)
-    found = run(notes.find, scene.ask("kayak"))
-    assert ids(found) == [a.id, b.id, c.id]
+def test_AM7_linked_notes_have_a_budget_of_their_own(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
+    scene.hub.set_policy("amem", recall__k_min=2, recall__k_max=2)
+    a, b = scene.add_note("I bought a kayak"), scene.add_note("A paddle came too")
+    c, d = scene.add_note("The tent is green"), scene.add_note("The stove is old")
+    scene.add_link(a, c)
+    found = run_channel(notes.find_hits, scene.prepare_ask("kayak"))
+    assert list_ids(found) == [a.id, b.id, c.id]
     assert [hit.linked for hit in found] == [False, False, True]
     assert found[2].score < found[1].score
-    assert d.id not in ids(found)
-    with_linked = context(scene.space, "kayak", now=scene.hub.now)
+    assert d.id not in list_ids(found)
+    with_linked = build_context(scene.space, "kayak", now=scene.hub.now)
     assert [(i.id, i.linked) for i in with_linked.items("notes")] == [
         (a.id, False),
         (b.id, False),
@@ -52,13 +66,13 @@ def test_AM7_linked_notes_have_a_budget_of_their_own(scene: Scene) -> None:
     ]
 
 
-def test_AM7_linked_notes_are_scored_anew_and_damped(scene: Scene) -> None:
-    scene.near(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
-    scene.hub.policy("amem", recall__k_min=1, recall__k_max=1, recall__link_budget=1)
-    a, c, d = scene.note("a kayak"), scene.note("a tent"), scene.note("a stove")
-    scene.link(a, d)
-    scene.link(a, c)
-    direct, linked = run(notes.find, scene.ask("kayak"))
+def test_AM7_linked_notes_are_scored_anew_and_damped(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0], paddle=[0.9, 0.44], tent=[0.5, 0.87], stove=[0.4, 0.92])
+    scene.hub.set_policy("amem", recall__k_min=1, recall__k_max=1, recall__link_budget=1)
+    a, c, d = scene.add_note("a kayak"), scene.add_note("a tent"), scene.add_note("a stove")
+    scene.add_link(a, d)
+    scene.add_link(a, c)
+    direct, linked = run_channel(notes.find_hits, scene.prepare_ask("kayak"))
     assert (direct.id, linked.id) == (a.id, c.id)
     # Second of three by meaning, in no list by words; of which nine tenths.
     assert linked.score == pytest.approx(0.9 * (1 / 62) / (2 / 61), abs=1e-6)
@@ -67,87 +81,95 @@ def test_AM7_linked_notes_are_scored_anew_and_damped(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "how", [{"active": False}, {"retired_at": "now"}], ids=["inactive", "retired"]
 )
-def test_a_link_that_is_no_more_leads_nowhere(scene: Scene, how: dict[str, Any]) -> None:
-    scene.near(kayak=[1, 0], tent=[0, 1])
-    a, c = scene.note("a kayak"), scene.note("a tent")
-    scene.link(a, c, **{k: scene.hub.now if v == "now" else v for k, v in how.items()})
-    assert ids(run(notes.find, scene.ask("kayak"))) == [a.id]
+def test_a_link_that_is_no_more_leads_nowhere(scene: RecallScene, how: dict[str, Any]) -> None:
+    scene.set_vectors(kayak=[1, 0], tent=[0, 1])
+    a, c = scene.add_note("a kayak"), scene.add_note("a tent")
+    scene.add_link(a, c, **{k: scene.hub.now if v == "now" else v for k, v in how.items()})
+    assert list_ids(run_channel(notes.find_hits, scene.prepare_ask("kayak"))) == [a.id]
 
 
-def alice(scene: Scene) -> dict[str, Any]:
+def make_alice_graph(scene: RecallScene) -> dict[str, Any]:
     """Alice owns a bakery, Bob works there, and Bob's sister lives far away."""
     names = ("Alice", "Bakery", "Bob", "Clara", "Oslo")
-    who = {name: scene.entity(name) for name in names}
+    who = {name: scene.add_entity(name) for name in names}
     told = {
         "owns": ("Alice", "Bakery"),
         "works_at": ("Bob", "Bakery"),
         "sister_of": ("Clara", "Bob"),
         "lives_in": ("Clara", "Oslo"),
     }
-    facts = {label: scene.fact(f"{a} {label} {b}", owner=a) for label, (a, b) in told.items()}
+    facts = {label: scene.add_fact(f"{a} {label} {b}", owner=a) for label, (a, b) in told.items()}
     for label, (a, b) in told.items():
-        scene.relation(facts[label], who[a], label, who[b])
+        scene.add_relation(facts[label], who[a], label, who[b])
     return facts
 
 
-def test_GR7_two_hops_from_the_entity_named_scores_decrease_by_hop(scene: Scene) -> None:
-    scene.near(owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], told=[1, 0])
-    told = alice(scene)
-    scene.near(told=[0.5, 0.866])
-    found = run(graph.find, scene.ask("What is told of Bakery and what belongs to it?"))
+def test_GR7_two_hops_from_the_entity_named_scores_decrease_by_hop(scene: RecallScene) -> None:
+    scene.set_vectors(owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], told=[1, 0])
+    told = make_alice_graph(scene)
+    scene.set_vectors(told=[0.5, 0.866])
+    found = run_channel(
+        graph.find_hits, scene.prepare_ask("What is told of Bakery and what belongs to it?")
+    )
     score = {hit.id: hit.score for hit in found}
     # In and out at one hop; the sister of who works there at two; her town would be the third.
     assert score[told["owns"].id] == score[told["works_at"].id] == pytest.approx(0.45, abs=1e-3)
     assert score[told["sister_of"].id] == pytest.approx(0.405, abs=1e-3)
 
 
-def test_GR7_beyond_two_hops_nothing_is_reached(scene: Scene) -> None:
-    scene.near(owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], asked=[0.1, 0.995])
-    told = alice(scene)
-    found = run(graph.find, scene.ask("asked of Bakery"))
-    assert set(ids(found)) == {told[label].id for label in ("owns", "works_at", "sister_of")}
+def test_GR7_beyond_two_hops_nothing_is_reached(scene: RecallScene) -> None:
+    scene.set_vectors(
+        owns=[1, 0], works_at=[1, 0], sister_of=[1, 0], lives_in=[1, 0], asked=[0.1, 0.995]
+    )
+    told = make_alice_graph(scene)
+    found = run_channel(graph.find_hits, scene.prepare_ask("asked of Bakery"))
+    assert set(list_ids(found)) == {told[label].id for label in ("owns", "works_at", "sister_of")}
 
 
-def test_GR7_a_relation_is_there_as_long_as_its_fact_holds(scene: Scene) -> None:
-    scene.near(town=[1, 0])
-    ana, lisbon, porto = (scene.entity(name) for name in ("Ana", "Lisbon", "Porto"))
+def test_GR7_a_relation_is_there_as_long_as_its_fact_holds(scene: RecallScene) -> None:
+    scene.set_vectors(town=[1, 0])
+    ana, lisbon, porto = (scene.add_entity(name) for name in ("Ana", "Lisbon", "Porto"))
     moved = scene.hub.now
     before: dict[str, Any] = {
         "valid_from": moved - timedelta(days=90),
         "valid_to": moved,
         "status": "superseded",
     }
-    old = scene.fact("in the town of Lisbon", **before)
-    new = scene.fact("in the town of Porto")
-    scene.relation(old, ana, "lives_in", lisbon)
-    scene.relation(new, ana, "lives_in", porto)
+    old = scene.add_fact("in the town of Lisbon", **before)
+    new = scene.add_fact("in the town of Porto")
+    scene.add_relation(old, ana, "lives_in", lisbon)
+    scene.add_relation(new, ana, "lives_in", porto)
     question = "Which town is Ana in?"
-    assert ids(run(graph.find, scene.ask(question))) == [new.id]
-    then = scene.ask(question, as_of=moved - timedelta(days=30))
-    assert ids(run(graph.find, then)) == [old.id]
-    assert set(ids(run(graph.find, scene.ask(question, include_past=True)))) == {old.id, new.id}
+    assert list_ids(run_channel(graph.find_hits, scene.prepare_ask(question))) == [new.id]
+    then = scene.prepare_ask(question, as_of=moved - timedelta(days=30))
+    assert list_ids(run_channel(graph.find_hits, then)) == [old.id]
+    assert set(
+        list_ids(run_channel(graph.find_hits, scene.prepare_ask(question, include_past=True)))
+    ) == {old.id, new.id}
 
 
-def test_GR8_relations_alike_are_found_without_an_entity_above_the_floor(scene: Scene) -> None:
-    scene.near(residence=[1, 0], dwells=[0.8, 0.6], cooks=[0.2, 0.98])
-    ana, porto, soup = (scene.entity(name) for name in ("Ana", "Porto", "Soup"))
-    home, dish = scene.fact("she dwells by the river"), scene.fact("she cooks it daily")
-    scene.relation(home, ana, "lives_in", porto)
-    scene.relation(dish, ana, "cooks", soup)
-    (hit,) = run(graph.find, scene.ask("Which is the residence?"))
+def test_GR8_relations_alike_are_found_without_an_entity_above_the_floor(
+    scene: RecallScene,
+) -> None:
+    scene.set_vectors(residence=[1, 0], dwells=[0.8, 0.6], cooks=[0.2, 0.98])
+    ana, porto, soup = (scene.add_entity(name) for name in ("Ana", "Porto", "Soup"))
+    home, dish = scene.add_fact("she dwells by the river"), scene.add_fact("she cooks it daily")
+    scene.add_relation(home, ana, "lives_in", porto)
+    scene.add_relation(dish, ana, "cooks", soup)
+    (hit,) = run_channel(graph.find_hits, scene.prepare_ask("Which is the residence?"))
     assert hit.id == home.id
     assert hit.score == pytest.approx(0.8, abs=1e-3)
     assert "Ana -lives_in-> Porto" in hit.reason
 
 
-def test_an_entity_is_named_as_a_word_by_alias_or_as_oneself(scene: Scene) -> None:
-    art, ana = scene.entity("Art"), scene.entity("Ana", aliases=["Anita"])
-    merged = scene.entity("Annie", merged_into=ana)
+def test_an_entity_is_named_as_a_word_by_alias_or_as_oneself(scene: RecallScene) -> None:
+    art, ana = scene.add_entity("Art"), scene.add_entity("Ana", aliases=["Anita"])
+    merged = scene.add_entity("Annie", merged_into=ana)
 
     def named(question: str) -> set[UUID]:
-        ask = scene.ask(question)
+        ask = scene.prepare_ask(question)
         with tenant_scope(ask.space.tenant_id):
-            return set(graph.named(ask))
+            return set(graph.find_named_entities(ask))
 
     assert named("the party started") == set()
     assert named("what did art say") == {art.id}
@@ -156,139 +178,148 @@ def test_an_entity_is_named_as_a_word_by_alias_or_as_oneself(scene: Scene) -> No
     assert named("where do I live") == {ana.id}
 
 
-def six_topics(scene: Scene) -> list[Segment]:
+def make_six_topics(scene: RecallScene) -> list[Segment]:
     """Six topics of three pages each, ever further from the question."""
     found = []
     for n in range(6):
-        scene.near(**{f"topic{n}": [1 - 0.1 * n, 1]})
+        scene.set_vectors(**{f"topic{n}": [1 - 0.1 * n, 1]})
         turns = scene.say(*(f"topic{n} page{p}" for p in range(3)))
-        found.append(scene.segment(f"topic{n}", *turns, keywords=[f"word{n}"]))
+        found.append(scene.add_segment(f"topic{n}", *turns, keywords=[f"word{n}"]))
     return found
 
 
-def test_MO13_five_topics_by_F_then_at_most_ten_pages_each_once(scene: Scene) -> None:
-    scene.near(question=[1, 0])
-    segments = six_topics(scene)
+def test_MO13_five_topics_by_F_then_at_most_ten_pages_each_once(scene: RecallScene) -> None:
+    scene.set_vectors(question=[1, 0])
+    segments = make_six_topics(scene)
     # A page under two themes is one page.
     with tenant_scope(scene.hub.tenant.id):
         shared = SegmentPage.objects.filter(segment=segments[0])[0].page
-    scene.join(segments[1], shared)
-    ask = scene.ask("question")
+    scene.add_page_to_segment(segments[1], shared)
+    ask = scene.prepare_ask("question")
     with tenant_scope(ask.space.tenant_id):
-        assert pages.topics(ask) == [s.id for s in segments[:5]]
-    found = run(pages.find, ask)
-    assert len(found) == len(set(ids(found))) == 10
+        assert pages.select_segments(ask) == [s.id for s in segments[:5]]
+    found = run_channel(pages.find_hits, ask)
+    assert len(found) == len(set(list_ids(found))) == 10
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-    made = context(scene.space, "question", now=scene.hub.now, budget_tokens=5000)
+    made = build_context(scene.space, "question", now=scene.hub.now, budget_tokens=5000)
     in_pages = [item.id for item in made.items("pages")]
     assert 0 < len(in_pages) == len(set(in_pages)) <= 10
     # The question's own keywords count: the furthest topic comes first.
-    worded = scene.ask("question word5")
+    worded = scene.prepare_ask("question word5")
     with tenant_scope(ask.space.tenant_id):
-        assert pages.topics(worded)[0] == segments[5].id
+        assert pages.select_segments(worded)[0] == segments[5].id
 
 
-def test_MO13_a_visit_for_topics_with_a_page_in_the_context_only(scene: Scene) -> None:
-    scene.near(question=[1, 0])
-    segments = six_topics(scene)
-    scene.hub.policy("memoryos", recall__pages=3, stm__pages=1)
-    made = context(scene.space, "question", now=scene.hub.now)
+def test_MO13_a_visit_for_topics_with_a_page_in_the_context_only(scene: RecallScene) -> None:
+    scene.set_vectors(question=[1, 0])
+    segments = make_six_topics(scene)
+    scene.hub.set_policy("memoryos", recall__pages=3, stm__pages=1)
+    made = build_context(scene.space, "question", now=scene.hub.now)
     assert len(made.items("pages")) == 3
-    reinforcing.flush()
+    reinforcement.flush_recalls()
     with tenant_scope(scene.hub.tenant.id):
         visits = [Segment.objects.get(id=s.id).visits_total for s in segments]
     assert visits == [1, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("how", [{"tier": "cold"}, {"stale": True}, {"retired_at": "now"}])
-def test_cold_stale_and_retired_topics_are_left_out(scene: Scene, how: dict[str, Any]) -> None:
-    scene.near(kayak=[1, 0])
+def test_cold_stale_and_retired_topics_are_left_out(
+    scene: RecallScene, how: dict[str, Any]
+) -> None:
+    scene.set_vectors(kayak=[1, 0])
     values: dict[str, Any] = {k: scene.hub.now if v == "now" else v for k, v in how.items()}
-    scene.segment("kayak", *scene.say("kayak trip"), **values)
-    assert run(pages.find, scene.ask("kayak")) == []
-    deep = run(pages.find, scene.ask("kayak", deep=True))
+    scene.add_segment("kayak", *scene.say("kayak trip"), **values)
+    assert run_channel(pages.find_hits, scene.prepare_ask("kayak")) == []
+    deep = run_channel(pages.find_hits, scene.prepare_ask("kayak", deep=True))
     assert bool(deep) == (how.get("tier") == "cold")
 
 
-def test_the_shelf_is_always_considered_ten_of_each_owner(scene: Scene) -> None:
-    scene.near(tea=[1, 0], coffee=[0, 1])
+def test_the_shelf_is_always_considered_ten_of_each_owner(scene: RecallScene) -> None:
+    scene.set_vectors(tea=[1, 0], coffee=[0, 1])
     for n in range(12):
-        scene.fact(f"drinks coffee {n}", shelf="user_kb", shelved_at=scene.hub.now)
-    best = scene.fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now)
-    agent = scene.fact("promised coffee", shelf="agent", shelved_at=scene.hub.now)
-    over = scene.fact("tea", shelf="user_kb", shelved_at=scene.hub.now, valid_to=scene.hub.now)
-    found = ids(run(shelf.find, scene.ask("tea")))
+        scene.add_fact(f"drinks coffee {n}", shelf="user_kb", shelved_at=scene.hub.now)
+    best = scene.add_fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now)
+    agent = scene.add_fact("promised coffee", shelf="agent", shelved_at=scene.hub.now)
+    over = scene.add_fact("tea", shelf="user_kb", shelved_at=scene.hub.now, valid_to=scene.hub.now)
+    found = list_ids(run_channel(shelf.find_hits, scene.prepare_ask("tea")))
     assert found[0] == best.id
     assert (len(found), agent.id in found, over.id in found) == (11, True, False)
 
 
-def test_what_fell_off_the_shelf_is_found_as_a_fact(scene: Scene) -> None:
-    scene.near(tea=[1, 0])
-    scene.hub.policy(shelf__cap=1)
-    old = scene.fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now - timedelta(days=9))
-    pinned = scene.fact(
+def test_what_fell_off_the_shelf_is_found_as_a_fact(scene: RecallScene) -> None:
+    scene.set_vectors(tea=[1, 0])
+    scene.hub.set_policy(shelf__cap=1)
+    old = scene.add_fact("likes tea", shelf="user_kb", shelved_at=scene.hub.now - timedelta(days=9))
+    pinned = scene.add_fact(
         "hates tea bags", shelf="user_kb", shelved_at=scene.hub.now - timedelta(days=8), pinned=True
     )
-    new = scene.fact("tea at five", shelf="user_kb", shelved_at=scene.hub.now)
-    ask = scene.ask("tea")
-    assert set(ids(run(shelf.find, ask))) == {new.id, pinned.id}
-    assert old.id in ids(run(facts.find, ask))
+    new = scene.add_fact("tea at five", shelf="user_kb", shelved_at=scene.hub.now)
+    ask = scene.prepare_ask("tea")
+    assert set(list_ids(run_channel(shelf.find_hits, ask))) == {new.id, pinned.id}
+    assert old.id in list_ids(run_channel(facts.find_hits, ask))
 
 
-def test_E11_unread_turns_are_always_in_short_term_memory(scene: Scene) -> None:
+def test_E11_unread_turns_are_always_in_short_term_memory(scene: RecallScene) -> None:
     said = scene.say(*(f"word {n}" for n in range(9)))
     (waiting,) = scene.say("not read so far", read=False, session="s2")
-    found = run(stm.find, scene.ask("something else"))
-    assert ids(found) == [turn.id for turn in said[-6:]] + [waiting.id]
+    found = run_channel(stm.find_hits, scene.prepare_ask("something else"))
+    assert list_ids(found) == [turn.id for turn in said[-6:]] + [waiting.id]
     assert found[-1].reason == "not read yet"
     # However far back, what is not read yet is there.
     scene.say(*(f"later {n}" for n in range(9)))
-    assert waiting.id in ids(run(stm.find, scene.ask("something else")))
-    made = context(scene.space, "something else", now=scene.hub.now)
+    assert waiting.id in list_ids(run_channel(stm.find_hits, scene.prepare_ask("something else")))
+    made = build_context(scene.space, "something else", now=scene.hub.now)
     assert waiting.id in [item.id for item in made.items("stm")]
 
 
-def test_episodes_without_the_stale_and_what_is_handed_over_whole(scene: Scene) -> None:
-    day = scene.episode("day", "a day at the lake")
-    scene.episode("day", "a lake that changed", stale=True, day=None)
-    scene.episode("topic", "lake undone", retired_at=scene.hub.now)
-    scene.episode("rolling", "lake so far")
-    scene.episode("topic", "lake faded", visibility="dormant")
-    scene.hub.policy(forget__mode="sample")
-    assert ids(run(episodes.find, scene.ask("the lake"))) == [day.id]
+def test_episodes_without_the_stale_and_what_is_handed_over_whole(scene: RecallScene) -> None:
+    day = scene.add_episode("day", "a day at the lake")
+    scene.add_episode("day", "a lake that changed", stale=True, day=None)
+    scene.add_episode("topic", "lake undone", retired_at=scene.hub.now)
+    scene.add_episode("rolling", "lake so far")
+    scene.add_episode("topic", "lake faded", visibility="dormant")
+    scene.hub.set_policy(forget__mode="sample")
+    assert list_ids(run_channel(episodes.find_hits, scene.prepare_ask("the lake"))) == [day.id]
 
 
-def test_facts_of_whom_the_question_names_come_first(scene: Scene) -> None:
+def test_facts_of_whom_the_question_names_come_first(scene: RecallScene) -> None:
     scene.say("hello")
     scene.say("hi")
-    other = scene.fact("plays chess on Sundays", owner="Ben", speaker="Ben")
-    mine = scene.fact("plays chess on Mondays")
-    found = run(facts.find, scene.ask("Does Ana play chess?"))
-    assert ids(found)[0] == mine.id
-    assert other.id in ids(found)
+    other = scene.add_fact("plays chess on Sundays", owner="Ben", speaker="Ben")
+    mine = scene.add_fact("plays chess on Mondays")
+    found = run_channel(facts.find_hits, scene.prepare_ask("Does Ana play chess?"))
+    assert list_ids(found)[0] == mine.id
+    assert other.id in list_ids(found)
 
 
-def test_E32_channels_have_a_floor(scene: Scene) -> None:
-    scene.near(kayak=[1, 0], tea=[0.2, 0.98])
-    scene.fact("likes tea")
+def test_E32_channels_have_a_floor(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0], tea=[0.2, 0.98])
+    scene.add_fact("likes tea")
     scene.say("tea again")
-    scene.note("tea")
-    scene.episode("day", "tea")
-    ask = scene.ask("kayak")
-    for find in (facts.find, raw.find, notes.find, episodes.find, pages.find, graph.find):
-        assert run(find, ask) == []
+    scene.add_note("tea")
+    scene.add_episode("day", "tea")
+    ask = scene.prepare_ask("kayak")
+    for find in (
+        facts.find_hits,
+        raw.find_hits,
+        notes.find_hits,
+        episodes.find_hits,
+        pages.find_hits,
+        graph.find_hits,
+    ):
+        assert run_channel(find, ask) == []
 
 
 @pytest.mark.parametrize("channel", sorted(FINDERS))
-def test_a_channel_asks_two_statements_at_most(scene: Scene, channel: Any) -> None:
-    scene.near(kayak=[1, 0])
+def test_a_channel_asks_two_statements_at_most(scene: RecallScene, channel: Any) -> None:
+    scene.set_vectors(kayak=[1, 0])
     turn, _ = scene.say("kayak", "later")
-    scene.segment("kayak", turn)
-    fact = scene.fact("kayak", shelf="user_kb", shelved_at=scene.hub.now)
-    scene.relation(fact, scene.entity("Ana"), "has", scene.entity("kayak"))
-    scene.link(scene.note("kayak"), scene.note("other"))
-    scene.episode("day", "kayak")
-    ask = scene.ask("Has Ana a kayak?")
+    scene.add_segment("kayak", turn)
+    fact = scene.add_fact("kayak", shelf="user_kb", shelved_at=scene.hub.now)
+    scene.add_relation(fact, scene.add_entity("Ana"), "has", scene.add_entity("kayak"))
+    scene.add_link(scene.add_note("kayak"), scene.add_note("other"))
+    scene.add_episode("day", "kayak")
+    ask = scene.prepare_ask("Has Ana a kayak?")
     with (
         tenant_scope(ask.space.tenant_id),
         CaptureQueriesContext(connection) as asked,
@@ -300,12 +331,12 @@ def test_a_channel_asks_two_statements_at_most(scene: Scene, channel: Any) -> No
 
 
 def test_rank_fusion_is_by_place_alone() -> None:
-    assert places({"a": 0.2, "b": 0.9, "c": None}) == {"b": 1, "a": 2}
-    assert reciprocal([1, 1]) == 1.0
-    assert reciprocal([1, None]) == 0.5
-    one, two, three = (Hit("fact", UUID(int=n), 0.1, "r") for n in (1, 2, 3))
-    merged = fused({"x": [one, two], "y": [two, three]}, {})
+    assert rank_by_score({"a": 0.2, "b": 0.9, "c": None}) == {"b": 1, "a": 2}
+    assert compute_reciprocal_rank([1, 1]) == 1.0
+    assert compute_reciprocal_rank([1, None]) == 0.5
+    one, two, three = (ChannelHit("fact", UUID(int=n), 0.1, "r") for n in (1, 2, 3))
+    merged = fuse_channels({"x": [one, two], "y": [two, three]}, {})
     assert [hit.id for hit in merged] == [two.id, one.id, three.id]
-    weighted = fused({"x": [one, two], "y": [three]}, {"y": 2.0})
+    weighted = fuse_channels({"x": [one, two], "y": [three]}, {"y": 2.0})
     assert weighted[0].id == three.id
     assert weighted[0].score == 1.0

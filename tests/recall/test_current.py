@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from memoryhub.recall.services import search
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
+from notes.facts.validity import (
+    build_fact_current_sql,
+    build_future_q,
+    build_past_q,
+    filter_current,
+    is_fact_current,
+    is_fact_over,
+)
 from notes.models import Fact
-from notes.queries import current, current_sql, holds, is_ahead, is_over, is_past
-from tests.recall.conftest import AT, World
+from tests.recall.conftest import AT, RecallWorld
 
 NOW = timezone.now()
 YEAR = timedelta(days=365)
@@ -34,31 +41,33 @@ CASES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("values", "standing"), CASES)
 def test_every_form_of_the_rule_says_the_same(
-    world: World, values: dict[str, Any], standing: str
+    world: RecallWorld, values: dict[str, Any], standing: str
 ) -> None:
-    fact = world.know("Ana lives in Porto", **values)
+    fact = world.add_fact("Ana lives in Porto", **values)
     with tenant_scope(world.tenant.id):
         everything = Fact.objects.all()
         found = {
-            "current": current(everything, NOW).exists(),
-            "ahead": everything.filter(is_ahead(NOW)).exists(),
-            "past": everything.filter(is_past(NOW)).exists(),
+            "current": filter_current(everything, NOW).exists(),
+            "ahead": everything.filter(build_future_q(NOW)).exists(),
+            "past": everything.filter(build_past_q(NOW)).exists(),
         }
-        sql = f"SELECT f.id FROM notes_fact f WHERE {current_sql('f', '%s')}"
+        sql = f"SELECT f.id FROM notes_fact f WHERE {build_fact_current_sql('f', '%s')}"
         by_sql = list(Fact.objects.raw(sql, [NOW, NOW]))
     assert found == {name: name == standing for name in found}
-    assert bool(by_sql) == holds(fact, NOW) == (standing == "current")
-    assert is_over(fact, NOW) == (standing in ("past", "never"))
+    assert bool(by_sql) == is_fact_current(fact, NOW) == (standing == "current")
+    assert is_fact_over(fact, NOW) == (standing in ("past", "never"))
 
 
-def test_a_move_next_year_leaves_the_present_as_it_is(world: World) -> None:
+def test_a_move_next_year_leaves_the_present_as_it_is(world: RecallWorld) -> None:
     moves = NOW + YEAR
-    world.know("Ana lives in Paris", valid_to=moves, status="superseded")
-    world.know("Ana lives in Rome", valid_from=moves)
+    world.add_fact("Ana lives in Paris", valid_to=moves, status="superseded")
+    world.add_fact("Ana lives in Rome", valid_from=moves)
     ask = "Where does Ana live?"
 
     def found(**how: Any) -> set[str]:
-        return {item.text for item in search(world.space, ask, kinds=["fact"], **how).items}
+        return {
+            item.text for item in search_memories(world.space, ask, kinds=["fact"], **how).items
+        }
 
     assert found() == {"Ana lives in Paris"}
     assert found(as_of=moves) == {"Ana lives in Rome"}
@@ -66,7 +75,7 @@ def test_a_move_next_year_leaves_the_present_as_it_is(world: World) -> None:
     assert found(include_past=True) == {"Ana lives in Paris", "Ana lives in Rome"}
 
 
-def test_a_plan_is_known_before_its_day_comes(world: World) -> None:
-    world.know("Ana will run a marathon", polarity="planned", event_from=NOW + YEAR)
-    (item,) = search(world.space, "marathon", kinds=["fact"]).items
+def test_a_plan_is_known_before_its_day_comes(world: RecallWorld) -> None:
+    world.add_fact("Ana will run a marathon", polarity="planned", event_from=NOW + YEAR)
+    (item,) = search_memories(world.space, "marathon", kinds=["fact"]).items
     assert item.text == "Ana will run a marathon"

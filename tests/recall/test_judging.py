@@ -8,29 +8,31 @@ from typing import Any
 
 import pytest
 
-from memoryhub.engines.local import questions
+from memoryhub.deferred_writes import DeferredWriter
+from memoryhub.engines.local.answers import questions
 from memoryhub.engines.types import RoutedQuestion
 from memoryhub.errors import EngineError, InvalidInput
-from memoryhub.later import Later
 from memoryhub.policies.schema import Channel
-from memoryhub.policies.services import policy_of
-from memoryhub.recall import intents, reinforcing
-from memoryhub.recall.arms import candidates
-from memoryhub.recall.context import context
-from memoryhub.recall.judging import satisfied
-from memoryhub.recall.services import search
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.candidates.sql import retrieve_candidates
+from memoryhub.recall.context import build_context
+from memoryhub.recall.judge.judge import is_satisfied
+from memoryhub.recall.log import reinforcement
+from memoryhub.recall.question import intents
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes import echoes, retention
-from notes.forgetting import draw, fades_at
+from notes.history.change_set import serialize_row
 from notes.models import Fact, Note
-from notes.recording import values_of
-from tests.recall.scene import Scene
-from tests.support.snapshot import COUNTERS, picture
+from notes.quality import echoes
+from notes.retention import decay
+from notes.retention.curve import compute_fade_time, draw_chance
+from tests.recall.scene import RecallScene
+from tests.support.snapshot import RECALL_COUNTERS, take_snapshot
 
 RELEVANT: dict[str, Any] = {"relevant": ["m1"], "conflicts": [], "enough": True}
 
 
-def everything(data: dict[str, Any]) -> dict[str, Any]:
+def judge_all_relevant(data: dict[str, Any]) -> dict[str, Any]:
     """A judge who finds it all relevant, and not enough."""
     return {"relevant": [e["handle"] for e in data["entries"]], "conflicts": [], "enough": False}
 
@@ -48,7 +50,7 @@ def everything(data: dict[str, Any]) -> dict[str, Any]:
 def test_AA1_the_intent_vector_chooses_the_store(vector: tuple[int, ...], store: Channel) -> None:
     fine, abstract, event, atomic = map(bool, vector)
     asked = RoutedQuestion("q", fine=fine, abstract=abstract, event=event, atomic=atomic)
-    assert intents.store(asked) == store
+    assert intents.choose_store(asked) == store
 
 
 @pytest.mark.parametrize(
@@ -56,43 +58,43 @@ def test_AA1_the_intent_vector_chooses_the_store(vector: tuple[int, ...], store:
     [({"fine": True}, "turn"), ({"abstract": True}, "episode"), ({}, "fact")],
 )
 def test_AA1_a_routed_search_reads_that_store_alone(
-    scene: Scene, intent: dict[str, bool], kind: str
+    scene: RecallScene, intent: dict[str, bool], kind: str
 ) -> None:
-    scene.hub.policy("ama", judge__mode="off")
-    scene.near(kayak=[1, 0])
+    scene.hub.set_policy("ama", judge__mode="off")
+    scene.set_vectors(kayak=[1, 0])
     scene.say("my kayak leaks")
-    scene.fact("Ana has a kayak")
-    scene.episode("topic", "all about the kayak")
+    scene.add_fact("Ana has a kayak")
+    scene.add_episode("topic", "all about the kayak")
     scene.hub.model.script("route", {"query": "kayak", "want": 1} | intent)
-    found = search(scene.space, "what of it?", now=scene.hub.now)
+    found = search_memories(scene.space, "what of it?", now=scene.hub.now)
     assert {item.kind for item in found.items} == {kind}
 
 
 @pytest.mark.parametrize(("want", "k"), [(1, 5), (12, 12), (999, 30), (0, 5)])
 def test_AA2_K_is_what_is_wanted_within_bounds(want: int, k: int) -> None:
-    assert intents.wanted(want, 5, 30) == k
+    assert intents.compute_memory_count(want, 5, 30) == k
 
 
-def test_AA2_the_router_s_want_is_kept_to(scene: Scene) -> None:
-    scene.hub.policy("ama", judge__mode="off", recall__k_min=2, recall__k_max=4)
-    scene.near(kayak=[1, 0])
+def test_AA2_the_router_s_want_is_kept_to(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama", judge__mode="off", recall__k_min=2, recall__k_max=4)
+    scene.set_vectors(kayak=[1, 0])
     for n in range(6):
-        scene.fact(f"kayak {n}")
+        scene.add_fact(f"kayak {n}")
     for want, k in ((1, 2), (3, 3), (999, 4)):
         scene.hub.model.script("route", {"query": "kayak", "want": want})
-        assert len(search(scene.space, "?", limit=None, now=scene.hub.now).items) == k
+        assert len(search_memories(scene.space, "?", limit=None, now=scene.hub.now).items) == k
 
 
-def test_AA3_not_enough_twice_is_two_rounds_and_insufficient(scene: Scene) -> None:
-    scene.hub.policy("ama")
-    scene.near(kayak=[1, 0], weather=[0, 1])
+def test_AA3_not_enough_twice_is_two_rounds_and_insufficient(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama")
+    scene.set_vectors(kayak=[1, 0], weather=[0, 1])
     said, other = scene.say("my kayak leaks", "the weather turned")
-    related = scene.fact("Ana has a kayak", said)
-    scene.related(related, other)
+    related = scene.add_fact("Ana has a kayak", said)
+    scene.add_context_turn(related, other)
     scene.hub.model.script("route", {"query": "kayak"})
-    scene.hub.model.script("judge", everything, everything)
-    found = search(scene.space, "kayak?", now=scene.hub.now)
-    first, second = scene.hub.model.calls("judge")
+    scene.hub.model.script("judge", judge_all_relevant, judge_all_relevant)
+    found = search_memories(scene.space, "kayak?", now=scene.hub.now)
+    first, second = scene.hub.model.list_calls("judge")
     assert [e["text"] for e in first["entries"]] == ["Ana has a kayak"]
     # Expansion by related turns: the one it was read with, and the one it was read from.
     assert {e["text"] for e in second["entries"]} == {
@@ -104,83 +106,85 @@ def test_AA3_not_enough_twice_is_two_rounds_and_insufficient(scene: Scene) -> No
     assert related.id in [item.id for item in found.items]
 
 
-def test_AA3_without_anything_related_the_next_store_is_tried(scene: Scene) -> None:
-    scene.hub.policy("ama")
-    scene.near(kayak=[1, 0])
-    scene.fact("Ana has a kayak")
-    told = scene.episode("topic", "a week in the kayak")
+def test_AA3_without_anything_related_the_next_store_is_tried(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama")
+    scene.set_vectors(kayak=[1, 0])
+    scene.add_fact("Ana has a kayak")
+    told = scene.add_episode("topic", "a week in the kayak")
     scene.hub.model.script("route", {"query": "kayak"})
-    scene.hub.model.script("judge", everything, RELEVANT | {"relevant": ["m1", "m2"]})
-    found = search(scene.space, "kayak?", now=scene.hub.now)
+    scene.hub.model.script("judge", judge_all_relevant, RELEVANT | {"relevant": ["m1", "m2"]})
+    found = search_memories(scene.space, "kayak?", now=scene.hub.now)
     assert not found.insufficient
     assert [item.kind for item in found.items] == ["fact", "episode"]
     assert found.items[1].id == told.id
 
 
-def test_AA3_what_was_relevant_in_the_first_round_is_kept(scene: Scene) -> None:
-    scene.hub.policy("ama")
-    scene.near(kayak=[1, 0], boat=[0.9, 0.44])
-    kept, dropped = scene.fact("Ana has a kayak"), scene.fact("Ana saw a boat")
+def test_AA3_what_was_relevant_in_the_first_round_is_kept(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama")
+    scene.set_vectors(kayak=[1, 0], boat=[0.9, 0.44])
+    kept, dropped = scene.add_fact("Ana has a kayak"), scene.add_fact("Ana saw a boat")
     scene.hub.model.script("route", {"query": "kayak"})
-    scene.episode("topic", "a week in the kayak")
-    scene.hub.model.script("judge", RELEVANT | {"enough": False}, everything)
-    ids = [item.id for item in search(scene.space, "kayak?", now=scene.hub.now).items]
+    scene.add_episode("topic", "a week in the kayak")
+    scene.hub.model.script("judge", RELEVANT | {"enough": False}, judge_all_relevant)
+    ids = [item.id for item in search_memories(scene.space, "kayak?", now=scene.hub.now).items]
     assert kept.id in ids
     assert dropped.id not in ids
     assert len(ids) == 2
 
 
-def test_AA4_one_round_is_no_retry(scene: Scene) -> None:
-    scene.hub.policy("ama", recall__rounds=1)
-    scene.near(kayak=[1, 0])
+def test_AA4_one_round_is_no_retry(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama", recall__rounds=1)
+    scene.set_vectors(kayak=[1, 0])
     (turn,) = scene.say("my kayak leaks")
-    scene.fact("Ana has a kayak", turn)
+    scene.add_fact("Ana has a kayak", turn)
     scene.hub.model.script("route", {"query": "kayak"})
-    scene.hub.model.script("judge", everything)
-    assert search(scene.space, "kayak?", now=scene.hub.now).insufficient
-    assert len(scene.hub.model.calls("judge")) == 1
+    scene.hub.model.script("judge", judge_all_relevant)
+    assert search_memories(scene.space, "kayak?", now=scene.hub.now).insufficient
+    assert len(scene.hub.model.list_calls("judge")) == 1
 
 
 def test_too_few_of_use_are_not_enough_either() -> None:
-    assert satisfied(3, 10, enough=True, density=0.3)
-    assert not satisfied(2, 10, enough=True, density=0.3)
-    assert not satisfied(10, 10, enough=False, density=0.3)
-    assert not satisfied(0, 0, enough=True, density=0.0)
+    assert is_satisfied(3, 10, enough=True, density=0.3)
+    assert not is_satisfied(2, 10, enough=True, density=0.3)
+    assert not is_satisfied(10, 10, enough=False, density=0.3)
+    assert not is_satisfied(0, 0, enough=True, density=0.0)
 
 
-def picture_without(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def remove_counters(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """A picture taken before, without what recalling counts."""
     return {
-        name: [{k: v for k, v in row.items() if k not in COUNTERS} for row in found]
+        name: [{k: v for k, v in row.items() if k not in RECALL_COUNTERS} for row in found]
         for name, found in rows.items()
     }
 
 
-def test_AA6_a_question_changes_nothing_and_reports_the_conflict(scene: Scene) -> None:
-    scene.hub.policy(judge__mode="llm", recall__rounds=1)
-    scene.near(Berlin=[1, 0], Rome=[0.9, 0.44])
+def test_AA6_a_question_changes_nothing_and_reports_the_conflict(scene: RecallScene) -> None:
+    scene.hub.set_policy(judge__mode="llm", recall__rounds=1)
+    scene.set_vectors(Berlin=[1, 0], Rome=[0.9, 0.44])
     (turn,) = scene.say("I live in Rome")
-    rome = scene.fact("Ana lives in Rome", turn, predicate_key="lives_in", cardinality="single")
-    before = picture(scene.hub.tenant)
+    rome = scene.add_fact("Ana lives in Rome", turn, predicate_key="lives_in", cardinality="single")
+    before = take_snapshot(scene.hub.tenant)
     clash = {"handles": ["m1", "m77"], "why": "asked about Berlin"}
     scene.hub.model.script("judge", RELEVANT | {"conflicts": [clash]})
-    found = search(scene.space, "Did I move to Berlin?", now=scene.hub.now)
+    found = search_memories(scene.space, "Did I move to Berlin?", now=scene.hub.now)
     assert [(c.ids, c.why) for c in found.conflicts] == [((rome.id,), "asked about Berlin")]
-    assert picture(scene.hub.tenant) == before
-    reinforcing.flush()
-    assert picture(scene.hub.tenant, without=COUNTERS) == picture_without(before)
-    assert picture(scene.hub.tenant) != before
+    assert take_snapshot(scene.hub.tenant) == before
+    reinforcement.flush_recalls()
+    assert take_snapshot(scene.hub.tenant, without=RECALL_COUNTERS) == remove_counters(before)
+    assert take_snapshot(scene.hub.tenant) != before
 
 
-def test_AA6_current_facts_that_can_not_all_hold_are_reported(scene: Scene) -> None:
-    scene.near(town=[1, 0])
+def test_AA6_current_facts_that_can_not_all_hold_are_reported(scene: RecallScene) -> None:
+    scene.set_vectors(town=[1, 0])
     where: dict[str, Any] = {"predicate_key": "lives_in", "cardinality": "single"}
     past = scene.hub.now - timedelta(days=30)
-    a = scene.fact("the town is Rome", **where)
+    a = scene.add_fact("the town is Rome", **where)
     # One open claim a matter is a constraint: the other is closed, but not yet.
-    b = scene.fact("the town is Oslo", **where, valid_to=scene.hub.now + timedelta(days=30))
-    c = scene.fact("the town was Bonn", **where, valid_from=past, valid_to=scene.hub.now)
-    (found,) = search(scene.space, "which town", now=scene.hub.now, include_past=True).conflicts
+    b = scene.add_fact("the town is Oslo", **where, valid_to=scene.hub.now + timedelta(days=30))
+    c = scene.add_fact("the town was Bonn", **where, valid_from=past, valid_to=scene.hub.now)
+    (found,) = search_memories(
+        scene.space, "which town", now=scene.hub.now, include_past=True
+    ).conflicts
     assert set(found.ids) == {a.id, b.id}
     assert c.id not in found.ids
 
@@ -188,28 +192,30 @@ def test_AA6_current_facts_that_can_not_all_hold_are_reported(scene: Scene) -> N
 @pytest.mark.parametrize(
     "reply", ["no JSON at all", '{"intent": "facts"}', EngineError("down"), "{"]
 )
-def test_AA11_an_invalid_route_leaves_the_question_facts_and_K_m(scene: Scene, reply: Any) -> None:
-    scene.hub.policy("ama", judge__mode="off", recall__k_min=2)
-    scene.near(kayak=[1, 0])
+def test_AA11_an_invalid_route_leaves_the_question_facts_and_K_m(
+    scene: RecallScene, reply: Any
+) -> None:
+    scene.hub.set_policy("ama", judge__mode="off", recall__k_min=2)
+    scene.set_vectors(kayak=[1, 0])
     scene.say("kayak kayak kayak")
     for n in range(4):
-        scene.fact(f"kayak {n}")
+        scene.add_fact(f"kayak {n}")
     once = [reply] if isinstance(reply, EngineError) else [reply, reply]
     scene.hub.model.script("route", *once)
-    found = search(scene.space, "kayak?", limit=None, now=scene.hub.now)
+    found = search_memories(scene.space, "kayak?", limit=None, now=scene.hub.now)
     assert [item.kind for item in found.items] == ["fact", "fact"]
     assert found.degraded == ["router"]
 
 
-def test_E16_X14_a_provider_that_is_down_costs_router_and_judge_only(scene: Scene) -> None:
-    scene.hub.policy(route__mode="llm", judge__mode="llm")
-    scene.near(kayak=[1, 0])
-    fact = scene.fact("Ana has a kayak")
+def test_E16_X14_a_provider_that_is_down_costs_router_and_judge_only(scene: RecallScene) -> None:
+    scene.hub.set_policy(route__mode="llm", judge__mode="llm")
+    scene.set_vectors(kayak=[1, 0])
+    fact = scene.add_fact("Ana has a kayak")
     down = EngineError("connection refused")
     scene.hub.model.script("route", down, down)
     scene.hub.model.script("judge", down, down)
-    found = search(scene.space, "kayak?", now=scene.hub.now)
-    made = context(scene.space, "kayak?", now=scene.hub.now)
+    found = search_memories(scene.space, "kayak?", now=scene.hub.now)
+    made = build_context(scene.space, "kayak?", now=scene.hub.now)
     assert [item.id for item in found.items] == [fact.id]
     assert [item.id for item in made.items("facts")] == [fact.id]
     for result in (found, made):
@@ -218,166 +224,174 @@ def test_E16_X14_a_provider_that_is_down_costs_router_and_judge_only(scene: Scen
         assert not result.insufficient
 
 
-def test_E16_a_spent_budget_degrades_the_same_way(scene: Scene) -> None:
-    scene.hub.policy(route__mode="llm", judge__mode="llm", llm__budget_tokens_per_day=0)
-    scene.near(kayak=[1, 0])
-    scene.fact("Ana has a kayak")
-    found = search(scene.space, "kayak?", now=scene.hub.now)
+def test_E16_a_spent_budget_degrades_the_same_way(scene: RecallScene) -> None:
+    scene.hub.set_policy(route__mode="llm", judge__mode="llm", llm__budget_tokens_per_day=0)
+    scene.set_vectors(kayak=[1, 0])
+    scene.add_fact("Ana has a kayak")
+    found = search_memories(scene.space, "kayak?", now=scene.hub.now)
     assert list(found.degraded) == ["router", "judge"]
     assert len(found.items) == 1
-    assert scene.hub.model.asked == []
+    assert scene.hub.model.requests == []
 
 
-def test_the_rewritten_question_is_what_is_searched(scene: Scene) -> None:
-    scene.hub.policy(route__mode="llm")
-    scene.near(kayak=[1, 0], she=[0, 1])
+def test_the_rewritten_question_is_what_is_searched(scene: RecallScene) -> None:
+    scene.hub.set_policy(route__mode="llm")
+    scene.set_vectors(kayak=[1, 0], she=[0, 1])
     turn, _ = scene.say("Clara bought a kayak", "she is happy")
-    fact = scene.fact("Clara bought a kayak")
+    fact = scene.add_fact("Clara bought a kayak")
     scene.hub.model.script("route", {"query": "What of Clara's kayak?", "want": 1})
-    found = search(scene.space, "what did she buy?", session_id=turn.session_id, now=scene.hub.now)
+    found = search_memories(
+        scene.space, "what did she buy?", session_id=turn.session_id, now=scene.hub.now
+    )
     assert found.items[0].id == fact.id
-    (asked,) = scene.hub.model.calls("route")
+    (asked,) = scene.hub.model.list_calls("route")
     assert [said["text"] for said in asked["window"]] == ["Clara bought a kayak", "she is happy"]
 
 
-def test_names_are_asked_for_where_the_router_is_a_model(scene: Scene) -> None:
-    scene.hub.policy(route__mode="llm", recall__channels=["graph"])
-    fact = scene.fact("the bakery is hers")
-    scene.relation(fact, scene.entity("Ana"), "owns", scene.entity("the old bakery"))
+def test_names_are_asked_for_where_the_router_is_a_model(scene: RecallScene) -> None:
+    scene.hub.set_policy(route__mode="llm", recall__channels=["graph"])
+    fact = scene.add_fact("the bakery is hers")
+    scene.add_relation(fact, scene.add_entity("Ana"), "owns", scene.add_entity("the old bakery"))
     scene.hub.model.script("route", {"query": "Whose is the bakery?"})
     scene.hub.model.script("query_entities", {"names": ["bakery", "Atlantis"]})
-    made = context(scene.space, "Whose is the bakery?", now=scene.hub.now)
+    made = build_context(scene.space, "Whose is the bakery?", now=scene.hub.now)
     assert made.degraded == []
     scene.hub.model.script("route", {"query": "Whose is the old bakery?"})
     scene.hub.model.script("query_entities", {"names": ["the old bakery"]})
-    made = context(scene.space, "Whose is the old bakery?", now=scene.hub.now)
+    made = build_context(scene.space, "Whose is the old bakery?", now=scene.hub.now)
     assert [item.id for item in made.items("facts")] == [fact.id]
 
 
-def test_MB6_what_faded_is_found_by_a_deep_search_which_revives_it(scene: Scene) -> None:
-    scene.hub.policy("memorybank")
-    scene.near(kayak=[1, 0])
+def test_MB6_what_faded_is_found_by_a_deep_search_which_revives_it(scene: RecallScene) -> None:
+    scene.hub.set_policy("memorybank")
+    scene.set_vectors(kayak=[1, 0])
     turn, _ = scene.say("my kayak leaks", "hello there")
-    scene.page(turn, visibility="dormant")
+    scene.get_page(turn, visibility="dormant")
 
     def found(deep: bool = False) -> list[Any]:
-        result = search(scene.space, "kayak", deep=deep, now=scene.hub.now)
-        reinforcing.flush()
+        result = search_memories(scene.space, "kayak", deep=deep, now=scene.hub.now)
+        reinforcement.flush_recalls()
         return [item.id for item in result.items]
 
     assert turn.id not in found()
-    assert scene.page(turn).visibility == "dormant"
+    assert scene.get_page(turn).visibility == "dormant"
     assert turn.id in found(deep=True)
-    assert scene.page(turn).visibility == "active"
+    assert scene.get_page(turn).visibility == "active"
     assert turn.id in found()
 
 
-def test_MB5_a_search_at_day_three_strengthens_what_it_found_alone(scene: Scene) -> None:
-    scene.hub.policy("memorybank")
-    scene.near(kayak=[1, 0])
+def test_MB5_a_search_at_day_three_strengthens_what_it_found_alone(scene: RecallScene) -> None:
+    scene.hub.set_policy("memorybank")
+    scene.set_vectors(kayak=[1, 0])
     recalled, other = scene.say("my kayak leaks", "hello there")
     with tenant_scope(scene.hub.tenant.id):
-        retention.set_dates(scene.space, policy_of(scene.space).policy.forget)
-    before, untouched = scene.page(recalled), scene.page(other)
+        decay.set_forget_dates(scene.space, load_effective_policy(scene.space).policy.forget)
+    before, untouched = scene.get_page(recalled), scene.get_page(other)
     day_three = scene.hub.now + timedelta(days=3)
-    search(scene.space, "kayak", deep=True, now=day_three)
-    reinforcing.flush()
-    page = scene.page(recalled)
+    search_memories(scene.space, "kayak", deep=True, now=day_three)
+    reinforcement.flush_recalls()
+    page = scene.get_page(recalled)
     assert (page.strength, page.recall_count, page.last_recall_at) == (2, 1, day_three)
-    assert page.forget_at == fades_at(day_three, 2, draw(page.id, 1), 1.0) != before.forget_at
-    assert values_of(scene.page(other)) == values_of(untouched)
+    assert (
+        page.forget_at
+        == compute_fade_time(day_three, 2, draw_chance(page.id, 1), 1.0)
+        != before.forget_at
+    )
+    assert serialize_row(scene.get_page(other)) == serialize_row(untouched)
 
 
-def test_MB6_in_a_context_too(scene: Scene) -> None:
-    scene.hub.policy("memorybank")
-    scene.near(kayak=[1, 0])
+def test_MB6_in_a_context_too(scene: RecallScene) -> None:
+    scene.hub.set_policy("memorybank")
+    scene.set_vectors(kayak=[1, 0])
     (turn,) = scene.say("my kayak leaks")
-    scene.page(turn, visibility="dormant")
-    assert context(scene.space, "kayak", now=scene.hub.now).items("raw") == []
-    deep = context(scene.space, "kayak", deep=True, now=scene.hub.now)
+    scene.get_page(turn, visibility="dormant")
+    assert build_context(scene.space, "kayak", now=scene.hub.now).items("raw") == []
+    deep = build_context(scene.space, "kayak", deep=True, now=scene.hub.now)
     assert [item.id for item in deep.items("raw")] == [turn.id]
-    reinforcing.flush()
-    assert scene.page(turn).visibility == "active"
+    reinforcement.flush_recalls()
+    assert scene.get_page(turn).visibility == "active"
 
 
-def test_the_last_round_of_a_judge_looks_at_what_has_faded(scene: Scene) -> None:
-    scene.hub.policy("ama", forget__mode="sample")
-    scene.near(kayak=[1, 0])
-    scene.fact("Ana had a kayak", visibility="dormant")
-    scene.fact("Ana has a kayak")
+def test_the_last_round_of_a_judge_looks_at_what_has_faded(scene: RecallScene) -> None:
+    scene.hub.set_policy("ama", forget__mode="sample")
+    scene.set_vectors(kayak=[1, 0])
+    scene.add_fact("Ana had a kayak", visibility="dormant")
+    scene.add_fact("Ana has a kayak")
     scene.hub.model.script("route", {"query": "kayak"})
-    scene.hub.model.script("judge", everything, everything)
-    found = search(scene.space, "kayak?", now=scene.hub.now)
+    scene.hub.model.script("judge", judge_all_relevant, judge_all_relevant)
+    found = search_memories(scene.space, "kayak?", now=scene.hub.now)
     assert [item.text for item in found.items] == ["Ana has a kayak", "Ana had a kayak"]
 
 
 def test_MB6_what_nothing_bears_on_is_looked_for_again_only_where_something_has_faded(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: RecallScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_for = list[tuple[str, ...]]()
 
     def spy(*args: Any, **values: Any) -> Any:
         looked_for.append(tuple(sorted(values["kinds"])))
-        return candidates(*args, **values)
+        return retrieve_candidates(*args, **values)
 
-    monkeypatch.setattr("memoryhub.recall.ranking.candidates", spy)
-    scene.near(kayak=[1, 0], hello=[0, 1])
+    monkeypatch.setattr("memoryhub.recall.ranking.rank.retrieve_candidates", spy)
+    scene.set_vectors(kayak=[1, 0], hello=[0, 1])
     scene.say("hello there")
-    found = search(scene.space, "kayak", now=scene.hub.now)
+    found = search_memories(scene.space, "kayak", now=scene.hub.now)
     assert (found.items, found.insufficient, found.rounds) == ([], True, 2)
     assert looked_for == [("fact", "note", "turn")]
 
     looked_for.clear()
-    scene.fact("Ana has a kayak", visibility="dormant")
-    found = search(scene.space, "kayak", now=scene.hub.now)
+    scene.add_fact("Ana has a kayak", visibility="dormant")
+    found = search_memories(scene.space, "kayak", now=scene.hub.now)
     assert [item.text for item in found.items] == ["Ana has a kayak"]
     first, *again = looked_for
     assert (first, sorted(again)) == (("fact", "note", "turn"), [("fact",), ("note",), ("turn",)])
 
 
-def test_X15_a_hundred_searches_change_nothing_but_counters(scene: Scene) -> None:
-    scene.near(kayak=[1, 0])
+def test_X15_a_hundred_searches_change_nothing_but_counters(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0])
     (turn,) = scene.say("my kayak leaks")
-    fact, note = scene.fact("Ana has a kayak", turn), scene.note("kayak", turn)
-    segment = scene.segment("kayak", turn)
-    everything = picture(scene.hub.tenant)
+    fact, note = scene.add_fact("Ana has a kayak", turn), scene.add_note("kayak", turn)
+    segment = scene.add_segment("kayak", turn)
+    everything = take_snapshot(scene.hub.tenant)
     for _ in range(50):
-        search(scene.space, "kayak", now=scene.hub.now, deep=True)
-        context(scene.space, "kayak", now=scene.hub.now, include_past=True)
-    assert picture(scene.hub.tenant) == everything
-    reinforcing.flush()
-    assert picture(scene.hub.tenant, without=COUNTERS) == picture_without(everything)
-    assert picture(scene.hub.tenant) != everything
+        search_memories(scene.space, "kayak", now=scene.hub.now, deep=True)
+        build_context(scene.space, "kayak", now=scene.hub.now, include_past=True)
+    assert take_snapshot(scene.hub.tenant) == everything
+    reinforcement.flush_recalls()
+    assert take_snapshot(scene.hub.tenant, without=RECALL_COUNTERS) == remove_counters(everything)
+    assert take_snapshot(scene.hub.tenant) != everything
     with tenant_scope(scene.hub.tenant.id):
         assert Fact.objects.get(id=fact.id).strength == 101
         assert Note.objects.get(id=note.id).version == note.version
         assert type(segment).objects.get(id=segment.id).visits_total == 50
 
 
-def test_reading_is_counted_after_the_answer_not_within_it(scene: Scene) -> None:
-    scene.near(kayak=[1, 0])
-    fact = scene.fact("Ana has a kayak")
+def test_reading_is_counted_after_the_answer_not_within_it(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0])
+    fact = scene.add_fact("Ana has a kayak")
 
     def strength() -> int:
         with tenant_scope(scene.hub.tenant.id):
             return int(Fact.objects.get(id=fact.id).strength)
 
-    search(scene.space, "kayak", now=scene.hub.now)
+    search_memories(scene.space, "kayak", now=scene.hub.now)
     assert strength() == 1
-    assert reinforcing.flush() == 1
+    assert reinforcement.flush_recalls() == 1
     assert strength() == 2
-    search(scene.space, "kayak", now=scene.hub.now, reinforce=False)
-    assert reinforcing.flush() == 0
+    search_memories(scene.space, "kayak", now=scene.hub.now, reinforce=False)
+    assert reinforcement.flush_recalls() == 0
 
 
-def test_a_full_buffer_drops_the_oldest_word(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = Later("reinforcing", reinforcing._write_all, most=2)
-    monkeypatch.setattr(reinforcing, "_buffer", small)
-    scene.near(kayak=[1, 0])
-    scene.fact("Ana has a kayak")
+def test_a_full_buffer_drops_the_oldest_word(
+    scene: RecallScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = DeferredWriter("reinforcing", reinforcement._write_by_space, most=2)
+    monkeypatch.setattr(reinforcement, "_buffer", small)
+    scene.set_vectors(kayak=[1, 0])
+    scene.add_fact("Ana has a kayak")
     for _ in range(5):
-        search(scene.space, "kayak", now=scene.hub.now)
-    assert reinforcing.flush() == 2
+        search_memories(scene.space, "kayak", now=scene.hub.now)
+    assert reinforcement.flush_recalls() == 2
 
 
 @pytest.mark.parametrize(
@@ -393,29 +407,29 @@ def test_a_full_buffer_drops_the_oldest_word(scene: Scene, monkeypatch: pytest.M
     ],
 )
 def test_the_local_router_reads_signal_words(question: str, routed: dict[str, Any]) -> None:
-    found = questions.routed(question)
+    found = questions.route_by_words(question)
     assert {name: getattr(found, name) for name in routed} == routed
     assert found.query == question
 
 
-def test_E31_an_empty_question_is_refused(scene: Scene) -> None:
-    asking: list[Callable[..., Any]] = [search, context]
+def test_E31_an_empty_question_is_refused(scene: RecallScene) -> None:
+    asking: list[Callable[..., Any]] = [search_memories, build_context]
     for ask in asking:
         with pytest.raises(InvalidInput):
             ask(scene.space, " \0 ")
 
 
-def test_E27_what_was_given_out_is_known_as_an_echo_when_it_comes_back(scene: Scene) -> None:
-    scene.near(kayak=[1, 0])
+def test_E27_what_was_given_out_is_known_as_an_echo_when_it_comes_back(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0])
     (said,) = scene.say("it was my kayak that leaked")
-    scene.fact("Ana owns a red kayak")
+    scene.add_fact("Ana owns a red kayak")
     (early,) = scene.say("Ana owns a red kayak", session="s8", read=False)
     scene.hub.pass_time(hours=1)
-    search(scene.space, "kayak", now=scene.hub.now)
-    reinforcing.flush()
+    search_memories(scene.space, "kayak", now=scene.hub.now)
+    reinforcement.flush_recalls()
     again, own = scene.hub.say(
         "Ana owns a red kayak.", "it was my kayak that leaked", role="assistant", session="s9"
     ).turns
     with tenant_scope(scene.hub.tenant.id):
-        found = echoes.echoes(scene.space, [again, own, early, said])
+        found = echoes.find_echoes(scene.space, [again, own, early, said])
     assert set(found) == {again.id}

@@ -6,7 +6,7 @@ from time import thread_time
 
 import pytest
 
-from notes.lexemes import lexical_text
+from notes.index.lexemes import build_lexical_text
 
 SHORT, LONG = 20_000, 80_000
 
@@ -21,15 +21,15 @@ SHORT, LONG = 20_000, 80_000
     ],
 )
 def test_dates_are_words_and_long_numbers_stay_whole(text: str, words: list[str]) -> None:
-    assert lexical_text(text).split() == words
+    assert build_lexical_text(text).split() == words
 
 
-def work(text: str) -> float:
+def measure_seconds(text: str) -> float:
     """Processor seconds of this thread, the least of three tries."""
     tries = []
     for _ in range(3):
         start = thread_time()
-        lexical_text(text)
+        build_lexical_text(text)
         tries.append(thread_time() - start)
     return min(tries)
 
@@ -37,6 +37,6 @@ def work(text: str) -> float:
 @pytest.mark.parametrize("unit", ["1", "九", "猫狗", " ", "a", "1 ", "1234 "])
 def test_the_work_grows_as_the_text_does(unit: str) -> None:
     """Four times the text, four times the work; sixteen if it were quadratic."""
-    lexical_text(unit)
-    short, long = (work((unit * size)[:size]) for size in (SHORT, LONG))
+    build_lexical_text(unit)
+    short, long = (measure_seconds((unit * size)[:size]) for size in (SHORT, LONG))
     assert long < 10 * short + 0.01

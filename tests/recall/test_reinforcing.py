@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from memoryhub.later import Later
-from memoryhub.recall import reinforcing
+from memoryhub.deferred_writes import DeferredWriter
+from memoryhub.recall.log import reinforcement
 from memoryhub.recall.models import RecallLog
-from memoryhub.recall.services import search
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
-from tests.recall.scene import Scene
+from tests.recall.scene import RecallScene
 
 
-def test_an_answer_that_can_not_be_written_costs_the_others_nothing(scene: Scene) -> None:
-    scene.near(kayak=[1, 0])
-    fact = scene.fact("Ana has a kayak")
+def test_an_answer_that_can_not_be_written_costs_the_others_nothing(scene: RecallScene) -> None:
+    scene.set_vectors(kayak=[1, 0])
+    fact = scene.add_fact("Ana has a kayak")
     for question in ("kayak?", "her kayak", "a kayak"):
-        search(scene.space, question, now=scene.hub.now)
-    broken = reinforcing._buffer._waiting[1].entry
+        search_memories(scene.space, question, now=scene.hub.now)
+    broken = reinforcement._buffer._waiting[1].entry
     assert broken is not None
     broken.log["judged"] = "\0"
-    reinforcing.flush()
+    reinforcement.flush_recalls()
     with tenant_scope(scene.hub.tenant.id):
         assert set(RecallLog.objects.values_list("query", flat=True)) == {"kayak?", "a kayak"}
         assert Fact.objects.get(id=fact.id).strength == 3, "one, and one an answer written"
@@ -42,7 +42,7 @@ def test_the_thread_goes_on_whatever_could_not_be_written() -> None:
                 buffer.add(word)
             return not word
 
-    buffer = Later("words", write)
+    buffer = DeferredWriter("words", write)
     buffer._stop = Clock()  # type: ignore[assignment]  # a clock that nobody waits for
-    buffer._run()
+    buffer._flush_forever()
     assert written == ["even"]

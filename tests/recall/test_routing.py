@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.engines.local.language import reads
-from memoryhub.recall.routing import READ_WORDS, route
+from memoryhub.engines.local.language import can_embed_language
+from memoryhub.recall.question.parse import READ_WORDS, parse_question
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PEOPLE = ["Ana", "Ben Miller", "assistant", "林"]
@@ -27,60 +27,60 @@ PEOPLE = ["Ana", "Ben Miller", "assistant", "林"]
     ],
 )
 def test_the_one_person_named(question: str, speaker: str) -> None:
-    assert route(question, PEOPLE, NOW, 256).speaker == speaker
+    assert parse_question(question, PEOPLE, NOW, 256).speaker == speaker
 
 
 def test_names_are_a_signal_of_their_own() -> None:
-    way = route("What does Ana's friend Ben Miller play?", PEOPLE, NOW, 256)
-    assert way.embed == "What does friend play?"
+    way = parse_question("What does Ana's friend Ben Miller play?", PEOPLE, NOW, 256)
+    assert way.text_to_embed == "What does friend play?"
     assert way.words == "what does friend play?"
 
 
 def test_a_chinese_given_name_is_the_person_s() -> None:
-    assert route("晓雨住在哪里？", ["林晓雨", "Hub"], NOW, 256).speaker == "林晓雨"
+    assert parse_question("晓雨住在哪里？", ["林晓雨", "Hub"], NOW, 256).speaker == "林晓雨"
 
 
 def test_a_name_alone_is_searched_for() -> None:
-    assert route("Ana", PEOPLE, NOW, 256).words == "ana"
+    assert parse_question("Ana", PEOPLE, NOW, 256).words == "ana"
 
 
 def test_a_name_that_is_a_common_word_must_be_capitalised() -> None:
-    assert route("when will she come", ["Will"], NOW, 256).speaker == ""
-    assert route("When did Will come", ["Will"], NOW, 256).speaker == "Will"
+    assert parse_question("when will she come", ["Will"], NOW, 256).speaker == ""
+    assert parse_question("When did Will come", ["Will"], NOW, 256).speaker == "Will"
 
 
 @pytest.mark.parametrize("question", ["When did it start?", "On what day?", "她什么时候搬家？"])
 def test_questions_for_a_time(question: str) -> None:
-    assert route(question, PEOPLE, NOW, 256).asks_when
+    assert parse_question(question, PEOPLE, NOW, 256).asks_when
 
 
 def test_dates_and_predicates_are_read() -> None:
-    way = route("Where did she live in May 2024?", PEOPLE, NOW, 256)
+    way = parse_question("Where did she live in May 2024?", PEOPLE, NOW, 256)
     (span,) = way.spans
     assert (span.start.year, span.start.month) == (2024, 5)
     assert way.predicates == ("lives_in",)
-    assert route("她住在哪里？", PEOPLE, NOW, 256).predicates == ("lives_in",)
+    assert parse_question("她住在哪里？", PEOPLE, NOW, 256).predicates == ("lives_in",)
 
 
 @given(st.text(min_size=1, max_size=2000).filter(str.strip))
 def test_any_question_can_be_routed(question: str) -> None:
-    way = route(question, PEOPLE, NOW, 256)
-    assert way.embed.strip()
+    way = parse_question(question, PEOPLE, NOW, 256)
+    assert way.text_to_embed.strip()
 
 
 def test_vectors_are_used_only_for_a_language_they_speak() -> None:
-    assert reads("minilm-l6-v2-int8", "en")
-    assert not reads("minilm-l6-v2-int8", "zh")
-    assert reads("paraphrase-multilingual-MiniLM-L12-v2", "zh")
-    assert reads("text-embedding-3-small", "zh")
+    assert can_embed_language("minilm-l6-v2-int8", "en")
+    assert not can_embed_language("minilm-l6-v2-int8", "zh")
+    assert can_embed_language("paraphrase-multilingual-MiniLM-L12-v2", "zh")
+    assert can_embed_language("text-embedding-3-small", "zh")
 
 
 def test_a_query_is_cut_before_anything_reads_it() -> None:
-    way = route("猫狗" * 500_000, PEOPLE, NOW, 256)
+    way = parse_question("猫狗" * 500_000, PEOPLE, NOW, 256)
     assert way.truncated
     assert len(way.query) == READ_WORDS
     assert len(way.words.split()) <= READ_WORDS
-    short = route("  where is she?" + " " * READ_WORDS, PEOPLE, NOW, 256)
+    short = parse_question("  where is she?" + " " * READ_WORDS, PEOPLE, NOW, 256)
     assert (short.query, short.truncated) == ("where is she?", False)
 
 
@@ -98,4 +98,4 @@ def test_a_query_is_cut_before_anything_reads_it() -> None:
     ],
 )
 def test_whoever_is_not_named_is_whom_the_space_is_about(question: str, about: str) -> None:
-    assert route(question, ["Ana", "Ben"], NOW, 256, "Ana").speaker == about
+    assert parse_question(question, ["Ana", "Ben"], NOW, 256, "Ana").speaker == about

@@ -10,26 +10,26 @@ from django.db import connection
 from numpy.typing import NDArray
 from pytest_django import DjangoAssertNumQueries
 
-from memoryhub import models_in_use
 from memoryhub.errors import EngineError, InvalidInput
-from memoryhub.policies.composing import composed
-from memoryhub.policies.services import policy_of
-from memoryhub.recall import reinforcing
-from memoryhub.recall.results import SearchResult
-from memoryhub.recall.services import search
+from memoryhub.inference import selection
+from memoryhub.policies.compose import compose_policy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.log import reinforcement
+from memoryhub.recall.render.results import SearchResult
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from tests.recall.conftest import AT, World
+from tests.recall.conftest import AT, RecallWorld
 
 
-def texts(result: SearchResult) -> list[str]:
+def list_texts(result: SearchResult) -> list[str]:
     return [item.text for item in result.items]
 
 
-def test_the_move_to_lisbon_comes_first_with_its_source(chatty: World) -> None:
-    (turn,) = chatty.hear("Ana: I moved to Lisbon last week", at=AT + timedelta(days=1))
-    chatty.know("Ana moved to Lisbon", turn, predicate_key="lives_in")
-    chatty.know("Ana repaired the old bicycle")
-    result = search(chatty.space, "where does she live")
+def test_the_move_to_lisbon_comes_first_with_its_source(chatty: RecallWorld) -> None:
+    (turn,) = chatty.add_lines("Ana: I moved to Lisbon last week", at=AT + timedelta(days=1))
+    chatty.add_fact("Ana moved to Lisbon", turn, predicate_key="lives_in")
+    chatty.add_fact("Ana repaired the old bicycle")
+    result = search_memories(chatty.space, "where does she live")
     best = result.items[0]
     assert (best.kind, best.text) == ("fact", "Ana moved to Lisbon")
     assert best.parts["predicate"] > 0
@@ -39,90 +39,103 @@ def test_the_move_to_lisbon_comes_first_with_its_source(chatty: World) -> None:
     assert not result.insufficient
 
 
-def test_a_turn_is_found_by_meaning(chatty: World) -> None:
-    assert "cello" in texts(search(chatty.space, "Which musical instrument does she practise?"))[0]
+def test_a_turn_is_found_by_meaning(chatty: RecallWorld) -> None:
+    assert (
+        "cello"
+        in list_texts(search_memories(chatty.space, "Which musical instrument does she practise?"))[
+            0
+        ]
+    )
 
 
-def test_a_turn_is_found_by_its_words(chatty: World) -> None:
-    assert "sourdough" in texts(search(chatty.space, "sourdough"))[0]
+def test_a_turn_is_found_by_its_words(chatty: RecallWorld) -> None:
+    assert "sourdough" in list_texts(search_memories(chatty.space, "sourdough"))[0]
 
 
-def test_the_named_speaker_s_own_words_come_first(world: World) -> None:
-    world.hear("Ana: I love hiking in the mountains", "Ben: I love hiking in the mountains too")
-    assert search(world.space, "What does Ben love?").items[0].speaker == "Ben"
-    assert search(world.space, "What does Ana love?").items[0].speaker == "Ana"
+def test_the_named_speaker_s_own_words_come_first(world: RecallWorld) -> None:
+    world.add_lines(
+        "Ana: I love hiking in the mountains", "Ben: I love hiking in the mountains too"
+    )
+    assert search_memories(world.space, "What does Ben love?").items[0].speaker == "Ben"
+    assert search_memories(world.space, "What does Ana love?").items[0].speaker == "Ana"
 
 
-def test_scores_are_the_sum_of_their_parts(chatty: World) -> None:
-    for item in search(chatty.space, "What broke on Ana's bicycle?").items:
+def test_scores_are_the_sum_of_their_parts(chatty: RecallWorld) -> None:
+    for item in search_memories(chatty.space, "What broke on Ana's bicycle?").items:
         assert item.score == pytest.approx(sum(item.parts.values()))
 
 
-def test_a_superseded_fact_is_hidden_unless_the_past_is_asked_for(chatty: World) -> None:
+def test_a_superseded_fact_is_hidden_unless_the_past_is_asked_for(chatty: RecallWorld) -> None:
     moved = AT + timedelta(days=30)
-    chatty.know("Ana lives in Porto", valid_to=moved, status="superseded")
-    chatty.know("Ana lives in Lisbon", valid_from=moved)
-    now = texts(search(chatty.space, "Where does Ana live?", kinds=["fact"]))
-    past = texts(search(chatty.space, "Where does Ana live?", kinds=["fact"], include_past=True))
+    chatty.add_fact("Ana lives in Porto", valid_to=moved, status="superseded")
+    chatty.add_fact("Ana lives in Lisbon", valid_from=moved)
+    now = list_texts(search_memories(chatty.space, "Where does Ana live?", kinds=["fact"]))
+    past = list_texts(
+        search_memories(chatty.space, "Where does Ana live?", kinds=["fact"], include_past=True)
+    )
     assert now == ["Ana lives in Lisbon"]
     assert set(past) == {"Ana lives in Porto", "Ana lives in Lisbon"}
 
 
-def test_as_of_reads_what_was_true_then(chatty: World) -> None:
+def test_as_of_reads_what_was_true_then(chatty: RecallWorld) -> None:
     moved = AT + timedelta(days=30)
-    chatty.know("Ana lives in Porto", valid_to=moved, status="superseded")
-    chatty.know("Ana lives in Lisbon", valid_from=moved)
+    chatty.add_fact("Ana lives in Porto", valid_to=moved, status="superseded")
+    chatty.add_fact("Ana lives in Lisbon", valid_from=moved)
     ask = "Where does Ana live?"
-    before = search(chatty.space, ask, kinds=["fact"], as_of=moved - timedelta(days=1))
-    after = search(chatty.space, ask, kinds=["fact"], as_of=moved)
-    assert texts(before) == ["Ana lives in Porto"]
-    assert texts(after) == ["Ana lives in Lisbon"]
+    before = search_memories(chatty.space, ask, kinds=["fact"], as_of=moved - timedelta(days=1))
+    after = search_memories(chatty.space, ask, kinds=["fact"], as_of=moved)
+    assert list_texts(before) == ["Ana lives in Porto"]
+    assert list_texts(after) == ["Ana lives in Lisbon"]
 
 
-def test_as_of_leaves_out_what_was_said_later(chatty: World) -> None:
-    chatty.hear("Ana: The cello was stolen", at=AT + timedelta(days=9))
-    found = texts(search(chatty.space, "cello", as_of=AT + timedelta(days=1)))
+def test_as_of_leaves_out_what_was_said_later(chatty: RecallWorld) -> None:
+    chatty.add_lines("Ana: The cello was stolen", at=AT + timedelta(days=9))
+    found = list_texts(search_memories(chatty.space, "cello", as_of=AT + timedelta(days=1)))
     assert found
     assert "The cello was stolen" not in found
 
 
 @pytest.mark.parametrize("how", [{"status": "retracted"}, {"retired_at": AT}])
 def test_what_never_was_true_or_was_replaced_is_never_shown(
-    chatty: World, how: dict[str, Any]
+    chatty: RecallWorld, how: dict[str, Any]
 ) -> None:
-    chatty.know("Ana lives in Paris", **how)
+    chatty.add_fact("Ana lives in Paris", **how)
     ways: list[dict[str, Any]] = [{}, {"include_past": True}, {"as_of": AT + timedelta(days=1)}]
     for options in ways:
-        result = search(chatty.space, "Does Ana live in Paris?", **options)
-        assert "Ana lives in Paris" not in texts(result)
+        result = search_memories(chatty.space, "Does Ana live in Paris?", **options)
+        assert "Ana lives in Paris" not in list_texts(result)
 
 
-def test_a_redacted_turn_is_not_shown(chatty: World) -> None:
-    (turn,) = chatty.hear("Ana: The safe's code is swordfish")
+def test_a_redacted_turn_is_not_shown(chatty: RecallWorld) -> None:
+    (turn,) = chatty.add_lines("Ana: The safe's code is swordfish")
     with tenant_scope(chatty.tenant.id):
         type(turn).objects.filter(id=turn.id).update(state="redacted")
-    assert not [t for t in texts(search(chatty.space, "code of the safe")) if "swordfish" in t]
+    assert not [
+        t for t in list_texts(search_memories(chatty.space, "code of the safe")) if "swordfish" in t
+    ]
 
 
 def test_another_tenant_s_memories_never_appear(
-    chatty: World, new_world: Callable[[str], World]
+    chatty: RecallWorld, new_world: Callable[[str], RecallWorld]
 ) -> None:
     stranger = new_world("charlie")
-    stranger.hear("Ana: The treasure is under the lighthouse")
-    stranger.know("Ana hid the treasure under the lighthouse")
-    result = search(chatty.space, "Where is the treasure under the lighthouse?")
-    assert not [text for text in texts(result) if "treasure" in text]
+    stranger.add_lines("Ana: The treasure is under the lighthouse")
+    stranger.add_fact("Ana hid the treasure under the lighthouse")
+    result = search_memories(chatty.space, "Where is the treasure under the lighthouse?")
+    assert not [text for text in list_texts(result) if "treasure" in text]
 
 
-def test_another_space_of_the_tenant_stays_apart(chatty: World) -> None:
-    other = World(chatty.tenant, "other")
-    other.hear("Ana: The treasure is under the lighthouse")
-    assert not [t for t in texts(search(chatty.space, "the treasure")) if "treasure" in t]
-    assert "treasure" in texts(search(other.space, "the treasure"))[0]
+def test_another_space_of_the_tenant_stays_apart(chatty: RecallWorld) -> None:
+    other = RecallWorld(chatty.tenant, "other")
+    other.add_lines("Ana: The treasure is under the lighthouse")
+    assert not [
+        t for t in list_texts(search_memories(chatty.space, "the treasure")) if "treasure" in t
+    ]
+    assert "treasure" in list_texts(search_memories(other.space, "the treasure"))[0]
 
 
 def test_the_word_search_reads_no_tenant_but_the_one_in_scope(
-    chatty: World, new_world: Callable[[str], World]
+    chatty: RecallWorld, new_world: Callable[[str], RecallWorld]
 ) -> None:
     stranger = new_world("charlie")
     sql = "SELECT count(*) FROM memoryhub_by_words(%s, %s, '{turn}', 'bicycl'::tsquery, 10)"
@@ -135,31 +148,31 @@ def test_the_word_search_reads_no_tenant_but_the_one_in_scope(
         assert cursor.fetchone() == (0,)
 
 
-def test_a_chinese_question_finds_chinese_words(chatty: World) -> None:
+def test_a_chinese_question_finds_chinese_words(chatty: RecallWorld) -> None:
     """X9."""
-    chatty.hear(
+    chatty.add_lines(
         "林: 我上周搬到了里斯本，房子离海很近。", "林: 我的猫叫豆豆。", "林: 昨天我做了红烧肉。"
     )
-    result = search(chatty.space, "我的猫叫什么名字？")
+    result = search_memories(chatty.space, "我的猫叫什么名字？")
     assert result.items[0].text == "我的猫叫豆豆。"
     assert result.items[0].parts["lexical"] > 0
 
 
-def test_an_empty_query_is_refused(chatty: World) -> None:
+def test_an_empty_query_is_refused(chatty: RecallWorld) -> None:
     """E31."""
     for query in ("", "  \n", "\0", "\ud800"):
         with pytest.raises(InvalidInput) as caught:
-            search(chatty.space, query)
+            search_memories(chatty.space, query)
         assert caught.value.field == "query"
 
 
-def test_a_long_query_is_cut_for_the_vector_and_read_whole_for_words(chatty: World) -> None:
+def test_a_long_query_is_cut_for_the_vector_and_read_whole_for_words(chatty: RecallWorld) -> None:
     """E31."""
     long = "Please tell me what I heard about this. " * 100 + "Who baked sourdough bread?"
-    result = search(chatty.space, long)
+    result = search_memories(chatty.space, long)
     assert result.query_truncated
-    assert "sourdough" in texts(result)[0]
-    assert not search(chatty.space, "sourdough").query_truncated
+    assert "sourdough" in list_texts(result)[0]
+    assert not search_memories(chatty.space, "sourdough").query_truncated
 
 
 @pytest.mark.parametrize(
@@ -177,29 +190,29 @@ def test_a_long_query_is_cut_for_the_vector_and_read_whole_for_words(chatty: Wor
         r"it's \ http://a.b/c'd\e",
     ],
 )
-def test_odd_queries_are_answered(chatty: World, query: str) -> None:
-    assert search(chatty.space, query).pending_turns == 6
+def test_odd_queries_are_answered(chatty: RecallWorld, query: str) -> None:
+    assert search_memories(chatty.space, query).pending_turns == 6
 
 
-def test_nothing_relevant_is_nothing_at_all(chatty: World) -> None:
+def test_nothing_relevant_is_nothing_at_all(chatty: RecallWorld) -> None:
     """E32."""
-    result = search(chatty.space, "quarterly semiconductor export tariffs in Mongolia")
+    result = search_memories(chatty.space, "quarterly semiconductor export tariffs in Mongolia")
     assert list(result.items) == []
     assert result.insufficient
 
 
-def test_an_empty_space_has_nothing(world: World) -> None:
-    result = search(world.space, "Where does Ana live?")
+def test_an_empty_space_has_nothing(world: RecallWorld) -> None:
+    result = search_memories(world.space, "Where does Ana live?")
     assert (list(result.items), result.insufficient) == ([], True)
 
 
-class Broken:
+class BrokenEmbedder:
     """An embedder whose model is gone. Its name is the real one's."""
 
     dimension, max_tokens = 384, 256
 
     def __init__(self) -> None:
-        self.name = models_in_use.embedder().name
+        self.name = selection.get_current_embedder().name
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise EngineError("down")
@@ -209,78 +222,82 @@ class Broken:
 
 
 def test_without_an_embedder_words_are_searched(
-    chatty: World, monkeypatch: pytest.MonkeyPatch
+    chatty: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """E16."""
-    broken = Broken()
-    monkeypatch.setattr(models_in_use, "embedder", lambda: broken)
-    result = search(chatty.space, "Who baked sourdough bread?")
+    broken = BrokenEmbedder()
+    monkeypatch.setattr(selection, "get_current_embedder", lambda: broken)
+    result = search_memories(chatty.space, "Who baked sourdough bread?")
     assert list(result.degraded) == ["dense"]
-    assert "sourdough" in texts(result)[0]
+    assert "sourdough" in list_texts(result)[0]
 
 
 def test_an_embedder_that_can_not_be_made_degrades_too(
-    chatty: World, monkeypatch: pytest.MonkeyPatch
+    chatty: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
         raise EngineError("no weights", permanent=True)
 
-    monkeypatch.setattr(models_in_use, "embedder", fail)
-    assert list(search(chatty.space, "sourdough bread").degraded) == ["dense"]
+    monkeypatch.setattr(selection, "get_current_embedder", fail)
+    assert list(search_memories(chatty.space, "sourdough bread").degraded) == ["dense"]
 
 
-def test_a_turn_without_a_vector_is_found_by_its_words(chatty: World) -> None:
+def test_a_turn_without_a_vector_is_found_by_its_words(chatty: RecallWorld) -> None:
     """E18."""
-    (turn,) = chatty.hear("Ana: The plumber comes on Thursday")
+    (turn,) = chatty.add_lines("Ana: The plumber comes on Thursday")
     with tenant_scope(chatty.tenant.id), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE notes_indexentry SET embedding = NULL WHERE owner_id = %s", [turn.id]
         )
-    assert texts(search(chatty.space, "When does the plumber come?"))[0] == turn.text
+    assert list_texts(search_memories(chatty.space, "When does the plumber come?"))[0] == turn.text
 
 
 def test_the_embedder_runs_outside_any_transaction(
-    chatty: World,
+    chatty: RecallWorld,
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    real = models_in_use.embedder()
+    real = selection.get_current_embedder()
 
-    class Watching(Broken):
+    class Watching(BrokenEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
             depth.append(len(connection.savepoint_ids))
             return real.embed(texts)
 
     depth: list[int] = []
     watching = Watching()
-    monkeypatch.setattr(models_in_use, "embedder", lambda: watching)
+    monkeypatch.setattr(selection, "get_current_embedder", lambda: watching)
     before = len(connection.savepoint_ids)
-    search(chatty.space, "bread")
+    search_memories(chatty.space, "bread")
     assert depth == [before]
 
 
-def test_a_fact_stands_for_its_turn_and_shows_it_as_evidence(chatty: World) -> None:
-    (turn,) = chatty.hear("Ana: I adopted a kitten called Biscuit")
-    fact = chatty.know("Ana adopted a kitten called Biscuit", turn)
-    result = search(chatty.space, "Which kitten did Ana adopt?")
+def test_a_fact_stands_for_its_turn_and_shows_it_as_evidence(chatty: RecallWorld) -> None:
+    (turn,) = chatty.add_lines("Ana: I adopted a kitten called Biscuit")
+    fact = chatty.add_fact("Ana adopted a kitten called Biscuit", turn)
+    result = search_memories(chatty.space, "Which kitten did Ana adopt?")
     assert result.items[0].id == fact.id
     assert [source.turn_id for source in result.items[0].sources] == [turn.id]
     assert turn.id not in [item.id for item in result.items]
 
 
-def test_a_note_and_its_turn_are_shown_once(chatty: World) -> None:
-    (turn,) = chatty.hear("Ana: I adopted a kitten called Biscuit")
-    chatty.note("I adopted a kitten called Biscuit", turn, keywords=["kitten"])
-    found = [t for t in texts(search(chatty.space, "Which kitten was adopted?")) if "Biscuit" in t]
+def test_a_note_and_its_turn_are_shown_once(chatty: RecallWorld) -> None:
+    (turn,) = chatty.add_lines("Ana: I adopted a kitten called Biscuit")
+    chatty.add_note("I adopted a kitten called Biscuit", turn, keywords=["kitten"])
+    found = [
+        t
+        for t in list_texts(search_memories(chatty.space, "Which kitten was adopted?"))
+        if "Biscuit" in t
+    ]
     assert len(found) == 1
 
 
-def test_pending_turns_are_counted(chatty: World) -> None:
-    assert search(chatty.space, "bread").pending_turns == 6
+def test_pending_turns_are_counted(chatty: RecallWorld) -> None:
+    assert search_memories(chatty.space, "bread").pending_turns == 6
 
 
-def test_the_stages_are_timed_and_the_route_explained(chatty: World) -> None:
-    result = search(chatty.space, "When did Ben bake on 3 May 2026?", explain=True)
+def test_the_stages_are_timed_and_the_route_explained(chatty: RecallWorld) -> None:
+    result = search_memories(chatty.space, "When did Ben bake on 3 May 2026?", explain=True)
     assert set(result.took_ms) == {"route", "embed", "candidates", "rank", "hydrate"}
     assert result.explain is not None
     route = result.explain.route
@@ -300,45 +317,53 @@ def test_the_stages_are_timed_and_the_route_explained(chatty: World) -> None:
         ({"select": "best"}, "select"),
     ],
 )
-def test_bad_options_are_refused(world: World, options: dict[str, Any], field: str) -> None:
+def test_bad_options_are_refused(world: RecallWorld, options: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        search(world.space, "bread", **options)
+        search_memories(world.space, "bread", **options)
     assert caught.value.field == field
 
 
 def test_a_search_takes_few_statements(
-    chatty: World, django_assert_num_queries: DjangoAssertNumQueries
+    chatty: RecallWorld, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    (turn,) = chatty.hear("Ana: I adopted a kitten called Biscuit")
-    chatty.know("Ana adopted a kitten", turn)
-    chatty.note("A kitten called Biscuit", keywords=["kitten"])
-    search(chatty.space, "kitten bread")
+    (turn,) = chatty.add_lines("Ana: I adopted a kitten called Biscuit")
+    chatty.add_fact("Ana adopted a kitten", turn)
+    chatty.add_note("A kitten called Biscuit", keywords=["kitten"])
+    search_memories(chatty.space, "kitten bread")
     # Two scopes, as the vector is made outside: savepoint, set, unset, release. Policy, model
     # and what waits in the first; candidates, those that wait, sources, three kinds in the second.
     with django_assert_num_queries(16):
-        search(chatty.space, "kitten bread")
+        search_memories(chatty.space, "kitten bread")
 
 
-def test_a_question_may_be_asked_under_another_policy_and_leaves_no_trace(chatty: World) -> None:
-    chatty.know("Ana plays the cello")
-    rag = composed("rag", {})
-    own = search(chatty.space, "Who plays the cello?", reinforce=False)
-    other = search(chatty.space, "Who plays the cello?", policy=rag, reinforce=False)
-    narrow = search(chatty.space, "Who plays the cello?", channels=["facts"], reinforce=False)
+def test_a_question_may_be_asked_under_another_policy_and_leaves_no_trace(
+    chatty: RecallWorld,
+) -> None:
+    chatty.add_fact("Ana plays the cello")
+    rag = compose_policy("rag", {})
+    own = search_memories(chatty.space, "Who plays the cello?", reinforce=False)
+    other = search_memories(chatty.space, "Who plays the cello?", policy=rag, reinforce=False)
+    narrow = search_memories(
+        chatty.space, "Who plays the cello?", channels=["facts"], reinforce=False
+    )
     assert {item.kind for item in own.items} == {"fact", "turn"}
     assert {item.kind for item in other.items} == {"turn"}
     assert {item.kind for item in narrow.items} == {"fact"}
     with tenant_scope(chatty.tenant.id):
-        assert policy_of(chatty.space).policy.preset == "balanced"
-    assert reinforcing.flush() == 0
+        assert load_effective_policy(chatty.space).policy.preset == "balanced"
+    assert reinforcement.flush_recalls() == 0
 
 
-def test_only_some_memories_are_looked_at_however_many_others_are_nearer(world: World) -> None:
-    wanted = world.know("Ana plays the violin in an orchestra")
+def test_only_some_memories_are_looked_at_however_many_others_are_nearer(
+    world: RecallWorld,
+) -> None:
+    wanted = world.add_fact("Ana plays the violin in an orchestra")
     for number in range(70):
-        world.know(f"Ana plays the cello, part {number}")
+        world.add_fact(f"Ana plays the cello, part {number}")
     asked = "Ana plays the cello"
-    assert "violin" not in " ".join(texts(search(world.space, asked, kinds=["fact"], limit=60)))
-    (item,) = search(world.space, asked, kinds=["fact"], only=[wanted.id]).items
+    assert "violin" not in " ".join(
+        list_texts(search_memories(world.space, asked, kinds=["fact"], limit=60))
+    )
+    (item,) = search_memories(world.space, asked, kinds=["fact"], only=[wanted.id]).items
     assert item.id == wanted.id
-    assert search(world.space, asked, kinds=["fact"], only=[]).items == []
+    assert search_memories(world.space, asked, kinds=["fact"], only=[]).items == []

@@ -2,36 +2,47 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.recall.results import Kind
-from memoryhub.recall.signals import Candidate, signals
-from tests.recall.test_fusion import ask, candidate
+from memoryhub.recall.ranking.signals import MemoryCandidate, compute_signals
+from memoryhub.recall.render.results import MemoryKind
+from tests.recall.test_fusion import make_candidate, parse_route
 
 
-def worded(words: str, asked: str = "play violin") -> Candidate:
-    return candidate()._replace(asked=asked, words=words)
+def make_worded_candidate(words: str, asked: str = "play violin") -> MemoryCandidate:
+    return make_candidate()._replace(asked=asked, words=words)
 
 
 def test_a_word_that_few_have_counts_for_more() -> None:
-    found = [worded("play"), worded("violin"), worded("play"), worded("play game"), worded("")]
-    rare = signals(ask("who plays the violin"), found)["rare"]
+    found = [
+        make_worded_candidate("play"),
+        make_worded_candidate("violin"),
+        make_worded_candidate("play"),
+        make_worded_candidate("play game"),
+        make_worded_candidate(""),
+    ]
+    rare = compute_signals(parse_route("who plays the violin"), found)["rare"]
     assert rare[1] > rare[0] > rare[4]
     assert rare[0] == rare[3]
 
 
 def test_both_words_count_for_most_and_order_does_not_matter() -> None:
-    found = [worded("violin play"), worded("violin"), worded("play violin concert"), worded("")]
-    rare = signals(ask("who plays the violin"), found)["rare"]
+    found = [
+        make_worded_candidate("violin play"),
+        make_worded_candidate("violin"),
+        make_worded_candidate("play violin concert"),
+        make_worded_candidate(""),
+    ]
+    rare = compute_signals(parse_route("who plays the violin"), found)["rare"]
     assert rare[0] == rare[2] == max(rare)
 
 
 @pytest.mark.parametrize("asked", ["", "cello"])
 def test_words_that_nobody_has_say_nothing(asked: str) -> None:
-    found = [worded("play", asked), worded("violin", asked)]
-    assert signals(ask("who"), found)["rare"].tolist() == [0, 0]
+    found = [make_worded_candidate("play", asked), make_worded_candidate("violin", asked)]
+    assert compute_signals(parse_route("who"), found)["rare"].tolist() == [0, 0]
 
 
 def test_nothing_found_has_no_signals() -> None:
-    assert {len(values) for values in signals(ask("who"), []).values()} == {0}
+    assert {len(values) for values in compute_signals(parse_route("who"), []).values()} == {0}
 
 
 @pytest.mark.parametrize(
@@ -42,16 +53,18 @@ def test_nothing_found_has_no_signals() -> None:
     ],
 )
 def test_a_longer_turn_says_more_in_any_script(shorter: str, longer: str) -> None:
-    length = signals(ask("who"), [candidate(text=shorter), candidate(text=longer)])["length"]
+    length = compute_signals(
+        parse_route("who"), [make_candidate(text=shorter), make_candidate(text=longer)]
+    )["length"]
     assert length[0] < length[1]
 
 
 def test_length_is_bounded_and_of_turns_only() -> None:
-    found = [candidate(text=text, kind=kind) for text, kind in BOUNDED]
-    assert signals(ask("who"), found)["length"].tolist() == [-1.5, 1.5, 0]
+    found = [make_candidate(text=text, kind=kind) for text, kind in BOUNDED]
+    assert compute_signals(parse_route("who"), found)["length"].tolist() == [-1.5, 1.5, 0]
 
 
-BOUNDED: tuple[tuple[str, Kind], ...] = (
+BOUNDED: tuple[tuple[str, MemoryKind], ...] = (
     ("", "turn"),
     ("word " * 500, "turn"),
     ("word " * 500, "note"),

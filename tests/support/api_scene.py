@@ -40,10 +40,10 @@ from tests.support.factories import (
     make_webhook,
 )
 
-TIMES = {"as-of": "?at=2030-01-01T00:00:00Z", "changes": "?since=2026-01-01T00:00:00Z"}
+TIME_QUERIES = {"as-of": "?at=2030-01-01T00:00:00Z", "changes": "?since=2026-01-01T00:00:00Z"}
 
 
-def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
+def make_row_of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
     """By the name of their kind in the API. Needs no scope."""
     with tenant_scope(tenant.id):
         space = make_space(tenant, subject)
@@ -88,12 +88,12 @@ def of_every_kind(tenant: Tenant, subject: str = "ana") -> dict[str, Any]:
             "item": make_item(space, "Porto", {"text": "Ana lives in Porto"}),
             "import": make_import(tenant, word="Porto"),
             "golden": golden,
-            "member": _members(tenant, subject),
+            "member": _make_members(tenant, subject),
             "replay": make_replay(golden, space=space, tag="Porto"),
         }
 
 
-def _members(tenant: Tenant, subject: str) -> Membership:
+def _make_members(tenant: Tenant, subject: str) -> Membership:
     """Two admins, so that one may go. Nobody signs in: a password takes long to keep."""
     made = [
         Membership.objects.create(tenant=tenant, user=user, role=Membership.Role.ADMIN)
@@ -107,19 +107,21 @@ def _members(tenant: Tenant, subject: str) -> Membership:
     return made[0]
 
 
-def path(name: str, rows: dict[str, Any], *, subject: str) -> str:
+def build_route_path(name: str, rows: dict[str, Any], *, subject: str) -> str:
     """The path of a route about these rows."""
-    wanted = parameters(name)
-    values: dict[str, Any] = {"subject": subject, "row_id": row_of(name, rows)}
-    return reverse(f"api:{name}", kwargs={k: values[k] for k in wanted}) + TIMES.get(name, "")
+    wanted = list_route_parameters(name)
+    values: dict[str, Any] = {"subject": subject, "row_id": get_row_id(name, rows)}
+    return reverse(f"api:{name}", kwargs={k: values[k] for k in wanted}) + TIME_QUERIES.get(
+        name, ""
+    )
 
 
-def parameters(name: str) -> list[str]:
+def list_route_parameters(name: str) -> list[str]:
     route = next(each for each in urlpatterns if each.name == name)
     return list(route.pattern.converters)
 
 
-def row_of(name: str, rows: dict[str, Any]) -> Any:
+def get_row_id(name: str, rows: dict[str, Any]) -> Any:
     kind = next((each for each in (name, name.rpartition("-")[0]) if each in rows), "")
     kind = kind or name.split("-")[0]
     return rows[kind].id if kind in rows else None

@@ -10,17 +10,17 @@ from uuid import uuid4
 from django.utils import timezone
 
 from api.models import LoggedRequest
-from memoryhub.dialogues.messages import Message, text_hash
+from memoryhub.dialogues.messages import Message, hash_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.importers.models import ImportFile, ImportPart, ImportRun
-from memoryhub.importers.records import Block, Skipped, Unknown
-from memoryhub.importers.report import Report
+from memoryhub.importers.records import BlockRecord, SkippedRecord, UnknownFields
+from memoryhub.importers.report import ImportReport
 from memoryhub.inference.models import ModelCall
 from memoryhub.items.models import Item
 from memoryhub.lab.models import LabOutcome, LabRun
-from memoryhub.lab.reports import report_of
+from memoryhub.lab.reports.build import load_report
 from memoryhub.pipeline.models import Job, QualityReading
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Membership, PersonLink, Space, Tenant, User
@@ -41,9 +41,9 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
-from personas.blocks import Writer, create
+from personas.blocks import BlockWriter, create_block
 from personas.models import CoreBlock, Trait
-from personas.traits import owner_of
+from personas.traits import get_owner_name
 
 MAY = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
 _numbers = count(1)
@@ -85,7 +85,7 @@ def make_fact(space: Space, text: str, source: Turn | None = None, **values: Any
     values = {
         "owner": space.subject,
         "speaker": space.subject,
-        "text_key": text_hash(text),
+        "text_key": hash_text(text),
         "valid_from": MAY,
         "asserted_at": MAY,
         "recorded_at": MAY,
@@ -173,14 +173,14 @@ def make_block(
     space: Space, label: str, value: str = "", *, shared: bool = False, **values: Any
 ) -> CoreBlock:
     """With its first version, as the service makes it."""
-    writer = Writer("ida", "person", MAY, space)
+    writer = BlockWriter("ida", "person", MAY, space)
     owner = None if shared else space
-    return create(writer, label, value, tenant_id=space.tenant_id, space=owner, **values)
+    return create_block(writer, label, value, tenant_id=space.tenant_id, space=owner, **values)
 
 
 def make_trait(space: Space, key: str, level: str, *sources: Turn, **values: Any) -> Trait:
     """An open assessment of the space's subject."""
-    values = {"owner": owner_of(space), "valid_from": MAY, "engine": "local/1"} | values
+    values = {"owner": get_owner_name(space), "valid_from": MAY, "engine": "local/1"} | values
     keys = {"tenant_id": space.tenant_id, "space": space}
     trait = Trait.objects.create(key=key, level=level, **keys, **values)
     for turn in sources:
@@ -331,10 +331,10 @@ def make_import(tenant: Tenant, **values: Any) -> ImportRun:
     word = values.pop("word", "boats")
     file = ImportFile.objects.create(tenant=tenant, name=word, size=2, created_at=MAY)
     ImportPart.objects.create(tenant=tenant, file=file, number=0, data=b'{"subject": "x"}')
-    report = Report("jsonl", word, dry_run=True)
-    report.saw(Block("line 1", word, word, word), word)
-    report.skip(Skipped(word, word, "fact", word))
-    report.saw(Unknown([word]), "")
+    report = ImportReport("jsonl", word, dry_run=True)
+    report.count_record(BlockRecord("line 1", word, word, word), word)
+    report.add_skipped(SkippedRecord(word, word, "fact", word))
+    report.count_record(UnknownFields([word]), "")
     defaults = {
         "source": "jsonl",
         "file": file,
@@ -342,7 +342,7 @@ def make_import(tenant: Tenant, **values: Any) -> ImportRun:
         "subject": word,
         "dry_run": True,
         "state": "done",
-        "report": report.as_json(),
+        "report": report.to_dict(),
         "actor": word,
         "created_at": MAY,
     }
@@ -379,7 +379,7 @@ def make_lab_run(tenant: Tenant, *names: str, **values: Any) -> LabRun:
             "whole": {"conversations": 1, "turns": 5, "questions": {"4": 1}},
             "used": used | {"with_evidence": 1, "with_answers": 1},
         },
-        "systems": [_described(name, word) for name in names],
+        "systems": [_make_described_system(name, word) for name in names],
         "total": len(names),
         "done": len(names),
         **dict.fromkeys(("created_at", "updated_at", "finished_at"), MAY),
@@ -388,12 +388,12 @@ def make_lab_run(tenant: Tenant, *names: str, **values: Any) -> LabRun:
     for number, name in enumerate(names):
         make_outcome(run, name, word=word, places={"D1:1": [1, 9]} if not number else {})
     if run.state == "done":
-        run.report = report_of(run)
+        run.report = load_report(run)
         run.save(update_fields=["report"])
     return run
 
 
-def _described(name: str, word: str) -> dict[str, Any]:
+def _make_described_system(name: str, word: str) -> dict[str, Any]:
     told = dict.fromkeys(("title", "what", "paper"), f"{name} of {word}")
     return {"name": name, **told, "signature": "", "reader": "hub", "options": {}, "policy": {}}
 

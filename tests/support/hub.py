@@ -18,28 +18,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.dialogues.messages import Message, match_text
-from memoryhub.engines.llm.chat import Completion
-from memoryhub.pipeline import runner
-from memoryhub.pipeline.services import Ingested, IngestRequest, ingest
+from memoryhub.dialogues.messages import Message, normalise_text
+from memoryhub.engines.llm.client.chat import Completion
+from memoryhub.pipeline.ingest.services import IngestRequest, IngestResult, ingest_messages
+from memoryhub.pipeline.jobs import runner
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 
-START = datetime(2026, 5, 12, 9, 0, tzinfo=UTC)
+START_TIME = datetime(2026, 5, 12, 9, 0, tzinfo=UTC)
 Scripted = dict[str, Any] | str | BaseException | Callable[[dict[str, Any]], Any]
 
 
-def plainly(data: dict[str, Any]) -> dict[str, Any]:
+def describe_notes_plainly(data: dict[str, Any]) -> dict[str, Any]:
     """Every note described, by nothing in particular."""
     return {"notes": [{"handle": n["handle"], "context": "Said."} for n in data["notes"]]}
 
 
 # What a purpose answers when nothing is to come of it. A test that wants the call to be
 # impossible does not allow it.
-NOTHING: Mapping[str, Scripted] = {
-    "note_build": plainly,
+EMPTY_REPLIES: Mapping[str, Scripted] = {
+    "note_build": describe_notes_plainly,
     "resolve": {"decisions": []},
     "link_evolve": {"links": [], "neighbours": []},
     "merge_check": {"decisions": []},
@@ -51,7 +51,7 @@ NOTHING: Mapping[str, Scripted] = {
 
 
 @dataclass
-class Asked:
+class ModelRequest:
     """One request: its purpose, the JSON data it carried, and every message as sent."""
 
     purpose: str
@@ -70,8 +70,8 @@ class ScriptedModel:
 
     model: str = "scripted"
     delay: float = 0.0
-    asked: list[Asked] = field(default_factory=list)
-    trouble: list[str] = field(default_factory=list)
+    requests: list[ModelRequest] = field(default_factory=list)
+    unscripted_calls: list[str] = field(default_factory=list)
     _queues: dict[str, deque[Scripted]] = field(default_factory=lambda: defaultdict(deque))
     _standing: dict[str, Scripted] = field(default_factory=dict)
 
@@ -80,24 +80,24 @@ class ScriptedModel:
 
     def allow(self, *purposes: str, **standing: Scripted) -> None:
         """Standing replies by purpose; positional ones answer that there is nothing."""
-        self._standing |= {purpose: NOTHING[purpose] for purpose in purposes} | standing
+        self._standing |= {purpose: EMPTY_REPLIES[purpose] for purpose in purposes} | standing
 
-    def calls(self, purpose: str) -> list[dict[str, Any]]:
+    def list_calls(self, purpose: str) -> list[dict[str, Any]]:
         """The data of each request of this purpose, repairs left out."""
-        return [a.data for a in self.asked if a.purpose == purpose and len(a.messages) == 2]
+        return [a.data for a in self.requests if a.purpose == purpose and len(a.messages) == 2]
 
     @property
-    def unconsumed(self) -> dict[str, int]:
+    def unused_replies(self) -> dict[str, int]:
         return {purpose: len(queue) for purpose, queue in self._queues.items() if queue}
 
     def complete(
         self, messages: Sequence[Mapping[str, str]], name: str, schema: dict[str, Any]
     ) -> Completion:
         data = json.loads(messages[1]["content"])
-        self.asked.append(Asked(name, data, messages))
+        self.requests.append(ModelRequest(name, data, messages))
         if self.delay:
             time.sleep(self.delay)
-        reply = self._reply(name)
+        reply = self._take_reply(name)
         if callable(reply):
             reply = reply(data)
         if isinstance(reply, BaseException):
@@ -106,12 +106,12 @@ class ScriptedModel:
         asked = sum(len(message["content"].split()) for message in messages)
         return Completion(text, asked, len(text.split()))
 
-    def _reply(self, purpose: str) -> Scripted:
+    def _take_reply(self, purpose: str) -> Scripted:
         if self._queues[purpose]:
             return self._queues[purpose].popleft()
         if purpose in self._standing:
             return self._standing[purpose]
-        self.trouble.append(purpose)
+        self.unscripted_calls.append(purpose)
         raise AssertionError(f"nobody scripted a call of {purpose!r}")
 
 
@@ -135,7 +135,7 @@ class TableEmbedder:
             if chosen is not None:
                 row[: len(self.table[chosen])] = self.table[chosen]
             else:
-                for word in match_text(text).split():
+                for word in normalise_text(text).split():
                     row[zlib.crc32(word.encode()) % self.dimension] += 1
         norms = np.linalg.norm(made, axis=1, keepdims=True)
         return (made / np.where(norms == 0, 1, norms)).astype(np.float32)
@@ -145,13 +145,13 @@ class TableEmbedder:
 
 
 @dataclass
-class Hub:
+class ScriptedHub:
     """One space of one tenant whose engine is the scripted model, and a clock that stands still."""
 
     tenant: Tenant
     model: ScriptedModel
     embedder: TableEmbedder
-    now: datetime = START
+    now: datetime = START_TIME
     subject: str = "Ana"
 
     @property
@@ -159,7 +159,7 @@ class Hub:
         with tenant_scope(self.tenant.id):
             return ensure_space(self.tenant.id, self.subject)
 
-    def policy(self, preset: str = "", **overrides: Any) -> None:
+    def set_policy(self, preset: str = "", **overrides: Any) -> None:
         """Dotted names with "__" for the dot: policy("mem0", facts__contradiction="retract")."""
         named = {name.replace("__", "."): value for name, value in overrides.items()}
         set_policy(self.tenant.id, actor="test", preset=preset, overrides=named, now=self.now)
@@ -172,7 +172,7 @@ class Hub:
         session: str = "s1",
         at: datetime | None = None,
         **message: Any,
-    ) -> Ingested:
+    ) -> IngestResult:
         """Deliver the texts, a minute apart; the speaker of user turns is the subject."""
         said = speaker or (self.subject if role == "user" else "")
         start = at or self.now
@@ -181,9 +181,11 @@ class Hub:
             for n, text in enumerate(texts)
         ]
         self.now = max(self.now, start + timedelta(minutes=len(texts)))
-        return ingest(self.tenant.id, IngestRequest(self.subject, messages, session), self.now)
+        return ingest_messages(
+            self.tenant.id, IngestRequest(self.subject, messages, session), self.now
+        )
 
-    def exchange(self, user: str, assistant: str, *, session: str = "s1") -> Ingested:
+    def say_exchange(self, user: str, assistant: str, *, session: str = "s1") -> IngestResult:
         """One user message and the reply to it, delivered together."""
         start = self.now
         messages = [
@@ -191,12 +193,14 @@ class Hub:
             Message("assistant", assistant, timestamp=start + timedelta(seconds=30)),
         ]
         self.now = start + timedelta(minutes=1)
-        return ingest(self.tenant.id, IngestRequest(self.subject, messages, session), self.now)
+        return ingest_messages(
+            self.tenant.id, IngestRequest(self.subject, messages, session), self.now
+        )
 
     def pass_time(self, **span: float) -> None:
         self.now += timedelta(**span)
 
-    def drain(self, **later: float) -> int:
+    def run_due_jobs(self, **later: float) -> int:
         """Run everything due, an hour from the last word unless said otherwise, to quiescence."""
         self.pass_time(**(later or {"hours": 1}))
-        return runner.drain(self.tenant.id, self.space.id, self.now)
+        return runner.drain_space(self.tenant.id, self.space.id, self.now)

@@ -11,7 +11,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 
 
-class InProcess(httpx.WSGITransport):
+class InProcessTransport(httpx.WSGITransport):
     """`asked` are method and path of each request."""
 
     def __init__(self) -> None:
@@ -24,13 +24,13 @@ class InProcess(httpx.WSGITransport):
 
 
 @contextmanager
-def in_process() -> Iterator[InProcess]:
+def serve_in_process() -> Iterator[InProcessTransport]:
     """As Django's test client does, without closing the test's connection after each request."""
     signals = (request_started, request_finished)
     for signal in signals:
         signal.disconnect(close_old_connections)
     try:
-        yield InProcess()
+        yield InProcessTransport()
     finally:
         for signal in signals:
             signal.connect(close_old_connections)

@@ -30,7 +30,7 @@ USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 
 
 @dataclass(frozen=True)
-class Reply:
+class ScriptedReply:
     """One scripted answer. `raw` replaces the whole body; `delay` is in seconds.
 
     `message` are further members of the message. `error`: the error object of a refusal. `events`
@@ -53,7 +53,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Request:
+class OpenAIRequest:
     path: str
     body: dict[str, Any]
     authorization: str
@@ -65,7 +65,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Sent:
+class WireAnswer:
     """What goes back over the wire."""
 
     status: int
@@ -84,24 +84,24 @@ class OpenAIServer:
     honours_dimensions: bool = True
     refuses_dimensions: bool = False
     refused_formats: frozenset[str] = frozenset()
-    requests: list[Request] = field(default_factory=list)
+    requests: list[OpenAIRequest] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._queues: dict[str, deque[Reply]] = defaultdict(deque)
+        self._queues: dict[str, deque[ScriptedReply]] = defaultdict(deque)
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _build_handler(self))
         self._http.daemon_threads = True
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
-    def chat(self, *replies: str | Reply, marker: str = CHAT) -> None:
+    def script_chat(self, *replies: str | ScriptedReply, marker: str = CHAT) -> None:
         """Scripts chat replies; a string is the content of a good one."""
-        made = [Reply(content=each) if isinstance(each, str) else each for each in replies]
+        made = [ScriptedReply(content=each) if isinstance(each, str) else each for each in replies]
         self._queues[marker].extend(made)
 
-    def embeddings(self, *replies: Reply) -> None:
+    def script_embeddings(self, *replies: ScriptedReply) -> None:
         self._queues[EMBEDDINGS].extend(replies)
 
     def __enter__(self) -> OpenAIServer:
@@ -117,42 +117,46 @@ class OpenAIServer:
         self._http.shutdown()
         self._http.server_close()
 
-    def answer(self, request: Request) -> Sent:
+    def answer_request(self, request: OpenAIRequest) -> WireAnswer:
         """What a request gets; waits as its reply says."""
         with self._lock:
             self.requests.append(request)
-            unfit = self._unfit(request)
-            reply = unfit or self._scripted(request)
+            unfit = self._refuse_unfit(request)
+            reply = unfit or self._take_scripted(request)
         if reply is None:
-            return Sent(*self._unscripted(request))
+            return WireAnswer(*self._answer_unscripted(request))
         time.sleep(reply.delay)
         if reply.status == 200 and reply.raw is None and request.body.get("stream"):
-            return Sent(
-                200, _events(reply, request), reply.headers, "text/event-stream", reply.is_cut
+            return WireAnswer(
+                200,
+                _render_events(reply, request),
+                reply.headers,
+                "text/event-stream",
+                reply.is_cut,
             )
-        return Sent(reply.status, _body(reply), reply.headers)
+        return WireAnswer(reply.status, _render_body(reply), reply.headers)
 
-    def _unfit(self, request: Request) -> Reply | None:
+    def _refuse_unfit(self, request: OpenAIRequest) -> ScriptedReply | None:
         shape = request.body.get("response_format", {}).get("type", "")
         if shape in self.refused_formats:
-            return Reply(status=400, content=f"response_format {shape} is not supported")
+            return ScriptedReply(status=400, content=f"response_format {shape} is not supported")
         if self.refuses_dimensions and "dimensions" in request.body:
-            return Reply(status=400, content="this model has no dimensions parameter")
+            return ScriptedReply(status=400, content="this model has no dimensions parameter")
         return None
 
-    def _scripted(self, request: Request) -> Reply | None:
+    def _take_scripted(self, request: OpenAIRequest) -> ScriptedReply | None:
         endpoint = CHAT if request.path.endswith(CHAT) else EMBEDDINGS
         named = [name for name in self._queues if name in request.text]
         queues = [self._queues[name] for name in (*named, endpoint)]
         return next((queue.popleft() for queue in queues if queue), None)
 
-    def _unscripted(self, request: Request) -> tuple[int, str]:
+    def _answer_unscripted(self, request: OpenAIRequest) -> tuple[int, str]:
         if not request.path.endswith(EMBEDDINGS):
             return 500, json.dumps({"error": {"message": "nothing scripted for this request"}})
         asked = request.body.get("dimensions") if self.honours_dimensions else None
         size = int(asked or self.dimension)
         data = [
-            {"object": "embedding", "index": index, "embedding": vector(text, size)}
+            {"object": "embedding", "index": index, "embedding": make_vector(text, size)}
             for index, text in enumerate(request.body["input"])
         ]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
@@ -160,13 +164,13 @@ class OpenAIServer:
         return 200, json.dumps(body)
 
 
-def vector(text: str, size: int) -> list[float]:
+def make_vector(text: str, size: int) -> list[float]:
     """A made-up vector; a longer one begins with the shorter one's components."""
     digests = (hashlib.sha256(f"{text}{part}".encode()).digest() for part in range(size // 32 + 1))
     return [byte / 128 - 1 for digest in digests for byte in digest][:size]
 
 
-def _body(reply: Reply) -> str:
+def _render_body(reply: ScriptedReply) -> str:
     if reply.raw is not None:
         return reply.raw
     if reply.status != 200:
@@ -182,23 +186,23 @@ def _body(reply: Reply) -> str:
     )  # fmt: skip
 
 
-def _events(reply: Reply, request: Request) -> str:
+def _render_events(reply: ScriptedReply, request: OpenAIRequest) -> str:
     """The reply as server-sent events: a word each, the end, and the tokens if asked for."""
     events: list[Mapping[str, Any] | str] = list(reply.events or [])
     if reply.events is None:
         words = [f"{word} " for word in (reply.content or "").split(" ")]
         words[-1] = words[-1].rstrip()
-        events = [chunk({"role": "assistant", "content": ""})]
-        events += [chunk({"content": word}) for word in words]
-        events += [chunk({}, reply.finish_reason)]
+        events = [make_chunk({"role": "assistant", "content": ""})]
+        events += [make_chunk({"content": word}) for word in words]
+        events += [make_chunk({}, reply.finish_reason)]
         if reply.counts and (request.body.get("stream_options") or {}).get("include_usage"):
-            events.append({**chunk({}), "choices": [], "usage": USAGE})
+            events.append({**make_chunk({}), "choices": [], "usage": USAGE})
         events.append("[DONE]")
     told = [each if isinstance(each, str) else json.dumps(each) for each in events]
     return "".join(f"data: {each}\n\n" for each in told)
 
 
-def chunk(
+def make_chunk(
     delta: Mapping[str, Any], finish_reason: str | None = None, index: int = 0
 ) -> dict[str, Any]:
     """One piece of a streamed answer."""
@@ -207,13 +211,13 @@ def chunk(
             "choices": [choice]}  # fmt: skip
 
 
-def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
+def _build_handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
             body = json.loads(self.rfile.read(length))
-            request = Request(self.path, body, self.headers.get("Authorization", ""))
-            sent = server.answer(request)
+            request = OpenAIRequest(self.path, body, self.headers.get("Authorization", ""))
+            sent = server.answer_request(request)
             payload = sent.text.encode()
             self.send_response(sent.status)
             self.send_header("Content-Type", sent.kind)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REDIS = shutil.which("redis-server")
 
 
-def environment(**more: str) -> dict[str, str]:
+def build_environment(**more: str) -> dict[str, str]:
     """The environment of a process that works on this test's database."""
     server = EmbeddedPostgres(settings.DATA_DIR)
     name = os.environ["MEMORYHUB_TEST_DATABASE"]
@@ -39,7 +39,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def process(
+def run_process(
     command: list[str], env: dict[str, str], log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process group that is gone afterwards, whatever happened."""
@@ -50,32 +50,34 @@ def process(
     try:
         yield started
     finally:
-        kill(started)
+        kill_process(started)
 
 
-def kill(started: subprocess.Popen[bytes]) -> None:
+def kill_process(started: subprocess.Popen[bytes]) -> None:
     """kill -9 to the process and its children."""
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
     started.wait()
 
 
-def worker(
+def run_worker(
     log: Path, schedule: Path, **more: str
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A Celery worker with its schedule, as the launcher starts it."""
     command = [sys.executable, "-m", "celery", "-A", "memoryhub", "worker", "-B", "-P", "threads"]
     options = ["--concurrency", "2", "--schedule", str(schedule), "--loglevel", "INFO"]
-    return process([*command, *options], environment(MEMORYHUB_PROCESS="worker", **more), log)
+    return run_process(
+        [*command, *options], build_environment(MEMORYHUB_PROCESS="worker", **more), log
+    )
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def redis(port: int, folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+def run_redis(port: int, folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """A Redis that keeps nothing on disk, listening on loopback only."""
     assert REDIS is not None
     command = [
@@ -89,7 +91,7 @@ def redis(port: int, folder: Path) -> AbstractContextManager[subprocess.Popen[by
         "--dir",
         str(folder),
     ]
-    return process(command, dict(os.environ), folder / "redis.log")
+    return run_process(command, dict(os.environ), folder / "redis.log")
 
 
 def wait_until(true: Callable[[], bool], seconds: float, log: Path | None = None) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScriptedAnswer:
     """`drips`: the body comes a byte at a time, until the sender has enough or is gone."""
 
     status: int = 200
@@ -33,7 +33,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Got:
+class ReceivedRequest:
     path: str
     headers: dict[str, str]
     body: bytes
@@ -44,13 +44,13 @@ class Got:
 
 
 @dataclass
-class Receiver:
-    got: list[Got] = field(default_factory=list)
-    let_go: threading.Event = field(default_factory=threading.Event)
+class WebhookReceiver:
+    requests: list[ReceivedRequest] = field(default_factory=list)
+    release_event: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self._script: deque[Answer] = deque()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._script: deque[ScriptedAnswer] = deque()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _build_handler(self))
         self._http.daemon_threads = True
 
     @property
@@ -61,13 +61,13 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/hook"
 
-    def script(self, *answers: Answer) -> None:
+    def script(self, *answers: ScriptedAnswer) -> None:
         self._script.extend(answers)
 
-    def answer(self) -> Answer:
-        return self._script.popleft() if self._script else Answer()
+    def next_answer(self) -> ScriptedAnswer:
+        return self._script.popleft() if self._script else ScriptedAnswer()
 
-    def __enter__(self) -> Receiver:
+    def __enter__(self) -> WebhookReceiver:
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
@@ -77,23 +77,23 @@ class Receiver:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.let_go.set()
+        self.release_event.set()
         self._http.shutdown()
         self._http.server_close()
 
 
-def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
+def _build_handler(receiver: WebhookReceiver) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
             headers = {name.lower(): value for name, value in self.headers.items()}
-            receiver.got.append(Got(self.path, headers, self.rfile.read(length)))
+            receiver.requests.append(ReceivedRequest(self.path, headers, self.rfile.read(length)))
             with suppress(OSError):  # the sender may be gone
-                self._reply(receiver.answer())
+                self._reply(receiver.next_answer())
 
-        def _reply(self, answer: Answer) -> None:
+        def _reply(self, answer: ScriptedAnswer) -> None:
             if answer.hold:
-                receiver.let_go.wait(30)
+                receiver.release_event.wait(30)
             if answer.hangs_up:
                 self.connection.close()
                 return
@@ -110,7 +110,7 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
         def _drip(self) -> None:
             """Headers without an end."""
             self.flush_headers()
-            while not receiver.let_go.wait(0.05):
+            while not receiver.release_event.wait(0.05):
                 self.wfile.write(b"X-More: x\r\n")
                 self.wfile.flush()
 

@@ -10,21 +10,21 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 
 # What recalling counts, and nothing else.
-COUNTERS = frozenset(
+RECALL_COUNTERS = frozenset(
     {"strength", "last_recall_at", "recall_count", "forget_at"}
     | {"visits_total", "promo_visits", "last_visited_at"}
 )
 # Fingerprints are the loop guard's record of what was given out, not memory.
-_UNSEEN = frozenset({"Fingerprint"})
+_IGNORED_MODELS = frozenset({"Fingerprint"})
 
 
-def picture(tenant: Tenant, *, without: frozenset[str] = frozenset()) -> dict[str, list[Any]]:
+def take_snapshot(tenant: Tenant, *, without: frozenset[str] = frozenset()) -> dict[str, list[Any]]:
     """All rows of every memory, dialogue, job and persona, by model, less the columns `without`."""
     models = [
         model
         for label in ("dialogues", "notes", "personas", "pipeline")
         for model in apps.get_app_config(label).get_models()
-        if model.__name__ not in _UNSEEN
+        if model.__name__ not in _IGNORED_MODELS
     ]
     with tenant_scope(tenant.id):
         return {

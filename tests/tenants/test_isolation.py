@@ -11,11 +11,11 @@ from memoryhub.tenants.services import create_tenant, ensure_space
 pytestmark = pytest.mark.django_db
 
 
-def tenant_tables() -> list[str]:
+def list_tenant_tables() -> list[str]:
     return [m._meta.db_table for m in apps.get_models() if issubclass(m, TenantModel)]
 
 
-@pytest.mark.parametrize("table", [*tenant_tables(), "tenants_tenant"])
+@pytest.mark.parametrize("table", [*list_tenant_tables(), "tenants_tenant"])
 def test_every_tenant_table_has_row_level_security(table: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(

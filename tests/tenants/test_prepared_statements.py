@@ -15,7 +15,7 @@ from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
-from memoryhub.tenants.statements import insert, prepared
+from memoryhub.tenants.statements import insert_rows, open_prepared_cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,8 +23,8 @@ _ASKED = "SELECT %(number)s::int + 1 AS more, %(words)s::text[] AS words"
 _KEPT = "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE %s"
 
 
-def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
-    with prepared() as cursor:
+def _fetch_rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
+    with open_prepared_cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
 
@@ -34,7 +34,7 @@ def test_a_prepared_statement_is_planned_once_whatever_its_values_are() -> None:
     for number in (1, 40, 7):
         with tenant_scope(tenant.id):
             asked = {"number": number, "words": ["tea", "it's"]}
-            assert _rows(_ASKED, asked) == [(number + 1, ["tea", "it's"])]
+            assert _fetch_rows(_ASKED, asked) == [(number + 1, ["tea", "it's"])]
     with tenant_scope(tenant.id), connection.cursor() as cursor:
         cursor.execute(_KEPT, ["%AS more%"])
         assert (3, 0) in cursor.fetchall()
@@ -51,19 +51,19 @@ def test_the_first_statement_of_a_request_outlives_a_restart_of_the_database(
     postgres: EmbeddedPostgres,
 ) -> None:
     connection.close_if_unusable_or_obsolete()
-    ((pid,),) = _rows("SELECT pg_backend_pid()", None)
+    ((pid,),) = _fetch_rows("SELECT pg_backend_pid()", None)
     name = connection.settings_dict["NAME"]
     with psycopg.connect(postgres.dsn("superuser", name), autocommit=True) as superuser:
         superuser.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
     connection.close_if_unusable_or_obsolete()  # as Django does before each request
-    assert _rows("SELECT 1", None) == [(1,)]
+    assert _fetch_rows("SELECT 1", None) == [(1,)]
 
 
 def test_what_is_prepared_is_logged_as_a_query_each_time() -> None:
     tenant = create_tenant("Ben", "ben")
     with tenant_scope(tenant.id), CaptureQueriesContext(connection) as caught:
         for number in (2, 3):
-            _rows(_ASKED, {"number": number, "words": []})
+            _fetch_rows(_ASKED, {"number": number, "words": []})
     assert [query["sql"] for query in caught] == [_ASKED, _ASKED]
 
 
@@ -79,8 +79,8 @@ def test_rows_are_inserted_as_they_were_given_the_rest_by_default() -> None:
     told = {"query": _ODD, "options": {_ODD: [_ODD, None, 1.5, True]}, "tokens": 7}
     one, other = new_id(), new_id()
     with tenant_scope(tenant.id):
-        insert(RecallLog, [])
-        insert(RecallLog, [given | told | {"id": one}, given | {"id": other, "query": "?"}])
+        insert_rows(RecallLog, [])
+        insert_rows(RecallLog, [given | told | {"id": one}, given | {"id": other, "query": "?"}])
         row, plain = RecallLog.objects.get(id=one), RecallLog.objects.get(id=other)
     assert {name: getattr(row, name) for name in told} == told
     assert (row.asked_at, row.tenant_id, row.dropped, row.rounds) == (_AT, tenant.id, [], 1)
@@ -93,4 +93,4 @@ def test_no_row_is_inserted_for_another_tenant() -> None:
         space = ensure_space(other.id, "eve")
     row = {"tenant_id": other.id, "space_id": space.id, "asked_at": _AT, "query": "?"}
     with pytest.raises(ProgrammingError, match="row-level security"), tenant_scope(own.id):
-        insert(RecallLog, [row])
+        insert_rows(RecallLog, [row])

@@ -12,8 +12,8 @@ from pytest_django import Settings
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant
 from memoryhub.webhooks.models import Webhook
-from memoryhub.webhooks.services import Wanted, create_webhook
-from tests.support.receiver import Receiver
+from memoryhub.webhooks.services import WebhookDraft, create_webhook
+from tests.support.receiver import WebhookReceiver
 
 NOW = datetime(2026, 5, 12, 9, 30, tzinfo=UTC)
 Make = Callable[..., Webhook]
@@ -32,8 +32,8 @@ def loopback(settings: Settings) -> None:
 
 
 @pytest.fixture
-def receiver(loopback: None) -> Iterator[Receiver]:
-    with Receiver() as one:
+def receiver(loopback: None) -> Iterator[WebhookReceiver]:
+    with WebhookReceiver() as one:
         yield one
 
 
@@ -46,16 +46,16 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UUID, UUID]]:
         heard.append((tenant_id, webhook_id))
         return True
 
-    monkeypatch.setattr("memoryhub.webhooks.tasks.ring", ring)
+    monkeypatch.setattr("memoryhub.webhooks.tasks.ring_worker", ring)
     return heard
 
 
 @pytest.fixture
-def hook_to(tenant: Tenant, receiver: Receiver, rung: list[Any]) -> Make:
+def hook_to(tenant: Tenant, receiver: WebhookReceiver, rung: list[Any]) -> Make:
     """A webhook of the tenant to the receiver: `hook_to("fact.added", content="text")`."""
 
     def make(*events: str, **more: Any) -> Webhook:
         values = {"name": "mine", "url": receiver.url, "events": events or ("turns.added",)}
-        return create_webhook(tenant.id, Wanted(**(values | more)), "test", NOW)[0]
+        return create_webhook(tenant.id, WebhookDraft(**(values | more)), "test", NOW)[0]
 
     return make

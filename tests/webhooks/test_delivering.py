@@ -12,17 +12,17 @@ from django.utils.translation import override
 from pytest_django import Settings
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.errors import Conflict, InvalidInput, NotFound, Outdated
-from memoryhub.pipeline.services import IngestRequest, ingest
-from memoryhub.pipeline.tasks import ALSO_SWEPT
+from memoryhub.errors import Conflict, InvalidInput, NotFound, VersionOutdated
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.tasks import EXTRA_SWEEPS
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
-from memoryhub.webhooks import delivering, queue, services, signing
+from memoryhub.webhooks import dispatch, queue, services, signatures
+from memoryhub.webhooks.http_client import ReceiverReply
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
-from memoryhub.webhooks.sending import Reply
 from tests.support.factories import make_fact, make_space
-from tests.support.receiver import Answer, Receiver
+from tests.support.receiver import ScriptedAnswer, WebhookReceiver
 from tests.webhooks.conftest import NOW, Make
 
 pytestmark = pytest.mark.django_db
@@ -31,44 +31,44 @@ State = Delivery.State
 
 @pytest.fixture(autouse=True)
 def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     monkeypatch.setattr("memoryhub.webhooks.queue.random.random", lambda: 0.5)
 
 
-def say(tenant: Tenant, text: str = "Hello there.", subject: str = "ana") -> None:
-    ingest(tenant.id, IngestRequest(subject, [Message("user", text, "Ana")]))
+def ingest_text(tenant: Tenant, text: str = "Hello there.", subject: str = "ana") -> None:
+    ingest_messages(tenant.id, IngestRequest(subject, [Message("user", text, "Ana")]))
 
 
-def sent(tenant: Tenant) -> list[Delivery]:
+def list_deliveries(tenant: Tenant) -> list[Delivery]:
     with tenant_scope(tenant.id):
         rows = Delivery.objects.select_related("webhook", "event", "event__space")
         return list(rows.order_by("created_at", "id"))
 
 
-def fresh(hook: Webhook) -> Webhook:
+def reload_webhook(hook: Webhook) -> Webhook:
     with tenant_scope(hook.tenant_id):
         return Webhook.objects.get(id=hook.id)
 
 
-def far() -> datetime:
+def get_later_time() -> datetime:
     """Later than whatever was made just now."""
     from django.utils import timezone
 
     return timezone.now() + timedelta(seconds=1)
 
 
-def work(hook: Webhook, at: datetime | None = None) -> int:
-    return delivering.run_webhook(hook.tenant_id, hook.id, at or far())
+def run_deliveries(hook: Webhook, at: datetime | None = None) -> int:
+    return dispatch.send_due_deliveries(hook.tenant_id, hook.id, at or get_later_time())
 
 
 def test_it_arrives_signed_and_with_ids_alone(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    say(tenant, "I live in Porto.")
-    at = far()
-    assert work(hook, at) == 1
-    (got,), (one,) = receiver.got, sent(tenant)
+    ingest_text(tenant, "I live in Porto.")
+    at = get_later_time()
+    assert run_deliveries(hook, at) == 1
+    (got,), (one,) = receiver.requests, list_deliveries(tenant)
     assert (one.state, one.status, one.tries, one.error) == (State.DELIVERED, 200, 1, "")
     assert (one.reply, one.finished_at) == ("ok", at)
     assert got.json["type"] == "turns.added"
@@ -76,25 +76,25 @@ def test_it_arrives_signed_and_with_ids_alone(
     assert got.json["space"]["subject"] == "ana"
     assert "Porto" not in got.body.decode()
     assert got.headers["webhook-timestamp"] == str(int(at.timestamp()))
-    secret = delivering.secret(hook, 1)
-    expected = signing.signature(one.event_id, int(at.timestamp()), got.body, secret)
+    secret = dispatch.derive_webhook_secret(hook, 1)
+    expected = signatures.sign_body(one.event_id, int(at.timestamp()), got.body, secret)
     assert got.headers["webhook-signature"] == expected
-    assert fresh(hook).last_success_at == at
-    assert work(hook) == 0
+    assert reload_webhook(hook).last_success_at == at
+    assert run_deliveries(hook) == 0
 
 
 def test_words_go_along_where_that_is_chosen(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added", content="text")
-    say(tenant, "I live in Porto.")
-    work(hook)
-    (turn,) = receiver.got[0].json["data"]["turns"]
+    ingest_text(tenant, "I live in Porto.")
+    run_deliveries(hook)
+    (turn,) = receiver.requests[0].json["data"]["turns"]
     assert (turn["text"], turn["role"], turn["speaker"]) == ("I live in Porto.", "user", "Ana")
 
 
 def test_words_are_those_of_the_moment_of_sending(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("fact.added", content="text")
     with tenant_scope(tenant.id):
@@ -120,163 +120,172 @@ def test_words_are_those_of_the_moment_of_sending(
         held.text = "Ana lives in Faro"
         held.save()
         gone.delete()
-    assert work(hook) == 2
-    assert [got.json["data"].get("text") for got in receiver.got] == ["Ana lives in Faro", None]
+    assert run_deliveries(hook) == 2
+    assert [got.json["data"].get("text") for got in receiver.requests] == [
+        "Ana lives in Faro",
+        None,
+    ]
 
 
 def test_a_failure_is_tried_again_with_backoff_and_the_same_id(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    receiver.script(Answer(500, b"oops"), Answer(302), Answer(200))
-    say(tenant)
-    at = far()
-    work(hook, at)
-    (one,) = sent(tenant)
+    receiver.script(ScriptedAnswer(500, b"oops"), ScriptedAnswer(302), ScriptedAnswer(200))
+    ingest_text(tenant)
+    at = get_later_time()
+    run_deliveries(hook, at)
+    (one,) = list_deliveries(tenant)
     assert (one.state, one.error, one.reply) == (State.RETRY, "answered 500", "oops")
     assert one.run_after == at + timedelta(seconds=10)
-    assert fresh(hook).quiet_until == at + timedelta(seconds=10)
-    assert work(hook, at + timedelta(seconds=9)) == 0
+    assert reload_webhook(hook).quiet_until == at + timedelta(seconds=10)
+    assert run_deliveries(hook, at + timedelta(seconds=9)) == 0
     at += timedelta(seconds=10)
-    assert work(hook, at) == 1
-    (one,) = sent(tenant)
+    assert run_deliveries(hook, at) == 1
+    (one,) = list_deliveries(tenant)
     assert one.error == "answered 302: redirects are not followed"
     assert one.run_after == at + timedelta(seconds=40)
-    assert work(hook, at + timedelta(seconds=40)) == 1
-    (one,) = sent(tenant)
+    assert run_deliveries(hook, at + timedelta(seconds=40)) == 1
+    (one,) = list_deliveries(tenant)
     assert (one.state, one.tries) == (State.DELIVERED, 3)
     assert [line["status"] for line in one.log] == [500, 302, 200]
-    assert len({got.headers["webhook-id"] for got in receiver.got}) == 1
-    assert len({got.headers["webhook-timestamp"] for got in receiver.got}) == 3
-    assert fresh(hook).failures == 0
+    assert len({got.headers["webhook-id"] for got in receiver.requests}) == 1
+    assert len({got.headers["webhook-timestamp"] for got in receiver.requests}) == 3
+    assert reload_webhook(hook).failures == 0
 
 
 def test_what_a_receiver_asks_for_is_waited(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    receiver.script(Answer(429, headers={"Retry-After": "120"}))
-    say(tenant)
-    at = far()
-    work(hook, at)
-    assert sent(tenant)[0].run_after == at + timedelta(seconds=120)
+    receiver.script(ScriptedAnswer(429, headers={"Retry-After": "120"}))
+    ingest_text(tenant)
+    at = get_later_time()
+    run_deliveries(hook, at)
+    assert list_deliveries(tenant)[0].run_after == at + timedelta(seconds=120)
 
 
 def test_others_wait_while_a_receiver_fails_and_go_in_order(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    receiver.script(Answer(hangs_up=True))
+    receiver.script(ScriptedAnswer(hangs_up=True))
     for text in ("One.", "Two.", "Three."):
-        say(tenant, text)
-    at = far()
-    assert work(hook, at) == 1
-    assert [one.state for one in sent(tenant)] == [State.RETRY, State.WAITING, State.WAITING]
-    assert work(hook, at + timedelta(seconds=10)) == 3
-    assert [got.json["data"]["first_seq"] for got in receiver.got] == [1, 1, 2, 3]
+        ingest_text(tenant, text)
+    at = get_later_time()
+    assert run_deliveries(hook, at) == 1
+    assert [one.state for one in list_deliveries(tenant)] == [
+        State.RETRY,
+        State.WAITING,
+        State.WAITING,
+    ]
+    assert run_deliveries(hook, at + timedelta(seconds=10)) == 3
+    assert [got.json["data"]["first_seq"] for got in receiver.requests] == [1, 1, 2, 3]
 
 
 def test_one_that_is_refused_does_not_hold_others_up(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     """400 is about this request: the receiver itself is well."""
     hook = hook_to("turns.added")
-    receiver.script(Answer(400))
-    say(tenant, "One.")
-    say(tenant, "Two.")
-    at = far()
-    work(hook, at)
-    assert fresh(hook).quiet_until is None
-    assert work(hook, at) == 1
-    assert [one.state for one in sent(tenant)] == [State.RETRY, State.DELIVERED]
+    receiver.script(ScriptedAnswer(400))
+    ingest_text(tenant, "One.")
+    ingest_text(tenant, "Two.")
+    at = get_later_time()
+    run_deliveries(hook, at)
+    assert reload_webhook(hook).quiet_until is None
+    assert run_deliveries(hook, at) == 1
+    assert [one.state for one in list_deliveries(tenant)] == [State.RETRY, State.DELIVERED]
 
 
-def give_up(hook: Webhook, receiver: Receiver, at: datetime, settings: Settings) -> datetime:
+def fail_every_try(
+    hook: Webhook, receiver: WebhookReceiver, at: datetime, settings: Settings
+) -> datetime:
     """Every try of what waits fails. Returns when the last did."""
     for _ in range(settings.WEBHOOK_MAX_ATTEMPTS):
-        receiver.script(Answer(500))
+        receiver.script(ScriptedAnswer(500))
         at += timedelta(hours=7)
-        assert work(hook, at) == 1
+        assert run_deliveries(hook, at) == 1
     return at
 
 
 def test_after_its_tries_it_is_given_up_and_can_be_sent_again(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, rung: list[Any], settings: Settings
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, rung: list[Any], settings: Settings
 ) -> None:
     settings.WEBHOOK_MAX_ATTEMPTS = 2
     hook = hook_to("turns.added")
-    say(tenant)
-    at = give_up(hook, receiver, far(), settings)
-    (one,) = sent(tenant)
+    ingest_text(tenant)
+    at = fail_every_try(hook, receiver, get_later_time(), settings)
+    (one,) = list_deliveries(tenant)
     assert (one.state, one.tries, one.finished_at) == (State.DEAD, 2, at)
-    assert work(hook, at + timedelta(days=9)) == 0
-    again = services.replay(tenant.id, one.id, at)
+    assert run_deliveries(hook, at + timedelta(days=9)) == 0
+    again = services.replay_delivery(tenant.id, one.id, at)
     assert (again.state, again.tries, again.event_id) == (State.WAITING, 0, one.event_id)
     with pytest.raises(Conflict) as refused:
-        services.replay(tenant.id, one.id, at)
+        services.replay_delivery(tenant.id, one.id, at)
     assert refused.value.code == "delivery_under_way"
-    assert work(hook, at) == 1
-    assert [each.state for each in sent(tenant)] == [State.DELIVERED]
-    assert len({got.headers["webhook-id"] for got in receiver.got}) == 1
+    assert run_deliveries(hook, at) == 1
+    assert [each.state for each in list_deliveries(tenant)] == [State.DELIVERED]
+    assert len({got.headers["webhook-id"] for got in receiver.requests}) == 1
 
 
 def test_a_receiver_that_keeps_failing_is_switched_off_with_words(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, settings: Settings
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, settings: Settings
 ) -> None:
     settings.WEBHOOK_MAX_ATTEMPTS = 1
     hook = hook_to("turns.added")
-    at = far()
+    at = get_later_time()
     for number in range(queue.MOST_GIVEN_UP + 1):
-        say(tenant, f"Number {number}.")
+        ingest_text(tenant, f"Number {number}.")
     for _ in range(queue.MOST_GIVEN_UP):
-        at = give_up(hook, receiver, at, settings)
-    off = fresh(hook)
+        at = fail_every_try(hook, receiver, at, settings)
+    off = reload_webhook(hook)
     assert not off.is_active
     assert off.disabled_because == "5 deliveries in a row were given up; the last: answered 500"
-    assert work(hook, at + timedelta(days=1)) == 0
-    say(tenant, "Not told.")
-    on = services.change_webhook(tenant.id, hook.id, at, is_active=True)
+    assert run_deliveries(hook, at + timedelta(days=1)) == 0
+    ingest_text(tenant, "Not told.")
+    on = services.update_webhook(tenant.id, hook.id, at, is_active=True)
     assert (on.is_active, on.disabled_because, on.given_up) == (True, "", 0)
-    assert work(hook, at) == 1  # what waited
-    assert [one.state for one in sent(tenant)].count(State.DELIVERED) == 1
+    assert run_deliveries(hook, at) == 1  # what waited
+    assert [one.state for one in list_deliveries(tenant)].count(State.DELIVERED) == 1
 
 
 def test_one_success_in_between_keeps_it_on(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, settings: Settings
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, settings: Settings
 ) -> None:
     settings.WEBHOOK_MAX_ATTEMPTS = 1
     hook = hook_to("turns.added")
-    at = far()
+    at = get_later_time()
     for number in range(2 * queue.MOST_GIVEN_UP):
-        say(tenant, f"Number {number}.")
-        receiver.script(Answer(200 if number == 4 else 500))
+        ingest_text(tenant, f"Number {number}.")
+        receiver.script(ScriptedAnswer(200 if number == 4 else 500))
         at += timedelta(hours=1)
-        work(hook, at)
-    assert not fresh(hook).is_active  # five after the success
-    assert fresh(hook).given_up == 5
+        run_deliveries(hook, at)
+    assert not reload_webhook(hook).is_active  # five after the success
+    assert reload_webhook(hook).given_up == 5
 
 
-def test_gone_means_gone(tenant: Tenant, hook_to: Make, receiver: Receiver) -> None:
+def test_gone_means_gone(tenant: Tenant, hook_to: Make, receiver: WebhookReceiver) -> None:
     hook = hook_to("turns.added")
-    receiver.script(Answer(410))
-    say(tenant)
-    work(hook)
-    assert sent(tenant)[0].state == State.DEAD
-    assert fresh(hook).disabled_because == "It answered 410: the receiver is gone."
+    receiver.script(ScriptedAnswer(410))
+    ingest_text(tenant)
+    run_deliveries(hook)
+    assert list_deliveries(tenant)[0].state == State.DEAD
+    assert reload_webhook(hook).disabled_because == "It answered 410: the receiver is gone."
 
 
 def test_a_test_is_sent_at_once_and_once_also_while_it_is_off(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    services.change_webhook(tenant.id, hook.id, NOW, is_active=False)
-    receiver.script(Answer(200), Answer(500))
-    well = services.ping(tenant.id, hook.id, NOW)
+    services.update_webhook(tenant.id, hook.id, NOW, is_active=False)
+    receiver.script(ScriptedAnswer(200), ScriptedAnswer(500))
+    well = services.ping_webhook(tenant.id, hook.id, NOW)
     assert (well.state, well.status, well.name) == (State.DELIVERED, 200, "webhook.test")
-    assert receiver.got[0].json["type"] == "webhook.test"
-    badly = services.ping(tenant.id, hook.id, NOW)
+    assert receiver.requests[0].json["type"] == "webhook.test"
+    badly = services.ping_webhook(tenant.id, hook.id, NOW)
     assert (badly.state, badly.tries) == (State.DEAD, 1)
-    assert (fresh(hook).failures, fresh(hook).given_up) == (0, 0)
+    assert (reload_webhook(hook).failures, reload_webhook(hook).given_up) == (0, 0)
 
 
 def test_the_log_of_a_test_is_in_one_language_whoever_asked(
@@ -285,84 +294,84 @@ def test_the_log_of_a_test_is_in_one_language_whoever_asked(
     hook = hook_to("turns.added")
     settings.WEBHOOK_PRIVATE_NETWORKS = ()
     with override("zh-hans"):
-        refused = services.ping(tenant.id, hook.id, NOW)
+        refused = services.ping_webhook(tenant.id, hook.id, NOW)
     said = "refused: 127.0.0.1 is this machine itself: nothing is sent there"
     assert (refused.error, refused.log[0]["error"]) == (said, said)
 
 
 def test_while_another_is_being_sent_a_test_waits(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    say(tenant)
+    ingest_text(tenant)
     with tenant_scope(tenant.id):
-        assert queue.claim(hook.id, far()) is not None
-    assert services.ping(tenant.id, hook.id, NOW).state == State.WAITING
-    assert receiver.got == []
+        assert queue.claim_delivery(hook.id, get_later_time()) is not None
+    assert services.ping_webhook(tenant.id, hook.id, NOW).state == State.WAITING
+    assert receiver.requests == []
 
 
 def test_a_worker_that_died_is_replaced_and_changes_nothing_later(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    say(tenant)
-    at = far()
+    ingest_text(tenant)
+    at = get_later_time()
     with tenant_scope(tenant.id):
-        lost = queue.claim(hook.id, at)
+        lost = queue.claim_delivery(hook.id, at)
         assert lost is not None
-        assert queue.claim(hook.id, at) is None
-    assert work(hook, at + timedelta(hours=1)) == 1
+        assert queue.claim_delivery(hook.id, at) is None
+    assert run_deliveries(hook, at + timedelta(hours=1)) == 1
     with tenant_scope(tenant.id):
-        assert queue.settle(lost, Reply(500, error="late"), at) is False
-    (one,) = sent(tenant)
+        assert queue.finish_attempt(lost, ReceiverReply(500, error="late"), at) is False
+    (one,) = list_deliveries(tenant)
     assert (one.state, one.attempts) == (State.DELIVERED, 2)
 
 
 def test_a_delivery_whose_workers_die_every_time_is_given_up(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, settings: Settings
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, settings: Settings
 ) -> None:
     settings.WEBHOOK_MAX_ATTEMPTS = 2
     hook = hook_to("turns.added")
-    say(tenant)
-    at = far()
+    ingest_text(tenant)
+    at = get_later_time()
     for _ in range(2):
         at += timedelta(hours=1)
         with tenant_scope(tenant.id):
-            assert queue.claim(hook.id, at) is not None
-    assert work(hook, at + timedelta(hours=1)) == 0
-    (one,) = sent(tenant)
+            assert queue.claim_delivery(hook.id, at) is not None
+    assert run_deliveries(hook, at + timedelta(hours=1)) == 0
+    (one,) = list_deliveries(tenant)
     assert (one.state, one.error) == (State.DEAD, "its worker died every time")
 
 
 def test_the_setting_is_looked_at_with_every_try(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, settings: Settings
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, settings: Settings
 ) -> None:
     hook = hook_to("turns.added")
     settings.WEBHOOK_PRIVATE_NETWORKS = ()
-    say(tenant)
-    work(hook)
-    (one,) = sent(tenant)
+    ingest_text(tenant)
+    run_deliveries(hook)
+    (one,) = list_deliveries(tenant)
     assert one.state == State.RETRY
     assert "this machine itself" in one.error
-    assert receiver.got == []
+    assert receiver.requests == []
 
 
 def test_both_secrets_sign_until_the_overlap_is_over(
-    tenant: Tenant, hook_to: Make, receiver: Receiver
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver
 ) -> None:
     hook = hook_to("turns.added")
-    old = delivering.secret(hook, 1)
+    old = dispatch.derive_webhook_secret(hook, 1)
     _, new = services.rotate_secret(tenant.id, hook.id, NOW, timedelta(hours=24))
     assert new != old
-    assert delivering.secrets(fresh(hook), NOW) == [new, old]
-    assert delivering.secrets(fresh(hook), NOW + timedelta(hours=24)) == [new]
+    assert dispatch.list_valid_secrets(reload_webhook(hook), NOW) == [new, old]
+    assert dispatch.list_valid_secrets(reload_webhook(hook), NOW + timedelta(hours=24)) == [new]
     _, newest = services.rotate_secret(tenant.id, hook.id, NOW, timedelta(0))
-    assert delivering.secrets(fresh(hook), NOW) == [newest]
+    assert dispatch.list_valid_secrets(reload_webhook(hook), NOW) == [newest]
 
 
 def test_the_secret_is_nowhere_in_the_database(tenant: Tenant, hook_to: Make) -> None:
     hook = hook_to("turns.added")
-    secret = delivering.secret(hook, 1)
+    secret = dispatch.derive_webhook_secret(hook, 1)
     with tenant_scope(tenant.id):
         stored = Webhook.objects.filter(id=hook.id).values().get()
     assert not [value for value in stored.values() if secret[6:20] in str(value)]
@@ -371,7 +380,7 @@ def test_the_secret_is_nowhere_in_the_database(tenant: Tenant, hook_to: Make) ->
 def test_secrets_differ_by_webhook_tenant_generation_and_hub(tenant: Tenant) -> None:
     one, two = tenant.id, create_tenant("Two", "two").id
     made = {
-        signing.secret_of(key, owner, hook, generation)
+        signatures.derive_secret(key, owner, hook, generation)
         for key in ("a", "b")
         for owner in (one, two)
         for hook in (one, two)
@@ -382,30 +391,30 @@ def test_secrets_differ_by_webhook_tenant_generation_and_hub(tenant: Tenant) -> 
 
 
 def test_the_log_is_forgotten_when_its_days_are_over(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, settings: Settings
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, settings: Settings
 ) -> None:
     hook = hook_to("turns.added")
-    say(tenant, "One.")
-    work(hook)
-    say(tenant, "Two.")
+    ingest_text(tenant, "One.")
+    run_deliveries(hook)
+    ingest_text(tenant, "Two.")
     with tenant_scope(tenant.id):
         old = Delivery.objects.earliest("created_at").event_id
         WebhookEvent.objects.filter(id=old).update(created_at=NOW - timedelta(days=90))
-    work(hook)
-    assert [one.event_id == old for one in sent(tenant)] == [False]
+    run_deliveries(hook)
+    assert [one.event_id == old for one in list_deliveries(tenant)] == [False]
 
 
 def test_the_sweep_finds_what_nobody_heard(
-    tenant: Tenant, hook_to: Make, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, hook_to: Make, receiver: WebhookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hook = hook_to("turns.added")
-    say(tenant)
-    assert delivering.sweep in ALSO_SWEPT
-    assert queue.due(far()) == [(tenant.id, hook.id)]
-    monkeypatch.setattr("memoryhub.webhooks.tasks.ring", lambda *ids: False)
-    delivering.sweep()  # there is no broker: it sends by itself
-    assert [one.state for one in sent(tenant)] == [State.DELIVERED]
-    assert queue.due(far()) == []
+    ingest_text(tenant)
+    assert dispatch.sweep_due_webhooks in EXTRA_SWEEPS
+    assert queue.find_due_webhooks(get_later_time()) == [(tenant.id, hook.id)]
+    monkeypatch.setattr("memoryhub.webhooks.tasks.ring_worker", lambda *ids: False)
+    dispatch.sweep_due_webhooks()  # there is no broker: it sends by itself
+    assert [one.state for one in list_deliveries(tenant)] == [State.DELIVERED]
+    assert queue.find_due_webhooks(get_later_time()) == []
 
 
 @pytest.mark.parametrize(
@@ -426,7 +435,7 @@ def test_what_can_not_be_is_refused_by_name(
         hook_to(**given) if "events" not in given else hook_to("x", **given)
     assert refused.value.field == field
     with pytest.raises(InvalidInput) as refused:
-        services.change_webhook(tenant.id, hook_to("turns.added").id, NOW, **given)
+        services.update_webhook(tenant.id, hook_to("turns.added").id, NOW, **given)
     assert refused.value.field == field
 
 
@@ -441,39 +450,39 @@ def test_there_is_a_most_of_webhooks(
 
 def test_an_outdated_change_is_refused(tenant: Tenant, hook_to: Make) -> None:
     hook = hook_to("turns.added")
-    services.change_webhook(tenant.id, hook.id, NOW, version=1, name="other")
-    with pytest.raises(Outdated):
-        services.change_webhook(tenant.id, hook.id, NOW, version=1, name="another")
+    services.update_webhook(tenant.id, hook.id, NOW, version=1, name="other")
+    with pytest.raises(VersionOutdated):
+        services.update_webhook(tenant.id, hook.id, NOW, version=1, name="another")
 
 
 def test_ids_of_others_do_not_exist(tenant: Tenant, hook_to: Make) -> None:
     hook = hook_to("turns.added")
-    say(tenant)
-    (one,) = sent(tenant)
+    ingest_text(tenant)
+    (one,) = list_deliveries(tenant)
     two = create_tenant("Two", "two").id
     for refused in (
-        lambda: services.change_webhook(two, hook.id, NOW, name="x"),
+        lambda: services.update_webhook(two, hook.id, NOW, name="x"),
         lambda: services.rotate_secret(two, hook.id, NOW, timedelta(0)),
         lambda: services.delete_webhook(two, hook.id),
-        lambda: services.ping(two, hook.id, NOW),
-        lambda: services.replay(two, one.id, NOW),
+        lambda: services.ping_webhook(two, hook.id, NOW),
+        lambda: services.replay_delivery(two, one.id, NOW),
     ):
         with pytest.raises(NotFound):
             refused()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_deliver_once(hook_to: Make, tenant: Tenant, receiver: Receiver) -> None:
+def test_two_workers_deliver_once(hook_to: Make, tenant: Tenant, receiver: WebhookReceiver) -> None:
     hook = hook_to("turns.added")
     for number in range(6):
-        say(tenant, f"Number {number}.")
-    at, ready = far(), threading.Barrier(4)
+        ingest_text(tenant, f"Number {number}.")
+    at, ready = get_later_time(), threading.Barrier(4)
 
     def worker() -> None:
         try:
             ready.wait()
             while queue_is_open(hook, at):
-                delivering.run_webhook(tenant.id, hook.id, at)
+                dispatch.send_due_deliveries(tenant.id, hook.id, at)
         finally:
             connection.close()
 
@@ -482,10 +491,10 @@ def test_two_workers_deliver_once(hook_to: Make, tenant: Tenant, receiver: Recei
         thread.start()
     for thread in threads:
         thread.join()
-    ids = [got.headers["webhook-id"] for got in receiver.got]
+    ids = [got.headers["webhook-id"] for got in receiver.requests]
     assert len(ids) == len(set(ids)) == 6
-    assert {one.state for one in sent(tenant)} == {State.DELIVERED}
-    assert {one.attempts for one in sent(tenant)} == {1}
+    assert {one.state for one in list_deliveries(tenant)} == {State.DELIVERED}
+    assert {one.attempts for one in list_deliveries(tenant)} == {1}
 
 
 def queue_is_open(hook: Webhook, at: datetime) -> bool:

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import InvalidInput
-from memoryhub.webhooks.targets import Refused, checked, networks, refusal, resolve
+from memoryhub.webhooks.targets import (
+    TargetRefused,
+    check_target_url,
+    describe_refusal,
+    parse_networks,
+    resolve_address,
+)
 
 REFUSED = [
     "127.0.0.1",
@@ -61,26 +67,26 @@ PUBLIC += ["::ffff:93.184.216.34", "64:ff9b::5db8:d822", "2002:5db8:d822::1"]
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_what_is_not_public_is_refused(address: str) -> None:
-    assert refusal(ip_address(address), ())
+    assert describe_refusal(ip_address(address), ())
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_what_is_public_is_not(address: str) -> None:
-    assert refusal(ip_address(address), ()) == ""
+    assert describe_refusal(ip_address(address), ()) == ""
 
 
 def test_an_operator_allows_networks_and_no_others() -> None:
-    allowed = networks("10.0.5.0/24, 127.0.0.1,fd12::/16")
+    allowed = parse_networks("10.0.5.0/24, 127.0.0.1,fd12::/16")
     for address in ("10.0.5.9", "127.0.0.1", "::ffff:127.0.0.1", "fd12::1"):
-        assert refusal(ip_address(address), allowed) == ""
+        assert describe_refusal(ip_address(address), allowed) == ""
     for address in ("10.0.6.9", "127.0.0.2", "169.254.169.254", "fd13::1", "::1"):
-        assert refusal(ip_address(address), allowed)
+        assert describe_refusal(ip_address(address), allowed)
 
 
 @pytest.mark.parametrize("raw", ["10.0.0.1/8", "here", "10.0.0.0/33"])
 def test_networks_that_are_none_stop_the_start(raw: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        networks(raw)
+        parse_networks(raw)
 
 
 @pytest.mark.parametrize(
@@ -113,21 +119,21 @@ def test_networks_that_are_none_stop_the_start(raw: str) -> None:
 )
 def test_urls_that_are_refused_as_they_stand(url: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        checked(url, http=False, allowed=())
+        check_target_url(url, http=False, allowed=())
     assert refused.value.field == "url"
 
 
 def test_a_url_taken_apart() -> None:
-    target = checked("https://Example.org:8443/a/b?c=d", http=False, allowed=())
+    target = check_target_url("https://Example.org:8443/a/b?c=d", http=False, allowed=())
     assert (target.host, target.port, target.path) == ("example.org", 8443, "/a/b?c=d")
     assert target.authority == "example.org:8443"
-    bare = checked("http://example.org", http=True, allowed=())
+    bare = check_target_url("http://example.org", http=True, allowed=())
     assert (bare.port, bare.path, bare.authority) == (80, "/", "example.org")
-    six = checked("https://[2606:4700::1111]/", http=False, allowed=())
+    six = check_target_url("https://[2606:4700::1111]/", http=False, allowed=())
     assert six.authority == "[2606:4700::1111]"
 
 
-def answering(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+def patch_resolver(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     def found(host: str, port: int, **more: Any) -> list[Any]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in addresses]
 
@@ -135,16 +141,16 @@ def answering(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 
 
 def test_a_name_is_judged_by_every_address_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    target = checked("https://rebound.example/", http=False, allowed=())
-    answering(monkeypatch, "93.184.216.34", "127.0.0.1")
-    with pytest.raises(Refused, match=r"127\.0\.0\.1, which is this machine itself"):
-        resolve(target, ())
-    answering(monkeypatch, "93.184.216.34", "1.1.1.1")
-    assert resolve(target, ()) == "93.184.216.34"
+    target = check_target_url("https://rebound.example/", http=False, allowed=())
+    patch_resolver(monkeypatch, "93.184.216.34", "127.0.0.1")
+    with pytest.raises(TargetRefused, match=r"127\.0\.0\.1, which is this machine itself"):
+        resolve_address(target, ())
+    patch_resolver(monkeypatch, "93.184.216.34", "1.1.1.1")
+    assert resolve_address(target, ()) == "93.184.216.34"
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "127.1", "0177.0.0.1", "localhost"])
 def test_other_spellings_of_loopback_are_refused_when_they_are_looked_up(host: str) -> None:
-    target = checked(f"https://{host}/", http=False, allowed=())
-    with pytest.raises(Refused):
-        resolve(target, ())
+    target = check_target_url(f"https://{host}/", http=False, allowed=())
+    with pytest.raises(TargetRefused):
+        resolve_address(target, ())

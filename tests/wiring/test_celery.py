@@ -4,7 +4,7 @@ import pytest
 from pgmq.base import PGMQConfig
 from psycopg.conninfo import conninfo_to_dict
 
-from memoryhub.celery import transport_options
+from memoryhub.celery import build_transport_options
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,13 @@ from memoryhub.celery import transport_options
     ],
 )
 def test_the_default_brokers_address_survives_the_queues_own_parsing(dsn: str) -> None:
-    given = transport_options("pgmq://", dsn)["conn_string"]
+    given = build_transport_options("pgmq://", dsn)["conn_string"]
     used = conninfo_to_dict(PGMQConfig(conn_string=given).dsn)
     wanted = {"port": "5432", "password": "", **conninfo_to_dict(dsn)}
     assert {name: str(value) for name, value in used.items()} == wanted
 
 
 def test_another_broker_gets_time_limits_instead() -> None:
-    options = transport_options("redis://127.0.0.1:6379/0", "")
+    options = build_transport_options("redis://127.0.0.1:6379/0", "")
     assert "conn_string" not in options
     assert options["socket_connect_timeout"] <= 1

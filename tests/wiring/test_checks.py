@@ -10,33 +10,33 @@ from django.core.checks import CheckMessage
 
 from memoryhub import checks
 from memoryhub.embedded import EmbeddedPostgres
-from tests.support.processes import environment
+from tests.support.processes import build_environment
 
 
-def ids(found: list[CheckMessage]) -> set[str | None]:
+def list_ids(found: list[CheckMessage]) -> set[str | None]:
     return {message.id for message in found}
 
 
 def test_a_good_installation_has_nothing_to_say(db: None) -> None:
-    assert checks.model_settings(None) == []
-    assert checks.database(None, ["default"]) == []
+    assert checks.check_model_settings(None) == []
+    assert checks.check_database(None, ["default"]) == []
 
 
 def test_an_embedder_without_its_endpoint_or_model(settings: Any) -> None:
     settings.EMBEDDER = "openai"
-    assert ids(checks.model_settings(None)) == {"memoryhub.E001", "memoryhub.E002"}
+    assert list_ids(checks.check_model_settings(None)) == {"memoryhub.E001", "memoryhub.E002"}
 
 
 def test_an_endpoint_without_a_model(settings: Any) -> None:
     settings.OPENAI_BASE_URL = "http://127.0.0.1:1/v1"
-    assert ids(checks.model_settings(None)) == {"memoryhub.W001"}
+    assert list_ids(checks.check_model_settings(None)) == {"memoryhub.W001"}
 
 
 def test_prompts_that_can_not_be_used(settings: Any, tmp_path: Path) -> None:
     settings.PROMPTS = tmp_path
-    assert checks.prompts(None) == []
+    assert checks.check_prompts(None) == []
     (tmp_path / "judge.short.md").write_text("Judge.")
-    (found,) = checks.prompts(None)
+    (found,) = checks.check_prompts(None)
     assert found.id == "memoryhub.E006"
     assert "judge.short.md" in found.msg
     assert found.hint
@@ -44,8 +44,8 @@ def test_prompts_that_can_not_be_used(settings: Any, tmp_path: Path) -> None:
 
 def test_every_message_has_a_hint(settings: Any) -> None:
     settings.EMBEDDER, settings.OPENAI_BASE_URL, settings.HTTPS = "openai", "", False
-    found = [*checks.model_settings(None), *checks.deployment(None)]
-    assert "memoryhub.W002" in ids(found)
+    found = [*checks.check_model_settings(None), *checks.check_deployment(None)]
+    assert "memoryhub.W002" in list_ids(found)
     assert all(message.hint for message in found)
 
 
@@ -55,8 +55,8 @@ def test_every_message_has_a_hint(settings: Any) -> None:
 def test_a_role_that_row_level_security_does_not_hold_is_refused(
     db: None, postgres: EmbeddedPostgres, role: Any, why: str
 ) -> None:
-    name = environment()["DATABASE_URL"].partition("@/")[2].partition("?")[0]
-    env = environment(DATABASE_URL=postgres.dsn(role, name))
+    name = build_environment()["DATABASE_URL"].partition("@/")[2].partition("?")[0]
+    env = build_environment(DATABASE_URL=postgres.dsn(role, name))
     command = [sys.executable, "manage.py", "check", "--database", "default"]
     ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert "memoryhub.E004" in ran.stderr
@@ -65,7 +65,7 @@ def test_a_role_that_row_level_security_does_not_hold_is_refused(
 
 
 def test_a_database_that_is_not_there_is_named(db: None) -> None:
-    env = environment(DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
+    env = build_environment(DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
     command = [sys.executable, "manage.py", "check", "--database", "default"]
     ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert "memoryhub.E003" in ran.stderr

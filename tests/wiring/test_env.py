@@ -11,19 +11,19 @@ from memoryhub import env
 
 def test_unset_and_empty_mean_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("X_N", raising=False)
-    assert env.integer("X_N", 7) == 7
+    assert env.read_integer("X_N", 7) == 7
     monkeypatch.setenv("X_N", " ")
-    assert env.integer("X_N", 7) == 7
+    assert env.read_integer("X_N", 7) == 7
 
 
 @pytest.mark.parametrize(
     ("read", "bad"),
     [
-        (lambda: env.integer("X_N", 1), "many"),
-        (lambda: env.integer("X_N", 1, least=1), "0"),
-        (lambda: env.number("X_N", 1.0), "fast"),
-        (lambda: env.flag("X_N", False), "maybe"),
-        (lambda: env.choice("X_N", "a", ("a", "b")), "c"),
+        (lambda: env.read_integer("X_N", 1), "many"),
+        (lambda: env.read_integer("X_N", 1, least=1), "0"),
+        (lambda: env.read_number("X_N", 1.0), "fast"),
+        (lambda: env.read_flag("X_N", False), "maybe"),
+        (lambda: env.read_choice("X_N", "a", ("a", "b")), "c"),
     ],
 )
 def test_a_bad_value_names_its_variable(
@@ -36,11 +36,11 @@ def test_a_bad_value_names_its_variable(
 
 def test_values_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("X_N", "yes")
-    assert env.flag("X_N", False) is True
+    assert env.read_flag("X_N", False) is True
     monkeypatch.setenv("X_N", "a, b")
-    assert env.names("X_N") == ["a", "b"]
+    assert env.read_names("X_N") == ["a", "b"]
     monkeypatch.setenv("X_N", str(tmp_path))
-    assert env.path("X_N", Path("/")) == tmp_path
+    assert env.read_path("X_N", Path("/")) == tmp_path
 
 
 def test_a_bad_setting_stops_the_start_with_its_name() -> None:

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 
 from memoryhub import bootstrap
 from memoryhub.dialogues.models import Session, Turn
+from memoryhub.pipeline.ingest.services import ingest_messages
 from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.services import ingest
 from memoryhub.tenants.models import ApiKey, Membership, Space, User
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, find_tenant
@@ -57,14 +57,14 @@ MEMORYBANK = {
 }
 
 
-def write(folder: Path, form: str, data: Any) -> Path:
+def write_file(folder: Path, form: str, data: Any) -> Path:
     file = folder / f"talk.{form}"
     lines = form == "jsonl"
     file.write_text("\n".join(map(json.dumps, data)) if lines else json.dumps(data))
     return file
 
 
-def imported(file: Path, form: str) -> str:
+def import_file(file: Path, form: str) -> str:
     out = io.StringIO()
     call_command("import_dialogues", file, format=form, tenant="one", stdout=out)
     return out.getvalue()
@@ -76,7 +76,7 @@ def one() -> Any:
 
 
 def test_json_lines_become_sessions_turns_and_facts(one: Any, tmp_path: Path) -> None:
-    assert "3 turns, 3 of them new" in imported(write(tmp_path, "jsonl", LINES), "jsonl")
+    assert "3 turns, 3 of them new" in import_file(write_file(tmp_path, "jsonl", LINES), "jsonl")
     with tenant_scope(one.id):
         assert list(Session.objects.values_list("external_id", flat=True)) == ["a", "b"]
         assert Turn.objects.filter(state="processed").count() == 3
@@ -85,12 +85,12 @@ def test_json_lines_become_sessions_turns_and_facts(one: Any, tmp_path: Path) ->
 
 
 def test_importing_again_changes_nothing(one: Any, tmp_path: Path) -> None:
-    file = write(tmp_path, "jsonl", LINES)
-    imported(file, "jsonl")
+    file = write_file(tmp_path, "jsonl", LINES)
+    import_file(file, "jsonl")
     with tenant_scope(one.id):
         before = Job.objects.count()
         assert Job.objects.filter(step=Job.Step.DERIVE).count() == 2
-    assert "0 of them new" in imported(file, "jsonl")
+    assert "0 of them new" in import_file(file, "jsonl")
     with tenant_scope(one.id):
         assert Job.objects.count() == before
 
@@ -98,23 +98,23 @@ def test_importing_again_changes_nothing(one: Any, tmp_path: Path) -> None:
 def test_an_import_that_broke_off_goes_on(
     one: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = write(tmp_path, "jsonl", LINES)
+    file = write_file(tmp_path, "jsonl", LINES)
     calls = iter([True, False])
 
     def once(*args: Any) -> Any:
         if next(calls):
-            return ingest(*args)
+            return ingest_messages(*args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bootstrap, "ingest", once)
+    monkeypatch.setattr(bootstrap, "ingest_messages", once)
     with pytest.raises(KeyboardInterrupt):
-        imported(file, "jsonl")
-    monkeypatch.setattr(bootstrap, "ingest", ingest)
-    assert "3 turns, 1 of them new" in imported(file, "jsonl")
+        import_file(file, "jsonl")
+    monkeypatch.setattr(bootstrap, "ingest_messages", ingest_messages)
+    assert "3 turns, 1 of them new" in import_file(file, "jsonl")
 
 
 def test_locomo_keeps_sessions_in_order_ids_and_pictures(one: Any, tmp_path: Path) -> None:
-    imported(write(tmp_path, "locomo", LOCOMO), "locomo")
+    import_file(write_file(tmp_path, "locomo", LOCOMO), "locomo")
     with tenant_scope(one.id):
         turns = list(Turn.objects.select_related("session"))
     assert [turn.external_id for turn in turns] == ["D1:1", "D1:2", "D2:1"]
@@ -124,7 +124,7 @@ def test_locomo_keeps_sessions_in_order_ids_and_pictures(one: Any, tmp_path: Pat
 
 
 def test_memorybank_has_a_session_a_day_in_order(one: Any, tmp_path: Path) -> None:
-    imported(write(tmp_path, "memorybank", MEMORYBANK), "memorybank")
+    import_file(write_file(tmp_path, "memorybank", MEMORYBANK), "memorybank")
     with tenant_scope(one.id):
         assert list(Session.objects.values_list("external_id", flat=True)) == [
             "2026-02-01",
@@ -142,26 +142,26 @@ def test_a_file_of_another_form_is_refused(one: Any, tmp_path: Path, form: str, 
     file = tmp_path / "bad"
     file.write_text(text)
     if form == "locomo" and text == "{}":
-        assert "0 turns" in imported(file, form)
+        assert "0 turns" in import_file(file, form)
         return
     with pytest.raises(CommandError, match="path"):
-        imported(file, form)
+        import_file(file, form)
 
 
 def test_a_missing_file_or_tenant_is_named(one: Any, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="can't be read"):
-        imported(tmp_path / "none", "jsonl")
+        import_file(tmp_path / "none", "jsonl")
     with pytest.raises(CommandError, match="no tenant nobody"):
         call_command("import_dialogues", tmp_path, format="jsonl", tenant="nobody")
 
 
 def test_the_first_start_makes_an_operator_a_tenant_and_a_key_once() -> None:
     out = io.StringIO()
-    bootstrap.bootstrap(out)
+    bootstrap.bootstrap_hub(out)
     assert "Password  " in out.getvalue()
     assert "mh_" in out.getvalue()
     again = io.StringIO()
-    bootstrap.bootstrap(again)
+    bootstrap.bootstrap_hub(again)
     assert again.getvalue() == ""
     tenant = find_tenant("demo")
     assert tenant is not None
@@ -175,19 +175,19 @@ def test_secrets_from_the_environment_are_not_printed(monkeypatch: pytest.Monkey
     monkeypatch.setenv("MEMORYHUB_OPERATOR_PASSWORD", "correct horse battery")
     monkeypatch.setenv("MEMORYHUB_DEMO_KEY", key)
     out = io.StringIO()
-    bootstrap.bootstrap(out)
+    bootstrap.bootstrap_hub(out)
     assert key not in out.getvalue()
     assert "correct horse" not in out.getvalue()
     assert User.objects.get().check_password("correct horse battery")
 
 
 def test_the_demo_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "DIALOGUES", tmp_path)
-    write(tmp_path, "jsonl", LINES)
-    bootstrap.bootstrap(io.StringIO())
+    monkeypatch.setattr(bootstrap, "DEMO_DIALOGUES", tmp_path)
+    write_file(tmp_path, "jsonl", LINES)
+    bootstrap.bootstrap_hub(io.StringIO())
     seen: list[tuple[int, int]] = []
     loaded = bootstrap.seed_demo(lambda at, total: seen.append((at, total)))
-    assert loaded == bootstrap.Loaded(turns=3, new=3, failed=0)
+    assert loaded == bootstrap.IngestSummary(turns=3, new=3, failed=0)
     assert seen[-1] == (3, 3)
     assert bootstrap.seed_demo(lambda at, total: None) is None
 

@@ -4,18 +4,18 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from memoryhub.secret_key import secret_key
+from memoryhub.secret_key import ensure_secret_key
 
 
 def test_it_is_made_once_and_only_the_owner_reads_it(tmp_path: Path) -> None:
     folder = tmp_path / "var"
-    key = secret_key(folder)
+    key = ensure_secret_key(folder)
     assert len(key) >= 50
-    assert secret_key(folder) == key
+    assert ensure_secret_key(folder) == key
     assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
 
 
 def test_of_many_makers_one_wins(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
-        assert len(set(pool.map(secret_key, [tmp_path] * 64))) == 1
+        assert len(set(pool.map(ensure_secret_key, [tmp_path] * 64))) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["secret_key"]

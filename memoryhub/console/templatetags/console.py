@@ -20,12 +20,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console import graphing, nouns, wording
-from memoryhub.engines.local.language import language_of
+from memoryhub.console.frame.text import nouns, wording
+from memoryhub.console.pages.graph import link_graph
+from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
+from notes.facts.validity import is_fact_over
 from notes.models import Fact
-from notes.queries import is_over
-from personas.executor import Step
+from personas.agent.executor import StepOutcome
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -57,7 +58,7 @@ def since(at: datetime | None, zone: str = "UTC") -> SafeString:
     if at is None:
         return format_html('<span class="none">{}</span>', gettext("never"))
     local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
-    return _time(local, wording.ago(local, now))
+    return _render_time(local, wording.format_ago(local, now))
 
 
 @register.simple_tag
@@ -65,18 +66,21 @@ def on_day(at: datetime | None, zone: str = "UTC") -> SafeString:
     if at is None:
         return SafeString("")
     local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
-    return _time(local, wording.day(local, now))
+    return _render_time(local, wording.format_day(local, now))
 
 
 @register.simple_tag
 def clock(at: datetime, zone: str = "UTC") -> SafeString:
     local = at.astimezone(ZoneInfo(zone))
-    return _time(local, f"{local:%H:%M}")
+    return _render_time(local, f"{local:%H:%M}")
 
 
-def _time(local: datetime, words: str) -> SafeString:
+def _render_time(local: datetime, words: str) -> SafeString:
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), wording.exact(local), words
+        '<time datetime="{}" title="{}">{}</time>',
+        local.isoformat(),
+        wording.format_exact_time(local),
+        words,
     )
 
 
@@ -85,25 +89,25 @@ def validity(
     fact: Fact, successor: Fact | None, zone: str = "UTC", now: datetime | None = None
 ) -> str:
     """`now`: the moment that is shown, if it is not the present."""
-    return wording.validity(fact, successor, now or timezone.now(), ZoneInfo(zone))
+    return wording.describe_validity(fact, successor, now or timezone.now(), ZoneInfo(zone))
 
 
 @register.filter
 def lang_of(text: str) -> str:
     """For a `lang` attribute; empty where the language is none that can be told."""
-    found = language_of(text)
+    found = detect_language(text)
     return "" if found == "other" else found
 
 
 @register.filter
 def over(fact: Fact, now: datetime | None = None) -> bool:
     """Struck out: no longer true, or never. What is still to come is not."""
-    return is_over(fact, now or timezone.now())
+    return is_fact_over(fact, now or timezone.now())
 
 
 @register.filter
 def decision(op: str) -> str:
-    return str(wording.DECISIONS.get(op, op))
+    return str(wording.DECISION_WORDS.get(op, op))
 
 
 @register.filter
@@ -112,11 +116,15 @@ def value(given: Any) -> str:
     if given is None or given == "" or given == []:
         return gettext("nothing")
     if isinstance(given, list):
-        return wording.listed(map(str, given))
+        return wording.join_list(map(str, given))
     if isinstance(given, float):
         return f"{given:.3g}"
     if isinstance(given, str):
-        return str(_STATUS[given]).lower() if given in _STATUS else _as_time(given)
+        return (
+            str(_STATUS_LABELS[given]).lower()
+            if given in _STATUS_LABELS
+            else _format_stored_time(given)
+        )
     return json.dumps(given)
 
 
@@ -128,10 +136,10 @@ def setting(given: Any) -> str:
     return value(given)
 
 
-_STATUS = dict(Fact.Status.choices)
+_STATUS_LABELS = dict(Fact.Status.choices)
 
 
-def _as_time(text: str) -> str:
+def _format_stored_time(text: str) -> str:
     """A stored time as people write it; any other text as it is."""
     at = parse_datetime(text) if text[:1].isdigit() else None
     return written(at, gettext("j M Y, H:i")) if at else text
@@ -146,22 +154,22 @@ def at(values: dict[str, Any], name: str) -> Any:
 @register.filter
 def kind_words(kind: str) -> str:
     """As an operator calls it."""
-    return wording.kind_words(kind)
+    return wording.format_kind(kind)
 
 
 @register.filter
 def link_words(kind: str) -> str:
     """What a link of the graph says, between its ends."""
-    return str(graphing.LINKS[kind][1])
+    return str(link_graph.LINK_KINDS[kind][1])
 
 
-_KINDS = {**graphing.KINDS, "page": _("Exchanges"), "turn": _("Turns")}
+_PLURAL_KINDS = {**link_graph.NODE_KINDS, "page": _("Exchanges"), "turn": _("Turns")}
 
 
 @register.filter
 def kinds_words(kind: str) -> str:
     """Memories of a kind, as a heading."""
-    return str(_KINDS.get(kind, kind))
+    return str(_PLURAL_KINDS.get(kind, kind))
 
 
 @register.filter
@@ -172,17 +180,17 @@ def of_program(words: str) -> str:
 
 @register.filter
 def erased_target(kind: str) -> str:
-    return wording.erased_target(kind)
+    return wording.format_erase_target(kind)
 
 
 @register.filter
 def erased_words(kind: str) -> str:
-    return wording.erased(kind)
+    return wording.format_erased_kind(kind)
 
 
 @register.filter
 def code(name: str) -> str:
-    return wording.code(name)
+    return wording.format_code(name)
 
 
 @register.filter
@@ -213,25 +221,25 @@ def seconds(milliseconds: float) -> str:
 def state_words(job: Job) -> str:
     """A job's state, and what it waits for."""
     if job.state == Job.State.RETRY:
-        return str(_WAITS.get(job.error.partition(":")[0], job.get_state_display()))
+        return str(_RETRY_REASONS.get(job.error.partition(":")[0], job.get_state_display()))
     return str(job.get_state_display())
 
 
-_WAITS = {
+_RETRY_REASONS = {
     "budget_spent": _("Waits for tomorrow's budget"),
     "breaker_open": _("Waits for the model"),
 }
 
 
 @register.filter
-def step_words(step: Step) -> str:
-    return wording.step(step.tool, step.arguments)
+def step_words(step: StepOutcome) -> str:
+    return wording.describe_step(step.tool, step.arguments)
 
 
 @register.filter
 def role_words(role: str) -> StrOrPromise:
     """What a member may do, within a sentence."""
-    return wording.ROLES[role]
+    return wording.ROLE_WORDS[role]
 
 
 register.simple_tag(nouns.counted)
@@ -258,7 +266,7 @@ def share(value: float | None) -> str:
 def lasted(run: Any) -> str:
     """How long it took, or has taken."""
     end = timezone.now() if run.state == "running" else run.finished_at or run.updated_at
-    return wording.duration(end - run.created_at)
+    return wording.format_duration(end - run.created_at)
 
 
 @register.filter
@@ -280,15 +288,17 @@ def at_number(values: dict[str, Any], number: int) -> Any:
 
 @register.filter
 def minutes(seconds: float) -> str:
-    return wording.duration(timedelta(seconds=seconds))
+    return wording.format_duration(timedelta(seconds=seconds))
 
 
 @register.simple_tag
 def exactly(at: datetime, zone: str = "UTC") -> SafeString:
     """A day and a time of day."""
     local, now = at.astimezone(ZoneInfo(zone)), timezone.now().astimezone(ZoneInfo(zone))
-    day = wording.day(local, now)
-    return _time(local, gettext("%(day)s, %(time)s") % {"day": day, "time": f"{local:%H:%M:%S}"})
+    day = wording.format_day(local, now)
+    return _render_time(
+        local, gettext("%(day)s, %(time)s") % {"day": day, "time": f"{local:%H:%M:%S}"}
+    )
 
 
 @register.filter
@@ -299,7 +309,7 @@ def in_zone(at: datetime, zone: str) -> str:
 
 @register.filter
 def amount(passed: timedelta) -> str:
-    return wording.amount(passed)
+    return wording.format_amount(passed)
 
 
 @register.filter

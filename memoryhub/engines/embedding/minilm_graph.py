@@ -17,20 +17,20 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from memoryhub.engines.embedding.onnx import GRAPH
-from memoryhub.engines.embedding.packaged import MINILM_MODEL
+from memoryhub.engines.embedding.model_files import MINILM_MODEL
+from memoryhub.engines.embedding.onnx import GRAPH_FILE
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 # Of so many weights, and of what they are multiplied by, one scale. Smaller blocks are nearer to
 # float32 and slower; larger ones are computed otherwise for one text than for many.
-BLOCK = 64
+BLOCK_SIZE = 64
 _EPSILON = 1e-12  # of all norms, as the model was trained
-_CONTRIB = "com.microsoft"
+_RUNTIME_DOMAIN = "com.microsoft"
 # By layer, the packaged file's products in its own order.
-_PRODUCTS = ("query", "key", "value", "attention.output", "intermediate", "output")
+_PRODUCT_NAMES = ("query", "key", "value", "attention.output", "intermediate", "output")
 
 
-class Drawing:
+class GraphBuilder:
     """Nodes and weights of a graph to be; a weight is a place in the packaged file."""
 
     def __init__(self, packaged: Path) -> None:
@@ -43,15 +43,15 @@ class Drawing:
         products = [node.input[1] for node in graph.node if node.op_type == "MatMul"]
         self.products = [name for name in products if f"{name}_q" in self._packaged]
 
-    def node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
+    def add_node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
         """`kind` is of ONNX itself unless it begins with a dot: of ONNX Runtime's own."""
-        domain = _CONTRIB if kind.startswith(".") else ""
+        domain = _RUNTIME_DOMAIN if kind.startswith(".") else ""
         name = kind.removeprefix(".")
         made = helper.make_node(name, list(inputs), [output], domain=domain, **attributes)
         self._nodes.append(made)
         return output
 
-    def weight(self, name: str, kind: int | None = None) -> str:
+    def add_weight(self, name: str, kind: int | None = None) -> str:
         """The packaged tensor of this name, by its place in the file; its bytes as `kind`."""
         held = self._packaged[name]
         place = self._bytes.index(held.raw_data)
@@ -63,38 +63,40 @@ class Drawing:
         self._weights[name] = tensor
         return name
 
-    def constant(self, name: str, value: NDArray[np.generic]) -> str:
+    def add_constant(self, name: str, value: NDArray[np.generic]) -> str:
         self._weights[name] = numpy_helper.from_array(value, name)
         return name
 
-    def product(self, x: str, name: str, output: str, bias: str = "") -> str:
+    def add_product(self, x: str, name: str, output: str, bias: str = "") -> str:
         """`x` times the packaged int8 matrix `name`, (K, N), whose scales are by column.
 
         Everything but the product itself is worked out once, when the graph is loaded: the matrix
         on its side, its bytes counted from 0 and not from -128, in blocks with a scale each.
         """
         inner, columns = self._packaged[f"{name}_q"].dims
-        blocks = inner // BLOCK
-        raw = self.weight(f"{name}_q", TensorProto.UINT8)
-        from_zero = self.node("BitwiseXor", [raw, "sign"], f"{output}_from_zero")
-        turned = self.node("Transpose", [from_zero], f"{output}_turned")
-        shape = self.constant(f"{output}_shape", np.array([columns, blocks, BLOCK]))
-        matrix = self.node("Reshape", [turned, shape], f"{output}_matrix")
-        by_column = self.node("Transpose", [self.weight(f"{name}_scale")], f"{output}_by_column")
-        spread = self.constant(f"{output}_spread", np.array([columns, blocks]))
-        scales = self.node("Expand", [by_column, spread], f"{output}_scales")
-        return self.node(
+        blocks = inner // BLOCK_SIZE
+        raw = self.add_weight(f"{name}_q", TensorProto.UINT8)
+        from_zero = self.add_node("BitwiseXor", [raw, "sign"], f"{output}_from_zero")
+        turned = self.add_node("Transpose", [from_zero], f"{output}_turned")
+        shape = self.add_constant(f"{output}_shape", np.array([columns, blocks, BLOCK_SIZE]))
+        matrix = self.add_node("Reshape", [turned, shape], f"{output}_matrix")
+        by_column = self.add_node(
+            "Transpose", [self.add_weight(f"{name}_scale")], f"{output}_by_column"
+        )
+        spread = self.add_constant(f"{output}_spread", np.array([columns, blocks]))
+        scales = self.add_node("Expand", [by_column, spread], f"{output}_scales")
+        return self.add_node(
             ".MatMulNBits",
-            [x, matrix, scales, *(["", "", self.weight(bias)] if bias else [])],
+            [x, matrix, scales, *(["", "", self.add_weight(bias)] if bias else [])],
             output,
             K=inner,
             N=columns,
             bits=8,
-            block_size=BLOCK,
+            block_size=BLOCK_SIZE,
             accuracy_level=4,  # products of int8
         )
 
-    def model(self) -> onnx.ModelProto:
+    def build_model(self) -> onnx.ModelProto:
         ids = [
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"])
             for name in ("input_ids", "attention_mask")
@@ -105,76 +107,82 @@ class Drawing:
         graph = helper.make_graph(
             self._nodes, "minilm", ids, [hidden], list(self._weights.values())
         )
-        opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_CONTRIB, 1)]
+        opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_RUNTIME_DOMAIN, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
-def drawn() -> onnx.ModelProto:
+def build_graph() -> onnx.ModelProto:
     """MiniLM-L6: `input_ids` and `attention_mask` in, `last_hidden_state` out. Raises EngineError
     where the weights' package is missing or altered."""
-    drawing = Drawing(MINILM_MODEL.locate())
-    drawing.constant("sign", np.array(0x80, np.uint8))
-    drawing.node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
-    x = _embeddings(drawing)
+    drawing = GraphBuilder(MINILM_MODEL.locate())
+    drawing.add_constant("sign", np.array(0x80, np.uint8))
+    drawing.add_node("Cast", ["attention_mask"], "mask", to=TensorProto.INT32)
+    x = _add_embeddings(drawing)
     for layer in range(LAYERS):
-        x = _layer(drawing, layer, x)
-    return drawing.model()
+        x = _add_layer(drawing, layer, x)
+    return drawing.build_model()
 
 
-def _embeddings(drawing: Drawing) -> str:
+def _add_embeddings(drawing: GraphBuilder) -> str:
     """(batch, sequence, WIDTH): rows of words and of places, widened once they are looked up."""
     own = "inner.embeddings"
-    words = _rows(drawing, f"{own}.word_embeddings.weight", "input_ids", "words")
-    drawing.node("Shape", ["input_ids"], "length", start=1, end=2)
-    drawing.node("Squeeze", ["length"], "count")
-    zero = drawing.constant("zero", np.array(0))
-    drawing.node("Range", [zero, "count", drawing.constant("one", np.array(1))], "places")
-    places = _rows(drawing, f"{own}.position_embeddings.weight", "places", "placed")
+    words = _add_row_lookup(drawing, f"{own}.word_embeddings.weight", "input_ids", "words")
+    drawing.add_node("Shape", ["input_ids"], "length", start=1, end=2)
+    drawing.add_node("Squeeze", ["length"], "count")
+    zero = drawing.add_constant("zero", np.array(0))
+    drawing.add_node("Range", [zero, "count", drawing.add_constant("one", np.array(1))], "places")
+    places = _add_row_lookup(drawing, f"{own}.position_embeddings.weight", "places", "placed")
     # There is only one kind of token: the first.
-    kinds = drawing.weight(f"{own}.token_type_embeddings.weight")
-    kind = drawing.node("Gather", [kinds, zero], "kind")
-    said = drawing.node("Add", [words, drawing.node("Add", [places, kind], "where")], "said")
-    norm = [drawing.weight(f"{own}.LayerNorm.{part}") for part in ("weight", "bias")]
-    return drawing.node("LayerNormalization", [said, *norm], "embedded", epsilon=_EPSILON)
+    kinds = drawing.add_weight(f"{own}.token_type_embeddings.weight")
+    kind = drawing.add_node("Gather", [kinds, zero], "kind")
+    said = drawing.add_node(
+        "Add", [words, drawing.add_node("Add", [places, kind], "where")], "said"
+    )
+    norm = [drawing.add_weight(f"{own}.LayerNorm.{part}") for part in ("weight", "bias")]
+    return drawing.add_node("LayerNormalization", [said, *norm], "embedded", epsilon=_EPSILON)
 
 
-def _rows(drawing: Drawing, table: str, at: str, output: str) -> str:
+def _add_row_lookup(drawing: GraphBuilder, table: str, at: str, output: str) -> str:
     """Rows of an int8 table times their scales."""
-    raw = drawing.node("Gather", [drawing.weight(f"{table}_q"), at], f"{output}_raw")
-    wide = drawing.node("Cast", [raw], f"{output}_wide", to=TensorProto.FLOAT)
-    scale = drawing.node("Gather", [drawing.weight(f"{table}_scale"), at], f"{output}_scale")
-    return drawing.node("Mul", [wide, scale], output)
+    raw = drawing.add_node("Gather", [drawing.add_weight(f"{table}_q"), at], f"{output}_raw")
+    wide = drawing.add_node("Cast", [raw], f"{output}_wide", to=TensorProto.FLOAT)
+    scale = drawing.add_node(
+        "Gather", [drawing.add_weight(f"{table}_scale"), at], f"{output}_scale"
+    )
+    return drawing.add_node("Mul", [wide, scale], output)
 
 
-def _layer(drawing: Drawing, layer: int, x: str) -> str:
+def _add_layer(drawing: GraphBuilder, layer: int, x: str) -> str:
     """Attention and a wide layer, each added to what came in."""
     own, output = f"inner.encoder.layer.{layer}", f"layer{layer}"
-    first = layer * len(_PRODUCTS)
-    names = dict(zip(_PRODUCTS, drawing.products[first : first + len(_PRODUCTS)], strict=True))
+    first = layer * len(_PRODUCT_NAMES)
+    names = dict(
+        zip(_PRODUCT_NAMES, drawing.products[first : first + len(_PRODUCT_NAMES)], strict=True)
+    )
 
     def product(of: str, name: str, bias: str = "") -> str:
-        return drawing.product(of, names[name], f"{output}.{name}", bias)
+        return drawing.add_product(of, names[name], f"{output}.{name}", bias)
 
     asked = [
         product(x, name, f"{own}.attention.self.{name}.bias") for name in ("query", "key", "value")
     ]
-    seen = drawing.node(
+    seen = drawing.add_node(
         ".MultiHeadAttention", [*asked, "", "mask"], f"{output}.seen", num_heads=HEADS
     )
     told = product(seen, "attention.output")
-    x = _added(drawing, told, x, f"{own}.attention.output", f"{output}.attended")
-    bias = drawing.weight(f"{own}.intermediate.dense.bias")
-    wide = drawing.node(".BiasGelu", [product(x, "intermediate"), bias], f"{output}.wide")
+    x = _add_residual(drawing, told, x, f"{own}.attention.output", f"{output}.attended")
+    bias = drawing.add_weight(f"{own}.intermediate.dense.bias")
+    wide = drawing.add_node(".BiasGelu", [product(x, "intermediate"), bias], f"{output}.wide")
     done = "last_hidden_state" if layer == LAYERS - 1 else f"{output}.done"
-    return _added(drawing, product(wide, "output"), x, f"{own}.output", done)
+    return _add_residual(drawing, product(wide, "output"), x, f"{own}.output", done)
 
 
-def _added(drawing: Drawing, made: str, x: str, own: str, output: str) -> str:
+def _add_residual(drawing: GraphBuilder, made: str, x: str, own: str, output: str) -> str:
     """What was made on top of what came in, its bias with it, normed."""
     parts = ("LayerNorm.weight", "LayerNorm.bias", "dense.bias")
-    inputs = [made, x, *(drawing.weight(f"{own}.{part}") for part in parts)]
-    return drawing.node(".SkipLayerNormalization", inputs, output, epsilon=_EPSILON)
+    inputs = [made, x, *(drawing.add_weight(f"{own}.{part}") for part in parts)]
+    return drawing.add_node(".SkipLayerNormalization", inputs, output, epsilon=_EPSILON)
 
 
 if __name__ == "__main__":
-    GRAPH.write_bytes(drawn().SerializeToString(deterministic=True))
+    GRAPH_FILE.write_bytes(build_graph().SerializeToString(deterministic=True))

@@ -15,18 +15,18 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from memoryhub.engines.embedding.packaged import (
+from memoryhub.engines.embedding.model_files import (
     CLS,
     MINILM_MODEL,
     PAD,
     SEP,
     count_tokens,
-    token_ids,
+    encode_texts,
 )
-from memoryhub.engines.embedding.vectors import unit
+from memoryhub.engines.embedding.vectors import normalise_rows
 
-BATCH = 16
-GRAPH = Path(__file__).with_name("minilm.onnx")
+BATCH_SIZE = 16
+GRAPH_FILE = Path(__file__).with_name("minilm.onnx")
 # Where the places that the graph names are looked up.
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 
@@ -49,47 +49,49 @@ class OnnxMiniLM:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(len(texts), 384) float32 unit rows; what exceeds 256 tokens is cut."""
         rows = np.empty((len(texts), self.dimension), np.float32)
-        ids = [self._framed(each) for each in token_ids(texts)]
-        for batch in batches_by_length([len(each) for each in ids], BATCH):
-            rows[batch] = self._pooled([ids[index] for index in batch])
-        return unit(rows)
+        ids = [self._frame_ids(each) for each in encode_texts(texts)]
+        for batch in batch_by_length([len(each) for each in ids], BATCH_SIZE):
+            rows[batch] = self._embed_batch([ids[index] for index in batch])
+        return normalise_rows(rows)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return count_tokens(texts)
 
-    def _framed(self, ids: list[int]) -> list[int]:
+    def _frame_ids(self, ids: list[int]) -> list[int]:
         return [CLS, *ids[: self.max_tokens - 2], SEP]
 
-    def _pooled(self, ids: list[list[int]]) -> NDArray[np.float32]:
-        tokens, mask = _padded(ids)
+    def _embed_batch(self, ids: list[list[int]]) -> NDArray[np.float32]:
+        tokens, mask = _pad_batch(ids)
         inputs = {"input_ids": tokens, "attention_mask": mask}
         hidden = self._session.run(["last_hidden_state"], inputs)[0]
-        return mean_pooled(hidden, mask)
+        return pool_mean(hidden, mask)
 
     @property
     def _session(self) -> ort.InferenceSession:
         with self._lock:
-            return self._loaded
+            return self._inference_session
 
     @cached_property
-    def _loaded(self) -> ort.InferenceSession:
+    def _inference_session(self) -> ort.InferenceSession:
         options = ort.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
         # The arena keeps the largest batch's memory for ever and gains no speed here.
         options.enable_cpu_mem_arena = False
         options.add_session_config_entry(_WEIGHTS_FOLDER, str(MINILM_MODEL.locate().parent))
-        return ort.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
+        return ort.InferenceSession(
+            GRAPH_FILE.read_bytes(), options, providers=["CPUExecutionProvider"]
+        )
 
 
-def batches_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+def batch_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
     """Indices in batches of at most `size`, like lengths together, so that little is padding."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     for start in range(0, len(order), size):
         yield order[start : start + size]
 
 
-def mean_pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+def pool_mean(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
     """(n, tokens, d) averaged over the tokens whose mask is 1: (n, d)."""
     weights = mask[:, :, None].astype(np.float32)
     summed: NDArray[np.float32] = (hidden * weights).sum(axis=1)
@@ -97,7 +99,7 @@ def mean_pooled(hidden: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray
     return mean
 
 
-def _padded(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pad_batch(ids: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     shape = (len(ids), max(map(len, ids)))
     tokens, mask = np.full(shape, PAD, np.int64), np.zeros(shape, np.int64)
     for row, each in enumerate(ids):

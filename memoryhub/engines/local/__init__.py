@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from memoryhub.engines.local.engine import LocalEngine
 
-__all__ = ["LocalEngine"]
+__all__ = [
+    "LocalEngine",
+]

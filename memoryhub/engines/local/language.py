@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from memoryhub.engines.local.wordlists import words
+from memoryhub.engines.local.wordlists import split_words
 
 LanguageCode = Literal["en", "zh", "other"]
 
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_HAN_CHARACTER = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
-_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
-_OTHER_LETTER = re.compile(r"[^\W\d_]")
+_LATIN_LETTER = re.compile(r"[A-Za-zÀ-ɏ]")
+_ANY_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[a-zà-ɏ']+")
-_ENGLISH = words(
+_ENGLISH_WORDS = split_words(
     """
     the a an and or but to of in on at for with from is are was were be been i i'm my me you
     your we our they he she it this that have has had do did not what how when where who so
     just went like love yes no hi hey hello thanks thank good great will can would last next
     """
 )
-_FOREIGN = words(
+_FOREIGN_WORDS = split_words(
     """
     le la les des une est et je tu il elle nous vous dans pour avec que qui sur pas mon ma mes
     el los las un una es y yo con por para mi de en du au der die das und ich ist nicht ein
@@ -34,27 +34,29 @@ _FOREIGN = words(
 ) - {"a", "an", "no", "die", "me", "as", "in", "on"}
 
 
-def language_of(text: str) -> LanguageCode:
+def detect_language(text: str) -> LanguageCode:
     """The language of `text`; what has no letters at all counts as English."""
-    letters = len(_OTHER_LETTER.findall(text))
+    letters = len(_ANY_LETTER.findall(text))
     if not letters:
         return "en"
     if _KANA_OR_HANGUL.search(text):
         return "other"
     # One Chinese character carries about as much as a short word.
-    if 3 * len(_HAN.findall(text)) >= letters:
+    if 3 * len(_HAN_CHARACTER.findall(text)) >= letters:
         return "zh"
-    return "en" if 2 * len(_LATIN.findall(text)) >= letters and _is_english(text) else "other"
+    return (
+        "en" if 2 * len(_LATIN_LETTER.findall(text)) >= letters and _is_english(text) else "other"
+    )
 
 
 def _is_english(text: str) -> bool:
     words = _WORD.findall(text.lower().replace("’", "'"))
-    english = sum(word in _ENGLISH for word in words)
-    foreign = sum(word in _FOREIGN for word in words)
+    english = sum(word in _ENGLISH_WORDS for word in words)
+    foreign = sum(word in _FOREIGN_WORDS for word in words)
     return foreign <= english + (len(words) < 4)
 
 
-def reads(model: str, language: LanguageCode) -> bool:
+def can_embed_language(model: str, language: LanguageCode) -> bool:
     """Whether vectors of `model` mean anything in `language`.
 
     To an English MiniLM all Chinese looks alike: there words find more by themselves.

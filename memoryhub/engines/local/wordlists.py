@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 
-def words(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-JOBS = words(
+JOBS = split_words(
     """
     accountant actor actress advisor analyst architect artist assistant astronomer attorney
     author baker banker barista bartender biologist blogger bookkeeper builder butcher captain
@@ -25,7 +25,7 @@ JOBS = words(
     translator tutor vet veterinarian waiter waitress writer zookeeper
     """
 )
-PEOPLE = words(
+PEOPLE = split_words(
     """
     mother mom mum father dad parent sister brother sibling son daughter child kid wife
     husband spouse partner girlfriend boyfriend fiance fiancee fiancé fiancée grandmother
@@ -35,14 +35,14 @@ PEOPLE = words(
     stepmother stepfather grandson granddaughter buddy
     """
 )
-ANIMALS = words(
+ANIMALS = split_words(
     """
     dog cat puppy kitten pet horse hamster rabbit parrot bird turtle tortoise snake fish
     guinea pig pup goldfish chicken lizard
     """
 )
-COUNTABLE = (
-    words(
+COUNTABLE_NOUNS = (
+    split_words(
         """
     kid child son daughter brother sister sibling grandchild cousin niece nephew car bike
     house bicycle tattoo guitar child job roommate
@@ -50,7 +50,7 @@ COUNTABLE = (
     )
     | ANIMALS
 )
-EVENTS = words(
+EVENTS = split_words(
     """
     meeting appointment interview flight wedding exam test party concert surgery deadline trip
     presentation lesson class dinner lunch checkup match game recital graduation birthday call
@@ -58,7 +58,7 @@ EVENTS = words(
     """
 )
 # Nouns that carry no fact by themselves.
-VAGUE = words(
+VAGUE_NOUNS = split_words(
     """
     thing stuff way time lot bit kind sort something anything everything nothing everyone
     everybody someone somebody anyone people day moment place part fun one while blast love
@@ -77,7 +77,7 @@ VAGUE = words(
     """
 )
 # Adjectives that state a lasting condition, not a feeling.
-CONDITIONS = words(
+CONDITIONS = split_words(
     """
     vegetarian vegan pescatarian single married divorced engaged widowed pregnant allergic
     diabetic retired unemployed freelance self-employed left-handed bilingual deaf blind gay
@@ -122,4 +122,4 @@ _THEMES = {
     "relationships": ("marriage wedding date girlfriend boyfriend partner divorce love engagement"),
     "community": "volunteer charity community donation shelter protest church campaign",
 }
-TAGS = {word: theme for theme, words in _THEMES.items() for word in words.split()}
+THEME_BY_WORD = {word: theme for theme, words in _THEMES.items() for word in words.split()}

@@ -9,7 +9,7 @@ from typing import Literal
 
 from memoryhub.engines.types.dialogue import SourceSpan, SpeechAct, TimeSpan, Utterance
 
-Pattern = Literal["SV", "SVO", "SVC", "SVOO", "SVOC"]
+ClausePattern = Literal["SV", "SVO", "SVC", "SVOO", "SVOC"]
 Cardinality = Literal["single", "multi"]
 # What a fact says of its predicate: it holds, it never held or holds no longer, or it is about
 # something still to come.
@@ -30,7 +30,7 @@ class FactCandidate:
     text: str
     owner: str
     speaker: str
-    pattern: Pattern
+    pattern: ClausePattern
     s: str
     v: str
     o: str = ""
@@ -73,7 +73,7 @@ class NoteDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Construction:
+class Extraction:
     """What one exchange yields. `topic_cue`: the exchange opens a new topic."""
 
     facts: tuple[FactCandidate, ...] = ()
@@ -106,7 +106,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExtractionOptions:
     """What a construction is to yield, and how it is asked for.
 
     `combine`: in one call where that can be; else each purpose in a call of its own. `batch`:
@@ -135,7 +135,7 @@ class HeldClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ClaimCandidate:
     """A claim to be decided. `offered` are the handles it may be compared with.
 
     `is_wish`: not a claim but a wish to forget; every `forget` verdict names one held claim.
@@ -153,16 +153,16 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ClaimComparison:
     """Input of `resolve`: several candidates, and the union of what is held near them."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[ClaimCandidate]
     held: Sequence[HeldClaim]
     subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimVerdict:
     """What to do with a candidate. `target` is an offered handle or "", `text` the merged text
     of an `augment`. Code checks it before anything follows from it (spec §11.7).
 

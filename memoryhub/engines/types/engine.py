@@ -8,34 +8,40 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memoryhub.engines.types.abstraction import (
-    ChainJudgement,
-    DigestKind,
-    DigestText,
-    EpisodeText,
-    Gate,
-    SegmentText,
-    Theme,
+from memoryhub.engines.types.claims import (
+    ClaimComparison,
+    ClaimVerdict,
+    Exchange,
+    Extraction,
+    ExtractionOptions,
+    NamePair,
+    NoteDraft,
 )
-from memoryhub.engines.types.associations import Association, Neighbourhood
-from memoryhub.engines.types.attention import (
+from memoryhub.engines.types.dialogue import Passage, Utterance
+from memoryhub.engines.types.notes import Association, Neighbourhood
+from memoryhub.engines.types.personas import (
     AgentContext,
     AgentStep,
     Knowledge,
     TraitAssessment,
-    TraitView,
+    TraitState,
 )
-from memoryhub.engines.types.claims import (
-    Comparison,
-    Construction,
-    Exchange,
-    NamePair,
-    NoteDraft,
-    Verdict,
-    Wanted,
+from memoryhub.engines.types.recall import (
+    GroundedAnswer,
+    JudgeEntry,
+    Judgement,
+    Quote,
+    RoutedQuestion,
 )
-from memoryhub.engines.types.dialogue import Passage, Utterance
-from memoryhub.engines.types.recall import Answer, Entry, Judgement, Quote, RoutedQuestion
+from memoryhub.engines.types.topics import (
+    ChainJudgement,
+    DigestKind,
+    DigestText,
+    EpisodeGate,
+    EpisodeText,
+    SegmentText,
+    Theme,
+)
 
 
 class Engine(Protocol):
@@ -48,21 +54,21 @@ class Engine(Protocol):
     version: str
 
     # Claims and associations
-    def construct(
-        self, exchanges: Sequence[Exchange], wanted: Wanted | None = None
-    ) -> list[Construction]:
+    def extract_memories(
+        self, exchanges: Sequence[Exchange], wanted: ExtractionOptions | None = None
+    ) -> list[Extraction]:
         """One construction per exchange, in order; as few calls as `wanted` allows."""
 
-    def resolve(self, comparison: Comparison) -> list[Verdict]:
+    def resolve_claims(self, comparison: ClaimComparison) -> list[ClaimVerdict]:
         """At most one verdict a candidate; candidates without one stay undecided."""
 
-    def merge_check(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
+    def compare_names(self, pairs: Sequence[NamePair]) -> dict[str, bool]:
         """By handle, whether the two names are one entity's. Pairs not judged are left out."""
 
-    def note_build(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
+    def describe_notes(self, texts: Sequence[Passage]) -> list[NoteDraft | None]:
         """Descriptors of each text, in order; None for one that was not described."""
 
-    def link_evolve(
+    def link_and_evolve(
         self, notes: Sequence[Neighbourhood], *, links: bool = True, evolve: bool = True
     ) -> Association:
         """Links of new notes with their neighbours, and neighbours' new descriptors.
@@ -71,23 +77,23 @@ class Engine(Protocol):
         """
 
     # Abstraction
-    def chain(
+    def chain_pages(
         self, pages: Sequence[Passage], previous: Passage | None = None, summary: str = ""
     ) -> ChainJudgement:
         """`previous` is the page before the first, of the chain `summary` sums up."""
 
-    def themes(self, pages: Sequence[Passage]) -> list[Theme]:
+    def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
         """At most two themes, each with the pages that belong to it."""
 
-    def segment_refresh(
+    def refresh_segment(
         self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
     ) -> SegmentText:
         """The summary and keywords of a segment that `pages` have joined."""
 
-    def episode_gate(self, window: Sequence[Passage], newest: Passage) -> Gate:
+    def detect_episode_end(self, window: Sequence[Passage], newest: Passage) -> EpisodeGate:
         """Whether `newest` begins something else than `window`, oldest first, is about."""
 
-    def episode_write(self, span: Sequence[Passage]) -> EpisodeText:
+    def summarise_episode(self, span: Sequence[Passage]) -> EpisodeText:
         """What happened in the span, oldest first."""
 
     def fold_summary(
@@ -95,37 +101,39 @@ class Engine(Protocol):
     ) -> str:
         """`previous` renewed by what was said since."""
 
-    def digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
+    def build_digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
         """A digest of exchanges (day, session, persona) or of digests (the global kinds)."""
 
-    def summarise(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
+    def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
         """An extractive or written summary of facts' texts, in their language."""
 
     # Attention
-    def kb_extract(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
+    def extract_knowledge(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
         """What of the pages to keep at hand about the user and the agent."""
 
-    def trait_update(
-        self, pages: Sequence[Passage], current: Sequence[TraitView], keys: Sequence[str]
+    def assess_traits(
+        self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
     ) -> list[TraitAssessment]:
         """Assessments of registered traits (`keys`) that the pages are evidence for."""
 
-    def agent_step(self, context: AgentContext) -> AgentStep:
+    def choose_agent_step(self, context: AgentContext) -> AgentStep:
         """The agent's next tool call or text."""
 
     # Recall
-    def route(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion: ...
+    def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion: ...
 
-    def judge(
-        self, question: str, entries: Sequence[Entry], window: Sequence[Utterance] = ()
+    def judge_entries(
+        self, question: str, entries: Sequence[JudgeEntry], window: Sequence[Utterance] = ()
     ) -> Judgement: ...
 
-    def query_entities(self, question: str) -> list[str]: ...
+    def extract_question_names(self, question: str) -> list[str]: ...
 
-    def answer(self, question: str, quotes: Sequence[Quote], *, subject: str = "") -> Answer:
+    def answer_question(
+        self, question: str, quotes: Sequence[Quote], *, subject: str = ""
+    ) -> GroundedAnswer:
         """Answer from the quotes (best first) and nothing else; abstain when they are silent."""
 
-    def grade(self, question: str, expected: str, answer: str) -> bool:
+    def grade_answer(self, question: str, expected: str, answer: str) -> bool:
         """Whether `answer` says what `expected` says."""
 
 

@@ -25,15 +25,15 @@ class Quote:
     predicate: str = ""
     object: str = ""
     until: datetime | None = None
-    bearing: float | None = None
+    relevance: float | None = None
 
-    def states(self, predicates: Collection[str]) -> bool:
+    def states_any_of(self, predicates: Collection[str]) -> bool:
         """Whether it is a fact of one of these kinds."""
         return bool(self.predicate) and self.predicate in predicates
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class AnswerSupport:
     """Characters `part` of an answer rest on characters `span` of the quote with this index.
 
     Both are half-open; `span` None: on all of it.
@@ -45,13 +45,15 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GroundedAnswer:
     """Without a quote behind it, it says that nothing is known."""
 
     text: str
     quoted: bool  # True: put together from memories word by word, no model wrote it
     used: tuple[int, ...] = ()  # indices into the quotes
-    supports: tuple[Support, ...] = ()  # where all of the answer rests on all of a quote: none
+    supports: tuple[
+        AnswerSupport, ...
+    ] = ()  # where all of the answer rests on all of a quote: none
 
     @property
     def abstained(self) -> bool:
@@ -71,7 +73,7 @@ class RoutedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JudgeEntry:
     """A recalled memory before the judge, under a handle."""
 
     handle: str
@@ -80,7 +82,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MemoryConflict:
     handles: tuple[str, ...]
     why: str
 
@@ -90,5 +92,5 @@ class Judgement:
     """`relevant` are offered handles. Code, not the model, derives what follows."""
 
     relevant: tuple[str, ...]
-    conflicts: Sequence[Conflict] = ()
+    conflicts: Sequence[MemoryConflict] = ()
     enough: bool = True

@@ -7,57 +7,57 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput
 from memoryhub.importers.sources import chatgpt, jsonl, langmem, letta, mem0, zep
-from memoryhub.importers.sources.base import Source
+from memoryhub.importers.sources.base import ImportSource
 
 SOURCES = {
     source.name: source
     for source in (
-        Source(
+        ImportSource(
             "mem0",
             "mem0",
             gettext_noop("What get_all returns, with relations; rows of history."),
-            mem0.read,
+            mem0.read_records,
             mem0.SECTIONS,
         ),
-        Source(
+        ImportSource(
             "letta",
             "Letta",
             gettext_noop("An agent file (.af): core blocks and messages; archival passages."),
-            letta.read,
+            letta.read_records,
             letta.SECTIONS,
         ),
-        Source(
+        ImportSource(
             "zep",
             gettext_noop("Zep and Graphiti"),
             gettext_noop("Episodes, edges with their times, nodes."),
-            zep.read,
+            zep.read_records,
             zep.SECTIONS,
         ),
-        Source(
+        ImportSource(
             "langmem",
             gettext_noop("LangMem and LangGraph"),
             gettext_noop("Items of a store: namespace, key, value."),
-            langmem.read,
+            langmem.read_records,
             langmem.SECTIONS,
         ),
-        Source(
+        ImportSource(
             "chatgpt",
             "ChatGPT",
             gettext_noop("conversations.json of a data export."),
-            chatgpt.read,
+            chatgpt.read_records,
             chatgpt.SECTIONS,
         ),
-        Source(
+        ImportSource(
             "jsonl",
             gettext_noop("JSON lines"),
             gettext_noop("A message, fact, note or block a line."),
-            jsonl.read,
+            jsonl.read_records,
         ),
     )
 }
 
 
-def source_named(name: str) -> Source:
+def get_source(name: str) -> ImportSource:
     """Raises InvalidInput."""
     if name not in SOURCES:
         raise InvalidInput(

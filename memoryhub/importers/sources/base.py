@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memoryhub.importers.fields import Refused
-from memoryhub.importers.records import Record, Skipped
-from memoryhub.importers.streaming import Item
+from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import Record, SkippedRecord
 
 # The items of the file from its start, as often as they are asked for.
-Items = Callable[[], Iterator[Item]]
+OpenItems = Callable[[], Iterator[JsonItem]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """A system whose files can be read. `sections`: what `streaming.items` is told."""
 
     name: str
     title: str
     about: str
-    read: Callable[[Items], Iterator[Record]]
+    read: Callable[[OpenItems], Iterator[Record]]
     sections: tuple[str, ...] = ()
 
 
-def guarded(
-    item: Item, take: Callable[[Item], Iterator[Record]], kind: str = ""
+def read_or_skip(
+    item: JsonItem, take: Callable[[JsonItem], Iterator[Record]], kind: str = ""
 ) -> Iterator[Record]:
     """What is found in an item; an item that is refused is skipped, with the reason."""
     try:
         yield from take(item)
-    except Refused as error:
-        yield Skipped(item.where, str(error), kind, id_of(item.value))
+    except ItemRefused as error:
+        yield SkippedRecord(item.where, str(error), kind, find_item_id(item.value))
 
 
-def id_of(value: object) -> str:
+def find_item_id(value: object) -> str:
     """What an item is called, as far as that can be told."""
     if not isinstance(value, dict):
         return ""

@@ -16,19 +16,19 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import Refused
-from memoryhub.importers.records import Record, Skipped, Talk, Unknown
-from memoryhub.importers.sources.base import Items, guarded
-from memoryhub.importers.streaming import Item
+from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import Record, SessionRecord, SkippedRecord, UnknownFields
+from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("conversations",)
-ASSISTANT = "ChatGPT"
-_ROLES = frozenset({"user", "assistant"})
-_SPOKEN = frozenset({"text", "multimodal_text", "code"})
-_TO_PEOPLE = frozenset({"", "all", "assistant"})
+ASSISTANT_NAME = "ChatGPT"
+_SPOKEN_ROLES = frozenset({"user", "assistant"})
+_SPOKEN_CONTENT_TYPES = frozenset({"text", "multimodal_text", "code"})
+_PEOPLE_AS_RECIPIENTS = frozenset({"", "all", "assistant"})
 # Marks of sources in an answer, which lead nowhere outside of ChatGPT.
-_MARKS = re.compile("\ue200[^\ue201]*\ue201|【[^】]{0,80}†[^】]{0,80}】")
-_OF_CONVERSATION = {
+_SOURCE_MARKS = re.compile("\ue200[^\ue201]*\ue201|【[^】]{0,80}†[^】]{0,80}】")
+_CONVERSATION_FIELDS = {
     *("async_status", "atlas_mode_enabled", "blocked_urls", "context_scopes", "conversation_id"),
     *("conversation_origin", "conversation_template_id", "create_time", "current_node"),
     *("default_model_slug", "disabled_tool_ids", "gizmo_id", "gizmo_type", "id", "is_archived"),
@@ -36,63 +36,67 @@ _OF_CONVERSATION = {
     *("memory_scope", "moderation_results", "owner", "pinned_time", "plugin_ids", "safe_urls"),
     *("sugar_item_id", "sugar_item_visible", "title", "update_time", "voice"),
 }
-_START = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def read(items: Items) -> Iterator[Record]:
+def read_records(items: OpenItems) -> Iterator[Record]:
     """In the order of their beginnings, for the file has the latest first. What was said is held
     meanwhile; the far larger rest of the file is not."""
-    talks: list[Talk] = []
+    talks: list[SessionRecord] = []
     for item in items():
-        for record in guarded(item, _conversation, "turn"):
-            if isinstance(record, Talk):
+        for record in read_or_skip(item, _read_conversation, "turn"):
+            if isinstance(record, SessionRecord):
                 talks.append(record)
             else:
                 yield record
-    talks.sort(key=lambda talk: talk.messages[0].timestamp or _START)
+    talks.sort(key=lambda talk: talk.messages[0].timestamp or _EPOCH)
     yield from talks
 
 
-def _conversation(item: Item) -> Iterator[Record]:
+def _read_conversation(item: JsonItem) -> Iterator[Record]:
     if item.section and item.section != "conversations":
-        yield Unknown((item.section,))
+        yield UnknownFields((item.section,))
         return
-    value = fields.as_object(item.value)
-    name = fields.name_of(value, "conversation_id", "id")
+    value = fields.read_object(item.value)
+    name = fields.read_short_text(value, "conversation_id", "id")
     if not name:
-        raise Refused(_("no conversation_id"))
+        raise ItemRefused(_("no conversation_id"))
     mapping = value.get("mapping")
     if not isinstance(mapping, dict):
-        raise Refused(_("mapping: no JSON object"))
-    branch = _branch(mapping, value.get("current_node"))
-    began = fields.time_of(value, "create_time")
+        raise ItemRefused(_("mapping: no JSON object"))
+    branch = _find_branch(mapping, value.get("current_node"))
+    began = fields.read_time(value, "create_time")
     heard: list[Message] = []
     for node_id, node in branch:
-        part = Item(f"{item.where}.mapping.{node_id[:60]}", node_id, node, item.at)
-        yield from guarded(part, lambda p: _heard(p.value, heard, began, p.section), "turn")
+        part = JsonItem(f"{item.where}.mapping.{node_id[:60]}", node_id, node, item.at)
+        yield from read_or_skip(
+            part, lambda p: _collect_message(p.value, heard, began, p.section), "turn"
+        )
     if heard:
-        yield Talk(item.where, "", name, heard, ASSISTANT)
-    yield from _left_out(item.where, value, mapping, {node_id for node_id, _ in branch})
+        yield SessionRecord(item.where, "", name, heard, ASSISTANT_NAME)
+    yield from _report_left_out(item.where, value, mapping, {node_id for node_id, _ in branch})
 
 
-def _left_out(
+def _report_left_out(
     where: str, value: Mapping[str, Any], mapping: Mapping[str, Any], shown: set[str]
 ) -> Iterator[Record]:
-    others = [node for name, node in mapping.items() if name not in shown and _message(node)]
+    others = [node for name, node in mapping.items() if name not in shown and _get_message(node)]
     if others:
-        yield Skipped(f"{where}.mapping", _("on a branch that was left"), "turn", count=len(others))
-    if left := fields.unknown(value, _OF_CONVERSATION):
-        yield Unknown(left)
+        yield SkippedRecord(
+            f"{where}.mapping", _("on a branch that was left"), "turn", count=len(others)
+        )
+    if left := fields.find_unknown_fields(value, _CONVERSATION_FIELDS):
+        yield UnknownFields(left)
 
 
-def _message(node: object) -> dict[str, Any] | None:
+def _get_message(node: object) -> dict[str, Any] | None:
     found = node.get("message") if isinstance(node, dict) else None
     return found if isinstance(found, dict) else None
 
 
-def _branch(mapping: Mapping[str, Any], last: object) -> list[tuple[str, object]]:
+def _find_branch(mapping: Mapping[str, Any], last: object) -> list[tuple[str, object]]:
     """The nodes from the root to the one shown last; without it, to the newest leaf."""
-    at = last if isinstance(last, str) and last in mapping else _newest_leaf(mapping)
+    at = last if isinstance(last, str) and last in mapping else _find_newest_leaf(mapping)
     found: list[tuple[str, object]] = []
     seen: set[str] = set()
     while isinstance(at, str) and at in mapping and at not in seen:
@@ -100,45 +104,45 @@ def _branch(mapping: Mapping[str, Any], last: object) -> list[tuple[str, object]
         found.append((at, mapping[at]))
         node = mapping[at]
         at = node.get("parent") if isinstance(node, dict) else None
-    return [node for node in reversed(found) if _message(node[1])]
+    return [node for node in reversed(found) if _get_message(node[1])]
 
 
-def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
-    def made(name: str) -> float:
-        at = (_message(mapping[name]) or {}).get("create_time")
+def _find_newest_leaf(mapping: Mapping[str, Any]) -> str | None:
+    def get_create_time(name: str) -> float:
+        at = (_get_message(mapping[name]) or {}).get("create_time")
         return float(at) if isinstance(at, (int, float)) else 0.0
 
     nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
     leaves = [name for name, node in nodes.items() if not node.get("children")]
-    return max(leaves, key=made, default=None)
+    return max(leaves, key=get_create_time, default=None)
 
 
-def _heard(
+def _collect_message(
     node: object, heard: list[Message], began: datetime | None, node_id: str
 ) -> Iterator[Record]:
     """Put what was said into `heard`. Raises Refused for what nobody said to anybody."""
-    message = _message(node) or {}
+    message = _get_message(node) or {}
     author = message.get("author")
     role = str(author.get("role") or "") if isinstance(author, dict) else ""
-    if reason := _unheard(message, role):
-        raise Refused(reason)
-    said = _words(message.get("content"))
+    if reason := _explain_refusal(message, role):
+        raise ItemRefused(reason)
+    said = _join_text_parts(message.get("content"))
     if not said:
-        raise Refused(_("no words: a picture, a recording, or nothing"))
-    at = fields.time_of(message, "create_time") or (heard[-1].timestamp if heard else began)
+        raise ItemRefused(_("no words: a picture, a recording, or nothing"))
+    at = fields.read_time(message, "create_time") or (heard[-1].timestamp if heard else began)
     heard.append(
-        fields.message(
+        fields.build_message(
             role,
             said,
-            speaker=ASSISTANT if role == "assistant" else "",
+            speaker=ASSISTANT_NAME if role == "assistant" else "",
             at=at,
-            external_id=fields.name_of(message, "id") or node_id[: fields.MOST_ID],
+            external_id=fields.read_short_text(message, "id") or node_id[: fields.LONGEST_ID],
         )
     )
     yield from ()
 
 
-def _unheard(message: Mapping[str, Any], role: str) -> str:
+def _explain_refusal(message: Mapping[str, Any], role: str) -> str:
     """Why this is no part of the conversation, "" if it is."""
     metadata = message.get("metadata")
     content = message.get("content")
@@ -146,16 +150,16 @@ def _unheard(message: Mapping[str, Any], role: str) -> str:
     hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
     if hidden or message.get("weight") == 0:
         return _("hidden in the conversation")
-    if role not in _ROLES:
+    if role not in _SPOKEN_ROLES:
         return f"role {role or 'none'}: instructions and results of tools are not taken"
-    if kind not in _SPOKEN:
+    if kind not in _SPOKEN_CONTENT_TYPES:
         return f"content of the kind {kind or 'none'} is not taken"
-    if role == "assistant" and str(message.get("recipient") or "") not in _TO_PEOPLE:
+    if role == "assistant" and str(message.get("recipient") or "") not in _PEOPLE_AS_RECIPIENTS:
         return _("said to a tool")
     return ""
 
 
-def _words(content: object) -> str:
+def _join_text_parts(content: object) -> str:
     """The text of all parts; of recordings, what was heard."""
     if not isinstance(content, dict):
         return ""
@@ -164,4 +168,4 @@ def _words(content: object) -> str:
         parts = [content.get("text")]
     said = [part.get("text") if isinstance(part, dict) else part for part in parts]
     whole = "\n".join(part for part in said if isinstance(part, str))
-    return _MARKS.sub("", whole).strip()
+    return _SOURCE_MARKS.sub("", whole).strip()

@@ -13,137 +13,149 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import Refused
-from memoryhub.importers.records import Block, Memory, Passage, Record, Talk, Triple, Unknown
-from memoryhub.importers.sources.base import Items, guarded
-from memoryhub.importers.streaming import Item
+from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import (
+    BlockRecord,
+    MemoryRecord,
+    PassageRecord,
+    Record,
+    RelationTriple,
+    SessionRecord,
+    UnknownFields,
+)
+from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 # Messages held at most: what was said in turns by many subjects is put together by session.
-HELD = 500
-_OF_TURN = {
+MOST_HELD_MESSAGES = 500
+_TURN_FIELDS = {
     *("subject", "content", "role", "speaker", "session", "timestamp", "external_id"),
     *("metadata", "agent"),
 }
-_OF_FACT = {
+_FACT_FIELDS = {
     *("subject", "fact", "id", "said_at", "timestamp", "valid_from", "valid_to", "speaker"),
     *("metadata", "pinned", "relation", "said_in"),
 }
-_OF_NOTE = {"subject", "note", "id", "timestamp", "author", "tags"}
-_OF_BLOCK = {"subject", "block", "value", "agent", "description", "limit", "read_only"}
+_NOTE_FIELDS = {"subject", "note", "id", "timestamp", "author", "tags"}
+_BLOCK_FIELDS = {"subject", "block", "value", "agent", "description", "limit", "read_only"}
 
-Key = tuple[str, str, str]
+SessionKey = tuple[str, str, str]
 
 
-def read(items: Items) -> Iterator[Record]:
-    held: dict[Key, tuple[str, list[Message]]] = {}
+def read_records(items: OpenItems) -> Iterator[Record]:
+    held: dict[SessionKey, tuple[str, list[Message]]] = {}
     for item in items():
         value = item.value if isinstance(item.value, dict) else {}
         if "content" not in value and "fact" in value:
-            yield from _flushed(held)  # it may rest on them
-        yield from guarded(item, lambda item: _line(item, held))
-        if sum(len(messages) for _, messages in held.values()) >= HELD:
-            yield from _flushed(held)
-    yield from _flushed(held)
+            yield from _flush_sessions(held)  # it may rest on them
+        yield from read_or_skip(item, lambda item: _read_line(item, held))
+        if sum(len(messages) for _, messages in held.values()) >= MOST_HELD_MESSAGES:
+            yield from _flush_sessions(held)
+    yield from _flush_sessions(held)
 
 
-def _flushed(held: dict[Key, tuple[str, list[Message]]]) -> Iterator[Record]:
+def _flush_sessions(held: dict[SessionKey, tuple[str, list[Message]]]) -> Iterator[Record]:
     for (subject, session, agent), (where, messages) in held.items():
-        yield Talk(where, subject, session, messages, agent)
+        yield SessionRecord(where, subject, session, messages, agent)
     held.clear()
 
 
-def _line(item: Item, held: dict[Key, tuple[str, list[Message]]]) -> Iterator[Record]:
-    value = fields.as_object(item.value)
+def _read_line(
+    item: JsonItem, held: dict[SessionKey, tuple[str, list[Message]]]
+) -> Iterator[Record]:
+    value = fields.read_object(item.value)
     if "content" in value:
-        known = _OF_TURN
-        _said(item.where, value, held)
+        known = _TURN_FIELDS
+        _collect_message(item.where, value, held)
     elif "fact" in value:
-        known = _OF_FACT
-        yield _fact(item.where, value)
+        known = _FACT_FIELDS
+        yield _read_fact(item.where, value)
     elif "note" in value:
-        known = _OF_NOTE
-        yield _note(item.where, value)
+        known = _NOTE_FIELDS
+        yield _read_note(item.where, value)
     elif "block" in value:
-        known = _OF_BLOCK
-        yield _block(item.where, value)
+        known = _BLOCK_FIELDS
+        yield _read_block(item.where, value)
     else:
-        raise Refused(_("none of content, fact, note, block"))
-    if left := fields.unknown(value, known):
-        yield Unknown(left)
+        raise ItemRefused(_("none of content, fact, note, block"))
+    if left := fields.find_unknown_fields(value, known):
+        yield UnknownFields(left)
 
 
-def _said(where: str, value: Mapping[str, Any], held: dict[Key, tuple[str, list[Message]]]) -> None:
-    at = fields.time_of(value, "timestamp")
-    own_id = fields.name_of(value, "external_id")
-    made = fields.message(
-        fields.name_of(value, "role") or "user",
-        fields.text(value, "content"),
-        speaker=fields.name_of(value, "speaker", most=120),
+def _collect_message(
+    where: str, value: Mapping[str, Any], held: dict[SessionKey, tuple[str, list[Message]]]
+) -> None:
+    at = fields.read_time(value, "timestamp")
+    own_id = fields.read_short_text(value, "external_id")
+    made = fields.build_message(
+        fields.read_short_text(value, "role") or "user",
+        fields.read_text(value, "content"),
+        speaker=fields.read_short_text(value, "speaker", most=120),
         at=at,
         # With neither, the same line would be another message the next time.
         external_id=own_id or ("" if at else where),
-        metadata=fields.metadata_of(value, "metadata"),
+        metadata=fields.read_metadata(value, "metadata"),
     )
     key = (
-        fields.name_of(value, "subject"),
-        fields.name_of(value, "session"),
-        fields.name_of(value, "agent", most=120),
+        fields.read_short_text(value, "subject"),
+        fields.read_short_text(value, "session"),
+        fields.read_short_text(value, "agent", most=120),
     )
     held.setdefault(key, (where, []))[1].append(made)
 
 
-def _fact(where: str, value: Mapping[str, Any]) -> Memory:
+def _read_fact(where: str, value: Mapping[str, Any]) -> MemoryRecord:
     relation = value.get("relation")
-    since, until = fields.time_of(value, "valid_from"), fields.time_of(value, "valid_to")
+    since, until = fields.read_time(value, "valid_from"), fields.read_time(value, "valid_to")
     if since and until and until < since:
-        raise Refused(_("valid_to: before it began"))
-    return Memory(
+        raise ItemRefused(_("valid_to: before it began"))
+    return MemoryRecord(
         where=where,
-        subject=fields.name_of(value, "subject"),
-        id=fields.name_of(value, "id"),
-        text=fields.text(value, "fact"),
-        said_at=fields.time_of(value, "said_at", "timestamp"),
+        subject=fields.read_short_text(value, "subject"),
+        id=fields.read_short_text(value, "id"),
+        text=fields.read_text(value, "fact"),
+        said_at=fields.read_time(value, "said_at", "timestamp"),
         valid_from=since,
         valid_to=until,
-        speaker=fields.name_of(value, "speaker", most=120),
+        speaker=fields.read_short_text(value, "speaker", most=120),
         pinned=value.get("pinned") is True,
-        metadata=fields.metadata_of(value, "metadata"),
-        triples=() if relation is None else (_triple(relation),),
-        said_in=fields.names_of(value, "said_in"),
+        metadata=fields.read_metadata(value, "metadata"),
+        triples=() if relation is None else (_read_triple(relation),),
+        said_in=fields.read_text_list(value, "said_in"),
     )
 
 
-def _triple(given: object) -> Triple:
-    value = fields.as_object(given)
-    ends = [fields.name_of(value, name) for name in ("source", "label", "target")]
+def _read_triple(given: object) -> RelationTriple:
+    value = fields.read_object(given)
+    ends = [fields.read_short_text(value, name) for name in ("source", "label", "target")]
     if not all(ends):
-        raise Refused(_("relation: source, label and target"))
-    return Triple(*ends)
+        raise ItemRefused(_("relation: source, label and target"))
+    return RelationTriple(*ends)
 
 
-def _note(where: str, value: Mapping[str, Any]) -> Passage:
-    return Passage(
+def _read_note(where: str, value: Mapping[str, Any]) -> PassageRecord:
+    return PassageRecord(
         where=where,
-        subject=fields.name_of(value, "subject"),
-        id=fields.name_of(value, "id"),
-        text=fields.text(value, "note"),
-        at=fields.time_of(value, "timestamp"),
-        author=fields.name_of(value, "author", most=120),
-        tags=fields.names_of(value, "tags"),
+        subject=fields.read_short_text(value, "subject"),
+        id=fields.read_short_text(value, "id"),
+        text=fields.read_text(value, "note"),
+        at=fields.read_time(value, "timestamp"),
+        author=fields.read_short_text(value, "author", most=120),
+        tags=fields.read_text_list(value, "tags"),
     )
 
 
-def _block(where: str, value: Mapping[str, Any]) -> Block:
+def _read_block(where: str, value: Mapping[str, Any]) -> BlockRecord:
     words, limit = value.get("value", ""), value.get("limit", 0)
     if not isinstance(words, str):
-        raise Refused(_("value: no text"))
-    return Block(
+        raise ItemRefused(_("value: no text"))
+    return BlockRecord(
         where=where,
-        subject=fields.name_of(value, "subject"),
-        label=fields.name_of(value, "block", most=60),
-        value=fields.words(words, "value") if words.strip() else "",
-        agent=fields.name_of(value, "agent", most=120),
-        description=fields.name_of(value, "description", most=500),
+        subject=fields.read_short_text(value, "subject"),
+        label=fields.read_short_text(value, "block", most=60),
+        value=fields.clean_field_text(words, "value") if words.strip() else "",
+        agent=fields.read_short_text(value, "agent", most=120),
+        description=fields.read_short_text(value, "description", most=500),
         limit=limit if isinstance(limit, int) else 0,
         read_only=value.get("read_only") is True,
     )

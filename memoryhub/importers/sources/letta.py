@@ -16,15 +16,22 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import Refused
-from memoryhub.importers.records import Block, Passage, Record, Skipped, Talk, Unknown
-from memoryhub.importers.sources.base import Items, guarded
-from memoryhub.importers.streaming import Item
+from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import (
+    BlockRecord,
+    PassageRecord,
+    Record,
+    SessionRecord,
+    SkippedRecord,
+    UnknownFields,
+)
+from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
-PASSAGES = ("passages", "archival_memory", "archival_passages")
-SECTIONS = ("agents", "blocks", "core_memory", "messages", *PASSAGES)
+PASSAGE_SECTIONS = ("passages", "archival_memory", "archival_passages")
+SECTIONS = ("agents", "blocks", "core_memory", "messages", *PASSAGE_SECTIONS)
 # How an agent is built is no memory.
-_BUILD = {
+_AGENT_FIELDS = {
     *("agent_type", "agents", "base_template_id", "blocks", "block_ids", "compaction_settings"),
     *("context_window_limit", "created_at", "description", "embedding", "embedding_chunk_size"),
     *("embedding_config", "enable_reasoner", "enable_sleeptime", "files", "files_agents"),
@@ -38,52 +45,60 @@ _BUILD = {
     *("per_file_view_window_char_limit", "project", "project_id", "reasoning", "response_format"),
     *("secrets", "skills", "source_ids", "sources", "system", "tags", "template"),
     *("template_id", "timezone", "tool_exec_environment_variables", "tool_ids", "tool_rules"),
-    *("tools", "updated_at", "version", "core_memory", *PASSAGES),
+    *("tools", "updated_at", "version", "core_memory", *PASSAGE_SECTIONS),
 }
-_OF_BLOCK = {
+_BLOCK_FIELDS = {
     *("base_template_id", "created_at", "deployment_id", "description", "entity_id", "hidden"),
     *("id", "is_template", "label", "limit", "metadata", "metadata_", "preserve_on_migration"),
     *("project_id", "read_only", "tags", "template_id", "template_name", "updated_at", "value"),
 }
-_OF_PASSAGE = {
+_PASSAGE_FIELDS = {
     *("agent_id", "archive_id", "created_at", "created_by_id", "embedding", "embedding_config"),
     *("file_id", "file_name", "id", "is_deleted", "last_updated_by_id", "metadata", "metadata_"),
     *("organization_id", "source_id", "tags", "text", "updated_at"),
 }
-_TOLD = {"user": "user", "assistant": "assistant"}
-_MACHINE = ("heartbeat", "login", "system_alert", "function_response", "tool_response")
+_SPOKEN_ROLES = {"user": "user", "assistant": "assistant"}
+_MACHINE_MESSAGE_TYPES = (
+    "heartbeat",
+    "login",
+    "system_alert",
+    "function_response",
+    "tool_response",
+)
 
 
 @dataclass
-class _Agents:
+class _AgentIndex:
     """By name and by block, what the file says of its agents."""
 
     names: list[str] = field(default_factory=list)
     by_block: dict[str, list[str]] = field(default_factory=dict)
 
-    def of_block(self, block_id: str) -> list[str]:
+    def find_block_agents(self, block_id: str) -> list[str]:
         """Whose block it is: nobody's in particular where there is one agent, or all have it."""
         mine = self.by_block.get(block_id, [])
         alone = len(self.names) < 2 or not mine or len(mine) == len(self.names)
         return [""] if alone else mine
 
 
-def read(items: Items) -> Iterator[Record]:
-    agents = _known(items)
+def read_records(items: OpenItems) -> Iterator[Record]:
+    agents = _collect_agents(items)
     talk: list[Message] = []
     for item in items():
         if item.section == "messages":
-            yield from guarded(item, lambda item: _heard(item.value, item.where, agents, talk))
+            yield from read_or_skip(
+                item, lambda item: _collect_message(item.value, item.where, agents, talk)
+            )
         else:
-            yield from guarded(item, lambda item: _taken(item, agents))
+            yield from read_or_skip(item, lambda item: _read_item(item, agents))
     if talk:
         name = agents.names[0] if agents.names else ""
-        yield Talk("messages", "", _session(name), talk, name)
+        yield SessionRecord("messages", "", _format_session_name(name), talk, name)
 
 
-def _known(items: Items) -> _Agents:
+def _collect_agents(items: OpenItems) -> _AgentIndex:
     """The agents' names stand behind what is theirs."""
-    found = _Agents()
+    found = _AgentIndex()
     for item in items():
         if item.section == "name" and isinstance(item.value, str):
             found.names.append(item.value[:120])
@@ -96,128 +111,138 @@ def _known(items: Items) -> _Agents:
     return found
 
 
-def _taken(item: Item, agents: _Agents) -> Iterator[Record]:
+def _read_item(item: JsonItem, agents: _AgentIndex) -> Iterator[Record]:
     if item.section in ("blocks", "core_memory"):
-        yield from _block(item.where, item.value, agents)
+        yield from _read_block(item.where, item.value, agents)
     elif item.section == "agents":
-        yield from _agent(item)
+        yield from _read_agent(item)
     elif item.section == "files":
-        yield Skipped(item.where, _("a document of the agent's, no memory"), "", _id(item.value))
-    elif item.section in PASSAGES or not item.section:
-        yield from _passage(item.where, item.value)
-    elif item.section not in _BUILD:
-        yield Unknown((item.section,))
+        yield SkippedRecord(
+            item.where, _("a document of the agent's, no memory"), "", _read_id(item.value)
+        )
+    elif item.section in PASSAGE_SECTIONS or not item.section:
+        yield from _read_passage(item.where, item.value)
+    elif item.section not in _AGENT_FIELDS:
+        yield UnknownFields((item.section,))
 
 
-def _id(value: object) -> str:
+def _read_id(value: object) -> str:
     return str(value.get("id") or "") if isinstance(value, dict) else ""
 
 
-def _agent(item: Item) -> Iterator[Record]:
+def _read_agent(item: JsonItem) -> Iterator[Record]:
     """An agent of the second version, with its messages in it."""
-    value = fields.as_object(item.value)
-    name = fields.name_of(value, "name", most=120)
+    value = fields.read_object(item.value)
+    name = fields.read_short_text(value, "name", most=120)
     talk: list[Message] = []
-    for at, each in enumerate(_listed(value, "messages")):
-        part = Item(f"{item.where}.messages[{at}]", "", each, item.at)
-        yield from guarded(part, lambda p: _heard(p.value, p.where, _Agents([name]), talk), "turn")
+    for at, each in enumerate(_read_list(value, "messages")):
+        part = JsonItem(f"{item.where}.messages[{at}]", "", each, item.at)
+        yield from read_or_skip(
+            part, lambda p: _collect_message(p.value, p.where, _AgentIndex([name]), talk), "turn"
+        )
     if talk:
-        yield Talk(f"{item.where}.messages", "", _session(name), talk, name)
-    for section in PASSAGES:
-        for at, each in enumerate(_listed(value, section)):
-            part = Item(f"{item.where}.{section}[{at}]", "", each, item.at)
-            yield from guarded(part, lambda p: _passage(p.where, p.value), "note")
-    if left := fields.unknown(value, _BUILD, "agents[]."):
-        yield Unknown(left)
+        yield SessionRecord(f"{item.where}.messages", "", _format_session_name(name), talk, name)
+    for section in PASSAGE_SECTIONS:
+        for at, each in enumerate(_read_list(value, section)):
+            part = JsonItem(f"{item.where}.{section}[{at}]", "", each, item.at)
+            yield from read_or_skip(part, lambda p: _read_passage(p.where, p.value), "note")
+    if left := fields.find_unknown_fields(value, _AGENT_FIELDS, "agents[]."):
+        yield UnknownFields(left)
 
 
-def _listed(value: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _read_list(value: Mapping[str, Any], name: str) -> Sequence[Any]:
     found = value.get(name) or []
     if not isinstance(found, list):
-        raise Refused(f"{name}: no list")
+        raise ItemRefused(f"{name}: no list")
     return found
 
 
-def _session(agent: str) -> str:
+def _format_session_name(agent: str) -> str:
     return f"letta {agent}".strip()
 
 
-def _block(where: str, given: object, agents: _Agents) -> Iterator[Record]:
-    value = fields.as_object(given)
-    label = fields.name_of(value, "label", most=60)
+def _read_block(where: str, given: object, agents: _AgentIndex) -> Iterator[Record]:
+    value = fields.read_object(given)
+    label = fields.read_short_text(value, "label", most=60)
     if not label:
-        raise Refused(_("no label"))
+        raise ItemRefused(_("no label"))
     words, limit = value.get("value"), value.get("limit")
     if not isinstance(words, str):
-        raise Refused(_("value: no text"))
-    for agent in agents.of_block(str(value.get("id") or "")):
-        yield Block(
+        raise ItemRefused(_("value: no text"))
+    for agent in agents.find_block_agents(str(value.get("id") or "")):
+        yield BlockRecord(
             where=where,
             subject="",
             label=label,
-            value=fields.words(words, "value") if words.strip() else "",
+            value=fields.clean_field_text(words, "value") if words.strip() else "",
             agent=agent,
-            description=fields.name_of(value, "description", most=10_000)[:500],
+            description=fields.read_short_text(value, "description", most=10_000)[:500],
             limit=limit if isinstance(limit, int) else 0,
             read_only=value.get("read_only") is True,
         )
-    if left := fields.unknown(value, _OF_BLOCK, "blocks[]."):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _BLOCK_FIELDS, "blocks[]."):
+        yield UnknownFields(left)
 
 
-def _passage(where: str, given: object) -> Iterator[Record]:
-    value = fields.as_object(given)
+def _read_passage(where: str, given: object) -> Iterator[Record]:
+    value = fields.read_object(given)
     if value.get("is_deleted") is True:
-        raise Refused(_("deleted"))
-    yield Passage(
+        raise ItemRefused(_("deleted"))
+    yield PassageRecord(
         where=where,
         subject="",
-        id=fields.name_of(value, "id"),
-        text=fields.text(value, "text"),
-        at=fields.time_of(value, "created_at"),
-        author=fields.name_of(value, "agent_id", most=120),
-        tags=fields.names_of(value, "tags"),
+        id=fields.read_short_text(value, "id"),
+        text=fields.read_text(value, "text"),
+        at=fields.read_time(value, "created_at"),
+        author=fields.read_short_text(value, "agent_id", most=120),
+        tags=fields.read_text_list(value, "tags"),
     )
-    if left := fields.unknown(value, _OF_PASSAGE, "passages[]."):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _PASSAGE_FIELDS, "passages[]."):
+        yield UnknownFields(left)
 
 
-def _heard(given: object, where: str, agents: _Agents, talk: list[Message]) -> Iterator[Record]:
+def _collect_message(
+    given: object, where: str, agents: _AgentIndex, talk: list[Message]
+) -> Iterator[Record]:
     """Put what was said into `talk`; whatever else passed is skipped, with the reason.
 
     Ids in a file are counted anew with every export: a message is known by its words and time.
     """
-    value = fields.as_object(given)
-    role = fields.name_of(value, "role")
-    if role not in _TOLD:
-        raise Refused(f"role {role or 'none'}: instructions and results of tools are not taken")
-    at = fields.time_of(value, "created_at")
-    said, machine = _said(value, role)
+    value = fields.read_object(given)
+    role = fields.read_short_text(value, "role")
+    if role not in _SPOKEN_ROLES:
+        raise ItemRefused(f"role {role or 'none'}: instructions and results of tools are not taken")
+    at = fields.read_time(value, "created_at")
+    said, machine = _extract_spoken_text(value, role)
     if machine:
-        raise Refused(f"{machine}: written by the machine")
+        raise ItemRefused(f"{machine}: written by the machine")
     if not said.strip():
-        raise Refused(_("no words"))
-    speaker = fields.name_of(value, "name", most=120)
+        raise ItemRefused(_("no words"))
+    speaker = fields.read_short_text(value, "name", most=120)
     if role == "assistant":
         speaker = speaker or (agents.names[0] if agents.names else "")
     external_id = "" if at else where
-    talk.append(fields.message(_TOLD[role], said, speaker=speaker, at=at, external_id=external_id))
+    talk.append(
+        fields.build_message(
+            _SPOKEN_ROLES[role], said, speaker=speaker, at=at, external_id=external_id
+        )
+    )
     yield from ()
 
 
-def _said(value: Mapping[str, Any], role: str) -> tuple[str, str]:
+def _extract_spoken_text(value: Mapping[str, Any], role: str) -> tuple[str, str]:
     """(what was said, the kind of machine's message it is instead)."""
-    words = _words(value.get("content", value.get("text")))
+    words = _join_text_parts(value.get("content", value.get("text")))
     if role == "assistant":
-        return "\n".join(part for part in (words, *_sent(value)) if part), ""
-    packed = _packed(words)
+        return "\n".join(part for part in (words, *_extract_sent_messages(value)) if part), ""
+    packed = _parse_packed_json(words)
     if packed is None:
         return words, ""
     kind = str(packed.get("type") or "")
-    return ("", kind) if kind in _MACHINE else (str(packed.get("message") or ""), "")
+    return ("", kind) if kind in _MACHINE_MESSAGE_TYPES else (str(packed.get("message") or ""), "")
 
 
-def _words(content: object) -> str:
+def _join_text_parts(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -225,18 +250,18 @@ def _words(content: object) -> str:
     return "\n".join(text for text in said if isinstance(text, str))
 
 
-def _sent(value: Mapping[str, Any]) -> Iterator[str]:
+def _extract_sent_messages(value: Mapping[str, Any]) -> Iterator[str]:
     """What an agent said by its tool `send_message`."""
     calls = value.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict) and function.get("name") == "send_message":
-            told = _packed(function.get("arguments"))
+            told = _parse_packed_json(function.get("arguments"))
             if told and isinstance(told.get("message"), str):
                 yield told["message"]
 
 
-def _packed(text: object) -> dict[str, Any] | None:
+def _parse_packed_json(text: object) -> dict[str, Any] | None:
     """The JSON object that a text is, if it is one: how older agents are told of messages."""
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None

@@ -18,33 +18,40 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.importers import fields
-from memoryhub.importers.fields import Refused
-from memoryhub.importers.records import Memory, Record, Skipped, Triple, Unknown, Version
-from memoryhub.importers.sources.base import Items, guarded
-from memoryhub.importers.streaming import Item
+from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import (
+    MemoryRecord,
+    PastVersion,
+    Record,
+    RelationTriple,
+    SkippedRecord,
+    UnknownFields,
+)
+from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
-Row = tuple[str, Mapping[str, Any]]
+HistoryRow = tuple[str, Mapping[str, Any]]
 SECTIONS = ("results", "memories", "relations", "history")
-_PAGING = {"count", "next", "previous", "page", "page_size", "total"}
-_OF_MEMORY = {
+_PAGING_FIELDS = {"count", "next", "previous", "page", "page_size", "total"}
+_MEMORY_FIELDS = {
     *("id", "memory", "text", "data", "hash", "metadata", "categories", "created_at"),
     *("updated_at", "user_id", "agent_id", "app_id", "run_id", "session_id", "actor_id", "role"),
     *("expiration_date", "immutable", "score", "score_breakdown", "replaced_by", "synthesized"),
     *("lifecycle_state", "owner", "organization", "event"),
 }
-_OF_RELATION = {"source", "relationship", "relation", "target", "destination", "user_id"}
-_OF_RELATION |= {"source_type", "target_type", "destination_type", "source_id", "score"}
-_OF_HISTORY = {
+_RELATION_FIELDS = {"source", "relationship", "relation", "target", "destination", "user_id"}
+_RELATION_FIELDS |= {"source_type", "target_type", "destination_type", "source_id", "score"}
+_HISTORY_FIELDS = {
     *("id", "memory_id", "input", "old_memory", "new_memory", "user_id", "event", "metadata"),
     *("created_at", "updated_at", "categories", "is_deleted", "actor_id", "role"),
 }
 
 
 @dataclass
-class _Told:
+class _HistoryIndex:
     """Rows of history by memory, and whose memories are in the file."""
 
-    rows: dict[str, list[Row]] = field(default_factory=dict)
+    rows: dict[str, list[HistoryRow]] = field(default_factory=dict)
     subjects: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -53,73 +60,73 @@ class _Told:
         return known.pop() if len(known) == 1 else ""
 
 
-def read(items: Items) -> Iterator[Record]:
+def read_records(items: OpenItems) -> Iterator[Record]:
     """Twice through the file: the history comes with its memory, wherever it stands."""
-    told = _Told()
+    told = _HistoryIndex()
     for item in items():
         if _is_history(item):
-            yield from guarded(item, lambda item: _keep_row(item, told), "fact")
-    late: list[Item] = []
+            yield from read_or_skip(item, lambda item: _collect_history_row(item, told), "fact")
+    late: list[JsonItem] = []
     for item in items():
         if item.section == "relations":
             late.append(item)
         elif not _is_history(item):
-            yield from guarded(item, lambda item: _memory(item, told), "fact")
+            yield from read_or_skip(item, lambda item: _read_memory(item, told), "fact")
     for memory_id, rows in told.rows.items():
-        yield from _history(memory_id, rows, told)
+        yield from _read_history(memory_id, rows, told)
     for item in late:
-        yield from guarded(item, lambda item: _relation(item, told), "fact")
+        yield from read_or_skip(item, lambda item: _read_relation(item, told), "fact")
 
 
-def _is_history(item: Item) -> bool:
+def _is_history(item: JsonItem) -> bool:
     value = item.value
     return item.section == "history" or (
         isinstance(value, dict) and "memory_id" in value and "event" in value
     )
 
 
-def _memory(item: Item, told: _Told) -> Iterator[Record]:
+def _read_memory(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
     if item.section and item.section not in SECTIONS:
-        if item.section not in _PAGING:
-            yield Unknown((item.section,))
+        if item.section not in _PAGING_FIELDS:
+            yield UnknownFields((item.section,))
         return
-    value = fields.as_object(item.value)
-    memory_id = fields.name_of(value, "id")
-    subject = _subject(value)
-    said_at = fields.time_of(value, "created_at")
-    replaced = fields.name_of(value, "replaced_by")
-    until = _until(value) or (fields.time_of(value, "updated_at") if replaced else None)
-    said = [step for step in _steps(told.rows.pop(memory_id, [])) if step.text]
-    yield Memory(
+    value = fields.read_object(item.value)
+    memory_id = fields.read_short_text(value, "id")
+    subject = _read_subject(value)
+    said_at = fields.read_time(value, "created_at")
+    replaced = fields.read_short_text(value, "replaced_by")
+    until = _read_expiry(value) or (fields.read_time(value, "updated_at") if replaced else None)
+    said = [step for step in _build_history_steps(told.rows.pop(memory_id, [])) if step.text]
+    yield MemoryRecord(
         where=item.where,
         subject=subject,
         id=memory_id,
-        text=fields.text(value, "memory", "text", "data"),
-        said_at=said_at or fields.time_of(value, "updated_at"),
+        text=fields.read_text(value, "memory", "text", "data"),
+        said_at=said_at or fields.read_time(value, "updated_at"),
         valid_from=said[-1].at if len(said) > 1 else None,
         valid_to=until,
-        speaker=fields.name_of(value, "actor_id", most=120),
+        speaker=fields.read_short_text(value, "actor_id", most=120),
         pinned=bool(value.get("immutable")),
-        metadata=fields.metadata_of(value, "metadata"),
-        origin=_origin(value),
-        earlier=_earlier(said),
+        metadata=fields.read_metadata(value, "metadata"),
+        origin=_read_origin(value),
+        earlier=_build_past_versions(said),
     )
     told.subjects[memory_id] = subject
-    if left := fields.unknown(value, _OF_MEMORY):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _MEMORY_FIELDS):
+        yield UnknownFields(left)
 
 
-def _subject(value: Mapping[str, Any]) -> str:
+def _read_subject(value: Mapping[str, Any]) -> str:
     """As the hub's mem0 wire has it: a user, else what else the memory is about."""
-    if user := fields.name_of(value, "user_id"):
+    if user := fields.read_short_text(value, "user_id"):
         return user
     for kind in ("agent", "app", "run"):
-        if name := fields.name_of(value, f"{kind}_id", most=190):
+        if name := fields.read_short_text(value, f"{kind}_id", most=190):
             return f"{kind}:{name}"
     return ""
 
 
-def _until(value: Mapping[str, Any]) -> datetime | None:
+def _read_expiry(value: Mapping[str, Any]) -> datetime | None:
     """The end of the last day on which it holds, or the moment given."""
     given = value.get("expiration_date")
     try:
@@ -128,103 +135,107 @@ def _until(value: Mapping[str, Any]) -> datetime | None:
         day = None
     if day is not None and day.year < 9999:
         return datetime.combine(day + timedelta(days=1), time(), UTC)
-    return fields.time_of(value, "expiration_date")
+    return fields.read_time(value, "expiration_date")
 
 
-def _origin(value: Mapping[str, Any]) -> dict[str, Any]:
+def _read_origin(value: Mapping[str, Any]) -> dict[str, Any]:
     """Who and what it was kept under, by mem0's names."""
     names = ("agent_id", "app_id", "run_id", "role")
-    kept: dict[str, Any] = {name: fields.name_of(value, name) for name in names}
+    kept: dict[str, Any] = {name: fields.read_short_text(value, name) for name in names}
     kept["categories"] = value.get("categories") or []
     return {name: each for name, each in kept.items() if each}
 
 
-def _keep_row(item: Item, told: _Told) -> Iterator[Record]:
-    value = fields.as_object(item.value)
-    memory_id = fields.name_of(value, "memory_id")
+def _collect_history_row(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
+    value = fields.read_object(item.value)
+    memory_id = fields.read_short_text(value, "memory_id")
     if not memory_id:
-        raise Refused(_("no memory_id"))
+        raise ItemRefused(_("no memory_id"))
     told.rows.setdefault(memory_id, []).append((item.where, value))
-    if left := fields.unknown(value, _OF_HISTORY):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _HISTORY_FIELDS):
+        yield UnknownFields(left)
 
 
-def _history(memory_id: str, rows: list[Row], told: _Told) -> Iterator[Record]:
+def _read_history(memory_id: str, rows: list[HistoryRow], told: _HistoryIndex) -> Iterator[Record]:
     """A memory that stands nowhere but in its history."""
     where = rows[0][0]
     try:
-        yield _put_together(where, memory_id, rows, told)
-    except Refused as error:
-        yield Skipped(where, str(error), "fact", memory_id)
+        yield _build_memory_from_history(where, memory_id, rows, told)
+    except ItemRefused as error:
+        yield SkippedRecord(where, str(error), "fact", memory_id)
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _HistoryStep:
     """What a memory says from `at` on; "": it was deleted."""
 
     at: datetime
     text: str
 
 
-def _steps(rows: list[Row]) -> list[_Step]:
+def _build_history_steps(rows: list[HistoryRow]) -> list[_HistoryStep]:
     """In the order of time. The library tells no time of a deletion: it came last."""
-    found: list[_Step] = []
+    found: list[_HistoryStep] = []
     gone = False
     for __, value in rows:
-        event = fields.name_of(value, "event").upper()
+        event = fields.read_short_text(value, "event").upper()
         if event not in ("ADD", "UPDATE", "DELETE"):
-            raise Refused(f"event: {event or 'none'} is none of ADD, UPDATE, DELETE")
+            raise ItemRefused(f"event: {event or 'none'} is none of ADD, UPDATE, DELETE")
         names = ("created_at", "updated_at") if event == "ADD" else ("updated_at", "created_at")
-        at = fields.time_of(value, *names)
+        at = fields.read_time(value, *names)
         gone = gone or (at is None and event == "DELETE")
         if at is not None:
-            found.append(_Step(at, "" if event == "DELETE" else fields.text(value, "new_memory")))
+            found.append(
+                _HistoryStep(at, "" if event == "DELETE" else fields.read_text(value, "new_memory"))
+            )
         elif event != "DELETE":
-            raise Refused(_("no created_at"))
+            raise ItemRefused(_("no created_at"))
     found.sort(key=lambda step: step.at)
-    return [*found, _Step(found[-1].at, "")] if gone and found else found
+    return [*found, _HistoryStep(found[-1].at, "")] if gone and found else found
 
 
-def _earlier(said: list[_Step]) -> list[Version]:
+def _build_past_versions(said: list[_HistoryStep]) -> list[PastVersion]:
     """All but the last."""
     following = itertools.pairwise(said)
-    return [Version(one.text, one.at, two.at) for one, two in following if two.at > one.at]
+    return [PastVersion(one.text, one.at, two.at) for one, two in following if two.at > one.at]
 
 
-def _put_together(where: str, memory_id: str, rows: list[Row], told: _Told) -> Memory:
-    steps, last = _steps(rows), rows[-1][1]
+def _build_memory_from_history(
+    where: str, memory_id: str, rows: list[HistoryRow], told: _HistoryIndex
+) -> MemoryRecord:
+    steps, last = _build_history_steps(rows), rows[-1][1]
     said = [step for step in steps if step.text]
     if not said:
-        raise Refused(_("deleted, and nothing tells what it said"))
-    return Memory(
+        raise ItemRefused(_("deleted, and nothing tells what it said"))
+    return MemoryRecord(
         where=where,
-        subject=_subject(last) or told.subjects.get(memory_id, ""),
+        subject=_read_subject(last) or told.subjects.get(memory_id, ""),
         id=memory_id,
         text=said[-1].text,
         said_at=said[-1].at,
         valid_to=None if steps[-1].text else steps[-1].at,
-        speaker=fields.name_of(last, "actor_id", most=120),
-        metadata=fields.metadata_of(last, "metadata"),
-        earlier=_earlier(said),
+        speaker=fields.read_short_text(last, "actor_id", most=120),
+        metadata=fields.read_metadata(last, "metadata"),
+        earlier=_build_past_versions(said),
     )
 
 
-def _relation(item: Item, told: _Told) -> Iterator[Record]:
-    value = fields.as_object(item.value)
-    source = fields.text(value, "source")
-    label = fields.text(value, "relationship", "relation")
-    target = fields.text(value, "target", "destination")
+def _read_relation(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
+    value = fields.read_object(item.value)
+    source = fields.read_text(value, "source")
+    label = fields.read_text(value, "relationship", "relation")
+    target = fields.read_text(value, "target", "destination")
     said = " ".join([source, label, target]).replace("_", " ")
     types = (
-        fields.name_of(value, "source_type", most=20),
-        fields.name_of(value, "target_type", "destination_type", most=20),
+        fields.read_short_text(value, "source_type", most=20),
+        fields.read_short_text(value, "target_type", "destination_type", most=20),
     )
-    yield Memory(
+    yield MemoryRecord(
         where=item.where,
-        subject=fields.name_of(value, "user_id") or told.only_subject,
-        id=f"{source}|{label}|{target}"[: fields.MOST_ID],
+        subject=fields.read_short_text(value, "user_id") or told.only_subject,
+        id=f"{source}|{label}|{target}"[: fields.LONGEST_ID],
         text=said,
-        triples=(Triple(source, label, target, *types),),
+        triples=(RelationTriple(source, label, target, *types),),
     )
-    if left := fields.unknown(value, _OF_RELATION):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _RELATION_FIELDS):
+        yield UnknownFields(left)

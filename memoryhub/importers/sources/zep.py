@@ -19,10 +19,17 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import Refused
-from memoryhub.importers.records import Memory, Passage, Record, Talk, Triple, Unknown
-from memoryhub.importers.sources.base import Items, guarded
-from memoryhub.importers.streaming import Item
+from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import (
+    MemoryRecord,
+    PassageRecord,
+    Record,
+    RelationTriple,
+    SessionRecord,
+    UnknownFields,
+)
+from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("episodes", "edges", "nodes", "messages", "entity_edges", "entity_nodes")
 _KIND_OF_SECTION = {
@@ -33,58 +40,58 @@ _KIND_OF_SECTION = {
     "nodes": "node",
     "entity_nodes": "node",
 }
-_OWNER = ("user_id", "group_id", "graph_id")
-_SESSION = ("thread_id", "session_id", "thread_uuid")
-_COMMON = {"uuid", "uuid_", "name", "created_at", "score", "relevance", "labels", "scope"}
-_COMMON |= {*_OWNER, *_SESSION, "graph_uuid", "user_uuid", "project_uuid"}
-_OF_EPISODE = _COMMON | {
+_OWNER_FIELDS = ("user_id", "group_id", "graph_id")
+_SESSION_FIELDS = ("thread_id", "session_id", "thread_uuid")
+_COMMON_FIELDS = {"uuid", "uuid_", "name", "created_at", "score", "relevance", "labels", "scope"}
+_COMMON_FIELDS |= {*_OWNER_FIELDS, *_SESSION_FIELDS, "graph_uuid", "user_uuid", "project_uuid"}
+_EPISODE_FIELDS = _COMMON_FIELDS | {
     *("content", "document_id", "entity_edges", "episode_metadata", "metadata", "processed"),
     *("role", "role_type", "source", "source_description", "token_count", "type", "updated_at"),
     *("valid_at", "task_id"),
 }
-_OF_EDGE = _COMMON | {
+_EDGE_FIELDS = _COMMON_FIELDS | {
     *("attributes", "episodes", "episode_uuids", "expired_at", "fact", "fact_embedding"),
     *("hyperedge_uuid", "invalid_at", "reference_time", "source_node_uuid", "target_node_uuid"),
     *("source_node_labels", "target_node_labels", "source_node_name", "target_node_name"),
     *("type", "valid_at"),
 }
-_OF_NODE = _COMMON | {"attributes", "name_embedding", "summary", "type"}
+_NODE_FIELDS = _COMMON_FIELDS | {"attributes", "name_embedding", "summary", "type"}
 _ROLES = {
     **dict.fromkeys(("user", "human", "norole", "customer"), "user"),
     **dict.fromkeys(("assistant", "ai", "bot", "agent", "chatbot"), "assistant"),
     "system": "system",
     **dict.fromkeys(("tool", "function"), "tool"),
 }
-_ACTOR = re.compile(r"^([^\W\d_][^:\n]{0,79}?)(?:\s*\((\w{1,20})\))?:\s+(?=\S)", re.M)
-_START = datetime(1970, 1, 1, tzinfo=UTC)
+_ACTOR_LINE = re.compile(r"^([^\W\d_][^:\n]{0,79}?)(?:\s*\((\w{1,20})\))?:\s+(?=\S)", re.M)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class _Graph:
+class _GraphIndex:
     """What edges refer to: names and types of nodes, and the messages of episodes, by uuid."""
 
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
     messages: dict[str, list[str]] = field(default_factory=dict)
 
 
-def read(items: Items) -> Iterator[Record]:
+def read_records(items: OpenItems) -> Iterator[Record]:
     """What was said first, in the order of time; then the facts that rest on it."""
-    graph = _Graph()
+    graph = _GraphIndex()
     talks: dict[tuple[str, str], list[Message]] = defaultdict(list)
     for item in items():
-        if _kind(item) == "node":
-            _know(item.value, graph)
-        elif _kind(item) == "episode":
-            yield from guarded(item, lambda item: _episode(item, graph, talks), "turn")
-    yield from _talks(talks)
+        if _get_item_kind(item) == "node":
+            _index_node(item.value, graph)
+        elif _get_item_kind(item) == "episode":
+            yield from read_or_skip(item, lambda item: _read_episode(item, graph, talks), "turn")
+    yield from _build_sessions(talks)
     for item in items():
-        if _kind(item) in ("edge", "node"):
-            yield from guarded(item, lambda item: _rest(item, graph), "fact")
-        elif not _kind(item):
-            yield from guarded(item, _strange)
+        if _get_item_kind(item) in ("edge", "node"):
+            yield from read_or_skip(item, lambda item: _read_edge_or_node(item, graph), "fact")
+        elif not _get_item_kind(item):
+            yield from read_or_skip(item, _report_unknown_item)
 
 
-def _kind(item: Item) -> str:
+def _get_item_kind(item: JsonItem) -> str:
     if item.section:
         return _KIND_OF_SECTION.get(item.section, "")
     value = item.value if isinstance(item.value, dict) else {}
@@ -95,22 +102,22 @@ def _kind(item: Item) -> str:
     return "node" if "name" in value and ("labels" in value or "summary" in value) else ""
 
 
-def _strange(item: Item) -> Iterator[Record]:
+def _report_unknown_item(item: JsonItem) -> Iterator[Record]:
     if item.section:
-        yield Unknown((item.section,))
+        yield UnknownFields((item.section,))
         return
-    raise Refused(_("neither an episode, an edge, nor a node"))
+    raise ItemRefused(_("neither an episode, an edge, nor a node"))
 
 
-def _uuid(value: Mapping[str, Any]) -> str:
-    return fields.name_of(value, "uuid", "uuid_")
+def _read_uuid(value: Mapping[str, Any]) -> str:
+    return fields.read_short_text(value, "uuid", "uuid_")
 
 
-def _owner(value: Mapping[str, Any]) -> str:
-    return fields.name_of(value, *_OWNER)
+def _read_owner(value: Mapping[str, Any]) -> str:
+    return fields.read_short_text(value, *_OWNER_FIELDS)
 
 
-def _know(value: object, graph: _Graph) -> None:
+def _index_node(value: object, graph: _GraphIndex) -> None:
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         labels = value.get("labels")
         own = [each for each in labels if each != "Entity"] if isinstance(labels, list) else []
@@ -118,132 +125,137 @@ def _know(value: object, graph: _Graph) -> None:
         graph.names[str(value.get("uuid") or value.get("uuid_"))] = (value["name"], kind)
 
 
-Talks = dict[tuple[str, str], list[Message]]
+SessionMessages = dict[tuple[str, str], list[Message]]
 
 
-def _episode(item: Item, graph: _Graph, talks: Talks) -> Iterator[Record]:
-    value = fields.as_object(item.value)
-    source = fields.name_of(value, "source", "type") or "message"
+def _read_episode(item: JsonItem, graph: _GraphIndex, talks: SessionMessages) -> Iterator[Record]:
+    value = fields.read_object(item.value)
+    source = fields.read_short_text(value, "source", "type") or "message"
     if source == "fact_triple":
-        raise Refused(_("a triple: its edge says it"))
-    uuid, owner = _uuid(value), _owner(value)
-    at = fields.time_of(value, "valid_at", "created_at")
+        raise ItemRefused(_("a triple: its edge says it"))
+    uuid, owner = _read_uuid(value), _read_owner(value)
+    at = fields.read_time(value, "valid_at", "created_at")
     if source in ("text", "json"):
-        yield Passage(
+        yield PassageRecord(
             where=item.where,
             subject=owner,
             id=uuid,
-            text=fields.text(value, "content"),
+            text=fields.read_text(value, "content"),
             at=at,
-            author=fields.name_of(value, "source_description", most=10_000)[:120],
+            author=fields.read_short_text(value, "source_description", most=10_000)[:120],
             tags=[source],
         )
     else:
-        said = _messages(value, uuid or item.where, at)
-        session = fields.name_of(value, *_SESSION) or f"{at or _START:%Y-%m-%d}"
+        said = _build_messages(value, uuid or item.where, at)
+        session = fields.read_short_text(value, *_SESSION_FIELDS) or f"{at or _EPOCH:%Y-%m-%d}"
         talks[owner, session] += said
         graph.messages[uuid] = [message.external_id for message in said]
-    if left := fields.unknown(value, _OF_EPISODE, "episodes[]."):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _EPISODE_FIELDS, "episodes[]."):
+        yield UnknownFields(left)
 
 
-def _messages(value: Mapping[str, Any], own_id: str, at: datetime | None) -> list[Message]:
+def _build_messages(value: Mapping[str, Any], own_id: str, at: datetime | None) -> list[Message]:
     """One message, or one for every "actor: words" in it. Raises Refused."""
-    content = fields.text(value, "content")
-    given = fields.name_of(value, "role_type").lower()
-    named = fields.name_of(value, "role", "name", most=200)
-    if given or not _ACTOR.match(content):
+    content = fields.read_text(value, "content")
+    given = fields.read_short_text(value, "role_type").lower()
+    named = fields.read_short_text(value, "role", "name", most=200)
+    if given or not _ACTOR_LINE.match(content):
         role = _ROLES.get(given or named.lower(), "user")
         speaker = "" if named.lower() in _ROLES or not given else named[:120]
-        return [fields.message(role, content, speaker=speaker, at=at, external_id=own_id)]
+        return [fields.build_message(role, content, speaker=speaker, at=at, external_id=own_id)]
     made = []
-    for number, (actor, role_word, words) in enumerate(_spoken(content), 1):
+    for number, (actor, role_word, words) in enumerate(_split_actor_lines(content), 1):
         role = _ROLES.get((role_word or actor).lower(), "user")
         speaker = "" if actor.lower() in _ROLES else actor
         name = own_id if number == 1 else f"{own_id}#{number}"
-        made.append(fields.message(role, words, speaker=speaker, at=at, external_id=name))
+        made.append(fields.build_message(role, words, speaker=speaker, at=at, external_id=name))
     return made
 
 
-def _spoken(content: str) -> Iterator[tuple[str, str, str]]:
+def _split_actor_lines(content: str) -> Iterator[tuple[str, str, str]]:
     """(actor, role in brackets, words) of each."""
-    found = list(_ACTOR.finditer(content))
+    found = list(_ACTOR_LINE.finditer(content))
     ends = [match.start() for match in found[1:]] + [len(content)]
     for match, end in zip(found, ends, strict=True):
         yield match[1].strip(), match[2] or "", content[match.end() : end].strip()
 
 
-def _talks(talks: Talks) -> Iterator[Record]:
-    for (owner, session), messages in sorted(talks.items(), key=lambda talk: _began(talk[1])):
-        messages.sort(key=lambda message: message.timestamp or _START)
-        yield Talk(f"session {session}", owner, session, messages)
+def _build_sessions(talks: SessionMessages) -> Iterator[Record]:
+    for (owner, session), messages in sorted(talks.items(), key=lambda talk: _find_start(talk[1])):
+        messages.sort(key=lambda message: message.timestamp or _EPOCH)
+        yield SessionRecord(f"session {session}", owner, session, messages)
 
 
-def _began(messages: list[Message]) -> datetime:
-    return min(message.timestamp or _START for message in messages)
+def _find_start(messages: list[Message]) -> datetime:
+    return min(message.timestamp or _EPOCH for message in messages)
 
 
-def _rest(item: Item, graph: _Graph) -> Iterator[Record]:
-    yield from (_edge if _kind(item) == "edge" else _node)(item, graph)
+def _read_edge_or_node(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
+    yield from (_read_edge if _get_item_kind(item) == "edge" else _read_node)(item, graph)
 
 
-def _edge(item: Item, graph: _Graph) -> Iterator[Record]:
-    value = fields.as_object(item.value)
-    since = fields.time_of(value, "valid_at", "created_at")
-    until = fields.time_of(value, "invalid_at", "expired_at")
+def _read_edge(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
+    value = fields.read_object(item.value)
+    since = fields.read_time(value, "valid_at", "created_at")
+    until = fields.read_time(value, "invalid_at", "expired_at")
     if since and until and until < since:
-        raise Refused(_("invalid_at: before it began"))
-    episodes = fields.names_of(value, "episodes") or fields.names_of(value, "episode_uuids")
-    relation, triple = fields.name_of(value, "name"), _triple(value, graph)
-    attributes = fields.metadata_of(value, "attributes")
+        raise ItemRefused(_("invalid_at: before it began"))
+    episodes = fields.read_text_list(value, "episodes") or fields.read_text_list(
+        value, "episode_uuids"
+    )
+    relation, triple = fields.read_short_text(value, "name"), _build_triple(value, graph)
+    attributes = fields.read_metadata(value, "attributes")
     origin = {"relation": relation, "episodes": episodes[:50], "attributes": attributes}
-    yield Memory(
+    yield MemoryRecord(
         where=item.where,
-        subject=_owner(value),
-        id=_uuid(value),
-        text=fields.text(value, "fact"),
-        said_at=fields.time_of(value, "reference_time", "created_at"),
+        subject=_read_owner(value),
+        id=_read_uuid(value),
+        text=fields.read_text(value, "fact"),
+        said_at=fields.read_time(value, "reference_time", "created_at"),
         valid_from=since,
         valid_to=until,
         origin={name: each for name, each in origin.items() if each},
         triples=(triple,) if triple else (),
         said_in=[name for each in episodes for name in graph.messages.get(each, ())],
     )
-    if left := fields.unknown(value, _OF_EDGE, "edges[]."):
-        yield Unknown(left)
+    if left := fields.find_unknown_fields(value, _EDGE_FIELDS, "edges[]."):
+        yield UnknownFields(left)
 
 
-def _triple(value: Mapping[str, Any], graph: _Graph) -> Triple | None:
+def _build_triple(value: Mapping[str, Any], graph: _GraphIndex) -> RelationTriple | None:
     """None where the file doesn't tell the names of both ends."""
     ends = [
         graph.names.get(
-            fields.name_of(value, f"{end}_node_uuid"),
-            (fields.name_of(value, f"{end}_node_name"), ""),
+            fields.read_short_text(value, f"{end}_node_uuid"),
+            (fields.read_short_text(value, f"{end}_node_name"), ""),
         )
         for end in ("source", "target")
     ]
-    label = fields.name_of(value, "name").lower()
+    label = fields.read_short_text(value, "name").lower()
     (source, source_type), (target, target_type) = ends
     if source and target and label:
-        return Triple(source[:200], label[:120], target[:200], source_type, target_type)
+        return RelationTriple(source[:200], label[:120], target[:200], source_type, target_type)
     return None
 
 
-def _node(item: Item, graph: _Graph) -> Iterator[Record]:
-    value = fields.as_object(item.value)
-    name = fields.name_of(value, "name", most=10_000)
+def _read_node(item: JsonItem, graph: _GraphIndex) -> Iterator[Record]:
+    value = fields.read_object(item.value)
+    name = fields.read_short_text(value, "name", most=10_000)
     if not name:
-        raise Refused(_("no name"))
-    if left := fields.unknown(value, _OF_NODE, "nodes[]."):
-        yield Unknown(left)
+        raise ItemRefused(_("no name"))
+    if left := fields.find_unknown_fields(value, _NODE_FIELDS, "nodes[]."):
+        yield UnknownFields(left)
     if not value.get("summary"):
         return
-    yield Passage(
+    yield PassageRecord(
         where=item.where,
-        subject=_owner(value),
-        id=_uuid(value),
-        text=f"{name}: {fields.text(value, 'summary')}",
-        at=fields.time_of(value, "created_at"),
+        subject=_read_owner(value),
+        id=_read_uuid(value),
+        text=f"{name}: {fields.read_text(value, 'summary')}",
+        at=fields.read_time(value, "created_at"),
         author="zep",
-        tags=["entity", *(each for each in fields.names_of(value, "labels") if each != "Entity")],
+        tags=[
+            "entity",
+            *(each for each in fields.read_text_list(value, "labels") if each != "Entity"),
+        ],
     )

@@ -9,30 +9,32 @@ from __future__ import annotations
 from datetime import datetime
 
 from memoryhub.dialogues.models import Session
-from memoryhub.lab.readers.base import Handed, Place, handed, made_up
-from memoryhub.lab.readers.hub import ranked
-from memoryhub.pipeline.windows import composed
-from memoryhub.policies.services import policy_of
-from memoryhub.recall.context import context
-from memoryhub.recall.services import search
+from memoryhub.lab.readers.base import ReaderInputs, ReaderResult, build_item, build_result
+from memoryhub.lab.readers.hub import order_by_rank
+from memoryhub.pipeline.steps.episodes.windows import compose_window
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.context import build_context
+from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes.episodes import rolling
+from notes.episodes.store import find_rolling_summary
 
 
 class AgentReader:
     """Option: `k` results of the search."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ReaderInputs) -> None:
         self._place, self._k = place, int(place.options["k"])
         with tenant_scope(place.space.tenant_id):
             sessions = Session.objects.filter(space=place.space).select_related("space")
             self._session = sessions.order_by("-ordinal").first()
 
-    def recall(self, question: str, now: datetime) -> Handed:
+    def recall(self, question: str, now: datetime) -> ReaderResult:
         space = self._place.space
-        self._open(now)
-        found = search(space, question, limit=self._k, kinds=("turn",), now=now, reinforce=False)
-        shown = context(
+        self._compose_window(now)
+        found = search_memories(
+            space, question, limit=self._k, kinds=("turn",), now=now, reinforce=False
+        )
+        shown = build_context(
             space,
             question,
             session_id=self._session.id if self._session else None,
@@ -41,18 +43,18 @@ class AgentReader:
             reinforce=False,
         )
         there = {item.id for item in found.items}
-        window = [item for item in ranked(shown) if item.id not in there]
+        window = [item for item in order_by_rank(shown) if item.id not in there]
         with tenant_scope(space.tenant_id):
-            summary = rolling(space)
-        so_far = [made_up("core", f"So far: {summary.text}", 0, now)] if summary else []
+            summary = find_rolling_summary(space)
+        so_far = [build_item("core", f"So far: {summary.text}", 0, now)] if summary else []
         degraded = [*found.degraded, *shown.degraded]
-        made = handed([*found.items, *so_far, *window])
-        return Handed(made.items, made.tokens, found.insufficient, degraded)
+        made = build_result([*found.items, *so_far, *window])
+        return ReaderResult(made.items, made.tokens, found.insufficient, degraded)
 
-    def _open(self, now: datetime) -> None:
+    def _compose_window(self, now: datetime) -> None:
         """The window of the last session, as an agent that talks on would have it."""
         if self._session is None:
             return
         with tenant_scope(self._place.space.tenant_id):
-            effective = policy_of(self._place.space)
-        composed(self._session, effective, self._place.engine, now)
+            effective = load_effective_policy(self._place.space)
+        compose_window(self._session, effective, self._place.engine, now)

@@ -8,15 +8,15 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import uuid4
 
-from memoryhub.engines.embedding.packaged import count_tokens
+from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.recall.prompting import line_of
-from memoryhub.recall.results import Item, ItemKind, Source
+from memoryhub.recall.render.prompt import format_memory_line
+from memoryhub.recall.render.results import ItemKind, MemoryItem, TurnSource
 from memoryhub.tenants.models import Space
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReaderInputs:
     """Where a system's memories are, as they stand at `now`.
 
     `budget` is in tokens, `options` are the reader's own.
@@ -31,29 +31,29 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class ReaderResult:
     """Items, best first, and the `tokens` of all of them as the answerer is shown them."""
 
-    items: Sequence[Item]
+    items: Sequence[MemoryItem]
     tokens: int
     insufficient: bool = False
     degraded: Sequence[str] = ()
 
 
-class Reader(Protocol):
+class MemoryReader(Protocol):
     """Made once a dialogue, asked once a question. Opens its own scopes."""
 
-    def recall(self, question: str, now: datetime) -> Handed: ...
+    def recall(self, question: str, now: datetime) -> ReaderResult: ...
 
 
-def handed(items: Sequence[Item]) -> Handed:
+def build_result(items: Sequence[MemoryItem]) -> ReaderResult:
     """Everything as dated lines, without the references that only the hub's own context has."""
-    lines = [line_of(replace(item, sources=())) for item in items]
-    return Handed(items, sum(count_tokens(lines)), not items)
+    lines = [format_memory_line(replace(item, sources=())) for item in items]
+    return ReaderResult(items, sum(count_tokens(lines)), not items)
 
 
-def made_up(
-    kind: ItemKind, text: str, score: float, at: datetime, sources: Sequence[Source] = ()
-) -> Item:
+def build_item(
+    kind: ItemKind, text: str, score: float, at: datetime, sources: Sequence[TurnSource] = ()
+) -> MemoryItem:
     """An item that is no row: a chunk, a gist, a page looked up."""
-    return Item(kind, uuid4(), text, score, {}, at, sources=tuple(sources))
+    return MemoryItem(kind, uuid4(), text, score, {}, at, sources=tuple(sources))

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.embedding.packaged import token_spans
+from memoryhub.engines.embedding.model_files import find_token_spans
 from memoryhub.engines.types import Embedder
-from memoryhub.lab.readers.base import Handed, Place, handed, made_up
-from memoryhub.recall.hydration import source_of
-from memoryhub.recall.results import Item
+from memoryhub.lab.readers.base import ReaderInputs, ReaderResult, build_item, build_result
+from memoryhub.recall.render.hydrate import build_turn_source
+from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.scope import tenant_scope
 
 Vectors = NDArray[np.float32]
@@ -28,16 +28,19 @@ class Chunk:
     lines: tuple[int, ...]
 
 
-def chunked(lines: Sequence[str], size: int) -> list[Chunk]:
+def cut_chunks(lines: Sequence[str], size: int) -> list[Chunk]:
     """The lines as one text, cut every `size` tokens: ceil(tokens / size) chunks."""
     text = "\n".join(lines)
-    spans = token_spans(text)
+    spans = find_token_spans(text)
     starts = [spans[at][0] for at in range(0, len(spans), size)]
     ends = [*starts[1:], len(text)] if starts else []
-    return [Chunk(text[a:b], _touched(lines, a, b)) for a, b in zip(starts, ends, strict=True)]
+    return [
+        Chunk(text[a:b], _find_touched_lines(lines, a, b))
+        for a, b in zip(starts, ends, strict=True)
+    ]
 
 
-def _touched(lines: Sequence[str], start: int, end: int) -> tuple[int, ...]:
+def _find_touched_lines(lines: Sequence[str], start: int, end: int) -> tuple[int, ...]:
     found, at = [], 0
     for number, line in enumerate(lines):
         if at < end and at + len(line) > start:
@@ -46,9 +49,9 @@ def _touched(lines: Sequence[str], start: int, end: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def vector_of(texts: Sequence[str], embedder: Embedder) -> Vectors:
+def embed_texts(texts: Sequence[str], embedder: Embedder) -> Vectors:
     """A vector a text: what is longer than the embedder reads, as the mean of its parts."""
-    parts = [[part.text for part in chunked([text], embedder.max_tokens)] for text in texts]
+    parts = [[part.text for part in cut_chunks([text], embedder.max_tokens)] for text in texts]
     flat = embedder.embed([part for some in parts for part in some])
     made, at = [], 0
     for some in parts:
@@ -61,21 +64,21 @@ def vector_of(texts: Sequence[str], embedder: Embedder) -> Vectors:
 class ChunkReader:
     """Options: `size` in tokens, `k` chunks."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ReaderInputs) -> None:
         self._embedder, self._k = place.embedder, int(place.options["k"])
         with tenant_scope(place.space.tenant_id):
             said = Turn.objects.filter(space=place.space).select_related("session")
             self._turns = list(said.order_by("seq"))
         lines = [f"{t.occurred_at:%Y-%m-%d} {t.speaker}: {t.text}" for t in self._turns]
-        self._chunks = chunked(lines, int(place.options["size"]))
-        self._vectors = vector_of([chunk.text for chunk in self._chunks], self._embedder)
+        self._chunks = cut_chunks(lines, int(place.options["size"]))
+        self._vectors = embed_texts([chunk.text for chunk in self._chunks], self._embedder)
 
-    def recall(self, question: str, now: datetime) -> Handed:
+    def recall(self, question: str, now: datetime) -> ReaderResult:
         near = self._vectors @ self._embedder.embed([question]).reshape(-1)
         best = sorted(range(len(self._chunks)), key=lambda at: (-near[at], at))[: self._k]
-        return handed([self._item(at, float(near[at])) for at in best])
+        return build_result([self._build_chunk_item(at, float(near[at])) for at in best])
 
-    def _item(self, at: int, score: float) -> Item:
+    def _build_chunk_item(self, at: int, score: float) -> MemoryItem:
         turns = [self._turns[line] for line in self._chunks[at].lines]
-        sources = [source_of(turn) for turn in turns]
-        return made_up("page", self._chunks[at].text, score, turns[0].occurred_at, sources)
+        sources = [build_turn_source(turn) for turn in turns]
+        return build_item("page", self._chunks[at].text, score, turns[0].occurred_at, sources)

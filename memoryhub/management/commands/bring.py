@@ -11,14 +11,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from tqdm import tqdm
 
-from memoryhub.bootstrap import DEMO
+from memoryhub.bootstrap import DEMO_SLUG
 from memoryhub.errors import MemoryHubError
-from memoryhub.importers.loading import Wanted, kinds_of, load
-from memoryhub.importers.report import Report
+from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
+from memoryhub.importers.report import ImportReport
 from memoryhub.importers.sources import SOURCES
 from memoryhub.tenants.services import find_tenant
 
-SHOWN = 20
+MAX_SKIPPED_SHOWN = 20
 
 
 class Command(BaseCommand):
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", choices=SOURCES)
         parser.add_argument("path", type=Path)
-        parser.add_argument("--tenant", default=DEMO, help="the tenant's slug (default: demo)")
+        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
         parser.add_argument(
             "--subject",
             "--space",
@@ -48,34 +48,36 @@ class Command(BaseCommand):
             return path.open("rb")
 
         try:
-            wanted = Wanted(
+            wanted = ImportRequest(
                 source=SOURCES[options["source"]],
                 open_file=opened,
                 file=path.name,
                 actor="command line",
                 subject=options["subject"],
-                only=kinds_of(options["only"].split(",")),
+                only=parse_kinds(options["only"].split(",")),
                 dry_run=options["dry_run"],
             )
             with tqdm(unit="item", disable=None) as bar:
-                report = load(tenant.id, wanted, timezone.now(), lambda at, of: _show(bar, at, of))
+                report = import_file(
+                    tenant.id, wanted, timezone.now(), lambda at, of: _update_bar(bar, at, of)
+                )
         except OSError as error:
             raise CommandError(f"{path} can't be read: {error}") from error
         except MemoryHubError as error:
             raise CommandError(f"{error.field or 'import'}: {error.message}") from error
         if options["json"]:
-            self.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False, indent=1))
         else:
-            self._told(report)
+            self._write_report(report)
 
-    def _told(self, report: Report) -> None:
+    def _write_report(self, report: ImportReport) -> None:
         verb = "would be taken" if report.dry_run else "taken"
         for kind, found in report.found.items():
             taken, already = report.taken[kind], report.already[kind]
             self.stdout.write(f"{kind:6} {found} found, {taken} {verb}, {already} there already")
         for reason, count in report.reasons.most_common():
             self.stdout.write(f"skipped {count}: {reason}")
-        for each in report.skipped[:SHOWN]:
+        for each in report.skipped[:MAX_SKIPPED_SHOWN]:
             self.stdout.write(f"  {each['where']} {each['id']}: {each['reason']}")
         if report.unknown_fields:
             self.stdout.write(f"unknown fields: {', '.join(report.unknown_fields)}")
@@ -83,6 +85,6 @@ class Command(BaseCommand):
             self.stdout.write("What was said is read by the hub's workers.")
 
 
-def _show(bar: Any, at: int, total: int) -> None:
+def _update_bar(bar: Any, at: int, total: int) -> None:
     bar.total = total
     bar.update(at - bar.n)

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.text import slugify
 
-from memoryhub.bootstrap import operator_named
+from memoryhub.bootstrap import ensure_operator_named
 from memoryhub.tenants.models import Membership, Tenant
 from memoryhub.tenants.services import add_member, create_key, create_tenant, find_tenant
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
             raise CommandError("The name gives no slug: name one with --slug.")
         if find_tenant(slug):
             raise CommandError(f"There is a tenant {slug} already.")
-        operator = operator_named(options["operator"], self.stdout)
+        operator = ensure_operator_named(options["operator"], self.stdout)
         tenant = create_tenant(options["name"], slug, engine=options["engine"])
         add_member(tenant, operator, Membership.Role.ADMIN)
         _, key = create_key(tenant, "first", ["read", "write"])

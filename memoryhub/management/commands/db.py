@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.embedded import EmbeddedError, EmbeddedPostgres
-from memoryhub.launcher import is_used
+from memoryhub.launcher import is_data_dir_in_use
 
 
 class Command(BaseCommand):
@@ -27,29 +27,29 @@ class Command(BaseCommand):
             raise CommandError("DATABASE_URL is set: there is no embedded PostgreSQL.")
         server = EmbeddedPostgres(settings.DATA_DIR, port=options["port"])
         try:
-            self.act(server, options["action"], sure=options["yes"])
+            self.run_action(server, options["action"], sure=options["yes"])
         except EmbeddedError as error:
             raise CommandError(error.message) from error
 
-    def act(self, server: EmbeddedPostgres, action: str, *, sure: bool) -> None:
+    def run_action(self, server: EmbeddedPostgres, action: str, *, sure: bool) -> None:
         """`start` leaves it running. Exit status 3, as of service scripts, when it is not."""
-        if action in ("stop", "erase") and is_used(settings.DATA_DIR):
+        if action in ("stop", "erase") and is_data_dir_in_use(settings.DATA_DIR):
             raise CommandError("The hub is running: stop it first (Ctrl-C where it was started).")
         if action == "start":
             self.stdout.write("started" if server.start(keep=True) else "already running")
         elif action == "stop":
             self.stdout.write("stopped" if server.stop() else "not running")
         elif action == "erase":
-            self.erase(server, sure=sure)
+            self.erase_data(server, sure=sure)
         elif not server.is_running():
             self.stdout.write("not running")
             sys.exit(3)
         if action in ("start", "status"):
             self.stdout.write(server.dsn("app"))
 
-    def erase(self, server: EmbeddedPostgres, *, sure: bool) -> None:
+    def erase_data(self, server: EmbeddedPostgres, *, sure: bool) -> None:
         """Asks first; anything but "yes", no answer included, keeps the data."""
-        if not sure and not agreed(f"This erases every memory in {server.data_dir}."):
+        if not sure and not ask_confirmation(f"This erases every memory in {server.data_dir}."):
             self.stdout.write("Nothing was erased.")
             return
         server.erase()
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         self.stdout.write("Erased. The next start makes a new database.")
 
 
-def agreed(warning: str) -> bool:
+def ask_confirmation(warning: str) -> bool:
     try:
         return input(f'{warning} Type "yes" to go on: ').strip().lower() == "yes"
     except EOFError:

@@ -12,8 +12,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memoryhub.bootstrap import DEMO
-from memoryhub.exchange.exporting import Written, write_space, write_tenant
+from memoryhub.bootstrap import DEMO_SLUG
+from memoryhub.exchange.exporter import ExportCounts, export_space, export_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import find_tenant
@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="the file to write; it may not exist yet")
-        parser.add_argument("--tenant", default=DEMO, help="the tenant's slug (default: demo)")
+        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
         parser.add_argument("--subject", help="this one alone (default: all, with the policy)")
         parser.add_argument(
             "--embeddings", action="store_true", help="also the vectors, so that none is made anew"
@@ -34,9 +34,9 @@ class Command(BaseCommand):
         tenant = find_tenant(options["tenant"])
         if tenant is None:
             raise CommandError(f"There is no tenant {options['tenant']}.")
-        path, partial = options["path"], _partial(options["path"])
+        path, partial = options["path"], _build_partial_path(options["path"])
         try:
-            with _opened(partial, path.suffix == ".gz") as out:
+            with _open_new_file(partial, path.suffix == ".gz") as out:
                 written = self._write(tenant.id, options["subject"], out, options["embeddings"])
             os.link(partial, path)  # unlike a renaming, it takes no other file's place
         except FileExistsError as error:
@@ -50,22 +50,22 @@ class Command(BaseCommand):
 
     def _write(
         self, tenant_id: UUID, subject: str | None, out: IO[bytes], embeddings: bool
-    ) -> Written:
+    ) -> ExportCounts:
         now = timezone.now()
         if subject is None:
-            return write_tenant(tenant_id, out, now, embeddings=embeddings)
+            return export_tenant(tenant_id, out, now, embeddings=embeddings)
         with tenant_scope(tenant_id):
             space = Space.objects.filter(subject=subject).first()
         if space is None:
             raise CommandError(f"There is no subject {subject}.")
-        return write_space(tenant_id, space.id, out, now, embeddings=embeddings)
+        return export_space(tenant_id, space.id, out, now, embeddings=embeddings)
 
 
-def _partial(path: Path) -> Path:
+def _build_partial_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-def _opened(path: Path, compressed: bool) -> IO[bytes]:
+def _open_new_file(path: Path, compressed: bool) -> IO[bytes]:
     """Readable by its owner alone: it holds all that is known about people."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return cast("IO[bytes]", gzip.open(path, "wb")) if compressed else path.open("wb")

@@ -16,10 +16,10 @@ from django.db.migrations.executor import MigrationExecutor
 from tqdm import tqdm
 
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.errors import advice
+from memoryhub.embedded.errors import find_advice
 from memoryhub.errors import MemoryHubError
-from memoryhub.launcher import Hub, LauncherError, Plan, Program
-from memoryhub.launcher.children import module
+from memoryhub.launcher import Hub, LauncherError, LaunchPlan, Program
+from memoryhub.launcher.children import build_module_command
 from memoryhub.launcher.hub import Say, Tick
 
 URLS = (("Pages", "/"), ("API", "/api/v1/docs"), ("Admin", "/admin/"))
@@ -31,93 +31,93 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         say = partial(print, flush=True)
-        status = Hub(plan(self), say).run()
+        status = Hub(build_launch_plan(self), say).run()
         connections.close_all()
         if status:
             raise CommandError("The hub has stopped.", returncode=status)
 
 
-def plan(command: Command) -> Plan:
-    return Plan(
+def build_launch_plan(command: Command) -> LaunchPlan:
+    return LaunchPlan(
         data_dir=settings.DATA_DIR,
         host=settings.HOST,
         port=settings.PORT,
-        programs=[web_server(), worker()],
+        programs=[build_web_program(), build_worker_program()],
         postgres=EmbeddedPostgres(settings.DATA_DIR) if settings.EMBEDDED else None,
-        prepare=migrate,
-        settle=partial(settle, command),
-        serving=seed,
-        health_host=own_name(),
+        prepare=migrate_database,
+        finish_setup=partial(finish_setup, command),
+        after_start=seed_demo_once,
+        health_host=find_health_host(),
         urls=URLS,
     )
 
 
-def own_name() -> str:
+def find_health_host() -> str:
     """A Host header the hub accepts from its own launcher."""
     name: str = settings.ALLOWED_HOSTS[0]
     return "" if name == "*" else name.removeprefix(".")
 
 
-def web_server() -> Program:
+def build_web_program() -> Program:
     where = ["--host", settings.HOST, "--port", str(settings.PORT)]
     # Threads wait for the database most of the time; more requests than that queue in the socket.
     how = ["--interface", "wsgi", "--no-ws", "--blocking-threads", "8", "--backpressure", "16"]
     quiet = ["--log-level", "error", "--workers-kill-timeout", "4"]
     return Program(
         "web server",
-        module("granian", *where, *how, *quiet, "memoryhub.wsgi:application"),
+        build_module_command("granian", *where, *how, *quiet, "memoryhub.wsgi:application"),
         {"MEMORYHUB_PROCESS": "web"},
     )
 
 
-def worker() -> Program:
+def build_worker_program() -> Program:
     """Worker and schedule in one process: threads, as the model's work releases the GIL."""
     schedule = settings.DATA_DIR / "schedule"
     how = ["--pool", "threads", "--concurrency", "4", "--beat", "--schedule", str(schedule)]
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
     return Program(
         "worker",
-        module("celery", "--quiet", "-A", "memoryhub", "worker", *how, *quiet),
+        build_module_command("celery", "--quiet", "-A", "memoryhub", "worker", *how, *quiet),
         # Celery warns of root for the sake of pickle, which is off.
         {"MEMORYHUB_PROCESS": "worker", "PYTHONWARNINGS": "ignore:You're running the worker"},
     )
 
 
-def migrate(say: Say) -> None:
+def migrate_database(say: Say) -> None:
     """If there is something to migrate: looking is quick, migrating nothing is not."""
-    with explained_database():
-        if pending():
+    with explain_database_errors():
+        if has_pending_migrations():
             say("Preparing the database.")
             call_command("migrate", database="owner", interactive=False, verbosity=0)
 
 
-def settle(command: Command, say: Say) -> None:
+def finish_setup(command: Command, say: Say) -> None:
     """Accounts and keys of the first start, and what the system checks have to say."""
     from memoryhub import bootstrap  # it takes a second that a later start has while waiting
 
-    with explained_database():
-        bootstrap.bootstrap(sys.stdout)
+    with explain_database_errors():
+        bootstrap.bootstrap_hub(sys.stdout)
         command.check(databases=["default"])
 
 
 @contextmanager
-def explained_database() -> Iterator[None]:
+def explain_database_errors() -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        raise LauncherError(f"The database refuses: {advice(str(error))}") from error
+        raise LauncherError(f"The database refuses: {find_advice(str(error))}") from error
     except SystemCheckError as error:
         raise LauncherError(str(error)) from error
     finally:
         connections.close_all()
 
 
-def pending() -> bool:
+def has_pending_migrations() -> bool:
     executor = MigrationExecutor(connections["owner"])
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
-def seed(say: Say, tick: Tick) -> None:
+def seed_demo_once(say: Say, tick: Tick) -> None:
     """The demo, once. Failing at it leaves a hub that works."""
     from memoryhub import bootstrap
 

@@ -10,8 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from memoryhub.bootstrap import DEMO, load
-from memoryhub.dialogues.formats import READERS, read_dialogues
+from memoryhub.bootstrap import DEMO_SLUG, ingest_conversations
+from memoryhub.dialogues.formats import PARSERS, read_dialogues
 from memoryhub.errors import MemoryHubError
 from memoryhub.tenants.services import find_tenant
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
-        parser.add_argument("--format", choices=READERS, required=True)
-        parser.add_argument("--tenant", default=DEMO, help="the tenant's slug (default: demo)")
+        parser.add_argument("--format", choices=PARSERS, required=True)
+        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
         parser.add_argument("--limit", type=int, help="conversations at most")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,7 +33,9 @@ class Command(BaseCommand):
         try:
             conversations = read_dialogues(options["path"], options["format"])[: options["limit"]]
             with tqdm(unit="turn", disable=None) as bar:
-                done = load(tenant, conversations, lambda at, total: _show(bar, at, total))
+                done = ingest_conversations(
+                    tenant, conversations, lambda at, total: _update_bar(bar, at, total)
+                )
         except MemoryHubError as error:
             raise CommandError(f"{error.field or 'import'}: {error.message}") from error
         seconds = time.monotonic() - started
@@ -45,6 +47,6 @@ class Command(BaseCommand):
             raise CommandError(f"{done.failed} sessions failed: see the jobs page.")
 
 
-def _show(bar: Any, at: int, total: int) -> None:
+def _update_bar(bar: Any, at: int, total: int) -> None:
     bar.total = total
     bar.update(at - bar.n)

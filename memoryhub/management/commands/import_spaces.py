@@ -11,9 +11,9 @@ from typing import IO, Any, cast
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memoryhub.bootstrap import DEMO
+from memoryhub.bootstrap import DEMO_SLUG
 from memoryhub.errors import MemoryHubError
-from memoryhub.exchange.importing import Report, Wanted, bring_in
+from memoryhub.exchange.importer import SpaceImportOptions, SpaceImportReport, import_file
 from memoryhub.tenants.services import find_tenant
 
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path)
-        parser.add_argument("--tenant", default=DEMO, help="the tenant's slug (default: demo)")
+        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
         parser.add_argument("--subject", default="", help="another name for a file of one subject")
         parser.add_argument("--dry-run", action="store_true", help="only say what would come in")
         parser.add_argument(
@@ -35,17 +35,19 @@ class Command(BaseCommand):
         tenant = find_tenant(options["tenant"])
         if tenant is None:
             raise CommandError(f"There is no tenant {options['tenant']}.")
-        wanted = Wanted(options["subject"], options["dry_run"], options["restore_erased"])
+        wanted = SpaceImportOptions(
+            options["subject"], options["dry_run"], options["restore_erased"]
+        )
         try:
-            with _opened(options["path"]) as file:
-                report = bring_in(tenant.id, file, "operator", timezone.now(), wanted)
+            with _open_file(options["path"]) as file:
+                report = import_file(tenant.id, file, "operator", timezone.now(), wanted)
         except MemoryHubError as error:
             raise CommandError(f"Nothing was imported: {error.message}.") from error
         except (OSError, EOFError, zlib.error) as error:
             raise CommandError(f"{options['path']} can't be read: {error}.") from error
-        self._tell(report)
+        self._write_report(report)
 
-    def _tell(self, report: Report) -> None:
+    def _write_report(self, report: SpaceImportReport) -> None:
         would = "would come in" if report.dry_run else "came in"
         for kind, count in sorted(report.counts.items()):
             self.stdout.write(f"{count:>10,}  {kind}")
@@ -59,5 +61,5 @@ class Command(BaseCommand):
             self.stdout.write(f"{made:,} vectors are made by the workers; words are found at once.")
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_file(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

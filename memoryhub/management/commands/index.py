@@ -12,7 +12,7 @@ from memoryhub.errors import MemoryHubError
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import find_tenant
-from notes import approximate
+from notes.index import approximate
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--least",
             type=int,
-            default=approximate.LEAST,
+            default=approximate.MIN_ENTRIES,
             help="refuse a space of fewer vectors",
         )
         parser.add_argument(
@@ -34,37 +34,37 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            self.act(options)
+            self.run_action(options)
         except MemoryHubError as error:
             raise CommandError(error.message) from error
 
-    def act(self, options: dict[str, Any]) -> None:
+    def run_action(self, options: dict[str, Any]) -> None:
         if options["action"] == "list":
-            self.list()
+            self.list_indexes()
         elif options["action"] == "drop" and options["lost"]:
-            self.stdout.write(f"{approximate.drop_lost()} dropped.")
+            self.stdout.write(f"{approximate.drop_orphan_indexes()} dropped.")
         else:
-            space = named(options["tenant"], options["subject"])
+            space = get_space(options["tenant"], options["subject"])
             build = options["action"] == "build"
-            self.build(space, options["least"]) if build else self.drop(space)
+            self.build_index(space, options["least"]) if build else self.drop_index(space)
 
-    def build(self, space: Space, least: int) -> None:
+    def build_index(self, space: Space, least: int) -> None:
         begun = monotonic()
-        count = approximate.build(space, least=least)
+        count = approximate.build_indexes(space, least=least)
         self.stdout.write(f"{count:,} vectors indexed in {monotonic() - begun:.0f} s.")
 
-    def drop(self, space: Space) -> None:
-        dropped = approximate.drop(space)
+    def drop_index(self, space: Space) -> None:
+        dropped = approximate.drop_indexes(space)
         self.stdout.write("Dropped: search is exact." if dropped else "There was none.")
 
-    def list(self) -> None:
-        for each in approximate.listed():
+    def list_indexes(self) -> None:
+        for each in approximate.list_indexes():
             of = f"space {each.space}" if each.space else "a space that is gone: drop --lost"
             state = "" if each.valid else ", not finished: build it again"
             self.stdout.write(f"{each.name}  {each.size / 1e6:.0f} MB, {of}{state}")
 
 
-def named(slug: str, subject: str) -> Space:
+def get_space(slug: str, subject: str) -> Space:
     if not (slug and subject):
         raise CommandError("Name the tenant and the subject.")
     tenant = find_tenant(slug)

@@ -25,19 +25,19 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         import anyio
 
-        from api.mcp.relaying import Unreachable, relay
+        from api.mcp.relay import HubUnreachable, relay_stdio
 
-        key = options["key"] or env.text("MEMORYHUB_API_KEY")
+        key = options["key"] or env.read_text("MEMORYHUB_API_KEY")
         if not key:
             raise CommandError("A key is needed: --key, or MEMORYHUB_API_KEY.")
-        url = address(options["url"], subject=options["subject"], tools=options["tools"])
+        url = build_address(options["url"], subject=options["subject"], tools=options["tools"])
         try:
-            anyio.run(relay, url, key)
-        except Unreachable as error:
+            anyio.run(relay_stdio, url, key)
+        except HubUnreachable as error:
             raise CommandError(f"{url}: {error}") from error
 
 
-def address(hub: str | None, **query: str) -> str:
+def build_address(hub: str | None, **query: str) -> str:
     """Of the protocol on a hub. Raises CommandError for what is no http address."""
     hub = (hub or f"http://{settings.HOST}:{settings.PORT}").rstrip("/")
     if urlsplit(hub).scheme not in ("http", "https") or not urlsplit(hub).netloc:

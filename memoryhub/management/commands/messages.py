@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
-from memoryhub.console import vocabulary
+from memoryhub.console.frame.text import vocabulary
 
 try:
     from babel.messages.catalog import Catalog, Message
@@ -39,14 +39,14 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="only say whether all is there")
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
-        gathered = gather()
-        for path in catalogs():
-            catalog = updated(path, gathered)
-            problems = list(problems_of(catalog))
+        gathered = gather_messages()
+        for path in list_catalogs():
+            catalog = update_catalog(path, gathered)
+            problems = list(find_problems(catalog))
             if not check:
-                path.write_bytes(written(catalog))
-                path.with_suffix(".mo").write_bytes(compiled(catalog))
-            elif not in_step(path, catalog):
+                path.write_bytes(serialize_catalog(catalog))
+                path.with_suffix(".mo").write_bytes(compile_catalog(catalog))
+            elif not is_in_step(path, catalog):
                 problems.append("not in step: run make messages")
             for problem in problems:
                 self.stderr.write(f"{path.parent.parent.name}: {problem}")
@@ -55,25 +55,25 @@ class Command(BaseCommand):
                 raise CommandError(f"{len(problems)} to be mended")
 
 
-def catalogs() -> list[Path]:
+def list_catalogs() -> list[Path]:
     """The files of translations, one for each language but the one the pages are written in."""
     languages = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
     return [FOLDER / to_locale(code) / "LC_MESSAGES" / "django.po" for code in languages]
 
 
-def gather() -> Catalog:
+def gather_messages() -> Catalog:
     """Every message of the program's modules and templates."""
     found = Catalog()
-    for path, source in _sources():
+    for path, source in _read_sources():
         name = path.relative_to(settings.BASE_DIR).as_posix()
         for _, message, _, context in extract("python", BytesIO(source), _KEYWORDS):
             found.add(message, locations=[(name, 0)], context=context)
-    for name, message, context in vocabulary.words():
+    for name, message, context in vocabulary.list_table_words():
         found.add(message, locations=[(name, 0)], context=context)
     return found
 
 
-def _sources() -> Iterator[tuple[Path, bytes]]:
+def _read_sources() -> Iterator[tuple[Path, bytes]]:
     for package in _PACKAGES:
         for path in sorted((settings.BASE_DIR / package).rglob("*.py")):
             yield path, path.read_bytes()
@@ -83,7 +83,7 @@ def _sources() -> Iterator[tuple[Path, bytes]]:
         yield path, "\n".join(line.lstrip() for line in lines).encode()
 
 
-def updated(path: Path, gathered: Catalog) -> Catalog:
+def update_catalog(path: Path, gathered: Catalog) -> Catalog:
     """The translations of `path` for the messages there are now; gone ones are left out."""
     with path.open("rb") as file:
         catalog = read_po(file, locale=path.parent.parent.name)
@@ -92,32 +92,34 @@ def updated(path: Path, gathered: Catalog) -> Catalog:
     return catalog
 
 
-def problems_of(catalog: Catalog) -> Iterator[str]:
+def find_problems(catalog: Catalog) -> Iterator[str]:
     """What is not translated, and translations whose placeholders are not the message's."""
     for message in catalog:
-        if message.id and not _forms(message):
+        if message.id and not _has_all_forms(message):
             yield f"not translated: {message.id!r}"
         elif message.id:
             yield from (f"{error}: {message.id!r}" for error in message.check(catalog))
 
 
-def _forms(message: Message) -> bool:
+def _has_all_forms(message: Message) -> bool:
     """Whether every form of it is there: one, or one for each plural of the language."""
     return all(message.string) if isinstance(message.string, tuple) else bool(message.string)
 
 
-def written(catalog: Catalog) -> bytes:
+def serialize_catalog(catalog: Catalog) -> bytes:
     file = BytesIO()
     write_po(file, catalog, width=100, sort_output=True, include_lineno=False)
     return file.getvalue()
 
 
-def compiled(catalog: Catalog) -> bytes:
+def compile_catalog(catalog: Catalog) -> bytes:
     file = BytesIO()
     write_mo(file, catalog)
     return file.getvalue()
 
 
-def in_step(path: Path, catalog: Catalog) -> bool:
+def is_in_step(path: Path, catalog: Catalog) -> bool:
     mo = path.with_suffix(".mo")
-    return path.read_bytes() == written(catalog) and mo.read_bytes() == compiled(catalog)
+    return path.read_bytes() == serialize_catalog(catalog) and mo.read_bytes() == compile_catalog(
+        catalog
+    )

@@ -10,9 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from memoryhub.engines.llm.probing import Capabilities, probe, remember
+from memoryhub.engines.llm.client.probe import ModelCapabilities, probe_model, save_capabilities
 from memoryhub.errors import EngineError
-from memoryhub.models_in_use import PROBED
+from memoryhub.inference.selection import PROBE_FILE_NAME
 
 
 class Command(BaseCommand):
@@ -31,15 +31,15 @@ class Command(BaseCommand):
         names = options["name"] or [settings.LLM_MODEL]
         if not all(names):
             raise CommandError("MEMORYHUB_LLM_MODEL is not set: name a model.")
-        found = [self._probed(name) for name in names]
+        found = [self._probe_model(name) for name in names]
         if options["json"]:
             self.stdout.write(json.dumps([asdict(each) for each in found], indent=2))
-        if not all(each.usable for each in found):
+        if not all(each.is_usable for each in found):
             raise CommandError("A model gave no usable JSON in any way.")
 
-    def _probed(self, name: str) -> Capabilities:
+    def _probe_model(self, name: str) -> ModelCapabilities:
         try:
-            found = probe(
+            found = probe_model(
                 settings.OPENAI_BASE_URL,
                 settings.OPENAI_API_KEY,
                 name,
@@ -47,13 +47,13 @@ class Command(BaseCommand):
             )
         except EngineError as error:
             raise CommandError(f"{name}: {error.message}") from error
-        remember(settings.DATA_DIR / PROBED, found)
-        for line in _lines(found):
+        save_capabilities(settings.DATA_DIR / PROBE_FILE_NAME, found)
+        for line in _format_capabilities(found):
             self.stderr.write(line)
         return found
 
 
-def _lines(found: Capabilities) -> list[str]:
+def _format_capabilities(found: ModelCapabilities) -> list[str]:
     return [
         f"{found.model} at {found.endpoint}",
         f"  JSON         {', '.join(found.shapes) or 'none'}",

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from memoryhub.errors import Conflict, EngineError, MemoryHubError, NotFound
-from memoryhub.models_in_use import embedder
-from memoryhub.pipeline import migrating
+from memoryhub.inference.selection import get_current_embedder
+from memoryhub.pipeline.embeddings import cutover
 from memoryhub.pipeline.models import EmbeddingMigration
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -19,12 +19,12 @@ from memoryhub.tenants.services import find_tenant
 
 ACTOR = "manage.py reembed"
 DECISIONS: dict[str, tuple[Callable[..., object], str]] = {
-    "pause": (migrating.pause, "fill no further"),
-    "resume": (migrating.resume, "go on after a pause or a failure"),
-    "cancel": (migrating.cancel, "call it off and remove the new vectors"),
-    "cut-over": (migrating.cut_over, "search by the new vectors"),
-    "roll-back": (migrating.roll_back, "search by the old vectors again"),
-    "drop": (migrating.drop, "remove the vectors that are not searched any more"),
+    "pause": (cutover.pause_migration, "fill no further"),
+    "resume": (cutover.resume_migration, "go on after a pause or a failure"),
+    "cancel": (cutover.cancel_migration, "call it off and remove the new vectors"),
+    "cut-over": (cutover.cut_over_migration, "search by the new vectors"),
+    "roll-back": (cutover.roll_back_migration, "search by the old vectors again"),
+    "drop": (cutover.drop_unused_vectors, "remove the vectors that are not searched any more"),
 }
 
 
@@ -56,38 +56,42 @@ class Command(BaseCommand):
         if options["space"] and not spaces:
             raise CommandError(f"There is no space {options['space']}.")
         if options["status"]:
-            self._tell(spaces)
+            self._write_status(spaces)
             return
         chosen = next((n for n in DECISIONS if options[n.replace("-", "_")]), "")
-        done = self._decide(spaces, chosen) if chosen else self._begin(spaces, options)
+        done = (
+            self._decide_migrations(spaces, chosen)
+            if chosen
+            else self._begin_migrations(spaces, options)
+        )
         self.stdout.write(done)
 
-    def _begin(self, spaces: list[Space], options: dict[str, Any]) -> str:
+    def _begin_migrations(self, spaces: list[Space], options: dict[str, Any]) -> str:
         begun, now = 0, timezone.now()
         try:
-            to = options["to"] or embedder().name
+            to = options["to"] or get_current_embedder().name
         except EngineError as error:
             raise CommandError(error.message) from error
         for space in spaces:
             try:
-                made = migrating.begin(space, to, ACTOR, now, flips=not options["hold"])
+                made = cutover.begin_migration(space, to, ACTOR, now, flips=not options["hold"])
             except Conflict as error:
                 if options["force"] and error.code == "under_way":
-                    made = self._last(space)
+                    made = self._get_last_migration(space)
                 else:
                     continue  # nothing is embedded, or it is there already
             except MemoryHubError as error:
                 raise CommandError(error.message) from error
             if options["force"]:
-                migrating.force(made, now)
+                cutover.force_cut_over(made, now)
             begun += 1
         return f"{begun} spaces are being embedded anew."
 
-    def _decide(self, spaces: list[Space], chosen: str) -> str:
+    def _decide_migrations(self, spaces: list[Space], chosen: str) -> str:
         done = 0
         for space in spaces:
             try:
-                DECISIONS[chosen][0](self._last(space), timezone.now())
+                DECISIONS[chosen][0](self._get_last_migration(space), timezone.now())
             except NotFound:
                 continue
             except Conflict as error:
@@ -96,14 +100,14 @@ class Command(BaseCommand):
                 done += 1
         return f"{chosen}: {done} spaces."
 
-    def _last(self, space: Space) -> EmbeddingMigration:
+    def _get_last_migration(self, space: Space) -> EmbeddingMigration:
         with tenant_scope(space.tenant_id):
-            return migrating.of_space(space)
+            return cutover.get_migration(space)
 
-    def _tell(self, spaces: list[Space]) -> None:
+    def _write_status(self, spaces: list[Space]) -> None:
         for space in spaces:
             try:
-                last = self._last(space)
+                last = self._get_last_migration(space)
             except NotFound:
                 self.stdout.write(f"{space.subject}: {space.embedding_model or 'nothing yet'}")
                 continue

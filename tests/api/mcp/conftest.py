@@ -12,7 +12,7 @@ from memoryhub.tenants.services import create_key
 ACCEPT = "application/json, text/event-stream"
 
 
-class Host:
+class McpHost:
     """Talks to `/mcp` as a host without a session does, one message a request."""
 
     def __init__(self, key: str, query: str = "") -> None:
@@ -27,43 +27,43 @@ class Host:
         sent = {"accept": ACCEPT} | {name.replace("_", "-"): v for name, v in headers.items()}
         return self.client.post(self.path, message, format="json", headers=sent)
 
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+    def request_result(self, method: str, **params: Any) -> dict[str, Any]:
         answer = self.send(method, params)
         assert answer.status_code == 200, answer.content
         result: dict[str, Any] = answer.json()["result"]
         return result
 
-    def call(self, tool: str, **arguments: Any) -> Any:
+    def call_tool(self, tool: str, **arguments: Any) -> Any:
         """The structured answer of a tool that does what it was asked."""
-        result = self.ask("tools/call", name=tool, arguments=arguments)
+        result = self.request_result("tools/call", name=tool, arguments=arguments)
         assert not result.get("isError"), result
         return result["structuredContent"]
 
-    def text(self, tool: str, **arguments: Any) -> str:
-        result = self.ask("tools/call", name=tool, arguments=arguments)
+    def call_tool_for_text(self, tool: str, **arguments: Any) -> str:
+        result = self.request_result("tools/call", name=tool, arguments=arguments)
         return str(result["content"][0]["text"])
 
-    def refused(self, tool: str, **arguments: Any) -> Any:
+    def call_refused_tool(self, tool: str, **arguments: Any) -> Any:
         """The problem of a tool that does not."""
-        result = self.ask("tools/call", name=tool, arguments=arguments)
+        result = self.request_result("tools/call", name=tool, arguments=arguments)
         assert result["isError"], result
         return result["structuredContent"]["error"]
 
-    def tools(self) -> dict[str, Any]:
-        return {tool["name"]: tool for tool in self.ask("tools/list")["tools"]}
+    def list_tools(self) -> dict[str, Any]:
+        return {tool["name"]: tool for tool in self.request_result("tools/list")["tools"]}
 
 
 @pytest.fixture
-def host_of() -> Callable[..., Host]:
+def host_of() -> Callable[..., McpHost]:
     """A host with a fresh key: `host_of(tenant, "read", space=…, query=…)`."""
 
-    def make(tenant: Tenant, *scopes: str, space: Space | None = None, query: str = "") -> Host:
+    def make(tenant: Tenant, *scopes: str, space: Space | None = None, query: str = "") -> McpHost:
         _, key = create_key(tenant, "host", scopes or ("read", "write"), space=space)
-        return Host(key, query)
+        return McpHost(key, query)
 
     return make
 
 
 @pytest.fixture
-def host(tenant: Tenant, host_of: Callable[..., Host]) -> Host:
+def host(tenant: Tenant, host_of: Callable[..., McpHost]) -> McpHost:
     return host_of(tenant, "read", "write", "admin")

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from api.mcp.serving import SETS
+from api.mcp.server import TOOL_SETS
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant, ensure_space
-from tests.api.mcp.conftest import ACCEPT, Host
+from tests.api.mcp.conftest import ACCEPT, McpHost
 from tests.support import api_scene
 
-HostOf = Callable[..., Host]
-EVERY = {tool.name: tool for tools in SETS.values() for tool in tools}
+HostOf = Callable[..., McpHost]
+EVERY = {tool.name: tool for tools in TOOL_SETS.values() for tool in tools}
 # What would reach the subject's memory. A new tool fails until it is here.
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "search": {"subject": "ana", "query": "Porto"},
@@ -60,12 +60,12 @@ ELSEWHERE = {"add", "add_memory", "add_memories", "delete_all_memories"}
 @pytest.fixture
 def victim(tenant: Tenant) -> dict[str, str]:
     """What may be named of a subject: its ids."""
-    rows = api_scene.of_every_kind(tenant)
+    rows = api_scene.make_row_of_every_kind(tenant)
     fact = rows["fact"]
     return {"fact": str(fact.id), "lineage": str(fact.lineage), "event": str(rows["event"].id)}
 
 
-def about(name: str, ids: dict[str, str]) -> dict[str, Any]:
+def build_arguments_about(name: str, ids: dict[str, str]) -> dict[str, Any]:
     def put(value: Any) -> Any:
         return [put(each) for each in value] if isinstance(value, list) else ids.get(value, value)
 
@@ -81,7 +81,9 @@ def test_E30_a_stranger_reaches_nothing_by_any_tool(
     victim: dict[str, str], host_of: HostOf, name: str
 ) -> None:
     stranger = host_of(create_tenant("Two", "two"), "admin")
-    result = stranger.ask("tools/call", name=name, arguments=about(name, victim))
+    result = stranger.request_result(
+        "tools/call", name=name, arguments=build_arguments_about(name, victim)
+    )
     told = result["structuredContent"]
     if name in EMPTY:
         assert told["results"] == []
@@ -97,8 +99,8 @@ def test_X16_a_key_of_one_subject_reaches_no_other_by_any_tool(
 ) -> None:
     with tenant_scope(tenant.id):
         rui = ensure_space(tenant.id, "rui")
-    result = host_of(tenant, "admin", space=rui).ask(
-        "tools/call", name=name, arguments=about(name, victim)
+    result = host_of(tenant, "admin", space=rui).request_result(
+        "tools/call", name=name, arguments=build_arguments_about(name, victim)
     )
     if name != "delete_all_memories":
         assert result["isError"]
@@ -107,17 +109,19 @@ def test_X16_a_key_of_one_subject_reaches_no_other_by_any_tool(
 
 
 def test_nothing_of_what_a_stranger_tried_was_done(
-    victim: dict[str, str], tenant: Tenant, host: Host, host_of: HostOf
+    victim: dict[str, str], tenant: Tenant, host: McpHost, host_of: HostOf
 ) -> None:
     stranger = host_of(create_tenant("Two", "two"), "admin")
     with tenant_scope(tenant.id):
         bound = host_of(tenant, "admin", space=ensure_space(tenant.id, "rui"))
     for name in EVERY:
         for caller in (stranger, bound):
-            caller.ask("tools/call", name=name, arguments=about(name, victim))
-    assert host.call("get_memory", memory_id=victim["lineage"])["memory"].endswith("Porto")
+            caller.request_result(
+                "tools/call", name=name, arguments=build_arguments_about(name, victim)
+            )
+    assert host.call_tool("get_memory", memory_id=victim["lineage"])["memory"].endswith("Porto")
     assert "x" not in [
-        each["memory"] for each in host.call("get_memories", user_id="ana")["results"]
+        each["memory"] for each in host.call_tool("get_memories", user_id="ana")["results"]
     ]
 
 
@@ -128,13 +132,15 @@ def test_a_tool_takes_the_scope_it_says(
     scope = EVERY[name].scope
     if scope != "read":
         less = host_of(tenant, *({"write": ["read"], "admin": ["read", "write"]}[scope]))
-        assert name not in less.tools()
-        problem = less.refused(name, **about(name, victim))
+        assert name not in less.list_tools()
+        problem = less.call_refused_tool(name, **build_arguments_about(name, victim))
         assert (problem["status"], problem["code"]) == (403, "permission_denied")
         assert scope in problem["detail"]
     enough = host_of(tenant, scope, query="?tools=hub,mem0,openmemory")
-    assert name in enough.tools()
-    result = enough.ask("tools/call", name=name, arguments=about(name, victim))
+    assert name in enough.list_tools()
+    result = enough.request_result(
+        "tools/call", name=name, arguments=build_arguments_about(name, victim)
+    )
     if result.get("isError"):
         assert result["structuredContent"]["error"]["status"] != 403
 
@@ -157,7 +163,7 @@ def test_the_key_may_be_a_token_too(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "put", "patch", "delete", "options"])
-def test_there_are_no_streams_and_no_sessions(host: Host, method: str) -> None:
+def test_there_are_no_streams_and_no_sessions(host: McpHost, method: str) -> None:
     assert getattr(host.client, method)("/mcp").status_code == 405
 
 
@@ -177,7 +183,7 @@ def test_there_are_no_streams_and_no_sessions(host: Host, method: str) -> None:
     ],
 )
 def test_pages_of_other_origins_are_refused(
-    host: Host, settings: Any, origin: str, status: int
+    host: McpHost, settings: Any, origin: str, status: int
 ) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://pages.example.com", "https://*.apps.example.com"]
     answer = host.send("ping", Origin=origin)
@@ -186,11 +192,13 @@ def test_pages_of_other_origins_are_refused(
         assert answer.json()["error"]["data"]["code"] == "origin_refused"
 
 
-def test_a_host_that_is_not_ours_is_refused(host: Host) -> None:
+def test_a_host_that_is_not_ours_is_refused(host: McpHost) -> None:
     assert host.client.post("/mcp", {}, format="json", HTTP_HOST="evil.example").status_code == 400
 
 
-def test_a_key_has_its_minute_here_as_anywhere(host: Host, settings: Any, tenant: Tenant) -> None:
+def test_a_key_has_its_minute_here_as_anywhere(
+    host: McpHost, settings: Any, tenant: Tenant
+) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 3
     answers = [host.send("tools/call", {"name": "list_entities"}) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
@@ -199,12 +207,12 @@ def test_a_key_has_its_minute_here_as_anywhere(host: Host, settings: Any, tenant
     assert answers[3].json()["error"]["data"]["code"] == "throttled"
 
 
-def test_every_answer_has_a_request_id(host: Host) -> None:
+def test_every_answer_has_a_request_id(host: McpHost) -> None:
     assert host.send("ping", X_Request_Id="abc")["X-Request-Id"] == "abc"
     assert host.send("ping")["X-Request-Id"]
 
 
-def test_what_is_too_large_is_refused(host: Host, settings: Any) -> None:
+def test_what_is_too_large_is_refused(host: McpHost, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 2000
     assert host.send("ping").status_code == 200
     assert (
@@ -225,34 +233,34 @@ def test_what_is_too_large_is_refused(host: Host, settings: Any) -> None:
         [{"jsonrpc": "2.0", "id": 1, "method": "ping"}],
     ],
 )
-def test_what_is_no_message_is_refused(host: Host, message: Any) -> None:
+def test_what_is_no_message_is_refused(host: McpHost, message: Any) -> None:
     answer = host.post(message)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] in (-32700, -32600, -32602)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"a": "\\ud800"}'])
-def test_what_is_no_json_is_refused(host: Host, body: bytes) -> None:
+def test_what_is_no_json_is_refused(host: McpHost, body: bytes) -> None:
     sent = {"accept": ACCEPT}
     answer = host.client.post("/mcp", body, content_type="application/json", headers=sent)
     assert answer.status_code in (400, 411)
 
 
-def test_unknown_methods_and_tools_are_errors_of_the_protocol(host: Host) -> None:
+def test_unknown_methods_and_tools_are_errors_of_the_protocol(host: McpHost) -> None:
     assert host.send("memory/burn").json()["error"]["code"] == -32601
     unknown = host.send("tools/call", {"name": "burn"}).json()["error"]
     assert unknown["code"] == -32602
     assert "burn" in unknown["message"]
 
 
-def test_a_notification_is_taken_without_an_answer(host: Host) -> None:
+def test_a_notification_is_taken_without_an_answer(host: McpHost) -> None:
     answer = host.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (answer.status_code, answer.content) == (202, b"")
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-def test_hosts_of_every_version_are_greeted(host: Host, version: str) -> None:
-    told = host.ask(
+def test_hosts_of_every_version_are_greeted(host: McpHost, version: str) -> None:
+    told = host.request_result(
         "initialize",
         protocolVersion=version,
         capabilities={},
@@ -266,38 +274,40 @@ def test_hosts_of_every_version_are_greeted(host: Host, version: str) -> None:
 
 def test_the_address_chooses_which_tools_are_shown(tenant: Tenant, host_of: HostOf) -> None:
     def shown(query: str) -> set[str]:
-        return set(host_of(tenant, "admin", query=query).tools())
+        return set(host_of(tenant, "admin", query=query).list_tools())
 
-    names = {name: {tool.name for tool in tools} for name, tools in SETS.items()}
+    names = {name: {tool.name for tool in tools} for name, tools in TOOL_SETS.items()}
     assert shown("") == names["hub"] | names["mem0"]
     assert shown("?tools=hub") == names["hub"]
     assert shown("?tools=openmemory,hub") == names["openmemory"] | names["hub"]
     answer = host_of(tenant, query="?tools=letta").send("tools/list")
     assert answer.status_code == 422
     assert answer.json()["error"]["data"]["errors"][0]["field"] == "tools"
-    assert host_of(tenant, query="?tools=hub").call("list_entities")["results"] == []
+    assert host_of(tenant, query="?tools=hub").call_tool("list_entities")["results"] == []
 
 
-def test_X11_what_is_remembered_can_be_read_and_asked_with(host: Host, host_of: HostOf) -> None:
-    host.call("add_memory", text="The gate is green.", user_id="ana/work", infer=False)
-    (found,) = host.ask("resources/list")["resources"]
+def test_X11_what_is_remembered_can_be_read_and_asked_with(host: McpHost, host_of: HostOf) -> None:
+    host.call_tool("add_memory", text="The gate is green.", user_id="ana/work", infer=False)
+    (found,) = host.request_result("resources/list")["resources"]
     assert found["uri"] == "memoryhub://spaces/ana%2Fwork/context"
-    template = host.ask("resources/templates/list")["resourceTemplates"][0]
+    template = host.request_result("resources/templates/list")["resourceTemplates"][0]
     assert template["uriTemplate"] == "memoryhub://spaces/{subject}/context"
-    (read,) = host.ask("resources/read", uri=found["uri"])["contents"]
+    (read,) = host.request_result("resources/read", uri=found["uri"])["contents"]
     assert read["uri"] == found["uri"]
     arguments = {"question": "Which colour is the gate?", "subject": "ana/work"}
-    assert host.ask("prompts/list")["prompts"][0]["name"] == "with_memory"
-    memory, question = host.ask("prompts/get", name="with_memory", arguments=arguments)["messages"]
+    assert host.request_result("prompts/list")["prompts"][0]["name"] == "with_memory"
+    memory, question = host.request_result("prompts/get", name="with_memory", arguments=arguments)[
+        "messages"
+    ]
     assert memory["content"]["text"].startswith("<memory>")
     assert "The gate is green." in memory["content"]["text"]
     assert question["content"]["text"] == arguments["question"]
 
 
-def test_strangers_find_no_resource_and_no_prompt(host: Host, host_of: HostOf) -> None:
-    host.call("add_memory", text="The gate is green.", user_id="ana", infer=False)
+def test_strangers_find_no_resource_and_no_prompt(host: McpHost, host_of: HostOf) -> None:
+    host.call_tool("add_memory", text="The gate is green.", user_id="ana", infer=False)
     stranger = host_of(create_tenant("Two", "two"), "admin")
-    assert stranger.ask("resources/list")["resources"] == []
+    assert stranger.request_result("resources/list")["resources"] == []
     for method, params in (
         ("resources/read", {"uri": "memoryhub://spaces/ana/context"}),
         ("prompts/get", {"name": "with_memory", "arguments": {"question": "x", "subject": "ana"}}),

@@ -100,7 +100,7 @@ def victim(tenant: Tenant, mem0: APIClient) -> Victim:
     }
 
 
-def call(client: APIClient, victim: Victim, name: str, method: str) -> Any:
+def call_as_stranger(client: APIClient, victim: Victim, name: str, method: str) -> Any:
     path, body = victim[name]
     if method == "GET":
         return client.get(path)
@@ -121,7 +121,7 @@ def test_every_route_states_its_scopes() -> None:
 
 def test_without_a_key_nothing_is_told(victim: Victim) -> None:
     for name, method in GUARDED:
-        answer = call(APIClient(), victim, name, method)
+        answer = call_as_stranger(APIClient(), victim, name, method)
         told = (answer.status_code, answer["Content-Type"], bool(answer.json()["detail"]))
         assert told == (401, "application/json", True), (name, method)
 
@@ -139,7 +139,7 @@ def test_a_stranger_finds_and_changes_nothing(
     for name, method in sorted(GUARDED, key=lambda each: each[0] in OWN):
         if (name, method) == ("memories-1", "POST"):
             continue  # the same as "add"
-        answer = call(stranger, victim, name, method)
+        answer = call_as_stranger(stranger, victim, name, method)
         assert answer.status_code == (404 if name in NAMED else 200), (name, method)
         assert "Porto" not in answer.content.decode(), (name, method)
         assert name in OWN or "ana" not in answer.content.decode(), (name, method)
@@ -153,7 +153,7 @@ def test_X16_a_key_of_one_subject_sees_no_other(
         other = ensure_space(tenant.id, "rui")
     bound = client_of(tenant, "read", "write", "admin", space=other)
     for name, method in GUARDED:
-        answer = call(bound, victim, name, method)
+        answer = call_as_stranger(bound, victim, name, method)
         assert "Porto" not in answer.content.decode(), (name, method)
         if name in BOUND or (name, method) == ("memories-1", "POST"):
             assert answer.status_code == 404, (name, method)
@@ -166,10 +166,10 @@ def test_a_key_does_what_its_scopes_allow_and_no_more(
     reader, writer = client_of(tenant, "read"), client_of(tenant, "write")
     for name, method in GUARDED:
         wanted = ROUTES[name][method]
-        refused = call(reader, victim, name, method).status_code == 403
+        refused = call_as_stranger(reader, victim, name, method).status_code == 403
         assert refused == (wanted != "read"), (name, method)
         if wanted == "admin":
-            assert call(writer, victim, name, method).status_code == 403, (name, method)
+            assert call_as_stranger(writer, victim, name, method).status_code == 403, (name, method)
 
 
 @pytest.mark.parametrize(

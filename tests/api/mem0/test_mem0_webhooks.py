@@ -13,18 +13,18 @@ from rest_framework.test import APIClient
 
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.webhooks import delivering
+from memoryhub.webhooks import dispatch
+from memoryhub.webhooks.event_names import MEM0_EVENTS
 from memoryhub.webhooks.models import Webhook
-from memoryhub.webhooks.naming import MEM0
 from tests.support.factories import make_webhook
-from tests.support.receiver import Receiver
+from tests.support.receiver import WebhookReceiver
 
 
 @pytest.fixture
-def receiver(settings: Settings) -> Iterator[Receiver]:
+def receiver(settings: Settings) -> Iterator[WebhookReceiver]:
     settings.WEBHOOK_ALLOW_HTTP = True
     settings.WEBHOOK_PRIVATE_NETWORKS = (ip_network("127.0.0.1/32"),)
-    with Receiver() as one:
+    with WebhookReceiver() as one:
         yield one
 
 
@@ -34,15 +34,17 @@ def admin(tenant: Tenant, client_of: Any) -> APIClient:
     return made
 
 
-def make(admin: APIClient, tenant: Tenant, url: str, *types: str) -> Any:
+def post_webhook(admin: APIClient, tenant: Tenant, url: str, *types: str) -> Any:
     body = {"url": url, "name": "mine", "event_types": types or ("memory_add",)}
     return admin.post(f"/api/v1/webhooks/projects/{tenant.id}/", body, format="json")
 
 
 def test_memories_are_told_as_mem0_tells_them(
-    admin: APIClient, tenant: Tenant, receiver: Receiver
+    admin: APIClient, tenant: Tenant, receiver: WebhookReceiver
 ) -> None:
-    made = make(admin, tenant, receiver.url, "memory_add", "memory_update", "memory_delete").json()
+    made = post_webhook(
+        admin, tenant, receiver.url, "memory_add", "memory_update", "memory_delete"
+    ).json()
     assert made["secret"].startswith("whsec_")
     kept = {"messages": "The blue key opens the shed.", "user_id": "ana", "infer": False}
     answer = admin.post("/v3/memories/add/", kept, format="json").json()
@@ -52,8 +54,8 @@ def test_memories_are_told_as_mem0_tells_them(
     admin.delete(f"/v1/memories/{memory}/")
     with tenant_scope(tenant.id):
         hook = Webhook.objects.get()
-    delivering.run_webhook(tenant.id, hook.id, timezone.now())
-    told = [got.json["event_details"] for got in receiver.got]
+    dispatch.send_due_deliveries(tenant.id, hook.id, timezone.now())
+    told = [got.json["event_details"] for got in receiver.requests]
     assert [(each["event"], each["id"], each["user_id"]) for each in told] == [
         ("ADD", memory, "ana"),
         ("UPDATE", memory, "ana"),
@@ -63,28 +65,28 @@ def test_memories_are_told_as_mem0_tells_them(
 
 
 def test_what_was_added_is_told_once_it_is_read(
-    admin: APIClient, tenant: Tenant, receiver: Receiver
+    admin: APIClient, tenant: Tenant, receiver: WebhookReceiver
 ) -> None:
-    make(admin, tenant, receiver.url, "ingest_job_completed")
+    post_webhook(admin, tenant, receiver.url, "ingest_job_completed")
     body = {"messages": "I live in Porto.", "user_id": "ana", "async_mode": False}
     admin.post("/v1/memories/", body, format="json")
     with tenant_scope(tenant.id):
         hook = Webhook.objects.get()
-    assert delivering.run_webhook(tenant.id, hook.id, timezone.now()) == 1
-    assert receiver.got[0].json["event_details"]["event"] == "ingest_job_completed"
+    assert dispatch.send_due_deliveries(tenant.id, hook.id, timezone.now()) == 1
+    assert receiver.requests[0].json["event_details"]["event"] == "ingest_job_completed"
 
 
-@pytest.mark.parametrize("name", MEM0)
+@pytest.mark.parametrize("name", MEM0_EVENTS)
 def test_every_event_of_theirs_can_be_asked_for(
     admin: APIClient, tenant: Tenant, name: str
 ) -> None:
-    assert make(admin, tenant, "https://hooks.example.org/", name).status_code == 200
+    assert post_webhook(admin, tenant, "https://hooks.example.org/", name).status_code == 200
 
 
 def test_they_are_listed_changed_and_deleted(admin: APIClient, tenant: Tenant) -> None:
     with tenant_scope(tenant.id):
         make_webhook(tenant)  # a native one is not theirs
-    made = make(admin, tenant, "https://hooks.example.org/").json()
+    made = post_webhook(admin, tenant, "https://hooks.example.org/").json()
     path = f"/api/v1/webhooks/{made['webhook_id']}/"
     changed = admin.put(path, {"name": "n2", "event_types": ["memory_delete"]}, format="json")
     assert (changed.json()["name"], changed.json()["message"]) == (

@@ -9,8 +9,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline import erasing
-from memoryhub.pipeline.restoring import undo
+from memoryhub.pipeline.corrections import undo_event
+from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
@@ -21,7 +21,7 @@ Texts = Callable[..., list[str]]
 LISBON = {"role": "user", "content": "I live in Lisbon."}
 
 
-def search(mem0: APIClient, query: str, **body: Any) -> list[dict[str, Any]]:
+def search_memories(mem0: APIClient, query: str, **body: Any) -> list[dict[str, Any]]:
     wanted = {"query": query, "filters": {"user_id": "ana"}} | body
     answer = mem0.post("/v3/memories/search/", wanted, format="json")
     assert answer.status_code == 200, answer.content
@@ -40,7 +40,7 @@ def test_ping_says_whose_key_it_is(mem0: APIClient, tenant: Tenant) -> None:
 def test_an_add_is_queued_and_its_event_says_what_became_of_it(
     mem0: APIClient, tenant: Tenant
 ) -> None:
-    from memoryhub.pipeline.runner import run_space
+    from memoryhub.pipeline.jobs.runner import run_space
 
     body = {"messages": [LISBON], "user_id": "ana", "agent_id": "bot", "metadata": {"k": 1}}
     told = mem0.post("/v3/memories/add/", body, format="json").json()
@@ -129,24 +129,26 @@ def test_lists_have_pages(mem0: APIClient, keep: Add) -> None:
 def test_a_search_scores_filters_and_projects(mem0: APIClient, keep: Add) -> None:
     wanted = keep("Ana plays the violin in an orchestra.", metadata={"k": 1})
     keep("Ana bakes sourdough bread.", metadata={"k": 2})
-    (best, *_) = search(mem0, "which instrument does Ana play")
+    (best, *_) = search_memories(mem0, "which instrument does Ana play")
     assert (best["id"], best["user_id"]) == (wanted, "ana")
     assert 0 < best["score"] <= 1
     assert best["score_breakdown"]["semantic"] > 0
-    narrowed = search(mem0, "what does Ana bake", filters={"user_id": "ana", "metadata": {"k": 1}})
+    narrowed = search_memories(
+        mem0, "what does Ana bake", filters={"user_id": "ana", "metadata": {"k": 1}}
+    )
     assert {item["id"] for item in narrowed} <= {wanted}
-    assert search(mem0, "does she make music")[0]["score"] < 1
-    assert search(mem0, "does she make music", threshold=1.0) == []
-    (only,) = search(mem0, "which instrument does Ana play", top_k=1, fields=["memory"])
+    assert search_memories(mem0, "does she make music")[0]["score"] < 1
+    assert search_memories(mem0, "does she make music", threshold=1.0) == []
+    (only,) = search_memories(mem0, "which instrument does Ana play", top_k=1, fields=["memory"])
     assert set(only) == {"id", "memory"}
-    assert search(mem0, "quantum chromodynamics lattice") == []
+    assert search_memories(mem0, "quantum chromodynamics lattice") == []
 
 
 def test_a_search_among_several_users_puts_the_best_first(mem0: APIClient, keep: Add) -> None:
     keep("Rui repairs old bicycles.", user_id="rui")
     keep("Ana plays the violin in an orchestra.")
     both = {"OR": [{"user_id": "rui"}, {"user_id": "ana"}]}
-    found = search(mem0, "who plays the violin", filters=both)
+    found = search_memories(mem0, "who plays the violin", filters=both)
     assert (found[0]["user_id"], found) == ("ana", sorted(found, key=lambda hit: -hit["score"]))
 
 
@@ -193,7 +195,7 @@ def test_an_update_keeps_the_id_and_is_told_in_the_history(
         last = EvolutionEvent.objects.order_by("created_at").last()
         assert last is not None
         assert last.actor.startswith("key:")
-    undo(last, "eva", last.created_at)
+    undo_event(last, "eva", last.created_at)
     assert mem0.get(path).json()["memory"] == "Ana lives in Braga."
 
 
@@ -217,10 +219,10 @@ def test_what_has_expired_is_seen_on_request(mem0: APIClient, keep: Add, texts: 
     memory_id = keep("Ana is on leave.", timestamp=1_700_000_000, expiration_date="2023-12-24")
     assert texts(mine) == []
     assert texts(mine, show_expired=True) == ["Ana is on leave."]
-    assert search(mem0, "is Ana on leave") == []
-    (hit,) = search(mem0, "is Ana on leave", show_expired=True)
+    assert search_memories(mem0, "is Ana on leave") == []
+    (hit,) = search_memories(mem0, "is Ana on leave", show_expired=True)
     assert hit["expiration_date"] == "2023-12-24"
-    (then,) = search(mem0, "is Ana on leave", reference_date="2023-12-24T12:00:00Z")
+    (then,) = search_memories(mem0, "is Ana on leave", reference_date="2023-12-24T12:00:00Z")
     assert then["id"] == memory_id
     mem0.put(f"/v1/memories/{memory_id}/", {"expiration_date": None}, format="json")
     assert texts(mine) == ["Ana is on leave."]
@@ -251,7 +253,7 @@ def test_all_of_a_users_memories_are_deleted_in_one_undoable_event(
     assert mem0.get(f"/v1/event/{told['event_id']}/").json()["status"] == "SUCCEEDED"
     with tenant_scope(tenant.id):
         event = EvolutionEvent.objects.get(id=told["event_id"])
-    undo(event, "eva", event.created_at)
+    undo_event(event, "eva", event.created_at)
     assert texts({"user_id": "ana"}) == ["One.", "Two."]
     assert mem0.delete("/v1/memories/").status_code == 400
 
@@ -340,8 +342,8 @@ def test_the_latest_feedback_of_a_key_is_kept_and_goes_with_the_memory(
     mem0.post("/v1/feedback/", worse, format="json")
     with tenant_scope(tenant.id):
         turn = Turn.objects.select_related("space").get()
-    target = erasing.Target("turns", (turn.id,))
-    erasing.execute(turn.space, target, "eva", turn.received_at)
+    target = erase_targets.ErasureTarget("turns", (turn.id,))
+    erase_targets.execute_erasure(turn.space, target, "eva", turn.received_at)
     with tenant_scope(tenant.id):
         assert not Feedback.objects.exists()
 

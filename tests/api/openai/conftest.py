@@ -9,12 +9,12 @@ from rest_framework.test import APIClient
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.engines import registry
-from memoryhub.pipeline.runner import drain
-from memoryhub.pipeline.services import IngestRequest, ingest
+from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
+from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
-from tests.support.models import BagOfWords
+from tests.support.embedders import BagOfWords
 from tests.support.openai_server import OpenAIServer
 
 CHAT = "/openai/v1/chat/completions"
@@ -33,7 +33,7 @@ def upstream(settings: Any) -> Iterator[OpenAIServer]:
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """No worker, and vectors at once."""
-    monkeypatch.setattr("memoryhub.pipeline.services.ring", lambda *ids: None)
+    monkeypatch.setattr("memoryhub.pipeline.ingest.services.ring_worker", lambda *ids: None)
     monkeypatch.setattr(registry, "get_embedder", lambda settings: BagOfWords())
 
 
@@ -46,8 +46,8 @@ def tenant(db: None, quiet: None) -> Tenant:
 def space(tenant: Tenant) -> Space:
     """Ana's, who has said where she lives."""
     said = Message("user", "I live in Porto.", timestamp=datetime(2026, 5, 12, tzinfo=UTC))
-    done = ingest(tenant.id, IngestRequest("ana", [said]))
-    drain(tenant.id, done.space.id, datetime.now(UTC) + timedelta(hours=1))
+    done = ingest_messages(tenant.id, IngestRequest("ana", [said]))
+    drain_space(tenant.id, done.space.id, datetime.now(UTC) + timedelta(hours=1))
     return done.space
 
 
@@ -69,7 +69,7 @@ def ask(client: APIClient) -> Ask:
     return send
 
 
-def turns(space: Space) -> list[tuple[str, str]]:
+def list_turns(space: Space) -> list[tuple[str, str]]:
     """(role, words) of all that was said in the space, but for the first sentence."""
     from memoryhub.dialogues.models import Turn
 

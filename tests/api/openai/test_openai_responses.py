@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from api.openai.asking import chat_of
+from api.openai.responses_request import build_chat_request
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
-from tests.api.openai.conftest import turns
-from tests.support.openai_server import OpenAIServer, Reply, chunk
+from tests.api.openai.conftest import list_turns
+from tests.support.openai_server import OpenAIServer, ScriptedReply, make_chunk
 
 PATH = "/openai/v1/responses"
 
 
-def send(client: APIClient, headers: Any = None, **body: Any) -> Any:
+def post_response_request(client: APIClient, headers: Any = None, **body: Any) -> Any:
     asked = {"model": "gpt-x", "user": "ana", "input": "Where do I live?"} | body
     return client.post(PATH, asked, format="json", headers=headers or {})
 
 
-def events(answer: Any) -> list[dict[str, Any]]:
+def read_stream_events(answer: Any) -> list[dict[str, Any]]:
     told = b"".join(answer.streaming_content).decode()
     data = [line for line in told.split("\n") if line.startswith("data: ")]
     return [json.loads(line.removeprefix("data: ")) for line in data]
@@ -35,7 +35,7 @@ def test_what_is_asked_is_asked_as_a_chat() -> None:
         {"type": "function_call", "call_id": at, "name": "f", "arguments": "{}"} for at in "ab"
     ]
     picture = {"type": "input_image", "image_url": url}
-    chat = chat_of(
+    chat = build_chat_request(
         {
             "instructions": "Be brief.",
             "input": [
@@ -95,15 +95,15 @@ def test_what_is_asked_is_asked_as_a_chat() -> None:
 )
 def test_what_a_chat_does_not_have_is_refused_by_its_name(body: Any, field: str) -> None:
     with pytest.raises(InvalidInput) as told:
-        chat_of(body)
+        build_chat_request(body)
     assert told.value.field == field
 
 
 def test_a_response_has_what_the_hub_did_and_is_learned(
     client: APIClient, upstream: OpenAIServer, space: Space
 ) -> None:
-    upstream.chat("In Porto.")
-    answer = send(
+    upstream.script_chat("In Porto.")
+    answer = post_response_request(
         client, temperature=0, parallel_tool_calls=False, metadata={"session": "s", "k": "1"}
     )
     told = answer.json()
@@ -113,24 +113,29 @@ def test_a_response_has_what_the_hub_did_and_is_learned(
     assert told["memoryhub"]["learned"] == "learned"
     assert answer["X-MemoryHub-Recall-Id"] == told["memoryhub"]["recall_id"]
     assert upstream.requests[-1].body["metadata"] == {"k": "1"}
-    assert turns(space) == [("user", "Where do I live?"), ("assistant", "In Porto.")]
+    assert list_turns(space) == [("user", "Where do I live?"), ("assistant", "In Porto.")]
 
 
 def test_an_answer_that_was_cut_short_says_so(
     client: APIClient, upstream: OpenAIServer, space: Space
 ) -> None:
-    upstream.chat(*[Reply("In", finish_reason="length")] * 2)
-    told = send(client).json()
+    upstream.script_chat(*[ScriptedReply("In", finish_reason="length")] * 2)
+    told = post_response_request(client).json()
     assert told["status"] == "incomplete"
     assert told["incomplete_details"] == {"reason": "max_output_tokens"}
-    assert events(send(client, stream=True))[-1]["type"] == "response.incomplete"
+    assert (
+        read_stream_events(post_response_request(client, stream=True))[-1]["type"]
+        == "response.incomplete"
+    )
 
 
 def test_the_same_request_under_its_key_is_answered_alike(
     client: APIClient, upstream: OpenAIServer, space: Space
 ) -> None:
-    upstream.chat("In Porto.")
-    first, again = (send(client, headers={"Idempotency-Key": "one"}) for _ in range(2))
+    upstream.script_chat("In Porto.")
+    first, again = (
+        post_response_request(client, headers={"Idempotency-Key": "one"}) for _ in range(2)
+    )
     assert first.json() == again.json()
     assert again["Idempotent-Replayed"] == "true"
     assert len(upstream.requests) == 1
@@ -139,8 +144,8 @@ def test_the_same_request_under_its_key_is_answered_alike(
 def test_events_are_numbered_and_end_with_the_whole_response(
     client: APIClient, upstream: OpenAIServer, space: Space
 ) -> None:
-    upstream.chat("In Porto.")
-    told = events(send(client, stream=True))
+    upstream.script_chat("In Porto.")
+    told = read_stream_events(post_response_request(client, stream=True))
     assert [event["sequence_number"] for event in told] == list(range(len(told)))
     words = [each["delta"] for each in told if each["type"] == "response.output_text.delta"]
     assert "".join(words) == "In Porto."
@@ -154,18 +159,18 @@ def test_events_are_numbered_and_end_with_the_whole_response(
 def test_a_stream_that_breaks_has_failed_and_teaches_nothing(
     client: APIClient, upstream: OpenAIServer, space: Space
 ) -> None:
-    upstream.chat(Reply(events=[chunk({"content": "In "})], is_cut=True))
-    last = events(send(client, stream=True))[-1]
+    upstream.script_chat(ScriptedReply(events=[make_chunk({"content": "In "})], is_cut=True))
+    last = read_stream_events(post_response_request(client, stream=True))[-1]
     assert last["type"] == "response.failed"
     assert last["response"]["error"]["code"] == "server_error"
     assert last["response"]["memoryhub"]["learned"] == "failed"
-    assert turns(space) == []
+    assert list_turns(space) == []
 
 
 def test_errors_come_in_the_clients_shape(
     client: APIClient, upstream: OpenAIServer, space: Space
 ) -> None:
-    answer = send(client, previous_response_id="resp_1")
+    answer = post_response_request(client, previous_response_id="resp_1")
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == "previous_response_id"
     assert upstream.requests == []

@@ -12,7 +12,7 @@ from api.openai.urls import urlpatterns
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
-from tests.api.openai.conftest import CHAT, turns
+from tests.api.openai.conftest import CHAT, list_turns
 from tests.support.openai_server import OpenAIServer
 
 # Route name -> method -> scope. A new route fails until it is listed here.
@@ -34,7 +34,7 @@ CALLS: list[tuple[str, str, Any]] = [
 ]
 
 
-def call(client: APIClient, method: str, path: str, body: Any) -> Any:
+def call_as_stranger(client: APIClient, method: str, path: str, body: Any) -> Any:
     if method == "GET":
         return client.get(f"{BASE}/{path}")
     return client.post(f"{BASE}/{path}", body, format="json")
@@ -53,7 +53,7 @@ def test_every_route_states_its_scopes() -> None:
 def test_without_a_key_nothing_is_told(
     db: None, upstream: OpenAIServer, method: str, path: str, body: Any
 ) -> None:
-    answer = call(APIClient(), method, path, body)
+    answer = call_as_stranger(APIClient(), method, path, body)
     assert (answer.status_code, answer["Content-Type"]) == (401, "application/json")
     assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
     assert upstream.requests == []
@@ -64,12 +64,12 @@ def test_a_strangers_ana_is_another_ana(space: Space, upstream: OpenAIServer, qu
     other = create_tenant("Two", "two")
     _, key = create_key(other, "test", ["read", "write", "admin"])
     stranger = APIClient(headers={"Authorization": f"Bearer {key}"})
-    upstream.chat("I do not know.")
+    upstream.script_chat("I do not know.")
     asked = {"user": "ana", "messages": [{"role": "user", "content": "Where do I live?"}]}
     answer = stranger.post(CHAT, asked, format="json")
     assert answer.json()["memoryhub"]["items"] == []
     assert "Porto" not in upstream.requests[-1].text
-    assert turns(space) == []
+    assert list_turns(space) == []
     with tenant_scope(other.id):
         assert Space.objects.get().id != space.id
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from memoryhub.engines.llm.asking import halved, is_instruction
-from memoryhub.engines.llm.prompting import VERSIONS, Purpose, template
+from memoryhub.engines.llm.packaged_prompts import PROMPT_VERSIONS, Purpose, read_template
+from memoryhub.engines.llm.purposes.base import ask_in_halves, is_part_of_prompt
 from memoryhub.errors import EngineError
 
 
@@ -22,7 +22,7 @@ def test_E12_too_large_a_batch_is_halved_until_it_fits(code: str) -> None:
             raise EngineError("too much", code=code)
         return [item * 10 for item in items]
 
-    assert halved(ask, [1, 2, 3, 4, 5]) == [[10, 20], [30], [40, 50]]
+    assert ask_in_halves(ask, [1, 2, 3, 4, 5]) == [[10, 20], [30], [40, 50]]
     assert asked == [5, 2, 3, 1, 2]
 
 
@@ -31,7 +31,7 @@ def test_one_item_that_is_too_much_has_failed() -> None:
         raise EngineError("too much", code="reply_cut")
 
     with pytest.raises(EngineError):
-        halved(ask, [1, 2])
+        ask_in_halves(ask, [1, 2])
 
 
 def test_other_failures_are_not_asked_in_halves() -> None:
@@ -42,7 +42,7 @@ def test_other_failures_are_not_asked_in_halves() -> None:
         raise EngineError("down", code="unreachable")
 
     with pytest.raises(EngineError):
-        halved(ask, [1, 2])
+        ask_in_halves(ask, [1, 2])
     assert len(asked) == 1
 
 
@@ -50,9 +50,9 @@ def test_other_failures_are_not_asked_in_halves() -> None:
 WORDLESS = {"episode_gate", "graph_entities", "graph_relations", "merge_check", "query_entities"}
 
 
-@pytest.mark.parametrize("purpose", sorted(set(VERSIONS) - {"repair"}))
+@pytest.mark.parametrize("purpose", sorted(set(PROMPT_VERSIONS) - {"repair"}))
 def test_E5_no_prompt_forces_English(purpose: Purpose) -> None:
-    told = " ".join(template(purpose).split())
+    told = " ".join(read_template(purpose).split())
     # A predicate is a key, and not a text; what it is in is said of it alone.
     keys = ("snake_case name of the relation in English", "snake_case English")
     for key in keys:
@@ -63,6 +63,8 @@ def test_E5_no_prompt_forces_English(purpose: Purpose) -> None:
 
 
 def test_M8_words_of_a_prompt_are_known_whatever_their_form() -> None:
-    assert is_instruction(template("construct"), "Write every text in the LANGUAGE of the message")
-    assert not is_instruction(template("construct"), "Ana writes every text in Portuguese.")
-    assert not is_instruction(template("construct"), "…")
+    assert is_part_of_prompt(
+        read_template("construct"), "Write every text in the LANGUAGE of the message"
+    )
+    assert not is_part_of_prompt(read_template("construct"), "Ana writes every text in Portuguese.")
+    assert not is_part_of_prompt(read_template("construct"), "…")

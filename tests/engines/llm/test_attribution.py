@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from memoryhub.engines.llm.attribution import (
-    asserts,
-    bearing,
-    is_anothers,
+from memoryhub.engines.llm.grounding.attribution import (
+    choose_predicate,
+    has_assertion,
+    is_from_other_speaker,
     may_be_about,
-    names_another,
-    predicate,
-    sentences,
+    names_other_person,
+    select_bearing_sentences,
+    split_sentences,
 )
 from memoryhub.engines.types import Utterance
 
@@ -22,7 +22,7 @@ AT = datetime(2026, 5, 10, tzinfo=UTC)
 TALK = "Nora: my sister Eva visits. Dr. Ruiz: and your mother?"
 
 
-def may(owner: str, said: str, *, speaker: str = "Nora", quoted: bool = True) -> bool:
+def is_attributable(owner: str, said: str, *, speaker: str = "Nora", quoted: bool = True) -> bool:
     source = Utterance("t1", speaker, "user", said, AT)
     people = ["Nora", "Benjamin", "林小雨"]
     return may_be_about(owner, source, said, people, TALK, quoted=quoted)
@@ -31,12 +31,18 @@ def may(owner: str, said: str, *, speaker: str = "Nora", quoted: bool = True) ->
 def test_a_quotation_stands_in_its_sentence() -> None:
     text = "Hi Ben! I ran 3.5 km. Did you swim? 我搬家了。你呢？"
     at = text.index("ran")
-    assert sentences(text, at, at + 3) == ["I ran 3.5 km."]
+    assert split_sentences(text, at, at + 3) == ["I ran 3.5 km."]
     at = text.index("搬家")
-    assert sentences(text, at, at + 2) == ["我搬家了。"]
-    assert sentences(text) == ["Hi Ben!", "I ran 3.5 km.", "Did you swim?", "我搬家了。", "你呢？"]
-    assert sentences("no end", 0, 2) == ["no end"]
-    assert sentences("   ") == []
+    assert split_sentences(text, at, at + 2) == ["我搬家了。"]
+    assert split_sentences(text) == [
+        "Hi Ben!",
+        "I ran 3.5 km.",
+        "Did you swim?",
+        "我搬家了。",
+        "你呢？",
+    ]
+    assert split_sentences("no end", 0, 2) == ["no end"]
+    assert split_sentences("   ") == []
 
 
 @pytest.mark.parametrize(
@@ -53,7 +59,7 @@ def test_a_quotation_stands_in_its_sentence() -> None:
     ],
 )
 def test_E26_only_what_is_said_to_be_so_counts(said: list[str], act: Any, is_word: bool) -> None:
-    assert asserts(said, act) is is_word
+    assert has_assertion(said, act) is is_word
 
 
 @pytest.mark.parametrize(
@@ -75,7 +81,7 @@ def test_E26_only_what_is_said_to_be_so_counts(said: list[str], act: Any, is_wor
     ],
 )
 def test_E25_whom_words_can_be_about(owner: str, said: str) -> None:
-    assert may(owner, said)
+    assert is_attributable(owner, said)
 
 
 @pytest.mark.parametrize(
@@ -91,11 +97,11 @@ def test_E25_whom_words_can_be_about(owner: str, said: str) -> None:
     ],
 )
 def test_E13_E25_whom_words_can_not_be_about(owner: str, said: str) -> None:
-    assert not may(owner, said)
+    assert not is_attributable(owner, said)
 
 
 def test_E25_a_whole_message_may_speak_to_one_and_of_the_other() -> None:
-    assert may("Nora", "Thank you! Painted the lake.", quoted=False)
+    assert is_attributable("Nora", "Thank you! Painted the lake.", quoted=False)
 
 
 @pytest.mark.parametrize(
@@ -118,31 +124,37 @@ def test_E25_a_whole_message_may_speak_to_one_and_of_the_other() -> None:
     ],
 )
 def test_a_predicate_is_one_the_words_speak_of(key: str, said: str, kept: bool) -> None:
-    assert predicate(key, "Did it", said) == (key if kept else "did_it")
+    assert choose_predicate(key, "Did it", said) == (key if kept else "did_it")
 
 
 def test_E25_words_of_one_quoted_for_what_another_told_are_refused() -> None:
     told = ["You would be great at it. By the way, look at this. [a photo of a lake at dusk]"]
     quoted = "I'm keen on working in a clinic."
     names = ["Rosa", "Ines"]
-    assert is_anothers("Rosa shows a photo of a lake at dusk.", quoted, told, names)
-    assert not is_anothers("Rosa is keen on clinics and working there.", quoted, told, names)
+    assert is_from_other_speaker("Rosa shows a photo of a lake at dusk.", quoted, told, names)
+    assert not is_from_other_speaker(
+        "Rosa is keen on clinics and working there.", quoted, told, names
+    )
 
 
 def test_E25_an_answer_makes_a_claim_of_somebody_elses_question() -> None:
     asked = ["Nice! Did you paint the lake at dusk yourself?"]
-    assert not is_anothers("Rosa painted the lake at dusk herself.", "Yes!", asked, ["Rosa"])
+    assert not is_from_other_speaker(
+        "Rosa painted the lake at dusk herself.", "Yes!", asked, ["Rosa"]
+    )
 
 
 def test_E25_a_claim_in_words_nobody_used_is_not_anothers() -> None:
     told = ["We had soup and bread."]
-    assert not is_anothers("Rosa gave notice.", "I quit!", told, ["Rosa"])
+    assert not is_from_other_speaker("Rosa gave notice.", "I quit!", told, ["Rosa"])
 
 
 def test_of_a_whole_message_the_sentences_bear_on_a_claim_that_share_its_words() -> None:
     said = ["Hey Rosa!", "I ran a race for the hospice.", "It was cold.", "Will you come?"]
-    assert bearing("Rosa ran a race for the hospice.", said, ["Rosa", "Ines"]) == [said[1]]
-    assert bearing("Rosa sleeps.", said, ["Rosa", "Ines"]) == []
+    assert select_bearing_sentences("Rosa ran a race for the hospice.", said, ["Rosa", "Ines"]) == [
+        said[1]
+    ]
+    assert select_bearing_sentences("Rosa sleeps.", said, ["Rosa", "Ines"]) == []
 
 
 @pytest.mark.parametrize(
@@ -155,9 +167,9 @@ def test_of_a_whole_message_the_sentences_bear_on_a_claim_that_share_its_words()
     ],
 )
 def test_E13_a_claim_names_its_owner_or_nobody(claim: str, contradicts: bool) -> None:
-    assert names_another(claim, "Rosa", ["Rosa", "Ines"]) is contradicts
+    assert names_other_person(claim, "Rosa", ["Rosa", "Ines"]) is contradicts
 
 
 def test_E25_what_i_did_for_our_good_is_mine() -> None:
-    assert not may("Benjamin", "The race made me think about our minds.")
-    assert may("Benjamin", "We painted our kitchen.")
+    assert not is_attributable("Benjamin", "The race made me think about our minds.")
+    assert is_attributable("Benjamin", "We painted our kitchen.")

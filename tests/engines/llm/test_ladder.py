@@ -8,11 +8,21 @@ from typing import Any
 
 import pytest
 
-from memoryhub.engines.llm.chat import Chat
-from memoryhub.engines.llm.ladder import UnreadableError, ask, read, strict_schema
-from memoryhub.engines.llm.replies import AnswerReply, ConstructReply, NoteReply, SummaryReply
+from memoryhub.engines.llm.client.chat import ChatClient
+from memoryhub.engines.llm.client.ladder import (
+    UnreadableReplyError,
+    ask_model,
+    build_strict_schema,
+    parse_reply,
+)
+from memoryhub.engines.llm.replies.claims import (
+    AnswerReply,
+    ConstructReply,
+    NoteReply,
+    SummaryReply,
+)
 from memoryhub.errors import EngineError
-from tests.support.openai_server import OpenAIServer, Reply
+from tests.support.openai_server import OpenAIServer, ScriptedReply
 
 GOOD = '{"summary": "Two cats."}'
 MESSAGES = [{"role": "user", "content": "summarise"}]
@@ -24,9 +34,9 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def asked(server: OpenAIServer, **options: Any) -> str:
-    return ask(
-        Chat(server.url, "key", "small", **options), "summarise", MESSAGES, SummaryReply
+def ask_for_summary(server: OpenAIServer, **options: Any) -> str:
+    return ask_model(
+        ChatClient(server.url, "key", "small", **options), "summarise", MESSAGES, SummaryReply
     ).summary
 
 
@@ -42,13 +52,13 @@ def asked(server: OpenAIServer, **options: Any) -> str:
     ],
 )
 def test_a_reply_is_dug_out_of_what_surrounds_it(text: str) -> None:
-    assert read(text, SummaryReply).summary == "Two cats."
+    assert parse_reply(text, SummaryReply).summary == "Two cats."
 
 
 def test_cheap_coercions() -> None:
-    note = read('{"keywords": "cats", "tags": null, "context": 7}', NoteReply)
+    note = parse_reply('{"keywords": "cats", "tags": null, "context": 7}', NoteReply)
     assert (note.keywords, note.tags, note.context) == (["cats"], [], "7")
-    answer = read('{"answer": "Two.", "used": "m1", "known": "true"}', AnswerReply)
+    answer = parse_reply('{"answer": "Two.", "used": "m1", "known": "true"}', AnswerReply)
     assert (answer.used, answer.known) == (["m1"], True)
 
 
@@ -57,8 +67,8 @@ def test_cheap_coercions() -> None:
     ["", "I'm sorry, I can't help with that.", "[1, 2]", "{}", '{"summary": ""}', '{"summary": "a'],
 )
 def test_what_is_no_reply_is_never_read_as_one(text: str) -> None:
-    with pytest.raises(UnreadableError):
-        read(text, SummaryReply)
+    with pytest.raises(UnreadableReplyError):
+        parse_reply(text, SummaryReply)
 
 
 @pytest.mark.parametrize(
@@ -66,23 +76,23 @@ def test_what_is_no_reply_is_never_read_as_one(text: str) -> None:
     [
         "{}",
         '{"error": {"message": "rate limit reached", "facts": "none"}}',
-        json.dumps(strict_schema(NoteReply)),
+        json.dumps(build_strict_schema(NoteReply)),
         '{"type": "object", "properties": {"facts": []}}',
     ],
 )
 def test_E12_E15_what_has_no_field_asked_for_is_no_reply(text: str) -> None:
     for shape in (NoteReply, ConstructReply):
-        with pytest.raises(UnreadableError):
-            read(text, shape)
+        with pytest.raises(UnreadableReplyError):
+            parse_reply(text, shape)
 
 
 def test_a_reply_inside_a_key_of_the_models_own_is_taken() -> None:
-    assert read('{"result": {"summary": "Two cats."}}', SummaryReply).summary == "Two cats."
+    assert parse_reply('{"result": {"summary": "Two cats."}}', SummaryReply).summary == "Two cats."
 
 
 def test_one_repair_call_carries_the_fault(server: OpenAIServer) -> None:
-    server.chat('{"sum": "cats"}', GOOD)
-    assert asked(server) == "Two cats."
+    server.script_chat('{"sum": "cats"}', GOOD)
+    assert ask_for_summary(server) == "Two cats."
     again = server.requests[1].body["messages"]
     assert [each["role"] for each in again] == ["user", "assistant", "user"]
     assert again[1]["content"] == '{"sum": "cats"}'
@@ -90,26 +100,26 @@ def test_one_repair_call_carries_the_fault(server: OpenAIServer) -> None:
 
 
 def test_after_the_repair_it_has_failed(server: OpenAIServer) -> None:
-    server.chat("nonsense", "more nonsense", GOOD)
+    server.script_chat("nonsense", "more nonsense", GOOD)
     with pytest.raises(EngineError, match="no usable reply") as raised:
-        asked(server)
+        ask_for_summary(server)
     assert (raised.value.code, raised.value.permanent) == ("unreadable_reply", False)
     assert len(server.requests) == 2
 
 
 def test_E15_a_refusal_has_failed(server: OpenAIServer) -> None:
-    refusal = Reply(content=None, refusal="I can't help with that.")
-    server.chat(refusal)
+    refusal = ScriptedReply(content=None, refusal="I can't help with that.")
+    server.script_chat(refusal)
     with pytest.raises(EngineError) as raised:
-        asked(server)
+        ask_for_summary(server)
     assert (raised.value.code, raised.value.permanent) == ("refused", False)
     assert len(server.requests) == 1
 
 
 def test_a_cut_reply_has_failed_even_when_it_parses(server: OpenAIServer) -> None:
-    server.chat(Reply(content=GOOD, finish_reason="length"))
+    server.script_chat(ScriptedReply(content=GOOD, finish_reason="length"))
     with pytest.raises(EngineError) as raised:
-        asked(server)
+        ask_for_summary(server)
     assert raised.value.code == "reply_cut"
 
 
@@ -117,10 +127,10 @@ def test_lists_are_asked_for_of_a_length_unless_an_endpoint_refuses_it(
     server: OpenAIServer,
 ) -> None:
     note = '{"keywords": ["cats"], "tags": [], "context": "Pets."}'
-    server.chat(Reply(status=400, content="'maxItems' is not permitted"), note, note)
-    chat = Chat(server.url, "key", "small")
-    ask(chat, "note_build", MESSAGES, NoteReply)
-    ask(chat, "note_build", MESSAGES, NoteReply)
+    server.script_chat(ScriptedReply(status=400, content="'maxItems' is not permitted"), note, note)
+    chat = ChatClient(server.url, "key", "small")
+    ask_model(chat, "note_build", MESSAGES, NoteReply)
+    ask_model(chat, "note_build", MESSAGES, NoteReply)
     formats = [request.body["response_format"] for request in server.requests]
     assert {each["type"] for each in formats} == {"json_schema"}
     lists = [each["json_schema"]["schema"]["properties"]["keywords"] for each in formats]
@@ -129,12 +139,12 @@ def test_lists_are_asked_for_of_a_length_unless_an_endpoint_refuses_it(
 
 def test_a_longer_list_than_asked_for_costs_nothing() -> None:
     reply = json.dumps({"keywords": [f"k{n}" for n in range(30)], "tags": [], "context": ""})
-    assert len(read(reply, NoteReply).keywords) == 30
+    assert len(parse_reply(reply, NoteReply).keywords) == 30
 
 
 def test_the_schema_is_asked_for_strictly(server: OpenAIServer) -> None:
-    server.chat(GOOD)
-    asked(server)
+    server.script_chat(GOOD)
+    ask_for_summary(server)
     body = server.requests[0].body
     assert body["temperature"] == 0
     assert body["response_format"]["json_schema"]["strict"] is True
@@ -142,7 +152,7 @@ def test_the_schema_is_asked_for_strictly(server: OpenAIServer) -> None:
 
 
 def test_a_strict_schema_requires_every_property_of_every_part() -> None:
-    schema = strict_schema(ConstructReply)
+    schema = build_strict_schema(ConstructReply)
     parts = [schema, *schema["$defs"].values()]
     assert all(set(part["required"]) == set(part["properties"]) for part in parts)
     assert all(part["additionalProperties"] is False for part in parts)
@@ -161,30 +171,30 @@ def test_weaker_ways_to_ask_are_tried_and_remembered(
     server: OpenAIServer, refused: set[str], used: list[str | None]
 ) -> None:
     server.refused_formats = frozenset(refused)
-    server.chat(GOOD, GOOD)
-    chat = Chat(server.url, "", "small")
+    server.script_chat(GOOD, GOOD)
+    chat = ChatClient(server.url, "", "small")
     for _ in range(2):
-        assert ask(chat, "summarise", MESSAGES, SummaryReply).summary == "Two cats."
+        assert ask_model(chat, "summarise", MESSAGES, SummaryReply).summary == "Two cats."
     shapes = [request.body.get("response_format", {}).get("type") for request in server.requests]
     assert shapes == used
 
 
 def test_options_a_model_refuses_by_name_are_left_out(server: OpenAIServer) -> None:
-    server.chat(
-        Reply(status=400, content="'max_tokens' is not supported"),
-        Reply(status=400, content="'temperature' does not support 0"),
+    server.script_chat(
+        ScriptedReply(status=400, content="'max_tokens' is not supported"),
+        ScriptedReply(status=400, content="'temperature' does not support 0"),
         GOOD,
     )
-    assert asked(server) == "Two cats."
+    assert ask_for_summary(server) == "Two cats."
     last = server.requests[-1].body
     assert "max_completion_tokens" in last
     assert not {"max_tokens", "temperature"} & set(last)
 
 
 def test_too_long_a_prompt_is_told_from_other_refusals(server: OpenAIServer) -> None:
-    server.chat(Reply(status=400, content="request exceeds the context size"))
+    server.script_chat(ScriptedReply(status=400, content="request exceeds the context size"))
     with pytest.raises(EngineError) as raised:
-        asked(server)
+        ask_for_summary(server)
     assert (raised.value.code, raised.value.permanent) == ("context_exceeded", True)
 
 
@@ -195,22 +205,22 @@ def test_too_long_a_prompt_is_told_from_other_refusals(server: OpenAIServer) -> 
 def test_status_decides_whether_a_retry_can_help(
     server: OpenAIServer, status: int, permanent: bool
 ) -> None:
-    server.chat(*[Reply(status=status)] * 3)
+    server.script_chat(*[ScriptedReply(status=status)] * 3)
     with pytest.raises(EngineError) as raised:
-        asked(server)
+        ask_for_summary(server)
     assert raised.value.permanent is permanent
 
 
 def test_a_slow_model_times_out_and_may_be_retried(server: OpenAIServer) -> None:
-    server.chat(Reply(content=GOOD, delay=1.0))
+    server.script_chat(ScriptedReply(content=GOOD, delay=1.0))
     with pytest.raises(EngineError) as raised:
-        asked(server, timeout=0.1)
+        ask_for_summary(server, timeout=0.1)
     assert (raised.value.code, raised.value.permanent) == ("timeout", False)
 
 
 @pytest.mark.parametrize("raw", ["<html>proxy</html>", "{}", "", '{"choices": []}'])
 def test_a_reply_outside_the_protocol_may_be_retried(server: OpenAIServer, raw: str) -> None:
-    server.chat(Reply(raw=raw))
+    server.script_chat(ScriptedReply(raw=raw))
     with pytest.raises(EngineError) as raised:
-        asked(server)
+        ask_for_summary(server)
     assert not raised.value.permanent

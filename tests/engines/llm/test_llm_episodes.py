@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoryhub.engines.llm.engine import LLMEngine
-from memoryhub.engines.llm.episodes import clipped
+from memoryhub.engines.llm.purposes.episodes import clip_text
 from memoryhub.engines.types import Passage, Utterance
 from memoryhub.errors import EngineError
 from tests.support.hub import ScriptedModel
@@ -26,7 +26,7 @@ def engine(model: ScriptedModel) -> LLMEngine:
     return LLMEngine(model)
 
 
-def passages(*texts: str) -> list[Passage]:
+def make_passages(*texts: str) -> list[Passage]:
     return [Passage(f"p{n}", text, AT) for n, text in enumerate(texts, start=1)]
 
 
@@ -34,10 +34,10 @@ def test_E13_an_unknown_cause_is_counted_and_a_closed_gate_has_none(
     model: ScriptedModel, engine: LLMEngine
 ) -> None:
     model.script("episode_gate", {"open": "true", "cause": "mood"}, {"open": False})
-    window, (newest,) = passages("Ana: A fig."), passages("Ana: A car.")
-    assert engine.episode_gate(window, newest).cause == "shift"
+    window, (newest,) = make_passages("Ana: A fig."), make_passages("Ana: A car.")
+    assert engine.detect_episode_end(window, newest).cause == "shift"
     assert engine.rejected == 1
-    assert engine.episode_gate(window, newest).cause == "none"
+    assert engine.detect_episode_end(window, newest).cause == "none"
 
 
 def test_E12_an_empty_text_is_a_failure_and_no_episode(
@@ -45,7 +45,7 @@ def test_E12_an_empty_text_is_a_failure_and_no_episode(
 ) -> None:
     model.script("episode_write", {"title": "Fig", "text": "  "}, {"title": "Fig", "text": ""})
     with pytest.raises(EngineError):
-        engine.episode_write(passages("Ana: A fig."))
+        engine.summarise_episode(make_passages("Ana: A fig."))
 
 
 def test_E4_too_long_a_span_is_written_in_parts_and_then_as_one(
@@ -53,16 +53,16 @@ def test_E4_too_long_a_span_is_written_in_parts_and_then_as_one(
 ) -> None:
     model.allow(episode_write=lambda data: {"title": "T", "text": f"{len(data['exchanges'])}."})
     long = "word " * 4000
-    assert engine.episode_write(passages(long, long, "end")).text == "2."
-    sizes = [len(data["exchanges"]) for data in model.calls("episode_write")]
+    assert engine.summarise_episode(make_passages(long, long, "end")).text == "2."
+    sizes = [len(data["exchanges"]) for data in model.list_calls("episode_write")]
     assert sizes == [1, 2, 2]
 
 
 def test_a_reply_cut_off_is_asked_for_in_halves(model: ScriptedModel, engine: LLMEngine) -> None:
     model.script("digest", EngineError("cut", code="reply_cut"))
     model.allow(digest=lambda data: {"text": data["parts"][0]["text"]})
-    assert engine.digest("day", passages("one", "two")).text == "one"
-    assert [len(data["parts"]) for data in model.calls("digest")] == [2, 1, 1, 2]
+    assert engine.build_digest("day", make_passages("one", "two")).text == "one"
+    assert [len(data["parts"]) for data in model.list_calls("digest")] == [2, 1, 1, 2]
 
 
 def test_a_fold_that_is_too_much_goes_on_from_its_first_half(
@@ -77,12 +77,12 @@ def test_a_fold_that_is_too_much_goes_on_from_its_first_half(
 def test_lists_are_coerced_and_capped(model: ScriptedModel, engine: LLMEngine) -> None:
     reply: dict[str, Any] = {"text": "A day.", "points": "one point", "traits": ["x"] * 40}
     model.script("digest", reply)
-    digest = engine.digest("persona", passages("Ana: A fig."))
+    digest = engine.build_digest("persona", make_passages("Ana: A fig."))
     assert digest.points == ("one point",)
     assert len(digest.traits) == 12
 
 
 def test_texts_are_cut_at_a_sentence() -> None:
-    assert clipped("One two. Three four. Five six.", 5) == "One two. Three four."
-    assert clipped("一二三。四五六。七八九。", 10) == "一二三。四五六。"
-    assert clipped("short", 5) == "short"
+    assert clip_text("One two. Three four. Five six.", 5) == "One two. Three four."
+    assert clip_text("一二三。四五六。七八九。", 10) == "一二三。四五六。"
+    assert clip_text("short", 5) == "short"

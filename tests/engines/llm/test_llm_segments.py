@@ -36,11 +36,11 @@ def test_a_chain_is_judged_with_what_came_before(model: ScriptedModel, engine: L
             ]
         },
     )
-    judged = engine.chain(PAGES, Passage("p0", "Ana: before", AT), "Earlier.")
+    judged = engine.chain_pages(PAGES, Passage("p0", "Ana: before", AT), "Earlier.")
     assert judged.continues == (None, True)
     assert judged.summaries == ("", "Both.")
     assert engine.rejected == 1
-    (given,) = model.calls("chain")
+    (given,) = model.list_calls("chain")
     assert (given["summary"], given["previous"]["text"]) == ("Earlier.", "Ana: before")
     assert len(given["pages"][0]["text"]) == 1500
 
@@ -57,7 +57,7 @@ def test_themes_claim_only_what_was_offered(model: ScriptedModel, engine: LLMEng
             ]
         },
     )
-    first, second = engine.themes(PAGES)
+    first, second = engine.extract_themes(PAGES)
     assert (first.pages, first.keywords) == (("p1",), ("tea",))
     assert (second.pages, second.keywords) == (("p2",), ("dog",))
     assert engine.rejected == 4
@@ -67,7 +67,7 @@ def test_caps_hold_whatever_the_model_sends(model: ScriptedModel, engine: LLMEng
     model.script(
         "segment_refresh", {"text": "long " * 500, "keywords": [f"k{n}" for n in range(40)]}
     )
-    text = engine.segment_refresh("Before.", ["k"], PAGES)
+    text = engine.refresh_segment("Before.", ["k"], PAGES)
     assert len(text.text) <= 500
     assert len(text.keywords) == 12
 
@@ -78,14 +78,14 @@ def test_E12_prose_is_a_failed_call_and_no_empty_result(
 ) -> None:
     model.script(purpose, "I am sorry, I can't do that.", "Still not.")
     asked: dict[str, Callable[[], object]] = {
-        "chain": lambda: engine.chain(PAGES),
-        "themes": lambda: engine.themes(PAGES),
-        "segment_refresh": lambda: engine.segment_refresh("", [], PAGES),
+        "chain": lambda: engine.chain_pages(PAGES),
+        "themes": lambda: engine.extract_themes(PAGES),
+        "segment_refresh": lambda: engine.refresh_segment("", [], PAGES),
     }
     with pytest.raises(EngineError):
         asked[purpose]()
 
 
 def test_nothing_is_asked_about_nothing(engine: LLMEngine) -> None:
-    assert engine.chain([]).continues == ()
-    assert engine.themes([]) == []
+    assert engine.chain_pages([]).continues == ()
+    assert engine.extract_themes([]) == []

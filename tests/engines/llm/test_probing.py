@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memoryhub.engines.llm.ladder import ask
-from memoryhub.engines.llm.probing import Capabilities, informed, probe, remember, remembered
-from memoryhub.engines.llm.replies import SummaryReply
+from memoryhub.engines.llm.client.ladder import ask_model
+from memoryhub.engines.llm.client.probe import (
+    ModelCapabilities,
+    build_informed_chat,
+    probe_model,
+    read_capabilities,
+    save_capabilities,
+)
+from memoryhub.engines.llm.replies.claims import SummaryReply
 from memoryhub.errors import EngineError
-from tests.support.openai_server import OpenAIServer, Reply
+from tests.support.openai_server import OpenAIServer, ScriptedReply
 
 CITY = '{"city": "Lisbon"}'
 
@@ -26,32 +32,32 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def tool_call() -> Reply:
+def tool_call() -> ScriptedReply:
     call = {"id": "c", "type": "function", "function": {"name": "remember", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
     body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
-    return Reply(raw=json.dumps(body))
+    return ScriptedReply(raw=json.dumps(body))
 
 
 def test_a_model_that_can_everything(server: OpenAIServer) -> None:
-    server.chat("Lisbon", CITY, CITY, CITY, tool_call())
-    found = probe(server.url, "", "good")
+    server.script_chat("Lisbon", CITY, CITY, CITY, tool_call())
+    found = probe_model(server.url, "", "good")
     assert found.shapes == ["json_schema", "json_object", "text"]
     assert (found.tools, found.without, found.troubles) == (True, [], {})
 
 
 def test_what_is_refused_or_no_json_is_found_out(server: OpenAIServer) -> None:
     server.refused_formats = frozenset({"json_schema"})
-    server.chat(
-        Reply(status=400, content="'max_tokens' is not supported"),
-        Reply(status=400, content="'temperature' must be 1"),
+    server.script_chat(
+        ScriptedReply(status=400, content="'max_tokens' is not supported"),
+        ScriptedReply(status=400, content="'temperature' must be 1"),
         "Lisbon",
         "It is Lisbon.",
         f"```json\n{CITY}\n```",
         "I have no tools.",
     )
-    found = probe(server.url, "", "odd")
+    found = probe_model(server.url, "", "odd")
     assert found.shapes == ["text"]
     assert found.without == ["max_tokens", "temperature"]
     assert not found.tools
@@ -59,20 +65,20 @@ def test_what_is_refused_or_no_json_is_found_out(server: OpenAIServer) -> None:
 
 
 def test_an_endpoint_that_can_not_be_asked_says_why(server: OpenAIServer) -> None:
-    server.chat(Reply(status=401, content="wrong key"))
+    server.script_chat(ScriptedReply(status=401, content="wrong key"))
     with pytest.raises(EngineError, match="401"):
-        probe(server.url, "", "any")
+        probe_model(server.url, "", "any")
 
 
 def test_what_was_found_out_is_kept_and_begun_with(server: OpenAIServer, tmp_path: Path) -> None:
     file = tmp_path / "models.json"
-    remember(file, Capabilities(server.url, "small", ["json_object"], ["max_tokens"]))
-    remember(file, Capabilities(server.url, "other", ["text"]))
-    found = remembered(file, f"{server.url}/", "small")
+    save_capabilities(file, ModelCapabilities(server.url, "small", ["json_object"], ["max_tokens"]))
+    save_capabilities(file, ModelCapabilities(server.url, "other", ["text"]))
+    found = read_capabilities(file, f"{server.url}/", "small")
     assert found is not None
     assert found.shapes == ["json_object"]
-    server.chat('{"summary": "Two cats."}')
-    ask(informed(server.url, "", "small", 5, file), "summarise", [{"role": "user", "content": "x"}],
+    server.script_chat('{"summary": "Two cats."}')
+    ask_model(build_informed_chat(server.url, "", "small", 5, file), "summarise", [{"role": "user", "content": "x"}],
         SummaryReply)  # fmt: skip
     body = server.requests[0].body
     assert body["response_format"] == {"type": "json_object"}
@@ -83,17 +89,17 @@ def test_what_was_found_out_is_kept_and_begun_with(server: OpenAIServer, tmp_pat
 def test_a_file_that_is_none_is_as_no_file(tmp_path: Path, text: str) -> None:
     file = tmp_path / "models.json"
     file.write_text(text)
-    assert remembered(file, "x", "small") is None
+    assert read_capabilities(file, "x", "small") is None
 
 
 def test_the_command_prints_and_keeps(server: OpenAIServer, settings: Any, tmp_path: Path) -> None:
     settings.OPENAI_BASE_URL, settings.LLM_MODEL, settings.DATA_DIR = server.url, "small", tmp_path
-    server.chat("Lisbon", CITY, CITY, CITY, "no tools")
+    server.script_chat("Lisbon", CITY, CITY, CITY, "no tools")
     out, seen = StringIO(), StringIO()
     call_command("models", "probe", "--json", stdout=out, stderr=seen)
     assert json.loads(out.getvalue())[0]["model"] == "small"
     assert "json_schema, json_object, text" in seen.getvalue()
-    assert remembered(tmp_path / "models.json", server.url, "small") is not None
+    assert read_capabilities(tmp_path / "models.json", server.url, "small") is not None
 
 
 def test_the_command_without_an_endpoint_says_what_to_set(settings: Any) -> None:

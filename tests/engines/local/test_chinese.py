@@ -6,20 +6,24 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from memoryhub.engines.local.chinese import construct, question_predicates, segment
-from memoryhub.engines.local.chinese_dates import find_times, number
-from memoryhub.engines.types import Construction, Exchange, FactCandidate, Role, Utterance
+from memoryhub.engines.local.chinese.dates import find_times, parse_number
+from memoryhub.engines.local.chinese.extract import (
+    extract_from_exchange,
+    find_question_predicates,
+    segment_words,
+)
+from memoryhub.engines.types import Exchange, Extraction, FactCandidate, Role, Utterance
 
 AT = datetime(2024, 5, 10, 15, tzinfo=UTC)  # a Friday
 
 
-def read(*texts: str, role: Role = "user", speaker: str = "陈静") -> Construction:
+def construct_texts(*texts: str, role: Role = "user", speaker: str = "陈静") -> Extraction:
     said = [Utterance(f"m{i}", speaker, role, text, AT) for i, text in enumerate(texts, 1)]
-    return construct(Exchange(said, participants=("陈静", "林晓")))
+    return extract_from_exchange(Exchange(said, participants=("陈静", "林晓")))
 
 
 def only_fact(text: str) -> FactCandidate:
-    (fact,) = read(text).facts
+    (fact,) = construct_texts(text).facts
     return fact
 
 
@@ -53,7 +57,9 @@ def test_a_fact_is_in_the_third_person_and_points_at_its_source() -> None:
 
 
 def test_two_predicates_in_a_sentence_are_two_facts() -> None:
-    keys = [fact.predicate_key for fact in read("我是一名软件工程师，今年三十二岁。").facts]
+    keys = [
+        fact.predicate_key for fact in construct_texts("我是一名软件工程师，今年三十二岁。").facts
+    ]
     assert keys == ["works_as", "age"]
 
 
@@ -122,11 +128,11 @@ def test_kinds(text: str, kind: str) -> None:
     ],
 )
 def test_what_asserts_nothing_of_a_person_yields_no_fact(text: str) -> None:
-    assert read(text).facts == ()
+    assert construct_texts(text).facts == ()
 
 
 def test_only_peoples_own_turns_yield_facts() -> None:
-    assert read("我住在云端的服务器上，喜欢弹吉他。", role="assistant").facts == ()
+    assert construct_texts("我住在云端的服务器上，喜欢弹吉他。", role="assistant").facts == ()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,7 @@ def test_only_peoples_own_turns_yield_facts() -> None:
     ],
 )
 def test_speech_acts(text: str, act: str) -> None:
-    assert read(text).speech_acts == {"m1": act}
+    assert construct_texts(text).speech_acts == {"m1": act}
 
 
 def test_a_correction_is_marked() -> None:
@@ -191,7 +197,7 @@ def test_no_date_is_made_of_what_is_none(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "n"), [("7", 7), ("十", 10), ("二十三", 23), ("一百零五", 105)])
 def test_numerals(text: str, n: int) -> None:
-    assert number(text) == n
+    assert parse_number(text) == n
 
 
 @pytest.mark.parametrize(
@@ -208,15 +214,15 @@ def test_numerals(text: str, n: int) -> None:
     ],
 )
 def test_questions_name_their_predicate(question: str, key: str) -> None:
-    assert question_predicates(question) == (key,)
+    assert find_question_predicates(question) == (key,)
 
 
 def test_other_questions_name_none() -> None:
-    assert question_predicates("昨天天气好吗？") == ()
+    assert find_question_predicates("昨天天气好吗？") == ()
 
 
 def test_entities_and_note_are_in_the_source_language() -> None:
-    read_off = read("上个月我去了敦煌，看了壁画展览，还读完了《楼兰往事》。")
+    read_off = construct_texts("上个月我去了敦煌，看了壁画展览，还读完了《楼兰往事》。")
     assert {("陈静", "person"), ("敦煌", "place"), ("楼兰往事", "object")} <= {
         (entity.name, entity.type) for entity in read_off.entities
     }
@@ -227,16 +233,16 @@ def test_entities_and_note_are_in_the_source_language() -> None:
 
 
 def test_a_greeting_opens_a_topic() -> None:
-    assert read("你好，我回来了。").topic_cue
-    assert not read("我继续说昨天的事。").topic_cue
+    assert construct_texts("你好，我回来了。").topic_cue
+    assert not construct_texts("我继续说昨天的事。").topic_cue
 
 
 def test_a_flood_of_facts_is_capped() -> None:
-    assert len(read("我喜欢弹吉他。" * 50).facts) == 20
+    assert len(construct_texts("我喜欢弹吉他。" * 50).facts) == 20
 
 
 def test_segments_are_words_without_punctuation() -> None:
-    words = segment("我养了一只橘猫，叫Momo！")
+    words = segment_words("我养了一只橘猫，叫Momo！")
     assert {"我", "橘猫", "momo"} <= set(words)
     assert not {"，", "！"} & set(words)
-    assert segment("") == []
+    assert segment_words("") == []

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from memoryhub.engines.local.chinese_endings import may_end
-from memoryhub.engines.types import Candidate, Comparison, HeldClaim, Polarity
+from memoryhub.engines.local.chinese.endings import may_end_claim
+from memoryhub.engines.types import ClaimCandidate, ClaimComparison, HeldClaim, Polarity
 from tests.engines.local.dialogue import AT, ENGINE
-from tests.engines.local.test_chinese_changes import read
+from tests.engines.local.test_chinese_changes import read_turn_facts
 
 
-def ended(text: str) -> list[tuple[str, str]]:
+def list_ended_claims(text: str) -> list[tuple[str, str]]:
     """Predicate and value of each claim that is over."""
-    return [(f.predicate_key, f.o or f.c) for f in read(text) if f.polarity == "ended"]
+    return [(f.predicate_key, f.o or f.c) for f in read_turn_facts(text) if f.polarity == "ended"]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def ended(text: str) -> list[tuple[str, str]]:
 def test_a_job_or_home_that_ended_has_the_predicate_of_the_table(
     text: str, key: str, value: str
 ) -> None:
-    assert ended(text) == [(key, value)]
-    assert read(text)[0].cardinality == "single"
+    assert list_ended_claims(text) == [(key, value)]
+    assert read_turn_facts(text)[0].cardinality == "single"
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_a_job_or_home_that_ended_has_the_predicate_of_the_table(
     ],
 )
 def test_of_what_may_be_many_it_is_only_said_that_it_ended(text: str) -> None:
-    assert ended(text)[0][0] == ""
+    assert list_ended_claims(text)[0][0] == ""
 
 
 def test_a_divorce_is_a_state_of_its_own() -> None:
-    (fact,) = read("我和老公离婚了。")
+    (fact,) = read_turn_facts("我和老公离婚了。")
     assert (fact.predicate_key, fact.o or fact.c, fact.polarity) == (
         "marital_status",
         "divorced",
@@ -103,12 +103,12 @@ def test_a_divorce_is_a_state_of_its_own() -> None:
     ],
 )
 def test_what_is_wished_planned_feared_or_denied_has_not_ended(text: str) -> None:
-    assert ended(text) == []
+    assert list_ended_claims(text) == []
 
 
 @pytest.mark.parametrize("text", ["我想结婚。", "我不想结婚。", "我考虑离婚。", "我差点离婚。"])
 def test_a_wish_says_nothing_of_the_state_one_is_in(text: str) -> None:
-    assert all(fact.predicate_key == "" for fact in read(text))
+    assert all(fact.predicate_key == "" for fact in read_turn_facts(text))
 
 
 @pytest.mark.parametrize(
@@ -124,23 +124,23 @@ def test_a_wish_says_nothing_of_the_state_one_is_in(text: str) -> None:
     ],
 )
 def test_what_befell_others_ends_nothing_of_the_speaker(text: str) -> None:
-    assert all((f.predicate_key, f.polarity) == ("", "holds") for f in read(text))
+    assert all((f.predicate_key, f.polarity) == ("", "holds") for f in read_turn_facts(text))
 
 
 def test_a_relatives_ending_is_the_relatives() -> None:
-    (fact,) = read("我爸爸退休了。")
+    (fact,) = read_turn_facts("我爸爸退休了。")
     assert (fact.owner, fact.predicate_key, fact.polarity) == ("何苗的爸爸", "works_as", "ended")
 
 
 def test_the_home_that_was_left_and_the_new_one_are_two_facts() -> None:
-    assert [(f.o, f.polarity) for f in read("我从泉州搬走了，搬到了厦门。")] == [
+    assert [(f.o, f.polarity) for f in read_turn_facts("我从泉州搬走了，搬到了厦门。")] == [
         ("泉州", "ended"),
         ("厦门", "holds"),
     ]
 
 
 def test_what_is_said_after_an_ending_in_one_breath_holds() -> None:
-    (fact,) = read("我从白鹭软件辞职去海风公司上班了。")
+    (fact,) = read_turn_facts("我从白鹭软件辞职去海风公司上班了。")
     assert (fact.predicate_key, fact.o, fact.polarity) == ("works_at", "海风公司", "holds")
 
 
@@ -164,7 +164,7 @@ def test_what_is_said_after_an_ending_in_one_breath_holds() -> None:
     ],
 )
 def test_an_ending_is_suspected_of_what_it_may_be_about(new: str, held: str) -> None:
-    assert may_end(new, held)
+    assert may_end_claim(new, held)
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_an_ending_is_suspected_of_what_it_may_be_about(new: str, held: str) -> 
     ],
 )
 def test_of_other_things_it_is_not(new: str, held: str) -> None:
-    assert not may_end(new, held)
+    assert not may_end_claim(new, held)
 
 
 @pytest.mark.parametrize(("polarity", "asked"), [("ended", ["m1"]), ("denied", [])])
 def test_the_engine_suspects_and_is_never_sure(polarity: Polarity, asked: list[str]) -> None:
     texts = {"m2": "何苗喜欢茶。", "m1": "何苗每天抽一包烟。"}
     held = [HeldClaim(handle, text, "何苗", "", AT) for handle, text in texts.items()]
-    new = Candidate("c1", "何苗戒烟了。", "何苗", "何苗", AT, offered=tuple(texts))
+    new = ClaimCandidate("c1", "何苗戒烟了。", "何苗", "何苗", AT, offered=tuple(texts))
     new = replace(new, polarity=polarity)
-    found = ENGINE.resolve(Comparison([new], held, "何苗"))
+    found = ENGINE.resolve_claims(ClaimComparison([new], held, "何苗"))
     assert [(v.target, v.op, v.sure) for v in found] == [(each, "deny", False) for each in asked]

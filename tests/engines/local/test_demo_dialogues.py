@@ -17,7 +17,7 @@ from tests.engines.local.dialogue import ENGINE
 FOLDER = Path(next(iter(memoryhub.demo.__path__))) / "dialogues"
 
 
-def sessions(subject: str) -> list[list[Utterance]]:
+def read_sessions(subject: str) -> list[list[Utterance]]:
     found: dict[str, list[Utterance]] = defaultdict(list)
     for line in (FOLDER / f"{subject}.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -27,7 +27,7 @@ def sessions(subject: str) -> list[list[Utterance]]:
     return list(found.values())
 
 
-def exchanges(turns: list[Utterance]) -> list[Exchange]:
+def build_exchanges(turns: list[Utterance]) -> list[Exchange]:
     """A user turn and the reply, with ten turns of history."""
     starts = [i for i, turn in enumerate(turns) if turn.role == "user"]
     ends = [*starts[1:], len(turns)]
@@ -41,19 +41,19 @@ def exchanges(turns: list[Utterance]) -> list[Exchange]:
 @cache
 def facts_by_turn(subject: str) -> dict[str, list[FactCandidate]]:
     found: dict[str, list[FactCandidate]] = defaultdict(list)
-    todo = [exchange for turns in sessions(subject) for exchange in exchanges(turns)]
-    for made in ENGINE.construct(todo):
+    todo = [exchange for turns in read_sessions(subject) for exchange in build_exchanges(turns)]
+    for made in ENGINE.extract_memories(todo):
         for fact in made.facts:
             found[fact.sources[0].handle].append(fact)
     return found
 
 
-def of(turn: str) -> list[FactCandidate]:
+def get_facts_of_turn(turn: str) -> list[FactCandidate]:
     return facts_by_turn(turn.split("-")[0])[turn]
 
 
-def keyed(turn: str) -> dict[str, str]:
-    return {f.predicate_key: f.o or f.c for f in of(turn) if f.predicate_key}
+def get_values_by_predicate(turn: str) -> dict[str, str]:
+    return {f.predicate_key: f.o or f.c for f in get_facts_of_turn(turn) if f.predicate_key}
 
 
 @pytest.mark.parametrize(
@@ -79,20 +79,24 @@ def keyed(turn: str) -> dict[str, str]:
     ],
 )
 def test_states_and_what_replaces_them(turn: str, key: str, value: str) -> None:
-    assert keyed(turn)[key] == value
+    assert get_values_by_predicate(turn)[key] == value
 
 
 @pytest.mark.parametrize(
     ("before", "after"), [("ana-10-01", "ana-06-04"), ("marcus-01-09", "marcus-09-03")]
 )
 def test_what_ended_has_the_key_of_what_held(before: str, after: str) -> None:
-    ended = next(f for f in of(after) if f.polarity == "ended")
-    assert ended.predicate_key in keyed(before)
+    ended = next(f for f in get_facts_of_turn(after) if f.polarity == "ended")
+    assert ended.predicate_key in get_values_by_predicate(before)
 
 
 def test_an_allergy_outgrown_names_the_same_thing() -> None:
-    assert keyed("marcus-01-07") == keyed("marcus-04-03") == {"allergic_to": "penicillin"}
-    (over,) = of("marcus-10-07")
+    assert (
+        get_values_by_predicate("marcus-01-07")
+        == get_values_by_predicate("marcus-04-03")
+        == {"allergic_to": "penicillin"}
+    )
+    (over,) = get_facts_of_turn("marcus-10-07")
     assert (over.predicate_key, over.c, over.polarity) == ("allergic_to", "penicillin", "ended")
 
 
@@ -107,12 +111,12 @@ def test_an_allergy_outgrown_names_the_same_thing() -> None:
     ],
 )
 def test_days(turn: str, day: date) -> None:
-    assert day in {f.event.start.date() for f in of(turn) if f.event}
+    assert day in {f.event.start.date() for f in get_facts_of_turn(turn) if f.event}
 
 
 @pytest.mark.parametrize("turn", ["ana-06-02", "lin-07-01"])
 def test_corrections(turn: str) -> None:
-    (fact,) = [f for f in of(turn) if f.correction]
+    (fact,) = [f for f in get_facts_of_turn(turn) if f.correction]
     assert (fact.polarity, fact.event) == ("holds", None)
     assert (fact.o or fact.c) in ("Tuesday", "周四")
 
@@ -126,7 +130,7 @@ def test_corrections(turn: str) -> None:
     ],
 )
 def test_said_twice_is_the_same_text(first: str, second: str) -> None:
-    assert {f.text for f in of(first)} & {f.text for f in of(second)}
+    assert {f.text for f in get_facts_of_turn(first)} & {f.text for f in get_facts_of_turn(second)}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_said_twice_is_the_same_text(first: str, second: str) -> None:
     ["ana-02-09", "marcus-04-09", "lin-02-09", "lin-05-05", "marcus-08-09", "lin-06-05"],
 )
 def test_questions_and_hypotheses_are_no_facts(turn: str) -> None:
-    assert of(turn) == []
+    assert get_facts_of_turn(turn) == []
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,7 @@ def test_questions_and_hypotheses_are_no_facts(turn: str) -> None:
     ],
 )
 def test_facts_about_others_are_theirs(turn: str, owner: str) -> None:
-    assert {f.owner for f in of(turn)} == {owner}
+    assert {f.owner for f in get_facts_of_turn(turn)} == {owner}
 
 
 @pytest.mark.parametrize("subject", ["ana", "marcus", "lin"])

@@ -6,63 +6,66 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoryhub.engines.local.chinese_dates import find_times as find_chinese_times
-from memoryhub.engines.local.dates import find_times
-from memoryhub.engines.local.timing import written
-from memoryhub.engines.types import Quote, Support
+from memoryhub.engines.local.chinese.dates import find_times as find_chinese_times
+from memoryhub.engines.local.dates.english import find_times
+from memoryhub.engines.local.dates.times import format_span
+from memoryhub.engines.types import AnswerSupport, Quote
 from tests.engines.local.dialogue import AT, ENGINE
 
 
-def quote(text: str, speaker: str = "") -> Quote:
+def make_quote(text: str, speaker: str = "") -> Quote:
     times = find_times(text, AT)
     return Quote(text, AT, times[0] if times else None, speaker)
 
 
-MOVED = quote("Ana moved to Lisbon last week.")
-CAT = quote("Ana has a cat called Pixel.")
-JOB = quote("Ana works as a nurse.")
+MOVED = make_quote("Ana moved to Lisbon last week.")
+CAT = make_quote("Ana has a cat called Pixel.")
+JOB = make_quote("Ana works as a nurse.")
 
 
 def test_when_is_answered_with_the_date() -> None:
-    answer = ENGINE.answer("When did Ana move to Lisbon?", [CAT, MOVED, JOB])
+    answer = ENGINE.answer_question("When did Ana move to Lisbon?", [CAT, MOVED, JOB])
     assert answer.text == "the week of 6 May 2024"
     assert (answer.quoted, answer.used) == (True, (1,))
-    assert answer.supports == (Support(1, (0, 22), (0, len(MOVED.text))),)
+    assert answer.supports == (AnswerSupport(1, (0, 22), (0, len(MOVED.text))),)
 
 
 def test_other_questions_are_answered_by_quoting() -> None:
-    answer = ENGINE.answer("How is Ana's cat?", [JOB, CAT])
+    answer = ENGINE.answer_question("How is Ana's cat?", [JOB, CAT])
     assert answer.text == "“Ana has a cat called Pixel.”"
     assert answer.used == (1,)
 
 
 def test_a_question_in_other_words_finds_its_predicate() -> None:
-    answer = ENGINE.answer("Where does she live?", [CAT, MOVED, JOB])
+    answer = ENGINE.answer_question("Where does she live?", [CAT, MOVED, JOB])
     assert answer.used[0] == 1
 
 
 def test_when_without_any_date_falls_back_to_quoting() -> None:
-    assert "Pixel" in ENGINE.answer("When did the cat arrive?", [CAT]).text
+    assert "Pixel" in ENGINE.answer_question("When did the cat arrive?", [CAT]).text
 
 
 def test_the_speaker_is_named() -> None:
-    assert "“Ben: I sail.”" in ENGINE.answer("Who sails?", [quote("I sail.", "Ben")]).text
+    assert (
+        "“Ben: I sail.”"
+        in ENGINE.answer_question("Who sails?", [make_quote("I sail.", "Ben")]).text
+    )
 
 
 @pytest.mark.parametrize("question", ["Where does she live?", "When?", ""])
 def test_it_abstains_without_quotes(question: str) -> None:
-    answer = ENGINE.answer(question, [])
+    answer = ENGINE.answer_question(question, [])
     assert answer.used == ()
     assert answer.text == "I found nothing about that."
 
 
 def test_it_abstains_in_chinese() -> None:
-    assert ENGINE.answer("她住在哪里？", []).text == "没有找到相关的记忆。"
+    assert ENGINE.answer_question("她住在哪里？", []).text == "没有找到相关的记忆。"
 
 
 def test_every_quote_used_is_in_the_answer() -> None:
     quotes = [MOVED, CAT, JOB]
-    answer = ENGINE.answer("Tell me about Ana", quotes)
+    answer = ENGINE.answer_question("Tell me about Ana", quotes)
     assert answer.used
     assert all(quotes[i].text in answer.text for i in answer.used)
 
@@ -80,7 +83,7 @@ def test_every_quote_used_is_in_the_answer() -> None:
     ],
 )
 def test_spans_in_words(text: str, words: str) -> None:
-    assert written(find_times(text, datetime(2024, 5, 15, 14, 30, tzinfo=UTC))[0]) == words
+    assert format_span(find_times(text, datetime(2024, 5, 15, 14, 30, tzinfo=UTC))[0]) == words
 
 
 FACTS = [
@@ -93,40 +96,40 @@ FACTS = [
 
 
 def test_a_summary_takes_the_centre_and_no_repeats() -> None:
-    summary = ENGINE.summarise(FACTS, max_sentences=2)
+    summary = ENGINE.summarise_texts(FACTS, max_sentences=2)
     assert "lake" in summary
     assert "bread" not in summary
     assert summary.count("with the sailing club") == 1
 
 
 def test_a_summary_keeps_the_words_and_the_order() -> None:
-    summary = ENGINE.summarise(FACTS, max_sentences=3)
+    summary = ENGINE.summarise_texts(FACTS, max_sentences=3)
     chosen = [fact for fact in FACTS if fact in summary]
     assert summary == " ".join(chosen)
 
 
 def test_a_summary_of_chinese() -> None:
     lines = ["小王住在上海。", "小王在上海工作。", "今天下雨。"]
-    assert ENGINE.summarise(lines, max_sentences=1) in lines
+    assert ENGINE.summarise_texts(lines, max_sentences=1) in lines
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["  "]])
 def test_a_summary_of_nothing(texts: list[str]) -> None:
-    assert ENGINE.summarise(texts) == ""
+    assert ENGINE.summarise_texts(texts) == ""
 
 
 def test_a_summary_of_one() -> None:
-    assert ENGINE.summarise(["Ana sails."]) == "Ana sails."
+    assert ENGINE.summarise_texts(["Ana sails."]) == "Ana sails."
 
 
-def told(text: str, said_at: datetime = AT) -> Quote:
+def make_chinese_quote(text: str, said_at: datetime = AT) -> Quote:
     times = find_chinese_times(text, said_at)
     return Quote(text, said_at, times[0] if times else None)
 
 
-HOME = told("何苗上周六搬到厦门了。")
-TEA = told("何苗喜欢喝普洱茶。")
-CHEF = told("何苗现在是厨师。")
+HOME = make_chinese_quote("何苗上周六搬到厦门了。")
+TEA = make_chinese_quote("何苗喜欢喝普洱茶。")
+CHEF = make_chinese_quote("何苗现在是厨师。")
 
 
 @pytest.mark.parametrize(
@@ -139,14 +142,14 @@ CHEF = told("何苗现在是厨师。")
 )
 def test_chinese_questions_find_their_quote(question: str, best: int) -> None:
     quotes = [TEA, HOME, CHEF]
-    answer = ENGINE.answer(question, quotes)
+    answer = ENGINE.answer_question(question, quotes)
     assert answer.used == (best,)
     assert answer.text == f"“{quotes[best].text}”"
 
 
 @pytest.mark.parametrize("question", ["何苗什么时候搬到厦门的？", "何苗是哪一天搬家的？"])
 def test_when_in_chinese_is_answered_with_the_date(question: str) -> None:
-    answer = ENGINE.answer(question, [TEA, HOME, CHEF])
+    answer = ENGINE.answer_question(question, [TEA, HOME, CHEF])
     assert (answer.text, answer.used) == ("2024年5月11日", (1,))
 
 
@@ -160,16 +163,16 @@ def test_when_in_chinese_is_answered_with_the_date(question: str) -> None:
     ],
 )
 def test_spans_in_chinese_words(text: str, words: str) -> None:
-    assert written(find_chinese_times(text, AT)[0], "zh") == words
+    assert format_span(find_chinese_times(text, AT)[0], "zh") == words
 
 
 def test_an_english_question_about_a_chinese_memory() -> None:
-    answer = ENGINE.answer("Where does she live?", [TEA, HOME])
+    answer = ENGINE.answer_question("Where does she live?", [TEA, HOME])
     assert answer.used[0] == 1
 
 
-def turn(text: str, speaker: str = "Ana", bearing: float = 1.0) -> Quote:
-    return Quote(text, AT, speaker=speaker, bearing=bearing)
+def make_turn_quote(text: str, speaker: str = "Ana", bearing: float = 1.0) -> Quote:
+    return Quote(text, AT, speaker=speaker, relevance=bearing)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +192,7 @@ def turn(text: str, speaker: str = "Ana", bearing: float = 1.0) -> Quote:
     ],
 )
 def test_a_phrase_is_given_where_one_is_asked_for(question: str, text: str, phrase: str) -> None:
-    answer = ENGINE.answer(question, [turn(text)])
+    answer = ENGINE.answer_question(question, [make_turn_quote(text)])
     assert answer.text == phrase
     (support,) = answer.supports
     assert support.span is not None
@@ -198,18 +201,18 @@ def test_a_phrase_is_given_where_one_is_asked_for(question: str, text: str, phra
 
 def test_several_are_listed_each_with_its_source() -> None:
     quotes = [
-        turn("I play the cello in an orchestra."),
-        turn("I also play the clarinet at home."),
+        make_turn_quote("I play the cello in an orchestra."),
+        make_turn_quote("I also play the clarinet at home."),
     ]
-    answer = ENGINE.answer("What instruments does Ana play?", quotes)
+    answer = ENGINE.answer_question("What instruments does Ana play?", quotes)
     assert set(answer.used) == {0, 1}
     said = [answer.text[slice(*support.part)] for support in answer.supports]
     assert sorted(said) == ["cello", "clarinet"]
 
 
 def test_a_number_of_something_else_is_no_count() -> None:
-    sheds = turn("I keep rabbits in two sheds by the road.")
-    answer = ENGINE.answer("How many rabbits does Ana keep?", [sheds])
+    sheds = make_turn_quote("I keep rabbits in two sheds by the road.")
+    answer = ENGINE.answer_question("How many rabbits does Ana keep?", [sheds])
     assert answer.text == f"“{sheds.text}”"
 
 
@@ -223,90 +226,103 @@ def test_a_number_of_something_else_is_no_count() -> None:
     ],
 )
 def test_yes_is_said_only_of_what_was_said_in_full(text: str, sure: bool) -> None:
-    answer = ENGINE.answer("Does Ana keep bees in Ghent?", [turn(text)])
+    answer = ENGINE.answer_question("Does Ana keep bees in Ghent?", [make_turn_quote(text)])
     assert answer.text.startswith("Yes:") == sure
     assert text in answer.text
 
 
 def test_what_another_person_did_is_no_answer() -> None:
     quotes = [
-        turn("I adopted a puppy from the shelter.", "Ben", 3.0),
-        turn("I like tea.", "Ana", 0),
+        make_turn_quote("I adopted a puppy from the shelter.", "Ben", 3.0),
+        make_turn_quote("I like tea.", "Ana", 0),
     ]
-    assert ENGINE.answer("What did Ana adopt from the shelter?", quotes).abstained
-    assert ENGINE.answer("What did Ben adopt from the shelter?", quotes).used == (0,)
+    assert ENGINE.answer_question("What did Ana adopt from the shelter?", quotes).abstained
+    assert ENGINE.answer_question("What did Ben adopt from the shelter?", quotes).used == (0,)
 
 
 def test_what_is_known_of_both_is_answered() -> None:
-    quotes = [turn("I adopted a puppy too.", "Ben", 1.2), turn("I adopted a puppy.", "Ana", 1.0)]
-    assert ENGINE.answer("What did Ana adopt?", quotes).used == (1,)
+    quotes = [
+        make_turn_quote("I adopted a puppy too.", "Ben", 1.2),
+        make_turn_quote("I adopted a puppy.", "Ana", 1.0),
+    ]
+    assert ENGINE.answer_question("What did Ana adopt?", quotes).used == (1,)
 
 
 def test_the_question_itself_is_no_answer() -> None:
-    quotes = [turn("Where do I live?"), turn("I live in Porto near the river.")]
-    assert ENGINE.answer("Where does Ana live?", quotes).used == (1,)
+    quotes = [
+        make_turn_quote("Where do I live?"),
+        make_turn_quote("I live in Porto near the river."),
+    ]
+    assert ENGINE.answer_question("Where does Ana live?", quotes).used == (1,)
 
 
 def test_what_follows_a_question_is_read_as_its_answer() -> None:
     note = Quote("Ben: What is your cat called?\nAna: She is Pixel.", AT)
-    answer = ENGINE.answer("How is Ana's cat called?", [note])
+    answer = ENGINE.answer_question("How is Ana's cat called?", [note])
     assert answer.text == "“She is Pixel.”"
 
 
 def test_when_it_was_said_is_no_date_of_it_unless_it_says_most_of_what_is_asked() -> None:
-    sold = turn("I sold the boat.")
-    assert ENGINE.answer("When did Ana sell the boat?", [sold]).text == "said on 15 May 2024"
-    assert "15 May" not in ENGINE.answer("When did Ana paint the boat in Oslo?", [sold]).text
+    sold = make_turn_quote("I sold the boat.")
+    assert (
+        ENGINE.answer_question("When did Ana sell the boat?", [sold]).text == "said on 15 May 2024"
+    )
+    assert (
+        "15 May" not in ENGINE.answer_question("When did Ana paint the boat in Oslo?", [sold]).text
+    )
 
 
 @pytest.mark.parametrize("text", ["", "?!", "\n\n", "x" * 50_000, "Ana: " * 5_000, "[[[((("])
 @pytest.mark.parametrize("question", ["Where?", "何时？", "What " * 20_000, '"“', "How many?"])
 def test_odd_texts_do_no_harm(question: str, text: str) -> None:
-    assert ENGINE.answer(question, [Quote(text, None), turn(text)]).text
+    assert ENGINE.answer_question(question, [Quote(text, None), make_turn_quote(text)]).text
 
 
-def known_of(owner: str, text: str, bearing: float) -> Quote:
-    return Quote(text, AT, owner=owner, predicate="lives_in", bearing=bearing)
+def make_owned_quote(owner: str, text: str, bearing: float) -> Quote:
+    return Quote(text, AT, owner=owner, predicate="lives_in", relevance=bearing)
 
 
 @pytest.mark.parametrize("question", ["Where do I live?", "Where does Ana live?"])
 def test_what_holds_of_another_is_no_answer_though_it_bears_more(question: str) -> None:
-    rita = known_of("Rita", "Rita lives in Braga.", 9.7)
-    own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
-    made = ENGINE.answer(question, [rita, own], subject="Ana")
+    rita = make_owned_quote("Rita", "Rita lives in Braga.", 9.7)
+    own = make_owned_quote("Ana", "Ana moved to Madrid last Saturday.", 7.7)
+    made = ENGINE.answer_question(question, [rita, own], subject="Ana")
     assert "Madrid" in made.text
     assert made.used == (1,)
-    assert ENGINE.answer(question, [rita], subject="Ana").used == ()
+    assert ENGINE.answer_question(question, [rita], subject="Ana").used == ()
 
 
 def test_what_a_fact_states_goes_before_what_was_said_of_it_or_of_others() -> None:
-    said = turn("My sister Rita cooked it. She lives in Braga.")
-    own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
-    made = ENGINE.answer("Where do I live?", [said, own], subject="Ana")
+    said = make_turn_quote("My sister Rita cooked it. She lives in Braga.")
+    own = make_owned_quote("Ana", "Ana moved to Madrid last Saturday.", 7.7)
+    made = ENGINE.answer_question("Where do I live?", [said, own], subject="Ana")
     assert (made.text, made.used) == ("Madrid", (1,))
 
 
 def test_what_one_asks_of_one_s_own_people_is_about_them() -> None:
-    rita = known_of("Rita", "My sister Rita lives in Braga.", 9.7)
-    own = known_of("Ana", "Ana moved to Madrid last Saturday.", 7.7)
-    assert "Braga" in ENGINE.answer("Where does my sister live?", [rita, own], subject="Ana").text
+    rita = make_owned_quote("Rita", "My sister Rita lives in Braga.", 9.7)
+    own = make_owned_quote("Ana", "Ana moved to Madrid last Saturday.", 7.7)
+    assert (
+        "Braga"
+        in ENGINE.answer_question("Where does my sister live?", [rita, own], subject="Ana").text
+    )
 
 
-def fact(predicate: str, value: str, text: str, owner: str = "Ana") -> Quote:
-    return Quote(text, AT, owner=owner, predicate=predicate, object=value, bearing=8.0)
+def make_fact_quote(predicate: str, value: str, text: str, owner: str = "Ana") -> Quote:
+    return Quote(text, AT, owner=owner, predicate=predicate, object=value, relevance=8.0)
 
 
-AGE = fact("age", "35", "Ana turned thirty-five on Saturday.")
-GLAZE = fact("favourite_glaze", "celadon", "Ana's favourite glaze is celadon now.")
-OFFER = Quote("An art school in Madrid offered Ana a job.", AT, owner="Ana", bearing=9.0)
-WORK = fact("works_as", "teacher", "Ana teaches ceramics at Escuela Las Moreras.")
-NURSE = fact("works_as", "nurse", "Rita is a nurse.", "Rita")
+AGE = make_fact_quote("age", "35", "Ana turned thirty-five on Saturday.")
+GLAZE = make_fact_quote("favourite_glaze", "celadon", "Ana's favourite glaze is celadon now.")
+OFFER = Quote("An art school in Madrid offered Ana a job.", AT, owner="Ana", relevance=9.0)
+WORK = make_fact_quote("works_as", "teacher", "Ana teaches ceramics at Escuela Las Moreras.")
+NURSE = make_fact_quote("works_as", "nurse", "Rita is a nurse.", "Rita")
 
 
 @pytest.mark.parametrize("whose", ["my", "Ana's"])
 def test_one_who_asks_of_what_is_theirs_is_answered_as_if_named(whose: str) -> None:
     def asked(question: str, *quotes: Quote) -> str:
-        return str(ENGINE.answer(question.format(whose), quotes, subject="Ana").text)
+        return str(ENGINE.answer_question(question.format(whose), quotes, subject="Ana").text)
 
     assert asked("What is {} favourite glaze?", AGE, GLAZE) == "celadon"
     assert asked("What is {} job?", OFFER, NURSE, WORK) == f"“{WORK.text}”"
@@ -314,12 +330,12 @@ def test_one_who_asks_of_what_is_theirs_is_answered_as_if_named(whose: str) -> N
 
 
 def test_a_fact_whose_value_is_not_in_its_words_is_quoted_and_not_taken_apart() -> None:
-    made = ENGINE.answer("How old am I?", [AGE], subject="Ana")
+    made = ENGINE.answer_question("How old am I?", [AGE], subject="Ana")
     assert (made.text, made.used) == (f"“{AGE.text}”", (0,))
 
 
 def test_a_value_points_at_its_own_words() -> None:
-    made = ENGINE.answer("What is my favourite glaze?", [AGE, GLAZE], subject="Ana")
+    made = ENGINE.answer_question("What is my favourite glaze?", [AGE, GLAZE], subject="Ana")
     (support,) = made.supports
     assert support.span is not None
     assert GLAZE.text[slice(*support.span)] == made.text == "celadon"
@@ -327,8 +343,8 @@ def test_a_value_points_at_its_own_words() -> None:
 
 @pytest.mark.parametrize("question", ["What is my name?", "When?", "How many?"])
 def test_a_question_that_says_nothing_to_look_for_finds_nothing(question: str) -> None:
-    boy = turn("A boy called Nico asked me about it.")
-    assert ENGINE.answer(question, [boy], subject="Ana").used == ()
+    boy = make_turn_quote("A boy called Nico asked me about it.")
+    assert ENGINE.answer_question(question, [boy], subject="Ana").used == ()
 
 
 @pytest.mark.parametrize(
@@ -336,4 +352,7 @@ def test_a_question_that_says_nothing_to_look_for_finds_nothing(question: str) -
     [("I planted thirty-five trees.", "thirty-five"), ("I planted sixteen trees.", "sixteen")],
 )
 def test_a_number_in_words_is_given_whole(text: str, number: str) -> None:
-    assert ENGINE.answer("How many trees did Ana plant?", [turn(text)]).text == number
+    assert (
+        ENGINE.answer_question("How many trees did Ana plant?", [make_turn_quote(text)]).text
+        == number
+    )

@@ -7,10 +7,17 @@ from datetime import UTC, date, datetime
 import pytest
 
 from memoryhub.engines.types import Exchange, FactCandidate, Utterance
-from tests.engines.local.dialogue import ENGINE, fact, facts, read, said, texts
+from tests.engines.local.dialogue import (
+    ENGINE,
+    construct_lines,
+    make_utterances,
+    read_fact_texts,
+    read_facts,
+    read_only_fact,
+)
 
 
-def value(found: FactCandidate) -> str:
+def get_value(found: FactCandidate) -> str:
     return found.o or found.c
 
 
@@ -36,23 +43,23 @@ def value(found: FactCandidate) -> str:
     ],
 )
 def test_a_single_value_stands_in_its_slot(text: str, key: str, expected: str) -> None:
-    found = fact(text)
+    found = read_only_fact(text)
     assert (found.predicate_key, found.cardinality) == (key, "single")
-    assert value(found) == expected
+    assert get_value(found) == expected
 
 
 def test_the_text_keeps_what_the_value_leaves_out() -> None:
-    assert texts("I live in Turin, ten minutes from the opera.") == [
+    assert read_fact_texts("I live in Turin, ten minutes from the opera.") == [
         "Ana lives in Turin, ten minutes from the opera."
     ]
 
 
 def test_an_address_is_no_city() -> None:
-    assert fact("I live at 27 Quince Lane.").predicate_key == "address"
+    assert read_only_fact("I live at 27 Quince Lane.").predicate_key == "address"
 
 
 def test_moving_out_ends_an_address() -> None:
-    found = fact("I moved out two weeks ago.")
+    found = read_only_fact("I moved out two weeks ago.")
     assert (found.predicate_key, found.polarity) == ("address", "ended")
 
 
@@ -66,7 +73,7 @@ def test_moving_out_ends_an_address() -> None:
     ],
 )
 def test_a_role_at_a_firm_is_two_facts(text: str, role: str, firm: str) -> None:
-    found = {f.predicate_key: value(f) for f in facts(text)}
+    found = {f.predicate_key: get_value(f) for f in read_facts(text)}
     assert (found["works_as"], found["works_at"]) == (role, firm)
 
 
@@ -74,14 +81,14 @@ def test_a_role_at_a_firm_is_two_facts(text: str, role: str, firm: str) -> None:
     "text", ["I gave notice at Dove Parcels last Friday.", "I quit my job at Dove Parcels."]
 )
 def test_leaving_an_employer_ends_it(text: str) -> None:
-    found = fact(text)
-    assert (found.predicate_key, value(found)) == ("works_at", "Dove Parcels")
+    found = read_only_fact(text)
+    assert (found.predicate_key, get_value(found)) == ("works_at", "Dove Parcels")
     assert found.polarity == "ended"
 
 
 def test_a_job_left_without_saying_which_is_whichever_was_held() -> None:
-    found = fact("I quit my job.")
-    assert (found.predicate_key, found.polarity, value(found)) == ("works_as", "ended", "")
+    found = read_only_fact("I quit my job.")
+    assert (found.predicate_key, found.polarity, get_value(found)) == ("works_as", "ended", "")
 
 
 # Habits and belongings
@@ -99,24 +106,26 @@ def test_a_job_left_without_saying_which_is_whichever_was_held() -> None:
     ],
 )
 def test_what_ends_has_the_key_and_value_of_what_held(before: str, after: str) -> None:
-    old, new = fact(before), fact(after)
+    old, new = read_only_fact(before), read_only_fact(after)
     assert old.predicate_key
-    assert (old.predicate_key, value(old)) == (new.predicate_key, value(new))
+    assert (old.predicate_key, get_value(old)) == (new.predicate_key, get_value(new))
     assert (old.polarity, new.polarity) == ("holds", "ended")
     assert (old.cardinality, new.cardinality) == ("multi", "multi")
 
 
 def test_one_meal_is_no_habit() -> None:
-    assert fact("I ate an omelette yesterday.").predicate_key == ""
+    assert read_only_fact("I ate an omelette yesterday.").predicate_key == ""
 
 
 def test_selling_what_one_makes_ends_nothing() -> None:
-    assert fact("I sold twelve paintings yesterday.").polarity == "holds"
+    assert read_only_fact("I sold twelve paintings yesterday.").polarity == "holds"
 
 
 def test_said_again_it_is_the_same_sentence() -> None:
-    assert texts("I drink two beers a day.") == texts("I still drink two beers a day.")
-    assert "Ana bakes bread every Sunday." in texts(
+    assert read_fact_texts("I drink two beers a day.") == read_fact_texts(
+        "I still drink two beers a day."
+    )
+    assert "Ana bakes bread every Sunday." in read_fact_texts(
         "I bake bread every Sunday, I may have told you."
     )
 
@@ -135,19 +144,21 @@ def test_said_again_it_is_the_same_sentence() -> None:
     ],
 )
 def test_what_is_arranged_lies_ahead(text: str, day: date) -> None:
-    event = fact(text).event
+    event = read_only_fact(text).event
     assert event is not None
     assert event.start.date() == day
 
 
 @pytest.mark.parametrize("text", ["I swim every Tuesday and Friday.", "I bake pies every Sunday."])
 def test_what_comes_round_is_no_date(text: str) -> None:
-    found = fact(text)
+    found = read_only_fact(text)
     assert (found.event, found.polarity) == (None, "holds")
 
 
 def test_a_present_state_is_not_of_the_past_time_beside_it() -> None:
-    moved, sore = facts("I moved to Ghent last Saturday and I have a sore back from the boxes.")
+    moved, sore = read_facts(
+        "I moved to Ghent last Saturday and I have a sore back from the boxes."
+    )
     assert moved.event is not None
     assert sore.event is None
 
@@ -156,7 +167,7 @@ def test_a_present_state_is_not_of_the_past_time_beside_it() -> None:
 
 
 def test_a_correction_states_the_new_day_and_guesses_no_date() -> None:
-    found = fact("Actually my audition was on Thursday, not Friday.")
+    found = read_only_fact("Actually my audition was on Thursday, not Friday.")
     assert (found.correction, found.polarity) == (True, "holds")
     assert (found.v, found.event) == ("was", None)
 
@@ -170,18 +181,20 @@ def test_a_correction_states_the_new_day_and_guesses_no_date() -> None:
     ],
 )
 def test_no_facts_of_talk_and_others_opinions(text: str) -> None:
-    assert all("pirate" not in found and "play" not in found for found in texts(text))
+    assert all("pirate" not in found and "play" not in found for found in read_fact_texts(text))
 
 
 def test_an_announcement_is_left_out() -> None:
-    assert texts("I decided: I joined the choir in Ghent.") == ["Ana joined the choir in Ghent."]
+    assert read_fact_texts("I decided: I joined the choir in Ghent.") == [
+        "Ana joined the choir in Ghent."
+    ]
 
 
 # Others
 
 
 def test_she_is_the_relative_named_before_even_where_that_says_nothing() -> None:
-    home, job = facts("My sister Olga fixed it. She lives in Minsk and she is a nurse there.")
+    home, job = read_facts("My sister Olga fixed it. She lives in Minsk and she is a nurse there.")
     assert {(f.owner, f.predicate_key) for f in (home, job)} == {
         ("Olga", "lives_in"),
         ("Olga", "works_as"),
@@ -189,7 +202,9 @@ def test_she_is_the_relative_named_before_even_where_that_says_nothing() -> None
 
 
 def test_he_is_whom_the_question_named() -> None:
-    made = read(("Ana", "No, he moved to Riga in April."), before=(("Ben", "Is Oleg in Paris?"),))
+    made = construct_lines(
+        ("Ana", "No, he moved to Riga in April."), before=(("Ben", "Is Oleg in Paris?"),)
+    )
     assert [(f.owner, f.predicate_key, f.text) for f in made.facts] == [
         ("Oleg", "lives_in", "Oleg moved to Riga in April.")
     ]
@@ -197,11 +212,13 @@ def test_he_is_whom_the_question_named() -> None:
 
 def test_of_two_people_neither_is_guessed() -> None:
     before = (("Ben", "Did Oleg see Ivan?"),)
-    assert read(("Ana", "Yes. He lives in Riga."), before=before).facts == ()
+    assert construct_lines(("Ana", "Yes. He lives in Riga."), before=before).facts == ()
 
 
 def test_one_stands_for_what_was_asked() -> None:
-    made = read(("Ana", "Yes, a tiny one in Ghent."), before=(("Ben", "Do you have a workshop?"),))
+    made = construct_lines(
+        ("Ana", "Yes, a tiny one in Ghent."), before=(("Ben", "Do you have a workshop?"),)
+    )
     assert [f.text for f in made.facts] == ["Ana has a tiny workshop in Ghent."]
 
 
@@ -215,41 +232,46 @@ def test_one_stands_for_what_was_asked() -> None:
     ],
 )
 def test_an_assistants_service_is_no_fact(text: str) -> None:
-    assert ENGINE.construct([Exchange(said(("Hub", text), role="assistant"))])[0].facts == ()
+    assert (
+        ENGINE.extract_memories([Exchange(make_utterances(("Hub", text), role="assistant"))])[
+            0
+        ].facts
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
     "text", ["I'm fifty-fifty about the trip.", "I'm 100 percent in.", "My score was nine."]
 )
 def test_not_every_number_is_an_age(text: str) -> None:
-    assert all(found.predicate_key != "age" for found in facts(text))
+    assert all(found.predicate_key != "age" for found in read_facts(text))
 
 
 def test_what_is_only_considered_is_no_fact() -> None:
-    assert texts("I like the choir, so maybe we can sing together in Ghent.") == [
+    assert read_fact_texts("I like the choir, so maybe we can sing together in Ghent.") == [
         "Ana likes the choir."
     ]
 
 
 def test_a_clipped_has_is_no_is() -> None:
-    (told,) = texts("My uncle's been in hospital since March.")
+    (told,) = read_fact_texts("My uncle's been in hospital since March.")
     assert told == "Ana's uncle has been in hospital since March."
 
 
 def test_a_wish_beside_it_goes_without_what_it_points_at() -> None:
-    assert texts("I'm reading a book on sails and hoping it'll give me ideas.") == [
+    assert read_fact_texts("I'm reading a book on sails and hoping it'll give me ideas.") == [
         "Ana is reading a book on sails."
     ]
 
 
 def test_wanna_is_two_words() -> None:
-    assert texts("I wanna try sailing in June.") == ["Ana wants to try sailing in June."]
+    assert read_fact_texts("I wanna try sailing in June.") == ["Ana wants to try sailing in June."]
 
 
 def test_a_wish_to_forget_is_kept_beside_a_fact() -> None:
     at = datetime(2026, 3, 4, 18, tzinfo=UTC)
     words = "I live in Rome. Please delete my address."
     exchange = Exchange([Utterance("t1", "Ana", "user", words, at)], participants=["Ana"])
-    (built,) = ENGINE.construct([exchange])
+    (built,) = ENGINE.extract_memories([exchange])
     assert built.speech_acts["t1"] == "forget"
     assert [fact.o for fact in built.facts] == ["Rome"]

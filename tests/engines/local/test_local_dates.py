@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from memoryhub.engines.local.dates import find_times
+from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.types import TimeSpan
 from tests.engines.local.dialogue import AT
 
 
-def when(text: str) -> TimeSpan:
+def find_time(text: str) -> TimeSpan:
     (span,) = find_times(text, AT)
     return span
 
@@ -71,7 +71,7 @@ def when(text: str) -> TimeSpan:
     ],
 )
 def test_resolved(text: str, start: str, end: str, granularity: str) -> None:
-    span = when(text)
+    span = find_time(text)
     assert (span.start.date().isoformat(), span.end.date().isoformat()) == (start, end)
     assert span.granularity == granularity
 
@@ -87,7 +87,7 @@ def test_resolved(text: str, start: str, end: str, granularity: str) -> None:
     ],
 )
 def test_a_span_up_to_the_conversation(text: str, start: str) -> None:
-    span = when(text)
+    span = find_time(text)
     assert (span.start.date().isoformat(), span.end) == (start, AT)
 
 
@@ -109,10 +109,10 @@ def test_no_time(text: str) -> None:
 
 
 def test_a_clock_time_narrows_the_day() -> None:
-    span = when("The train leaves tomorrow at 5:15 pm.")
+    span = find_time("The train leaves tomorrow at 5:15 pm.")
     assert span.start == datetime(2024, 5, 16, 17, 15, tzinfo=UTC)
     assert (span.granularity, span.text) == ("minute", "tomorrow at 5:15 pm")
-    assert when("See you on Friday at 9 am.").granularity == "hour"
+    assert find_time("See you on Friday at 9 am.").granularity == "hour"
 
 
 def test_several_expressions_in_order_without_overlap() -> None:

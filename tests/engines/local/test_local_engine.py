@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memoryhub.engines.local import LocalEngine
-from memoryhub.engines.local.language import language_of
-from memoryhub.engines.types import Construction, Engine, Exchange
-from tests.engines.local.dialogue import AT, ENGINE, read, said
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import Engine, Exchange, Extraction
+from tests.engines.local.dialogue import AT, ENGINE, construct_lines, make_utterances
 
 # Batches
 
@@ -21,37 +21,43 @@ def test_it_is_an_engine() -> None:
 
 def test_one_construction_for_each_exchange_in_order() -> None:
     towns = ["Lisbon", "Ghent", "Turin", "Oslo"]
-    made = ENGINE.construct([Exchange(said(("Ana", f"I moved to {town}."))) for town in towns])
+    made = ENGINE.extract_memories(
+        [Exchange(make_utterances(("Ana", f"I moved to {town}."))) for town in towns]
+    )
     assert [c.facts[0].o for c in made] == towns
 
 
 def test_a_batch_reads_like_one_by_one() -> None:
     lines = ["I bought a canoe yesterday.", "What's your job?", "My sister is a vet."]
-    exchanges = [Exchange(said(("Ana", line))) for line in lines]
-    assert ENGINE.construct(exchanges) == [ENGINE.construct([e])[0] for e in exchanges]
+    exchanges = [Exchange(make_utterances(("Ana", line))) for line in lines]
+    assert ENGINE.extract_memories(exchanges) == [
+        ENGINE.extract_memories([e])[0] for e in exchanges
+    ]
 
 
 @pytest.mark.parametrize("texts", [(), ("",), ("  \n",), ("?!",), ("🎉",)])
 def test_nothing_to_read(texts: tuple[str, ...]) -> None:
-    made = read(*(("Ana", text) for text in texts))
+    made = construct_lines(*(("Ana", text) for text in texts))
     assert made.facts == ()
     assert made.note is None
     assert set(made.speech_acts.values()) <= {"chitchat", "question"}
 
 
 def test_no_exchanges() -> None:
-    assert ENGINE.construct([]) == []
+    assert ENGINE.extract_memories([]) == []
 
 
 def test_threads_read_the_same() -> None:
-    exchange = Exchange(said(("Ana", "I moved to Lisbon last week and I adopted a dog.")))
+    exchange = Exchange(
+        make_utterances(("Ana", "I moved to Lisbon last week and I adopted a dog."))
+    )
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda _: ENGINE.construct([exchange])[0], range(8)))
+        made = list(pool.map(lambda _: ENGINE.extract_memories([exchange])[0], range(8)))
     assert all(construction == made[0] for construction in made)
 
 
 def test_the_history_is_context_and_yields_nothing() -> None:
-    made = read(("Ana", "Fine, thanks."), before=(("Ben", "I bought a castle."),))
+    made = construct_lines(("Ana", "Fine, thanks."), before=(("Ben", "I bought a castle."),))
     assert made.facts == ()
 
 
@@ -79,7 +85,7 @@ def test_the_history_is_context_and_yields_nothing() -> None:
     ],
 )
 def test_a_short_answer_is_completed(question: str, answer: str, text: str, key: str) -> None:
-    made = read(("Ana", answer), before=(("Ben", question),))
+    made = construct_lines(("Ana", answer), before=(("Ben", question),))
     (fact,) = made.facts
     assert (fact.text.casefold(), fact.predicate_key) == (text.casefold(), key)
     assert (fact.owner, fact.speaker, fact.sources[0].handle) == ("Ana", "Ana", "m0")
@@ -87,17 +93,17 @@ def test_a_short_answer_is_completed(question: str, answer: str, text: str, key:
 
 
 def test_question_and_answer_in_one_exchange() -> None:
-    made = read(("Ben", "Where do you live?"), ("Ana", "In Ghent."))
+    made = construct_lines(("Ben", "Where do you live?"), ("Ana", "In Ghent."))
     assert [(f.text, f.sources[0].handle) for f in made.facts] == [("Ana lives in Ghent.", "m1")]
 
 
 def test_no_denies() -> None:
-    made = read(("Ben", "Do you eat meat?"), ("Ana", "No."))
+    made = construct_lines(("Ben", "Do you eat meat?"), ("Ana", "No."))
     assert [(f.text, f.polarity) for f in made.facts] == [("Ana does not eat meat.", "denied")]
 
 
 def test_the_time_of_an_answer_is_found_in_the_answer() -> None:
-    made = read(("Ben", "When did you move to Rome?"), ("Ana", "Oh, in 2019."))
+    made = construct_lines(("Ben", "When did you move to Rome?"), ("Ana", "Oh, in 2019."))
     event = made.facts[0].event
     assert event is not None
     assert (event.start.year, event.text, event.at) == (2019, "2019", 7)
@@ -116,11 +122,11 @@ def test_the_time_of_an_answer_is_found_in_the_answer() -> None:
     ],
 )
 def test_what_cannot_be_completed_is_left(question: str, answer: str) -> None:
-    assert read(("Ben", question), ("Ana", answer)).facts == ()
+    assert construct_lines(("Ben", question), ("Ana", answer)).facts == ()
 
 
 def test_nobody_answers_themselves() -> None:
-    assert read(("Ana", "Where do you live?"), ("Ana", "Porto.")).facts == ()
+    assert construct_lines(("Ana", "Where do you live?"), ("Ana", "Porto.")).facts == ()
 
 
 # Speech acts
@@ -144,21 +150,21 @@ def test_nobody_answers_themselves() -> None:
     ],
 )
 def test_speech_act(text: str, act: str) -> None:
-    assert read(("Ana", text)).speech_acts == {"m0": act}
+    assert construct_lines(("Ana", text)).speech_acts == {"m0": act}
 
 
 @pytest.mark.parametrize(
     "text", ["I'll never forget my trip.", "Don't forget to call my mother.", "Forget about it."]
 )
 def test_forgetting_in_passing_is_no_order(text: str) -> None:
-    assert read(("Ana", text)).speech_acts["m0"] != "forget"
+    assert construct_lines(("Ana", text)).speech_acts["m0"] != "forget"
 
 
 # Corrections
 
 
 def test_a_correction_within_the_exchange() -> None:
-    made = read(
+    made = construct_lines(
         ("Ana", "My interview is on Monday."), ("Ana", "Actually it was Tuesday, not Monday.")
     )
     first, second = made.facts
@@ -169,7 +175,7 @@ def test_a_correction_within_the_exchange() -> None:
 
 
 def test_a_correction_of_something_said_before() -> None:
-    made = read(
+    made = construct_lines(
         ("Ana", "Oh sorry, it's Ghent, not Bruges."),
         before=(("Ana", "My brother lives in Bruges."), ("Ben", "Nice.")),
     )
@@ -177,30 +183,32 @@ def test_a_correction_of_something_said_before() -> None:
 
 
 def test_only_the_speakers_own_words_are_put_right() -> None:
-    made = read(("Ana", "Sorry, it's Ghent, not Bruges."), before=(("Ben", "I live in Bruges."),))
+    made = construct_lines(
+        ("Ana", "Sorry, it's Ghent, not Bruges."), before=(("Ben", "I live in Bruges."),)
+    )
     assert made.facts == ()
 
 
 def test_a_correction_that_is_a_sentence() -> None:
-    (fact,) = read(("Ana", "Actually I moved to Porto, not Lisbon.")).facts
+    (fact,) = construct_lines(("Ana", "Actually I moved to Porto, not Lisbon.")).facts
     assert (fact.o, fact.predicate_key, fact.correction) == ("Porto", "lives_in", True)
 
 
 def test_never_said() -> None:
-    (fact,) = read(("Ana", "I never said I live in Rome.")).facts
+    (fact,) = construct_lines(("Ana", "I never said I live in Rome.")).facts
     assert (fact.predicate_key, fact.o) == ("lives_in", "Rome")
     assert (fact.polarity, fact.correction) == ("denied", True)
 
 
 def test_an_ordinary_statement_is_no_correction() -> None:
-    assert not read(("Ana", "I moved to Porto.")).facts[0].correction
+    assert not construct_lines(("Ana", "I moved to Porto.")).facts[0].correction
 
 
 # Notes, entities, relations, times, topic
 
 
 def test_relations_point_at_their_fact_and_at_listed_entities() -> None:
-    made = read(("Ana", "Thanks! I moved to Lisbon and I adopted a greyhound."))
+    made = construct_lines(("Ana", "Thanks! I moved to Lisbon and I adopted a greyhound."))
     names = {entity.name for entity in made.entities}
     assert {(r.src, r.label, r.dst) for r in made.relations} == {
         ("Ana", "lives_in", "Lisbon"),
@@ -216,22 +224,24 @@ def test_relations_point_at_their_fact_and_at_listed_entities() -> None:
     ["My interview is on Monday.", "Monday was awful.", "It was Tuesday.", "I hate Mondays."],
 )
 def test_days_of_the_week_are_no_entities(text: str) -> None:
-    made = read(("Ana", text))
+    made = construct_lines(("Ana", text))
     assert not [entity.name for entity in made.entities if "day" in entity.name]
     assert not [relation.dst for relation in made.relations if "day" in relation.dst]
 
 
 def test_what_does_not_hold_makes_no_relation() -> None:
-    assert read(("Ana", "I don't eat meat and I will visit Peru.")).relations == ()
+    assert construct_lines(("Ana", "I don't eat meat and I will visit Peru.")).relations == ()
 
 
 def test_speakers_are_entities_even_when_no_name_is_found() -> None:
-    made = read(("Ana", "Hm."), ("Ben", "Yes."))
+    made = construct_lines(("Ana", "Hm."), ("Ben", "Yes."))
     assert {(e.name, e.type) for e in made.entities} == {("Ana", "person"), ("Ben", "person")}
 
 
 def test_keywords_without_names_or_times() -> None:
-    note = read(("Ana", "Ben and I restored a wooden sailboat in March in the old harbour.")).note
+    note = construct_lines(
+        ("Ana", "Ben and I restored a wooden sailboat in March in the old harbour.")
+    ).note
     assert note is not None
     assert "wooden sailboat" in note.keywords
     assert not {"ben", "march", "ana"} & set(" ".join(note.keywords).split())
@@ -239,13 +249,13 @@ def test_keywords_without_names_or_times() -> None:
 
 
 def test_tags_are_broad() -> None:
-    note = read(("Ana", "My daughter plays the violin in the school concert.")).note
+    note = construct_lines(("Ana", "My daughter plays the violin in the school concert.")).note
     assert note is not None
     assert {"music", "family", "education"} <= set(note.tags)
 
 
 def test_times_of_each_utterance() -> None:
-    made = read(("Ana", "We met yesterday."), ("Ben", "Nice."))
+    made = construct_lines(("Ana", "We met yesterday."), ("Ben", "Nice."))
     assert {handle: [t.text for t in spans] for handle, spans in made.times.items()} == {
         "m0": ["yesterday"]
     }
@@ -262,7 +272,7 @@ def test_times_of_each_utterance() -> None:
     ],
 )
 def test_topic_cue(text: str, cue: bool) -> None:
-    assert read(("Ana", text)).topic_cue is cue
+    assert construct_lines(("Ana", text)).topic_cue is cue
 
 
 # Languages
@@ -285,31 +295,31 @@ def test_topic_cue(text: str, cue: bool) -> None:
     ],
 )
 def test_language(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 def test_chinese_goes_to_the_chinese_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Exchange] = []
 
-    def reader(exchange: Exchange) -> Construction:
+    def reader(exchange: Exchange) -> Extraction:
         seen.append(exchange)
-        return Construction(speech_acts={u.handle: "question" for u in exchange.utterances})
+        return Extraction(speech_acts={u.handle: "question" for u in exchange.utterances})
 
-    monkeypatch.setattr("memoryhub.engines.local.engine._chinese", lambda: reader)
-    made = read(("Ana", "I live in Porto."), ("Ben", "你喜欢那里吗"))
+    monkeypatch.setattr("memoryhub.engines.local.engine._load_chinese_extractor", lambda: reader)
+    made = construct_lines(("Ana", "I live in Porto."), ("Ben", "你喜欢那里吗"))
     assert [u.text for u in seen[0].utterances] == ["你喜欢那里吗"]
     assert made.speech_acts == {"m0": "assertion", "m1": "question"}
     assert [f.text for f in made.facts] == ["Ana lives in Porto."]
 
 
 def test_without_chinese_rules_chinese_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoryhub.engines.local.engine._chinese", lambda: None)
-    made = read(("Ana", "我上个月搬到了上海"))
+    monkeypatch.setattr("memoryhub.engines.local.engine._load_chinese_extractor", lambda: None)
+    made = construct_lines(("Ana", "我上个月搬到了上海"))
     assert made.facts == ()
     assert made.speech_acts == {"m0": "chitchat"}
 
 
 def test_the_clock_is_never_read() -> None:
-    (fact,) = read(("Ana", "I moved to Lisbon yesterday.")).facts
+    (fact,) = construct_lines(("Ana", "I moved to Lisbon yesterday.")).facts
     assert fact.event is not None
     assert (AT - fact.event.start).days == 1

@@ -5,34 +5,41 @@ from __future__ import annotations
 import pytest
 
 from memoryhub.engines.types import Exchange
-from tests.engines.local.dialogue import ENGINE, fact, facts, read, said, texts
+from tests.engines.local.dialogue import (
+    ENGINE,
+    construct_lines,
+    make_utterances,
+    read_fact_texts,
+    read_facts,
+    read_only_fact,
+)
 
 # The five patterns
 
 
 def test_a_verb_without_object() -> None:
-    found = fact("My brother sleeps badly since March.")
+    found = read_only_fact("My brother sleeps badly since March.")
     assert (found.pattern, found.s) == ("SV", "Ana's brother")
 
 
 def test_verb_and_object() -> None:
-    found = fact("I adopted a greyhound.")
+    found = read_only_fact("I adopted a greyhound.")
     assert (found.pattern, found.s, found.v, found.o) == ("SVO", "Ana", "adopted", "a greyhound")
 
 
 def test_a_prepositional_object_is_an_object() -> None:
-    found = fact("I moved to Lisbon last week.")
+    found = read_only_fact("I moved to Lisbon last week.")
     assert (found.pattern, found.v, found.o) == ("SVO", "moved to", "Lisbon")
     assert found.text == "Ana moved to Lisbon last week."
 
 
 def test_verb_and_complement() -> None:
-    found = fact("My sister is a beekeeper.")
+    found = read_only_fact("My sister is a beekeeper.")
     assert (found.pattern, found.v, found.c) == ("SVC", "is", "a beekeeper")
 
 
 def test_two_objects() -> None:
-    found = fact("I gave my nephew a telescope.")
+    found = read_only_fact("I gave my nephew a telescope.")
     assert (found.pattern, found.o, found.o2) == ("SVOO", "a telescope", "their nephew")
 
 
@@ -45,7 +52,7 @@ def test_two_objects() -> None:
     ],
 )
 def test_object_and_complement(text: str, thing: str, made: str) -> None:
-    found = fact(text)
+    found = read_only_fact(text)
     assert (found.pattern, found.o, found.c) == ("SVOC", thing, made)
 
 
@@ -53,69 +60,80 @@ def test_object_and_complement(text: str, thing: str, made: str) -> None:
 
 
 def test_i_is_the_speaker_and_not_the_account_holder() -> None:
-    found = fact("I bought a cello.", speaker="Ben")
+    found = read_only_fact("I bought a cello.", speaker="Ben")
     assert (found.owner, found.speaker, found.text) == ("Ben", "Ben", "Ben bought a cello.")
 
 
 def test_my_goes_to_the_speaker_without_guessing_a_gender() -> None:
-    assert texts("I took my kids to the zoo.") == ["Ana took their kids to the zoo."]
+    assert read_fact_texts("I took my kids to the zoo.") == ["Ana took their kids to the zoo."]
 
 
 def test_the_verb_agrees_with_the_name() -> None:
-    assert texts("I've got two rabbits.") == ["Ana has got two rabbits."]
-    assert texts("I'm learning Finnish.") == ["Ana is learning Finnish."]
-    assert texts("I teach chemistry.") == ["Ana teaches chemistry."]
+    assert read_fact_texts("I've got two rabbits.") == ["Ana has got two rabbits."]
+    assert read_fact_texts("I'm learning Finnish.") == ["Ana is learning Finnish."]
+    assert read_fact_texts("I teach chemistry.") == ["Ana teaches chemistry."]
 
 
 def test_a_left_out_subject_is_the_speaker() -> None:
-    assert texts("Lost my job as a baker yesterday.") == [
+    assert read_fact_texts("Lost my job as a baker yesterday.") == [
         "Ana lost their job as a baker yesterday."
     ]
-    assert texts("Been to Oslo twice.") == ["Ana has been to Oslo twice."]
-    assert texts("Been learning Finnish lately.") == ["Ana has been learning Finnish lately."]
-    assert texts("Gonna visit my aunt in Leeds next month.") == [
+    assert read_fact_texts("Been to Oslo twice.") == ["Ana has been to Oslo twice."]
+    assert read_fact_texts("Been learning Finnish lately.") == [
+        "Ana has been learning Finnish lately."
+    ]
+    assert read_fact_texts("Gonna visit my aunt in Leeds next month.") == [
         "Ana is going to visit their aunt in Leeds next month."
     ]
 
 
 def test_verbs_that_share_an_auxiliary_stay_together() -> None:
-    assert texts("I'm going to paint the fence and plant roses.") == [
+    assert read_fact_texts("I'm going to paint the fence and plant roses.") == [
         "Ana is going to paint the fence and plant roses."
     ]
 
 
 def test_we_names_the_speaker_and_leaves_the_others_open() -> None:
-    found = fact("We rented a cabin in Norway.")
+    found = read_only_fact("We rented a cabin in Norway.")
     assert found.text == "Ana and others rented a cabin in Norway."
     assert found.owner == "Ana"
 
 
 def test_you_is_the_other_when_only_one_can_be_meant() -> None:
-    assert texts("I met you at the chess club.") == ["Ana met Ben at the chess club."]
+    assert read_fact_texts("I met you at the chess club.") == ["Ana met Ben at the chess club."]
 
 
 def test_you_is_nobody_when_several_listen() -> None:
-    (found,) = ENGINE.construct(
-        [Exchange(said(("Ana", "I sent you a postcard from Crete.")), (), ("Ana", "Ben", "Cem"))]
+    (found,) = ENGINE.extract_memories(
+        [
+            Exchange(
+                make_utterances(("Ana", "I sent you a postcard from Crete.")),
+                (),
+                ("Ana", "Ben", "Cem"),
+            )
+        ]
     )
     assert all("Ben" not in f.text and "Cem" not in f.text for f in found.facts)
 
 
 def test_a_relative_is_the_owner() -> None:
-    found = fact("My sister works at the harbour.")
+    found = read_only_fact("My sister works at the harbour.")
     assert (found.owner, found.text) == ("Ana's sister", "Ana's sister works at the harbour.")
 
 
 def test_a_name_is_the_owner() -> None:
-    assert fact("Maria moved to Porto.").owner == "Maria"
+    assert read_only_fact("Maria moved to Porto.").owner == "Maria"
 
 
 def test_she_is_the_one_person_spoken_of() -> None:
-    assert texts("My sister is a vet. She works in Porto.")[1] == "Ana's sister works in Porto."
+    assert (
+        read_fact_texts("My sister is a vet. She works in Porto.")[1]
+        == "Ana's sister works in Porto."
+    )
 
 
 def test_she_is_not_guessed_between_two() -> None:
-    found = texts("My sister is a vet. My mother is a pilot. She works in Porto.")
+    found = read_fact_texts("My sister is a vet. My mother is a pilot. She works in Porto.")
     assert len(found) == 2
 
 
@@ -127,27 +145,31 @@ def test_she_is_not_guessed_between_two() -> None:
     ["It was built in Norway.", "They sell furniture.", "That costs forty euros.", "I bought it."],
 )
 def test_a_clause_about_it_is_dropped(text: str) -> None:
-    assert facts(text) == ()
+    assert read_facts(text) == ()
 
 
 def test_a_coordinate_clause_about_it_is_told_along() -> None:
-    found = fact("I joined a pottery class and it was relaxing.")
+    found = read_only_fact("I joined a pottery class and it was relaxing.")
     assert found.text == "Ana joined a pottery class, and it was relaxing."
     assert (found.sources[0].start, found.sources[0].end) == (0, 44)
 
 
 def test_a_part_that_points_elsewhere_is_cut() -> None:
-    assert texts("I planted tomatoes because of it.") == ["Ana planted tomatoes."]
+    assert read_fact_texts("I planted tomatoes because of it.") == ["Ana planted tomatoes."]
 
 
 def test_a_verb_that_would_be_left_hanging_is_dropped() -> None:
-    assert texts("I love watching them play.") == []
+    assert read_fact_texts("I love watching them play.") == []
 
 
 def test_a_side_clause_is_told_when_its_main_clause_cannot_be() -> None:
-    assert texts("It has been quiet since I moved to Ghent.") == ["Ana moved to Ghent."]
-    assert texts("This book I read last year reminds me of you.") == ["Ana read a book last year."]
-    assert texts("Here's the cake I baked yesterday!") == ["Ana baked the cake yesterday."]
+    assert read_fact_texts("It has been quiet since I moved to Ghent.") == ["Ana moved to Ghent."]
+    assert read_fact_texts("This book I read last year reminds me of you.") == [
+        "Ana read a book last year."
+    ]
+    assert read_fact_texts("Here's the cake I baked yesterday!") == [
+        "Ana baked the cake yesterday."
+    ]
 
 
 # Polarity and kind
@@ -176,7 +198,7 @@ def test_a_side_clause_is_told_when_its_main_clause_cannot_be() -> None:
     ],
 )
 def test_polarity(text: str, polarity: str) -> None:
-    assert fact(text).polarity == polarity
+    assert read_only_fact(text).polarity == polarity
 
 
 @pytest.mark.parametrize(
@@ -190,11 +212,11 @@ def test_polarity(text: str, polarity: str) -> None:
     ],
 )
 def test_kind(text: str, kind: str) -> None:
-    assert fact(text).kind == kind
+    assert read_only_fact(text).kind == kind
 
 
 def test_past_forms_keep_their_form() -> None:
-    assert texts("I quit smoking.") == ["Ana quit smoking."]
+    assert read_fact_texts("I quit smoking.") == ["Ana quit smoking."]
 
 
 # What asserts nothing
@@ -226,18 +248,20 @@ def test_past_forms_keep_their_form() -> None:
     ],
 )
 def test_no_facts(text: str) -> None:
-    assert facts(text) == ()
+    assert read_facts(text) == ()
 
 
 def test_a_fact_after_small_talk_is_found() -> None:
-    assert texts("Thanks, Ben! I started a course in robotics.") == [
+    assert read_fact_texts("Thanks, Ben! I started a course in robotics.") == [
         "Ana started a course in robotics."
     ]
-    assert texts("That's great, I bought a canoe yesterday.") == ["Ana bought a canoe yesterday."]
+    assert read_fact_texts("That's great, I bought a canoe yesterday.") == [
+        "Ana bought a canoe yesterday."
+    ]
 
 
 def test_an_opinion_gives_way_to_what_it_is_about() -> None:
-    found = fact("I think my brother needs glasses.")
+    found = read_only_fact("I think my brother needs glasses.")
     assert found.text == "Ana's brother needs glasses."
 
 
@@ -246,68 +270,70 @@ def test_an_opinion_gives_way_to_what_it_is_about() -> None:
 
 def test_sources_point_at_the_words() -> None:
     text = "Hello there! 🎻 I play the violin, and I restore old clocks."
-    for found in facts(text):
+    for found in read_facts(text):
         (source,) = found.sources
         assert text[source.start : source.end].startswith("I ")
-    assert len(facts(text)) == 2
+    assert len(read_facts(text)) == 2
 
 
 def test_the_time_in_the_clause_is_the_event() -> None:
-    found = fact("I adopted a cat in 2019.")
+    found = read_only_fact("I adopted a cat in 2019.")
     assert found.event is not None
     assert (found.event.text, found.event.start.year) == ("2019", 2019)
 
 
 def test_each_clause_gets_its_own_time() -> None:
-    first, second = facts("I sold my car in March, and I bought a scooter yesterday.")
+    first, second = read_facts("I sold my car in March, and I bought a scooter yesterday.")
     assert first.event is not None
     assert second.event is not None
     assert (first.event.text, second.event.text) == ("March", "yesterday")
 
 
 def test_a_time_before_several_clauses_is_theirs() -> None:
-    first, second = facts("Yesterday I sold my car and bought a scooter.")
+    first, second = read_facts("Yesterday I sold my car and bought a scooter.")
     assert first.event is not None
     assert second.event == first.event
 
 
 def test_a_time_of_another_clause_is_not_borrowed() -> None:
-    first, second = facts("I have no pets, but I will adopt a tortoise next month.")
+    first, second = read_facts("I have no pets, but I will adopt a tortoise next month.")
     assert first.event is None
     assert second.event is not None
 
 
 def test_emoji_and_curly_apostrophes_do_no_harm() -> None:
-    assert texts("I’m learning the harp 🎶🎶") == ["Ana is learning the harp."]
+    assert read_fact_texts("I’m learning the harp 🎶🎶") == ["Ana is learning the harp."]
 
 
 def test_a_very_long_text_is_read_to_its_end() -> None:
     text = "We talked and talked about nothing. " * 3_000 + "I bought a lighthouse."
-    found = [f for f in facts(text) if "lighthouse" in f.text]
+    found = [f for f in read_facts(text) if "lighthouse" in f.text]
     (source,) = found[0].sources
     assert text[source.start : source.end] == "I bought a lighthouse"
 
 
 def test_at_most_twenty_facts_of_an_exchange() -> None:
     text = " ".join(f"I bought {n} lamps." for n in range(2, 60))
-    assert len(facts(text)) == 20
+    assert len(read_facts(text)) == 20
 
 
 def test_what_an_assistant_says_of_itself_is_trusted_less() -> None:
-    mine = fact("I speak Dutch.")
-    (its,) = ENGINE.construct([Exchange(said(("Bot", "I speak Dutch."), role="assistant"))])[
-        0
-    ].facts
+    mine = read_only_fact("I speak Dutch.")
+    (its,) = ENGINE.extract_memories(
+        [Exchange(make_utterances(("Bot", "I speak Dutch."), role="assistant"))]
+    )[0].facts
     assert its.owner == "Bot"
     assert its.confidence <= 0.5 < mine.confidence
 
 
 @pytest.mark.parametrize("role", ["tool", "system"])
 def test_documents_and_tools_state_nothing(role: str) -> None:
-    exchange = Exchange(said(("doc", "I live in Rome."), role=role))  # type: ignore[arg-type]  # a role
-    assert ENGINE.construct([exchange])[0].facts == ()
+    exchange = Exchange(make_utterances(("doc", "I live in Rome."), role=role))  # type: ignore[arg-type]  # a role
+    assert ENGINE.extract_memories([exchange])[0].facts == ()
 
 
 def test_an_unknown_language_is_left_alone() -> None:
-    found = read(("Ana", "J'habite à Lyon avec ma femme et je travaille dans une banque."))
+    found = construct_lines(
+        ("Ana", "J'habite à Lyon avec ma femme et je travaille dans une banque.")
+    )
     assert found.facts == ()

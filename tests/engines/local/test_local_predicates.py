@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.engines.local.predicates import is_single, predicate_words, question_predicates
-from tests.engines.local.dialogue import fact, facts
+from memoryhub.engines.local.claims.predicates import (
+    find_question_predicates,
+    get_search_words,
+    is_single_valued,
+)
+from tests.engines.local.dialogue import read_facts, read_only_fact
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,7 @@ from tests.engines.local.dialogue import fact, facts
     ],
 )
 def test_key(text: str, key: str) -> None:
-    found = fact(text)
+    found = read_only_fact(text)
     assert (found.predicate_key, found.cardinality) == (key, "single")
 
 
@@ -61,7 +65,7 @@ def test_key(text: str, key: str) -> None:
     ],
 )
 def test_everything_else_is_multi(text: str) -> None:
-    for found in facts(text):
+    for found in read_facts(text):
         assert (found.predicate_key, found.cardinality) == ("", "multi")
 
 
@@ -78,7 +82,7 @@ def test_everything_else_is_multi(text: str) -> None:
     ],
 )
 def test_is_single(key: str, single: bool) -> None:
-    assert is_single(key) is single
+    assert is_single_valued(key) is single
 
 
 @pytest.mark.parametrize(
@@ -106,13 +110,13 @@ def test_is_single(key: str, single: bool) -> None:
     ],
 )
 def test_question_predicates(question: str, keys: tuple[str, ...]) -> None:
-    assert question_predicates(question) == keys
+    assert find_question_predicates(question) == keys
 
 
 def test_words_to_search_with() -> None:
-    assert {"live", "home", "city"} <= set(predicate_words("lives_in").split())
-    assert "colour" in predicate_words("favourite_colour").split()
-    assert "interview" in predicate_words("scheduled_interview").split()
-    assert {"住在", "搬到", "城市"} <= set(predicate_words("lives_in").split())
-    assert {"最喜欢", "颜色"} <= set(predicate_words("favourite_colour").split())
-    assert predicate_words("adopted_from") == "adopted from"
+    assert {"live", "home", "city"} <= set(get_search_words("lives_in").split())
+    assert "colour" in get_search_words("favourite_colour").split()
+    assert "interview" in get_search_words("scheduled_interview").split()
+    assert {"住在", "搬到", "城市"} <= set(get_search_words("lives_in").split())
+    assert {"最喜欢", "颜色"} <= set(get_search_words("favourite_colour").split())
+    assert get_search_words("adopted_from") == "adopted from"

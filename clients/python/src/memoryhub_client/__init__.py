@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memoryhub_client.calls.methods import AsyncPages, Pages
 from memoryhub_client.errors import (
     BadRequest,
     Conflict,
@@ -23,8 +24,7 @@ from memoryhub_client.errors import (
     TooLarge,
 )
 from memoryhub_client.flows import Retries
-from memoryhub_client.methods import AsyncPages, Pages
-from memoryhub_client.rows import Page, Row, Written
+from memoryhub_client.rows.base import Page, Row, Written
 from memoryhub_client.transport import AsyncMemoryHub, MemoryHub
 
 __version__ = "0.1.0"

@@ -51,13 +51,13 @@ class ProblemError(MemoryHubError):
     """
 
     def __init__(self, response: httpx.Response) -> None:
-        self.problem = _document(response)
+        self.problem = _parse_document(response)
         self.status = response.status_code
         self.code = str(self.problem.get("code", "")) or f"http_{response.status_code}"
         self.detail = str(self.problem.get("detail", "")) or response.reason_phrase
-        self.errors = [_field(each) for each in self.problem.get("errors") or []]
+        self.errors = [_parse_field_error(each) for each in self.problem.get("errors") or []]
         self.request_id = response.headers.get("X-Request-Id", "")
-        self.retry_after = retry_after(response)
+        self.retry_after = read_retry_after(response)
         super().__init__(f"{self.status} {self.code}: {self.detail}")
 
     @property
@@ -114,7 +114,7 @@ class ServerError(ProblemError):
     """A fault of the hub, or of what stands before it (5xx)."""
 
 
-_KINDS: Mapping[int, type[ProblemError]] = {
+_ERROR_BY_STATUS: Mapping[int, type[ProblemError]] = {
     401: NotAuthenticated,
     403: NotAllowed,
     404: NotFound,
@@ -127,19 +127,19 @@ _KINDS: Mapping[int, type[ProblemError]] = {
 }
 
 
-def problem_of(response: httpx.Response) -> ProblemError:
+def build_problem_error(response: httpx.Response) -> ProblemError:
     """The error that an error answer is."""
     usual = ServerError if response.status_code >= 500 else BadRequest
-    return _KINDS.get(response.status_code, usual)(response)
+    return _ERROR_BY_STATUS.get(response.status_code, usual)(response)
 
 
-def retry_after(response: httpx.Response) -> float | None:
+def read_retry_after(response: httpx.Response) -> float | None:
     """Seconds, where the header gives a number of them."""
     given = response.headers.get("Retry-After", "")
     return float(given) if given.isascii() and given.isdecimal() else None
 
 
-def _document(response: httpx.Response) -> dict[str, Any]:
+def _parse_document(response: httpx.Response) -> dict[str, Any]:
     """The problem document; empty for the page of some proxy."""
     try:
         told = response.json()
@@ -148,5 +148,5 @@ def _document(response: httpx.Response) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _field(told: Any) -> FieldError:
+def _parse_field_error(told: Any) -> FieldError:
     return FieldError(str(told.get("field", "")), str(told.get("message", "")))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic
 
-from memoryhub_client.methods import T
+from memoryhub_client.calls.methods import T
 
 
-class Pieces:
+class FileReader:
     """A file, as it comes."""
 
-    again = False
+    must_repeat = False
 
-    def told(self, piece: bytes) -> Iterator[bytes]:
+    def read_piece(self, piece: bytes) -> Iterator[bytes]:
         yield piece
 
 
-class Events(Generic[T]):
+class EventReader(Generic[T]):
     """Puts pieces together to events, made by `read` of their name and data.
 
     `ends`: the name of an event that is not told, and after which is asked once more.
@@ -30,14 +30,14 @@ class Events(Generic[T]):
         self._data: list[str] = []
         self.again = False
 
-    def told(self, piece: bytes) -> Iterator[T]:
+    def read_piece(self, piece: bytes) -> Iterator[T]:
         """The events that end in this piece."""
         # Only these end a line: texts have other characters that str.splitlines() takes for one.
         *lines, self._rest = (self._rest + piece).split(b"\n")
         for line in lines:
-            yield from self._line(line.removesuffix(b"\r").decode())
+            yield from self._read_line(line.removesuffix(b"\r").decode())
 
-    def _line(self, line: str) -> Iterator[T]:
+    def _read_line(self, line: str) -> Iterator[T]:
         name, _, value = line.partition(":")
         if name == "event":
             self._name = value.strip()

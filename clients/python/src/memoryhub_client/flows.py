@@ -15,10 +15,15 @@ from urllib.parse import quote
 
 import httpx
 
-from memoryhub_client.errors import ConnectionFailed, TimedOut, problem_of, retry_after
+from memoryhub_client.errors import (
+    ConnectionFailed,
+    TimedOut,
+    build_problem_error,
+    read_retry_after,
+)
 
 T = TypeVar("T")
-_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_UNSENT_ERRORS = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 @dataclass(frozen=True)
@@ -68,29 +73,29 @@ class Retries:
 
     def pause(self, request: Request, outcome: Outcome, tried: int) -> float | None:
         """Seconds until the next try, or None: this is how it ends. `tried` counts from 1."""
-        if tried > self.times or not _worth_repeating(request, outcome):
+        if tried > self.times or not _is_worth_repeating(request, outcome):
             return None
-        asked = retry_after(outcome) if isinstance(outcome, httpx.Response) else None
+        asked = read_retry_after(outcome) if isinstance(outcome, httpx.Response) else None
         if asked is not None:
             return asked if asked <= self.longest else None
         pause = min(self.longest, self.first * 2.0 ** (tried - 1))
         return pause * random.uniform(0.5, 1.0)
 
 
-def _worth_repeating(request: Request, outcome: Outcome) -> bool:
+def _is_worth_repeating(request: Request, outcome: Outcome) -> bool:
     if isinstance(outcome, httpx.Response):
         if outcome.status_code in (429, 503):
             return True
-        return request.repeatable and (outcome.status_code in (502, 504) or _under_way(outcome))
-    return request.repeatable or isinstance(outcome, _NEVER_SENT)
+        return request.repeatable and (outcome.status_code in (502, 504) or _is_under_way(outcome))
+    return request.repeatable or isinstance(outcome, _UNSENT_ERRORS)
 
 
-def _under_way(response: httpx.Response) -> bool:
+def _is_under_way(response: httpx.Response) -> bool:
     """Our own earlier try is still being worked on."""
-    return response.status_code == 409 and problem_of(response).code == "request_under_way"
+    return response.status_code == 409 and build_problem_error(response).code == "request_under_way"
 
 
-def answered(request: Request, retries: Retries) -> Flow[httpx.Response]:
+def send_with_retries(request: Request, retries: Retries) -> Flow[httpx.Response]:
     """The answer, after as many tries as it takes. Raises MemoryHubError."""
     tried = 0
     while True:
@@ -98,26 +103,26 @@ def answered(request: Request, retries: Retries) -> Flow[httpx.Response]:
         outcome: Outcome = yield Send(request)
         pause = retries.pause(request, outcome, tried)
         if pause is None:
-            return checked(outcome)
+            return check_outcome(outcome)
         yield Sleep(pause)
 
 
-def checked(outcome: Outcome) -> httpx.Response:
+def check_outcome(outcome: Outcome) -> httpx.Response:
     """The response, if it is a good one. Raises MemoryHubError."""
     if isinstance(outcome, httpx.TimeoutException):
         raise TimedOut(f"no answer in time: {outcome}") from outcome
     if isinstance(outcome, httpx.TransportError):
         raise ConnectionFailed(f"the hub can't be reached: {outcome}") from outcome
     if not outcome.is_success:
-        raise problem_of(outcome)
+        raise build_problem_error(outcome)
     return outcome
 
 
-def new_key() -> str:
+def build_idempotency_key() -> str:
     """An Idempotency-Key for one write and all its repetitions."""
     return str(uuid.uuid4())
 
 
-def segment(text: str) -> str:
+def quote_path(text: str) -> str:
     """As part of a path. A subject keeps its slashes, as the hub's paths do."""
     return quote(text, safe="/")

@@ -38,7 +38,7 @@ T = TypeVar("T")
 _MOST_OPS, _MOST_ROWS = 100, 1000
 
 
-def joined(namespace: Namespace) -> str:
+def join_namespace(namespace: Namespace) -> str:
     """("memories", "ana") is the subject "memories/ana"."""
     return "/".join(namespace)
 
@@ -57,7 +57,7 @@ class MemoryHubStore(BaseStore):
         self,
         hub: MemoryHub | AsyncMemoryHub,
         *,
-        subject: Subject = joined,
+        subject: Subject = join_namespace,
         index: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
@@ -73,91 +73,98 @@ class MemoryHubStore(BaseStore):
         """
         if isinstance(self._hub, AsyncMemoryHub):
             raise TypeError("this store has an AsyncMemoryHub: await its methods")
-        results: list[Result] = self._hub._runner.run(self._results(list(ops)))
+        results: list[Result] = self._hub._runner.run(self._run_ops(list(ops)))
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The same, awaited; with a `MemoryHub` in a thread of its own."""
         if isinstance(self._hub, MemoryHub):
             return await asyncio.to_thread(self.batch, ops)
-        results: list[Result] = await self._hub._runner.run(self._results(list(ops)))
+        results: list[Result] = await self._hub._runner.run(self._run_ops(list(ops)))
         return results
 
-    def _results(self, ops: Sequence[Op]) -> Flow[list[Result]]:
+    def _run_ops(self, ops: Sequence[Op]) -> Flow[list[Result]]:
         for op in ops:
             validate_op_namespace(op)
-        asked = [list(self._asked(op)) for op in ops]
+        asked = [list(self._build_reads(op)) for op in ops]
         told: list[Any] = []
-        for several in _parts([each for parts in asked for each in parts]):
-            told += yield from self._hub.items._read(several)
+        for several in _split_operations([each for parts in asked for each in parts]):
+            told += yield from self._hub.items._read_items(several)
         puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}
-        for some in _parts([self._put(op) for op in puts.values()]):
-            yield from self._hub.items._put(some, None)
+        for some in _split_operations([self._build_put(op) for op in puts.values()]):
+            yield from self._hub.items._write_items(some, None)
         answers = iter(told)
         return [
-            _result(op, [next(answers) for _ in parts])
+            _parse_result(op, [next(answers) for _ in parts])
             for op, parts in zip(ops, asked, strict=True)
         ]
 
-    def _asked(self, op: Op) -> Iterator[dict[str, Any]]:
+    def _build_reads(self, op: Op) -> Iterator[dict[str, Any]]:
         """What the hub is to read for it: several operations where one would be too many rows."""
         if isinstance(op, GetOp):
             place = {"namespace": op.namespace, "key": op.key}
             refresh = {"refresh_ttl": op.refresh_ttl}
-            yield {"get": {"subject": self._subject_of(op.namespace), **place, **refresh}}
+            yield {"get": {"subject": self._choose_subject(op.namespace), **place, **refresh}}
         elif isinstance(op, SearchOp):
-            for rows in _windows(op.limit, op.offset):
-                yield {"search": {**self._searched(op), **rows}}
+            for rows in _split_windows(op.limit, op.offset):
+                yield {"search": {**self._build_search(op), **rows}}
         elif isinstance(op, ListNamespacesOp):
-            ends = _ends(op.match_conditions or ())
-            for rows in _windows(op.limit, op.offset) if ends else ():
-                yield {"namespaces": {**ends, **self._whose(), "max_depth": op.max_depth, **rows}}
+            ends = _merge_conditions(op.match_conditions or ())
+            for rows in _split_windows(op.limit, op.offset) if ends else ():
+                yield {
+                    "namespaces": {
+                        **ends,
+                        **self._build_subject_filter(),
+                        "max_depth": op.max_depth,
+                        **rows,
+                    }
+                }
         elif not isinstance(op, PutOp):
             raise TypeError(f"no such operation: {type(op).__name__}")
 
-    def _searched(self, op: SearchOp) -> dict[str, Any]:
+    def _build_search(self, op: SearchOp) -> dict[str, Any]:
         return {
             "prefix": op.namespace_prefix,
-            **self._whose(),
+            **self._build_subject_filter(),
             "query": op.query or "",
             "filter": op.filter or {},
             "refresh_ttl": op.refresh_ttl,
         }
 
-    def _put(self, op: PutOp) -> dict[str, Any]:
+    def _build_put(self, op: PutOp) -> dict[str, Any]:
         return {
-            "subject": self._subject_of(op.namespace),
+            "subject": self._choose_subject(op.namespace),
             "namespace": op.namespace,
             "key": op.key,
             "value": None if op.value is None else dict(op.value),
-            "texts": self._texts(op),
+            "texts": self._extract_texts(op),
             "ttl_minutes": op.ttl,
         }
 
-    def _texts(self, op: PutOp) -> list[str] | None:
+    def _extract_texts(self, op: PutOp) -> list[str] | None:
         paths = self._index if op.index is None else op.index or []
         if paths is None or op.value is None:
             return None
         return [text for path in paths for text in get_text_at_path(op.value, tokenize_path(path))]
 
-    def _subject_of(self, namespace: Namespace) -> str:
+    def _choose_subject(self, namespace: Namespace) -> str:
         return self._subject if isinstance(self._subject, str) else self._subject(namespace)
 
-    def _whose(self) -> dict[str, str | None]:
+    def _build_subject_filter(self) -> dict[str, str | None]:
         """Of one subject, or of all: a namespace's beginning does not say whose it is."""
         return {"subject": self._subject if isinstance(self._subject, str) else None}
 
 
-def _parts(several: Sequence[T]) -> Iterator[Sequence[T]]:
+def _split_operations(several: Sequence[T]) -> Iterator[Sequence[T]]:
     return (several[at : at + _MOST_OPS] for at in range(0, len(several), _MOST_OPS))
 
 
-def _windows(limit: int, offset: int) -> Iterator[dict[str, int]]:
+def _split_windows(limit: int, offset: int) -> Iterator[dict[str, int]]:
     for at in range(0, limit, _MOST_ROWS):
         yield {"limit": min(_MOST_ROWS, limit - at), "offset": offset + at}
 
 
-def _ends(conditions: Iterable[MatchCondition]) -> dict[str, list[str]]:
+def _merge_conditions(conditions: Iterable[MatchCondition]) -> dict[str, list[str]]:
     """All conditions as one beginning and one end; empty where they can't hold together."""
     ends: dict[str, list[str]] = {"prefix": [], "suffix": []}
     for condition in conditions:
@@ -174,25 +181,25 @@ def _ends(conditions: Iterable[MatchCondition]) -> dict[str, list[str]]:
     return ends
 
 
-def _result(op: Op, told: Sequence[Any]) -> Result:
+def _parse_result(op: Op, told: Sequence[Any]) -> Result:
     if isinstance(op, GetOp):
-        return _item(told[0]) if told[0] else None
+        return _parse_item(told[0]) if told[0] else None
     if isinstance(op, SearchOp):
-        return [_found(each) for several in told for each in several]
+        return [_parse_search_item(each) for several in told for each in several]
     if isinstance(op, ListNamespacesOp):
         return [tuple(labels) for several in told for labels in several]
     return None
 
 
-def _item(told: dict[str, Any]) -> Item:
-    return Item(**_told(told))
+def _parse_item(told: dict[str, Any]) -> Item:
+    return Item(**_parse_item_fields(told))
 
 
-def _found(told: dict[str, Any]) -> SearchItem:
-    return SearchItem(**_told(told), score=told["score"])
+def _parse_search_item(told: dict[str, Any]) -> SearchItem:
+    return SearchItem(**_parse_item_fields(told), score=told["score"])
 
 
-def _told(told: dict[str, Any]) -> dict[str, Any]:
+def _parse_item_fields(told: dict[str, Any]) -> dict[str, Any]:
     return {
         "namespace": tuple(told["namespace"]),
         "key": told["key"],

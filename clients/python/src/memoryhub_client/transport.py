@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import httpx
 
+from memoryhub_client.calls.hub import HubCalls
+from memoryhub_client.calls.methods import Async, AsyncPages, Listing, Pages, Stream, Sync
 from memoryhub_client.errors import ConnectionFailed, MemoryHubError
 from memoryhub_client.flows import (
     Flow,
@@ -19,15 +21,13 @@ from memoryhub_client.flows import (
     Sleep,
     Step,
     T,
-    answered,
-    checked,
+    check_outcome,
+    send_with_retries,
 )
-from memoryhub_client.hub import HubCalls
-from memoryhub_client.methods import Async, AsyncPages, Listing, Pages, Stream, Sync
-from memoryhub_client.rows import R
+from memoryhub_client.rows.base import R
 
 URL, KEY = "MEMORYHUB_URL", "MEMORYHUB_KEY"
-_SLACK = 10.0
+_SLACK_SECONDS = 10.0
 
 
 class _Settings:
@@ -41,10 +41,10 @@ class _Settings:
         self.timeout = timeout
         self.retries = retries
 
-    def exchange(self, request: Request) -> Flow[httpx.Response]:
-        return answered(request, self.retries)
+    def exchange_request(self, request: Request) -> Flow[httpx.Response]:
+        return send_with_retries(request, self.retries)
 
-    def arguments(self, request: Request) -> dict[str, Any]:
+    def build_arguments(self, request: Request) -> dict[str, Any]:
         """As httpx takes them."""
         return {
             "method": request.method,
@@ -53,7 +53,7 @@ class _Settings:
             "json": request.body,
             "content": request.content,
             "headers": {"Authorization": f"Bearer {self._key}", **request.headers},
-            "timeout": max(self.timeout, request.patience and request.patience + _SLACK),
+            "timeout": max(self.timeout, request.patience and request.patience + _SLACK_SECONDS),
         }
 
 
@@ -70,15 +70,15 @@ class _SyncRunner(_Settings):
             except StopIteration as end:
                 result: T = end.value
                 return result
-            outcome = self._take(step)
+            outcome = self._run_step(step)
 
-    def _take(self, step: Step) -> Any:
+    def _run_step(self, step: Step) -> Any:
         match step:
             case Sleep(seconds):
                 return time.sleep(seconds)
             case Send(request):
                 try:
-                    return self.http.request(**self.arguments(request))
+                    return self.http.request(**self.build_arguments(request))
                 except httpx.TransportError as error:
                     return error
 
@@ -88,16 +88,16 @@ class _SyncRunner(_Settings):
     def stream(self, stream: Stream[T]) -> Iterator[T]:
         again = True
         while again:
-            reader = stream.reader()
+            reader = stream.build_reader()
             try:
-                with self.http.stream(**self.arguments(stream.request)) as response:
+                with self.http.stream(**self.build_arguments(stream.request)) as response:
                     if not response.is_success:
                         response.read()
-                    for piece in checked(response).iter_bytes():
-                        yield from reader.told(piece)
+                    for piece in check_outcome(response).iter_bytes():
+                        yield from reader.read_piece(piece)
             except httpx.TransportError as error:
                 raise ConnectionFailed(f"the stream broke: {error}") from error
-            again = reader.again
+            again = reader.must_repeat
 
 
 class _AsyncRunner(_Settings):
@@ -113,15 +113,15 @@ class _AsyncRunner(_Settings):
             except StopIteration as end:
                 result: T = end.value
                 return result
-            outcome = await self._take(step)
+            outcome = await self._run_step(step)
 
-    async def _take(self, step: Step) -> Any:
+    async def _run_step(self, step: Step) -> Any:
         match step:
             case Sleep(seconds):
                 return await asyncio.sleep(seconds)
             case Send(request):
                 try:
-                    return await self.http.request(**self.arguments(request))
+                    return await self.http.request(**self.build_arguments(request))
                 except httpx.TransportError as error:
                     return error
 
@@ -131,17 +131,17 @@ class _AsyncRunner(_Settings):
     async def stream(self, stream: Stream[T]) -> AsyncIterator[T]:
         again = True
         while again:
-            reader = stream.reader()
+            reader = stream.build_reader()
             try:
-                async with self.http.stream(**self.arguments(stream.request)) as response:
+                async with self.http.stream(**self.build_arguments(stream.request)) as response:
                     if not response.is_success:
                         await response.aread()
-                    async for piece in checked(response).aiter_bytes():
-                        for told in reader.told(piece):
+                    async for piece in check_outcome(response).aiter_bytes():
+                        for told in reader.read_piece(piece):
                             yield told
             except httpx.TransportError as error:
                 raise ConnectionFailed(f"the stream broke: {error}") from error
-            again = reader.again
+            again = reader.must_repeat
 
 
 class MemoryHub(HubCalls[Sync]):

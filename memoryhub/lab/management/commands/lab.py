@@ -13,21 +13,24 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.errors import MemoryHubError
-from memoryhub.lab.datasets import load, read
-from memoryhub.lab.deriving import derive
+from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
+from memoryhub.lab.measurements.derivation import measure_derivation
+from memoryhub.lab.measurements.retrieval import measure_retrieval
 from memoryhub.lab.models import LabRun
-from memoryhub.lab.recall import measure
-from memoryhub.lab.run_tables import run_lines
-from memoryhub.lab.running import Options, go_on, start
+from memoryhub.lab.reports.tables import (
+    format_derivation_report,
+    format_retrieval_report,
+    format_run_report,
+)
+from memoryhub.lab.runs.execute import RunOptions, resume_run, start_run
 from memoryhub.lab.systems import SYSTEMS
-from memoryhub.lab.tables import derived_lines_of, lines_of
-from memoryhub.lab.throwaway import sweep
-from memoryhub.lab.training import train
-from memoryhub.recall import weights
+from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
+from memoryhub.lab.training.train import train_weights
+from memoryhub.recall.ranking import weights
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.services import create_tenant, find_tenant
 
-DATA = "a LoCoMo, LongMemEval or MemoryBank JSON file"
+DATA_HELP = "a LoCoMo, LongMemEval or MemoryBank JSON file"
 # Who owns runs of a hub without a demo.
 OWNER, DEMO = "lab", "demo"
 
@@ -38,28 +41,30 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
         recall = actions.add_parser("recall", help="evidence recall, nDCG, tokens and latency")
-        recall.add_argument("path", type=Path, help=DATA)
+        recall.add_argument("path", type=Path, help=DATA_HELP)
         recall.add_argument(
             "--turns-only", action="store_true", help="index turns only, derive no facts: faster"
         )
-        _common(recall)
+        _add_common_arguments(recall)
 
         made = actions.add_parser("derive", help="what the write path makes of a dialogue")
-        made.add_argument("path", type=Path, help=DATA)
+        made.add_argument("path", type=Path, help=DATA_HELP)
         made.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
         made.add_argument("--preset", default="balanced")
         made.add_argument("--turns", type=int, metavar="N", help="of each conversation, at most")
-        _common(made)
+        _add_common_arguments(made)
 
         trained = actions.add_parser("train", help="learn what a search's signals are worth")
-        trained.add_argument("--data", type=Path, required=True, help=DATA)
+        trained.add_argument("--data", type=Path, required=True, help=DATA_HELP)
         trained.add_argument(
-            "--conversations", type=_names, required=True, metavar="A,B", help="to learn from"
+            "--conversations", type=_parse_names, required=True, metavar="A,B", help="to learn from"
         )
         trained.add_argument("--out", type=Path, required=True, metavar="FILE")
         trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
-        _run_arguments(actions.add_parser("run", help="presets side by side on the same questions"))
+        _add_run_arguments(
+            actions.add_parser("run", help="presets side by side on the same questions")
+        )
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -72,43 +77,43 @@ class Command(BaseCommand):
             options["json"].write_text(text, encoding="utf-8")
 
     def _recall(self, options: dict[str, Any]) -> dict[str, Any]:
-        dialogues = load(options["path"])[: options["limit_conversations"]]
+        dialogues = read_dataset_dialogues(options["path"])[: options["limit_conversations"]]
         derives = not options["turns_only"]
-        report = measure(dialogues, derive=derives, progress=self.stderr.write).as_dict()
-        self._print(lines_of(report))
+        report = measure_retrieval(dialogues, derive=derives, progress=self.stderr.write).to_dict()
+        self._print_lines(format_retrieval_report(report))
         return report
 
     def _derive(self, options: dict[str, Any]) -> dict[str, Any]:
-        report = derive(
-            load(options["path"])[: options["limit_conversations"]],
+        report = measure_derivation(
+            read_dataset_dialogues(options["path"])[: options["limit_conversations"]],
             engine=options["engine"],
             preset=options["preset"],
             most_turns=options["turns"],
             progress=self.stderr.write,
-        ).as_dict()
-        self._print(derived_lines_of(report))
+        ).to_dict()
+        self._print_lines(format_derivation_report(report))
         return report
 
     def _train(self, options: dict[str, Any]) -> None:
-        made = train(
-            read(options["data"]),
+        made = train_weights(
+            read_dataset(options["data"]),
             options["conversations"],
             on=options["on"],
             progress=self.stderr.write,
         )
-        weights.write(options["out"], made)
-        self._print(f"{name:10}{value:8.3f}" for name, value in made.weights)
-        self._print(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
+        weights.write_weights(options["out"], made)
+        self._print_lines(f"{name:10}{value:8.3f}" for name, value in made.weights)
+        self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
 
     def _run(self, options: dict[str, Any]) -> dict[str, Any] | None:
-        owner = _owner(options["tenant"])
-        dataset = read(options["data"])
+        owner = _get_owner(options["tenant"])
+        dataset = read_dataset(options["data"])
         try:
-            with _interruptible():
+            with _interrupt_on_sigterm():
                 if options["resume"]:
-                    run = go_on(owner, options["resume"], dataset, self.stderr.write)
+                    run = resume_run(owner, options["resume"], dataset, self.stderr.write)
                 else:
-                    run = start(owner, _options(options), dataset, self.stderr.write)
+                    run = start_run(owner, _build_run_options(options), dataset, self.stderr.write)
         except KeyboardInterrupt:
             raise CommandError(
                 "Interrupted. What was answered is kept: go on with --resume and the run's id."
@@ -116,27 +121,29 @@ class Command(BaseCommand):
         if run.state != LabRun.State.DONE or run.report is None:
             raise CommandError(f"{run.error}: go on with --resume {run.id}")
         report: dict[str, Any] = run.report
-        self._print(run_lines(report))
+        self._print_lines(format_run_report(report))
         return report
 
     def _sweep(self, options: dict[str, Any]) -> None:
-        self.stdout.write(f"{len(sweep())} swept away")
+        self.stdout.write(f"{len(delete_abandoned_tenants())} swept away")
 
-    def _print(self, lines: Iterable[str]) -> None:
+    def _print_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.stdout.write(line)
 
 
-def _common(parser: ArgumentParser) -> None:
-    parser.add_argument("--limit-conversations", type=_number, metavar="N")
+def _add_common_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit-conversations", type=_parse_positive_number, metavar="N")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here too")
 
 
-def _run_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, required=True, help=DATA)
-    parser.add_argument("--presets", type=_names, default=tuple(SYSTEMS), metavar="A,B,C")
-    parser.add_argument("--questions", type=_number, metavar="N", help="in all; default: every one")
-    parser.add_argument("--categories", type=_numbers, default=(), metavar="1,2")
+def _add_run_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--data", type=Path, required=True, help=DATA_HELP)
+    parser.add_argument("--presets", type=_parse_names, default=tuple(SYSTEMS), metavar="A,B,C")
+    parser.add_argument(
+        "--questions", type=_parse_positive_number, metavar="N", help="in all; default: every one"
+    )
+    parser.add_argument("--categories", type=_parse_numbers, default=(), metavar="1,2")
     parser.add_argument("--seed", type=int, default=0, help="which questions are drawn")
     parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
     parser.add_argument(
@@ -146,33 +153,35 @@ def _run_arguments(parser: ArgumentParser) -> None:
         help="who reads and answers (default: the engine that derives)",
     )
     parser.add_argument("--judge", choices=("off", "llm"), default="off")
-    parser.add_argument("--budget-tokens", type=_number, default=2000, metavar="N")
-    parser.add_argument("--turns", type=_number, metavar="N", help="of each conversation, at most")
+    parser.add_argument("--budget-tokens", type=_parse_positive_number, default=2000, metavar="N")
+    parser.add_argument(
+        "--turns", type=_parse_positive_number, metavar="N", help="of each conversation, at most"
+    )
     parser.add_argument("--resume", default="", metavar="ID", help="go on with a run")
     parser.add_argument("--tenant", default="", help=f"who owns the run (default: {DEMO})")
-    _common(parser)
+    _add_common_arguments(parser)
 
 
-def _options(given: dict[str, Any]) -> Options:
-    return Options(**{name: given[name] for name in Options.__dataclass_fields__})
+def _build_run_options(given: dict[str, Any]) -> RunOptions:
+    return RunOptions(**{name: given[name] for name in RunOptions.__dataclass_fields__})
 
 
-def _number(text: str) -> int:
+def _parse_positive_number(text: str) -> int:
     number = int(text)
     if number < 1:
         raise ValueError
     return number
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in _names(text))
+def _parse_numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in _parse_names(text))
 
 
-def _owner(slug: str) -> Tenant:
+def _get_owner(slug: str) -> Tenant:
     """The tenant named; unless one is, the demo's or the lab's own."""
     if slug:
         if (tenant := find_tenant(slug)) is None:
@@ -182,7 +191,7 @@ def _owner(slug: str) -> Tenant:
 
 
 @contextmanager
-def _interruptible() -> Iterator[None]:
+def _interrupt_on_sigterm() -> Iterator[None]:
     """A request to end is an interruption like Ctrl-C: what is done is kept, and said so."""
 
     def interrupt(number: int, frame: Any) -> None:

@@ -1,0 +1,1 @@
+"""Memories over mem0's wire: add, change, search, feedback, exports."""

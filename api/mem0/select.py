@@ -1,0 +1,204 @@
+"""Which memories a request is about: rows with mem0's names, and its filters on them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Cast, Coalesce, NullIf
+
+from api.mem0 import categories
+from api.mem0.ids import ID_NAMES, SUBJECT_PREFIXES, is_user_subject
+from api.rows.filters import (
+    And,
+    FieldTest,
+    FilterField,
+    FilterFields,
+    FilterNode,
+    build_condition,
+    list_tests,
+    parse_filter,
+)
+from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.tenants.keys import KeyRow
+from memoryhub.tenants.models import Space
+from notes.facts.validity import build_current_q
+from notes.models import Derivation, Fact
+
+FILTER_FIELDS: FilterFields = {
+    **{name: FilterField("text", name) for name in ID_NAMES},
+    "created_at": FilterField("time", "asserted_at"),
+    "updated_at": FilterField("time", "recorded_at"),
+    "expiration_date": FilterField("time", "valid_to"),
+    "categories": FilterField("text", "category"),
+    "keywords": FilterField("text", "text"),
+    "text": FilterField("text", "text"),
+    "memory_ids": FilterField("text", "memory_id"),
+    "metadata": FilterField("object", "metadata"),
+}
+_NAMING_OPERATORS = frozenset({"eq", "in", "any", "contains", "icontains"})
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySelection:
+    """`rows` have mem0's names as attributes. `whole`: nothing but spaces was chosen by."""
+
+    spaces: list[Space]
+    rows: QuerySet[Fact]
+    covers_whole_spaces: bool
+
+
+def build_standing_condition() -> Q:
+    """Versions that stand: also of what is over by now."""
+    return Q(retired_at=None) & ~Q(status=Fact.Status.RETRACTED)
+
+
+def build_visible_condition(at: datetime, *, expired: bool) -> Q:
+    return build_standing_condition() & Q(valid_from__lte=at) if expired else build_current_q(at)
+
+
+def annotate_mem0_names(rows: QuerySet[Fact]) -> QuerySet[Fact]:
+    """With `memory_id`, `user_id`, `agent_id`, `app_id`, `run_id` and `category`, None where there
+    is none. Agent, app and run are those of the message it was first read from, or those it had
+    where it was imported from."""
+    first = Derivation.objects.filter(
+        child_type="fact", child_id=OuterRef("id"), role=Derivation.Role.SUPPORT
+    ).order_by("turn__seq")
+    app = first.annotate(app=KeyTextTransform("app", "turn__terms")).values("app")
+    others = reduce(or_, (Q(space__subject__startswith=prefix) for prefix in SUBJECT_PREFIXES))
+    return rows.select_related("space").annotate(
+        memory_id=Cast("lineage", TextField()),
+        user_id=Case(When(others, then=None), default="space__subject", output_field=TextField()),
+        agent_id=_build_imported_fallback("agent_id", Subquery(first.values("turn__agent")[:1])),
+        run_id=_build_imported_fallback(
+            "run_id", Subquery(first.values("turn__session__external_id")[:1])
+        ),
+        app_id=_build_imported_fallback("app_id", Subquery(app[:1])),
+        category=_build_category(),
+    )
+
+
+def _build_imported_fallback(name: str, told: Subquery) -> Coalesce:
+    kept = KeyTextTransform(name, KeyTransform("imported_from", "metadata"))
+    return Coalesce(NullIf(told, Value("")), kept, output_field=TextField())
+
+
+def _build_category() -> Case:
+    known = [
+        When(predicate_key__in=keys, then=Value(name))
+        for name, keys in categories.PREDICATES_BY_CATEGORY.items()
+    ]
+    more = [
+        When(predicate_key__startswith=prefix, then=Value(name))
+        for prefix, name in categories.CATEGORY_BY_PREFIX.items()
+    ]
+    return Case(*known, *more, default=None, output_field=TextField())
+
+
+def select_memories(
+    key: KeyRow, filters: object, shown: Q, *, more: Mapping[str, object] | None = None
+) -> MemorySelection:
+    """The memories that pass. Call inside the tenant's scope.
+
+    `more`: further filters, by the name of the parameter each came in. Raises InvalidInput,
+    also when no id of a user, agent, app or run says whose memories are meant.
+    """
+    node = parse_filter(filters, FILTER_FIELDS)
+    if not any(_is_naming_test(test, negated) for test, negated in list_tests(node)):
+        raise InvalidInput(f"one of {', '.join(ID_NAMES)} is needed", field="filters")
+    parts = list(_list_conjuncts(node))
+    extra = [parse_filter(raw, FILTER_FIELDS, field=name) for name, raw in (more or {}).items()]
+    users = [part for part in parts if _is_user_test(part)]
+    rest = [part for part in parts if not _is_user_test(part)] + extra
+    spaces = Space.objects.filter(id=key.space_id) if key.space_id else Space.objects.all()
+    for part in users:
+        spaces = spaces.filter(subject__in=_list_users(part))
+    rows = annotate_mem0_names(Fact.objects.filter(shown))
+    rows = rows.filter(space__in=spaces) if users or key.space_id else rows
+    rows = rows.filter(build_condition(And(tuple(rest)), FILTER_FIELDS)).order_by(
+        "-asserted_at", "-id"
+    )
+    if users:
+        return MemorySelection(list(spaces), rows, covers_whole_spaces=not rest)
+    ids = rows.order_by().values("space_id").distinct()
+    return MemorySelection(list(spaces.filter(id__in=ids)), rows, covers_whole_spaces=False)
+
+
+def _is_naming_test(test: FieldTest, negated: bool) -> bool:
+    return (
+        test.name in ID_NAMES and test.op in _NAMING_OPERATORS and test.value != () and not negated
+    )
+
+
+def _list_conjuncts(node: FilterNode) -> Iterator[FilterNode]:
+    """What all has to hold."""
+    if isinstance(node, And):
+        for part in node.parts:
+            yield from _list_conjuncts(part)
+    else:
+        yield node
+
+
+def _is_user_test(node: FilterNode) -> bool:
+    return isinstance(node, FieldTest) and node.name == "user_id" and node.op in ("eq", "in")
+
+
+def _list_users(node: FilterNode) -> list[str]:
+    assert isinstance(node, FieldTest)
+    names = node.value if node.op == "in" else [node.value]
+    return [name for name in names if name and is_user_subject(name)]
+
+
+def get_versions(key: KeyRow, memory_id: str) -> QuerySet[Fact]:
+    """All rows of one memory, the latest first: by the memory's id, or by a version's own.
+    Call inside the tenant's scope. Raises NotFound."""
+    wanted = _parse_memory_id(memory_id)
+    rows = Fact.objects.filter(space_id=key.space_id) if key.space_id else Fact.objects.all()
+    lineages = rows.filter(Q(lineage=wanted) | Q(id=wanted)).values("lineage")
+    found = annotate_mem0_names(rows.filter(lineage__in=lineages)).order_by(
+        "-lineage_version", "-recorded_at"
+    )
+    if not found.exists():
+        raise NotFound("There is no such memory.")
+    return found
+
+
+def get_standing_versions(key: KeyRow, memory_ids: Collection[str]) -> dict[str, list[Fact]]:
+    """By memory asked for, the versions that stand, also for times that are over; the latest
+    first, never empty. Call inside the tenant's scope. Raises NotFound."""
+    wanted = {each: _parse_memory_id(each) for each in memory_ids}
+    rows = Fact.objects.filter(space_id=key.space_id) if key.space_id else Fact.objects.all()
+    asked = Q(lineage__in=wanted.values()) | Q(id__in=wanted.values())
+    known = dict(rows.filter(asked).values_list("id", "lineage"))
+    known |= {lineage: lineage for lineage in known.values()}
+    found = annotate_mem0_names(rows.filter(build_standing_condition(), lineage__in=known.values()))
+    by_lineage: dict[UUID, list[Fact]] = {}
+    for fact in found.order_by("-lineage_version", "-recorded_at"):
+        by_lineage.setdefault(fact.lineage, []).append(fact)
+    if any(known.get(each) not in by_lineage for each in wanted.values()):
+        raise NotFound("There is no such memory.")
+    return {name: by_lineage[known[each]] for name, each in wanted.items()}
+
+
+def get_memory(key: KeyRow, memory_id: str) -> Fact:
+    """The version that stands. Call inside the tenant's scope. Raises NotFound."""
+    return get_standing_versions(key, [memory_id])[memory_id][0]
+
+
+def _parse_memory_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise NotFound("There is no such memory.") from None
+
+
+def read_top_level_ids(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Ids outside of filters, as older clients send them, as a filter."""
+    return {name: data[name] for name in ID_NAMES if data.get(name) is not None}

@@ -1,0 +1,151 @@
+"""The views of any kind of row: a list, and a single row."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.core.authentication import get_request_key, get_request_tenant_id
+from api.core.views import HubView
+from api.rows.columns import Resource
+from api.rows.lists import build_etag, build_status_condition, get_row, list_rows
+from api.schema.openapi import PAGE_PARAMETERS, ROW_PARAMETERS, build_page_schema
+from memoryhub.errors import NotFound
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import clean_subject
+
+NO_RESOURCE: Any = None
+
+
+def get_space_at_path(request: Request, subject: str) -> Space:
+    """The space a path names by its subject or, where no subject is called so, by its id.
+
+    Raises NotFound for another's, and for one the key is not bound to.
+    """
+    key, name = get_request_key(request), clean_subject(subject)
+    named = Q(subject=name)
+    if row_id := _parse_uuid(name):
+        named |= Q(id=row_id)
+    with tenant_scope(key.tenant_id):
+        found = list(Space.objects.filter(named))
+    found.sort(key=lambda space: space.subject != name)
+    if not found or key.space_id not in (None, found[0].id):
+        raise NotFound("There is no such subject.")
+    return found[0]
+
+
+def _parse_uuid(name: str) -> UUID | None:
+    try:
+        return UUID(name)
+    except ValueError:
+        return None
+
+
+class ResourceView(HubView):
+    resource: Resource = NO_RESOURCE
+    scopes: ClassVar = {"GET": "read"}
+
+    @property
+    def about(self) -> str:
+        """What the OpenAPI description says."""
+        return self.resource.about
+
+
+class SpaceListView(ResourceView):
+    """A list of one kind of row of a space."""
+
+    parameters: ClassVar = PAGE_PARAMETERS
+
+    def get(self, request: Request, subject: str, **more: Any) -> Response:
+        space = get_space_at_path(request, subject)
+        with tenant_scope(space.tenant_id):
+            rows = self.select_rows(request, space).filter(
+                self.build_status_condition(request, space)
+            )
+            return Response(list_rows(request, self.resource, rows))
+
+    def select_rows(self, request: Request, space: Space) -> QuerySet[Any]:
+        return self.resource.select_space_rows(space)
+
+    def build_status_condition(self, request: Request, space: Space) -> Q:
+        return build_status_condition(request, self.resource)
+
+    def build_response_schema(self) -> dict[str, Any]:
+        return build_page_schema(self.resource)
+
+
+class SpaceRowView(ResourceView):
+    """One row of a space."""
+
+    parameters: ClassVar = ROW_PARAMETERS
+
+    def get(self, request: Request, subject: str, row_id: UUID) -> Response:
+        space = get_space_at_path(request, subject)
+        with tenant_scope(space.tenant_id):
+            shown = get_row(request, self.resource, self.select_rows(space), row_id)
+            if self.resource.load_details and "fields" not in request.query_params:
+                shown |= self.resource.load_details(space, row_id, shown)
+        return build_row_response(request, self.resource, shown)
+
+    def select_rows(self, space: Space) -> QuerySet[Any]:
+        return self.resource.select_space_rows(space)
+
+    def build_response_schema(self) -> dict[str, Any]:
+        return self.resource.build_schema()
+
+
+class TenantListView(ResourceView):
+    """A list over all spaces of the tenant; a key of one subject sees that one's."""
+
+    parameters: ClassVar = PAGE_PARAMETERS
+
+    def get(self, request: Request) -> Response:
+        with tenant_scope(get_request_tenant_id(request)):
+            rows = self.select_rows(request).filter(build_status_condition(request, self.resource))
+            return Response(list_rows(request, self.resource, rows))
+
+    def select_rows(self, request: Request) -> QuerySet[Any]:
+        return select_visible_rows(request, self.resource)
+
+    def build_response_schema(self) -> dict[str, Any]:
+        return build_page_schema(self.resource)
+
+
+class TenantRowView(ResourceView):
+    """A row of the tenant, found by its id alone."""
+
+    parameters: ClassVar = ROW_PARAMETERS
+
+    def get(self, request: Request, row_id: UUID) -> Response:
+        with tenant_scope(get_request_tenant_id(request)):
+            shown = get_row(request, self.resource, self.select_rows(request), row_id)
+        return build_row_response(request, self.resource, shown)
+
+    def select_rows(self, request: Request) -> QuerySet[Any]:
+        return select_visible_rows(request, self.resource)
+
+    def build_response_schema(self) -> dict[str, Any]:
+        return self.resource.build_schema()
+
+
+def select_visible_rows(request: Request, resource: Resource) -> QuerySet[Any]:
+    """The tenant's rows, as far as the key may see them."""
+    bound = get_request_key(request).space_id
+    rows = resource.select_rows()
+    if bound is None:
+        return rows
+    return rows.filter(**{"id" if resource.model is Space else "space_id": bound})
+
+
+def build_row_response(request: Request, resource: Resource, shown: dict[str, Any]) -> Response:
+    """With its ETag; 304 without a body where the caller has it already."""
+    etag = build_etag(shown.get(resource.version, 0) if resource.version else 0, shown)
+    known = [each.strip() for each in request.headers.get("If-None-Match", "").split(",")]
+    if etag in known or known == ["*"]:
+        return Response(status=304, headers={"ETag": etag})
+    return Response(shown, headers={"ETag": etag})

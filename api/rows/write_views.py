@@ -1,0 +1,240 @@
+"""The views of writes: done once per Idempotency-Key, by the key, for a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.core.authentication import get_request_key
+from api.core.fields import REASON_FIELD, NameField
+from api.core.idempotency import run_once_in_own_transactions
+from api.core.views import HubView
+from api.rows.columns import Resource
+from api.rows.lists import build_etag, render_row
+from api.rows.read_views import get_space_at_path
+from api.schema.openapi import (
+    IF_MATCH_PARAMETER,
+    VERSION_TAG_PATTERN,
+    VERSIONED_PARAMETERS,
+    WRITE_PARAMETERS,
+)
+from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.pipeline import corrections
+from memoryhub.tenants.keys import KeyRow
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Revision
+
+NO_RESOURCE: Any = None
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """`reason` stands in the history beside the change."""
+
+    reason = NameField(required=False, default="", max_length=500)
+
+
+class EmptySerializer(serializers.Serializer[Any]):
+    """Nothing is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantWriteRequest:
+    """A write as it was asked for. `version`: the one that `If-Match` names, if it names one."""
+
+    given: dict[str, Any]
+    key: KeyRow
+    now: datetime
+    version: int | None = None
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.key.tenant_id
+
+    @property
+    def actor(self) -> str:
+        return self.key.actor
+
+    @property
+    def reason(self) -> str:
+        return str(self.given.get(REASON_FIELD, ""))
+
+    @property
+    def change_values(self) -> dict[str, Any]:
+        """What is given but for the reason."""
+        return {name: value for name, value in self.given.items() if name != REASON_FIELD}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpaceWriteRequest(TenantWriteRequest):
+    """A write on a subject."""
+
+    space: Space
+
+
+class BaseWriteView(HubView):
+    """What writes have in common: a body that is read, a version, and being done once.
+
+    `secret`: the name under which a write answers with what is shown once, in the answer that made
+    it. It is kept nowhere: a repetition is answered without it.
+    """
+
+    scopes: ClassVar = {"POST": "write"}
+    serializer_class: type[serializers.Serializer[Any]] = ReasonSerializer
+    parameters: ClassVar = WRITE_PARAMETERS
+    # The answer tells nothing that could be erased.
+    answer_outlives_erasure = False
+    secret_field = ""
+
+    def read_write_fields(self, request: Request) -> dict[str, Any]:
+        """What a deed is made of. Raises ValidationError, InvalidInput."""
+        body = self.serializer_class(data=self.read_body(request))
+        body.is_valid(raise_exception=True)
+        version = read_if_match_version(request)
+        if version is not None and IF_MATCH_PARAMETER not in self.parameters:
+            raise InvalidInput("none: what this writes has no version", field="If-Match")
+        given = dict(body.validated_data)
+        return {
+            "given": given,
+            "key": get_request_key(request),
+            "now": timezone.now(),
+            "version": version,
+        }
+
+    def run_once(self, request: Request, write: Callable[[], dict[str, Any]]) -> Response:
+        name, tenant_id = type(self).__name__, get_request_key(request).tenant_id
+        told: dict[str, Any] = {}
+
+        def write_without_secret() -> dict[str, Any]:
+            answer = write()
+            if self.secret_field in answer:
+                told[self.secret_field] = answer.pop(self.secret_field)
+            return answer
+
+        answer, replayed = run_once_in_own_transactions(
+            tenant_id, request, name, write_without_secret, keeps=self.answer_outlives_erasure
+        )
+        response = build_write_response(answer, replayed=replayed)
+        if self.secret_field:
+            response.data[self.secret_field] = told.get(self.secret_field)
+            response["Cache-Control"] = "no-store"
+        return response
+
+
+class SpaceWriteView(BaseWriteView):
+    """A write on a subject. `work` opens its own scopes; what it returns is the answer."""
+
+    # Whether claims may have changed by other means than reading.
+    changes_claims = False
+
+    def post(self, request: Request, subject: str, **ids: Any) -> Response:
+        space = get_space_at_path(request, subject)
+        deed = SpaceWriteRequest(space=space, **self.read_write_fields(request))
+        return self.run_once(request, lambda: self._write_and_settle(deed, **ids))
+
+    def _write_and_settle(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+        answer = self.run_write(deed, **ids)
+        if self.changes_claims:
+            key = f"{deed.key.id}-{deed.now.isoformat()}"
+            corrections.refresh_after_change(deed.space.id, deed.space.tenant_id, key, deed.now)
+        return answer
+
+    def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+class TenantWriteView(BaseWriteView):
+    """A write on what belongs to the tenant as a whole: for a key of one subject there is none."""
+
+    scopes: ClassVar = {"POST": "admin"}
+    answer_outlives_erasure = True
+
+    def post(self, request: Request, **ids: Any) -> Response:
+        get_whole_tenant_id(request)
+        deed = TenantWriteRequest(**self.read_write_fields(request))
+        return self.run_once(request, lambda: self.run_write(deed, **ids))
+
+    def run_write(self, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def get_whole_tenant_id(request: Request) -> UUID:
+    """The key's tenant. Raises NotFound for a key of one subject."""
+    key = get_request_key(request)
+    if key.space_id is not None:
+        raise NotFound("A key of one subject sees nothing of the tenant.")
+    return key.tenant_id
+
+
+class RowWriteView(SpaceWriteView):
+    """A write on one row, answered with the row as it is then and the event that changed it."""
+
+    resource: Resource = NO_RESOURCE
+    parameters: ClassVar = VERSIONED_PARAMETERS
+    changes_claims = True
+
+    def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+        row_id = self.change_row(deed, ids["row_id"]) or ids["row_id"]
+        return render_written_row(deed.space, self.resource, row_id)
+
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> UUID | None:
+        """Carry it out. Returns the row that stands for it now, if it is another."""
+        raise NotImplementedError
+
+    def build_response_schema(self) -> dict[str, Any]:
+        return build_written_row_schema(self.resource)
+
+
+def build_change_options(deed: SpaceWriteRequest) -> dict[str, Any]:
+    """What services take of any write on a row: its reason, and the version that was read."""
+    return {"reason": deed.reason, "version": deed.version}
+
+
+def render_written_row(space: Space, resource: Resource, row_id: UUID) -> dict[str, Any]:
+    """A row after a write: {"event_id", its name: the row}."""
+    kind = str(resource.model._meta.model_name)
+    with tenant_scope(space.tenant_id):
+        rows = Revision.objects.filter(row_type=kind, row_id=row_id)
+        event = rows.order_by("-version_after", "-id").values_list("event_id", flat=True).first()
+        row = render_row(resource, resource.select_rows(), row_id)
+    return {"event_id": event, resource.name.replace(" ", "_"): row}
+
+
+def build_written_row_schema(resource: Resource) -> dict[str, Any]:
+    event = {"type": ["string", "null"], "format": "uuid"}
+    shown = {"event_id": event, resource.name.replace(" ", "_"): resource.build_schema()}
+    return {"type": "object", "properties": shown}
+
+
+def build_write_response(answer: dict[str, Any], *, replayed: bool = False) -> Response:
+    """With the ETag of the row that is in it."""
+    response = Response(answer)
+    for row in answer.values():
+        if isinstance(row, dict) and "version" in row and "id" in row:
+            response["ETag"] = build_etag(row["version"], row)
+    if replayed:
+        response["Idempotent-Replayed"] = "true"
+    return response
+
+
+def read_if_match_version(request: Request) -> int | None:
+    """The version that `If-Match` names: an ETag, or the number alone. Raises InvalidInput."""
+    given = request.headers.get("If-Match", "*").strip()
+    if given == "*":
+        return None
+    found = re.fullmatch(VERSION_TAG_PATTERN, given)
+    if found is None:
+        raise InvalidInput("the ETag of the row as it was read", field="If-Match")
+    return int(found[1])
+
+
+Change = Callable[[SpaceWriteRequest, UUID], UUID | None]

@@ -1,0 +1,224 @@
+"""How views tell OpenAPI about themselves: parameters, bodies, answers, problems and examples."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+
+from api.core.fields import (
+    TIME_TEXT_SCHEMA,
+    AtLeastOneSerializer,
+    ExactlyOneSerializer,
+    TextField,
+    list_choice_fields,
+)
+from api.core.idempotency import IDEMPOTENCY_HEADER
+from api.rows.columns import Resource
+
+FIELDS_PARAMETER = OpenApiParameter(
+    "fields", str, description="Names of the columns to show, with commas."
+)
+CURSOR_PARAMETER = OpenApiParameter(
+    "cursor", {"type": "string", "format": "cursor"}, description="`next` of the page before."
+)
+STATUS_PARAMETER = OpenApiParameter(
+    "status", str, enum=["held", "all"], description="all: also what was."
+)
+PAGE_PARAMETERS = [
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
+        description="1 to 200 rows; 50 unless given.",
+    ),
+    CURSOR_PARAMETER,
+    OpenApiParameter("reverse", bool, description="Turns the order round."),
+    STATUS_PARAMETER,
+    OpenApiParameter(
+        "filter",
+        {"type": "string", "format": "filter", "maxLength": 8000},
+        description="A filter as JSON: AND, OR, NOT and operators.",
+    ),
+    FIELDS_PARAMETER,
+]
+# Of rows of which nothing is held or not.
+LOG_PARAMETERS = [each for each in PAGE_PARAMETERS if each is not STATUS_PARAMETER]
+# The version that was read, with or without what was shown of it.
+VERSION_TAG_PATTERN = r'"?([0-9]{1,9})(?:\.[0-9a-f]{16})?"?'
+IF_MATCH_PARAMETER = OpenApiParameter(
+    "If-Match",
+    {"type": "string", "pattern": rf"^(?:\*|{VERSION_TAG_PATTERN})$"},
+    OpenApiParameter.HEADER,
+    description="The ETag that was read.",
+)
+IF_NONE_MATCH_PARAMETER = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of what is known already."
+)
+ROW_PARAMETERS = [FIELDS_PARAMETER, IF_NONE_MATCH_PARAMETER]
+WRITE_PARAMETERS = [
+    OpenApiParameter(
+        IDEMPOTENCY_HEADER,
+        {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"},
+        OpenApiParameter.HEADER,
+        description="Makes the request happen once.",
+    )
+]
+# Of writes on a row that has a version.
+VERSIONED_PARAMETERS = [*WRITE_PARAMETERS, IF_MATCH_PARAMETER]
+_PARAMETERS_OF_READS = [*PAGE_PARAMETERS, *ROW_PARAMETERS]
+_PARAMETERS_OF_WRITES = VERSIONED_PARAMETERS
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+PROBLEM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string"},
+        "status": {"type": "integer"},
+        "code": {"type": "string"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "required": ["field", "message"],
+            },
+        },
+    },
+    "required": ["type", "status", "code", "detail"],
+}
+
+
+def build_time_parameter(name: str, about: str, *, required: bool = False) -> OpenApiParameter:
+    """A time in the query string."""
+    return OpenApiParameter(name, TIME_TEXT_SCHEMA, required=required, description=about)
+
+
+class ApiKeyExtension(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # it has no types
+    """Keys as OpenAPI has them. Registers itself by being defined."""
+
+    target_class = "api.core.authentication.ApiKeyAuthentication"
+    name = "key"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "mh_…"}
+
+
+class TextFieldExtension(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # it has no types
+    """The pattern of texts that have one. Registers itself by being defined."""
+
+    target_class = TextField
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        found = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        shape = self.target.shape
+        if not shape:
+            return dict(found)
+        # Said twice, as readers that join pattern and length would take the empty text for valid.
+        least = {} if re.search(shape, "") else {"minLength": 1}
+        return {**found, **least, "pattern": shape}
+
+
+class ExactlyOneExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # it has no types
+    """Registers itself by being defined, as the next."""
+
+    target_class: type[serializers.Serializer[Any]] = ExactlyOneSerializer
+    match_subclasses = True
+    schema_keyword = "oneOf"
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        found = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {
+            **found,
+            self.schema_keyword: [{"required": [name]} for name in list_choice_fields(self.target)],
+        }
+
+
+class AtLeastOneExtension(ExactlyOneExtension):  # type: ignore[no-untyped-call]  # it has no types
+    target_class = AtLeastOneSerializer
+    schema_keyword = "anyOf"
+
+
+def list_parameters(view: Any, method: str) -> list[OpenApiParameter]:
+    """Those of a view's parameters that a method takes: pages are read, and writes done once."""
+    of_others = _PARAMETERS_OF_WRITES if method in ("GET", "HEAD") else _PARAMETERS_OF_READS
+    return [each for each in getattr(view, "parameters", []) if each not in of_others]
+
+
+def build_page_schema(resource: Resource) -> dict[str, Any]:
+    """A page of a list, as JSON Schema."""
+    return {
+        "type": "object",
+        "properties": {
+            "items": {"type": "array", "items": resource.build_schema()},
+            "total": {"type": "integer"},
+            "next": {"type": ["string", "null"]},
+        },
+        "required": ["items", "total", "next"],
+    }
+
+
+class HubSchema(AutoSchema):
+    """Reads `parameters`, `answers()`, `about`, `serializer_class` and `example` of a view; of
+    one whose bodies are no JSON, `request_body` (by media type) and `answer_type`."""
+
+    def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
+        """A shape says by itself whether the empty text is taken, which would fit twice beside it;
+        and where a list must have items, an empty one is not."""
+        super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]  # no types
+        if not getattr(field, "allow_empty", True):
+            schema["minItems"] = 1
+        if getattr(field, "shape", "") and "oneOf" in schema:
+            schema.update(schema.pop("oneOf")[0])
+
+    def get_operation_id(self) -> str:
+        """Of the path and the method: `facts_correct_post`, `facts_one_get`."""
+        parts = [part for part in self.path.split("/")[3:] if not part.startswith("{")]
+        one = ["one"] if self.path.endswith("}") else []
+        return "_".join([*parts, *one, self.method.lower()]).replace("-", "_")
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
+        return str(getattr(self.view, "about", "") or super().get_description())
+
+    def get_override_parameters(self) -> list[Any]:
+        named = list_parameters(self.view, self.method)
+        return [
+            self._build_fields_parameter() if each is FIELDS_PARAMETER else each for each in named
+        ]
+
+    def _build_fields_parameter(self) -> OpenApiParameter:
+        resource: Resource = self.view.resource  # type: ignore[attr-defined]  # of views with FIELDS
+        names = list(resource.columns)
+        return OpenApiParameter(
+            "fields",
+            {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1},
+            style="form",
+            explode=False,
+            description=FIELDS_PARAMETER.description,
+        )
+
+    def get_request_serializer(self) -> Any:
+        body = getattr(self.view, "request_body", None)
+        taken = body or getattr(self.view, "serializer_class", None)
+        return taken if self.method != "GET" else None
+
+    def get_response_serializers(self) -> Any:
+        answers = getattr(self.view, "answers", None)
+        schema = answers() if answers else {"type": "object"}
+        status = getattr(self.view, "answer_status", 200)
+        kind = getattr(self.view, "answer_type", "application/json")
+        return {(status, kind): OpenApiResponse(schema)}
+
+    def get_examples(self) -> list[Any]:
+        example = getattr(self.view, "example", None)
+        if not example or self.method == "GET":
+            return []
+        return [OpenApiExample("A request", value=example, request_only=True)]

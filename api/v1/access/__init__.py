@@ -1,0 +1,1 @@
+"""Who may come in: keys, members, and the links of the persons themselves."""

@@ -1,0 +1,1 @@
+"""What happened: logged requests, the audit, and what models were asked."""

@@ -1,0 +1,1 @@
+"""Files out and in: exports of this hub, and imports from other systems."""

@@ -1,0 +1,1 @@
+"""Facts: lists, versions, and their correction."""

@@ -1,0 +1,1 @@
+"""Items: values that applications keep under names of their own."""

@@ -1,0 +1,1 @@
+"""Jobs, and their progress as a stream of events."""

@@ -1,0 +1,1 @@
+"""Notes and their links, entities and their relations."""

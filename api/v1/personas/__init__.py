@@ -1,0 +1,1 @@
+"""Who a subject is: traits and the profile."""

@@ -1,0 +1,1 @@
+"""Policies of tenants and spaces, presets and switches."""

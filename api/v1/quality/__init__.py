@@ -1,0 +1,1 @@
+"""Golden questions, replays of settings on them, and readings of quality."""

@@ -1,0 +1,147 @@
+"""Golden questions: what should be found, kept with the memories that answer it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from rest_framework import serializers
+
+from api.core.fields import NOT_BLANK, StrictIdField, TextField
+from api.rows.columns import (
+    DERIVED_COLUMNS,
+    ID,
+    LIST,
+    OBJECT,
+    TEXT,
+    TIME,
+    Resource,
+    build_unretired_condition,
+)
+from api.rows.write_views import (
+    ReasonSerializer,
+    RowWriteView,
+    SpaceWriteRequest,
+    SpaceWriteView,
+    build_written_row_schema,
+    render_written_row,
+)
+from memoryhub.golden.models import GoldenQuestion
+from memoryhub.golden.services import (
+    MOST_EXPECTED,
+    MOST_TAGS,
+    TAG_LENGTH,
+    TEXT_LENGTH,
+    remove_question,
+    save_question,
+    update_question,
+)
+
+GOLDEN_QUESTIONS = Resource(
+    "golden question",
+    "A question, and the memories that a search for it should find.",
+    GoldenQuestion,
+    {
+        "id": ID,
+        "text": TEXT,
+        "tags": LIST,
+        "expected": OBJECT,
+        "created_by": TEXT,
+        "created_at": TIME,
+        "changed_at": TIME,
+        **DERIVED_COLUMNS,
+    },
+    order=("-changed_at", "-id"),
+    current_condition=build_unretired_condition,
+    version="version",
+)
+
+
+class ExpectedMemorySerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=("fact", "note", "turn"))
+    id = StrictIdField()
+
+
+class GoldenQuestionSerializer(ReasonSerializer):
+    text = TextField(max_length=TEXT_LENGTH, shape=NOT_BLANK)
+    expected = serializers.ListField(
+        child=ExpectedMemorySerializer(), allow_empty=False, max_length=MOST_EXPECTED
+    )
+    tags = serializers.ListField(
+        child=TextField(max_length=TAG_LENGTH, shape=NOT_BLANK),
+        required=False,
+        default=list,
+        max_length=MOST_TAGS,
+    )
+
+
+def _list_expected(deed: SpaceWriteRequest) -> list[tuple[str, UUID]]:
+    return [(each["kind"], each["id"]) for each in deed.given["expected"]]
+
+
+_EXAMPLE_QUESTION = {
+    "text": "Where does Ana live?",
+    "expected": [{"kind": "fact", "id": "0197a0de-0000-7000-8000-000000000000"}],
+}
+
+
+class NewGoldenQuestionView(SpaceWriteView):
+    """Save a golden question."""
+
+    serializer_class = GoldenQuestionSerializer
+    example: ClassVar = _EXAMPLE_QUESTION
+
+    def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+        given = deed.given
+        made = save_question(
+            deed.space,
+            given["text"],
+            _list_expected(deed),
+            deed.actor,
+            deed.now,
+            tags=given["tags"],
+            reason=deed.reason,
+        )
+        return render_written_row(deed.space, GOLDEN_QUESTIONS, made.id)
+
+    def build_response_schema(self) -> dict[str, Any]:
+        return build_written_row_schema(GOLDEN_QUESTIONS)
+
+
+class ChangeGoldenQuestionView(RowWriteView):
+    """Other words, memories and tags for a golden question."""
+
+    resource = GOLDEN_QUESTIONS
+    changes_claims = False
+    serializer_class = GoldenQuestionSerializer
+    example: ClassVar = _EXAMPLE_QUESTION
+
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
+        update_question(
+            deed.space,
+            row_id,
+            deed.given["text"],
+            _list_expected(deed),
+            deed.actor,
+            deed.now,
+            tags=deed.given["tags"],
+            reason=deed.reason,
+            version=deed.version,
+        )
+
+
+class RemoveGoldenQuestionView(RowWriteView):
+    """Ask it no more; undo brings it back."""
+
+    resource = GOLDEN_QUESTIONS
+    changes_claims = False
+
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
+        remove_question(
+            deed.space,
+            row_id,
+            deed.actor,
+            deed.now,
+            reason=deed.reason,
+            version=deed.version,
+        )

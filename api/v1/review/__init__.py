@@ -1,0 +1,1 @@
+"""What waits for a person: conflicts, and rules that answer them beforehand."""

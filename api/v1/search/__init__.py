@@ -1,0 +1,1 @@
+"""Questions: search, context, answer, and feedback on what was found."""

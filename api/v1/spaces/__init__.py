@@ -1,0 +1,1 @@
+"""Subjects with their spaces: their list, a pause, and erasure for good."""

@@ -1,0 +1,130 @@
+"""Erasing for good, with a dry run before and a receipt after."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from api.core.authentication import get_request_key
+from api.core.fields import StrictBooleanField, StrictIdField, TextField
+from api.rows.columns import ID, OBJECT, TEXT, TIME, Resource
+from api.rows.read_views import TenantListView, TenantRowView
+from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.errors import InvalidInput, NotFound
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Fact, Receipt
+
+MAX_TARGET_IDS = 500
+_MODEL_BY_TARGET: dict[str, Any] = {"turns": Turn, "session": Session, "facts": Fact}
+
+RECEIPTS = Resource(
+    "receipt",
+    "What an erasure removed, in numbers: it outlives what it was about.",
+    Receipt,
+    {
+        "id": ID,
+        "target": TEXT,
+        "target_digest": TEXT,
+        "actor": TEXT,
+        "reason": TEXT,
+        "counts": OBJECT,
+        "review": OBJECT,
+        "created_at": TIME,
+    },
+    order=("-created_at", "-id"),
+)
+
+
+class EraseSerializer(ReasonSerializer):
+    """`ids`: of turns, of one session, or of facts; none for the whole subject.
+
+    `sources`: with facts, also the turns that say them. `confirm`: the subject once more, where
+    all of it is to go.
+    """
+
+    target = serializers.ChoiceField(choices=("turns", "session", "facts", "subject"))
+    ids = serializers.ListField(
+        child=StrictIdField(), required=False, default=list, max_length=MAX_TARGET_IDS
+    )
+    sources = StrictBooleanField(required=False, default=False)
+    confirm = TextField(required=False, default="", max_length=200)
+    dry_run = StrictBooleanField(required=False, default=False)
+
+
+class EraseView(SpaceWriteView):
+    """Erase turns, a session, facts or a whole subject. `dry_run` says what would go."""
+
+    scopes: ClassVar = {"POST": "admin"}
+    serializer_class = EraseSerializer
+    answer_outlives_erasure = True
+    example: ClassVar = {
+        "target": "session",
+        "ids": ["0197a0de-0000-7000-8000-000000000000"],
+        "dry_run": True,
+    }
+
+    def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
+        target = _build_target(deed)
+        if deed.given["dry_run"]:
+            return {"dry_run": True, **asdict(erase_targets.plan_erasure(deed.space, target))}
+        if target.kind == "subject" and deed.given["confirm"] != deed.space.subject:
+            raise InvalidInput("the subject, once more, to confirm", field="confirm")
+        made = erase_targets.execute_erasure(
+            deed.space, target, deed.actor, deed.now, reason=deed.reason
+        )
+        shown = {name: getattr(made, name) for name in RECEIPTS.columns}
+        return {"dry_run": False, "receipt": shown}
+
+    def build_response_schema(self) -> dict[str, Any]:
+        shown = {"dry_run": {"type": "boolean"}, "receipt": RECEIPTS.build_schema()}
+        return {"type": "object", "properties": shown}
+
+
+def _build_target(deed: SpaceWriteRequest) -> ErasureTarget:
+    """Raises NotFound for what is not of this subject, InvalidInput."""
+    kind, ids = deed.given["target"], tuple(dict.fromkeys(deed.given["ids"]))
+    if kind == "subject":
+        if ids:
+            raise InvalidInput("none: the subject is that of the path", field="ids")
+        return ErasureTarget("subject")
+    if not ids or (kind == "session" and len(ids) > 1):
+        raise InvalidInput("one session" if kind == "session" else "at least one", field="ids")
+    with tenant_scope(deed.space.tenant_id):
+        found: set[UUID] = set(
+            _MODEL_BY_TARGET[kind]
+            ._default_manager.filter(space=deed.space, id__in=ids)
+            .values_list("id", flat=True)
+        )
+    if len(found) < len(ids):
+        raise NotFound("There is no such memory of this subject.")
+    return ErasureTarget(kind, ids, deed.given["sources"])
+
+
+def _select_visible_receipts(request: Request) -> QuerySet[Any]:
+    """A receipt names no subject: a key of one can't be shown which are its own."""
+    rows = RECEIPTS.select_rows()
+    return rows if get_request_key(request).space_id is None else rows.none()
+
+
+class ReceiptsView(TenantListView):
+    resource = RECEIPTS
+    scopes: ClassVar = {"GET": "admin"}
+
+    def select_rows(self, request: Request) -> QuerySet[Any]:
+        return _select_visible_receipts(request)
+
+
+class ReceiptView(TenantRowView):
+    resource = RECEIPTS
+    scopes: ClassVar = {"GET": "admin"}
+
+    def select_rows(self, request: Request) -> QuerySet[Any]:
+        return _select_visible_receipts(request)

@@ -1,0 +1,1 @@
+"""Summaries of spans: segments by topic, episodes by time."""

@@ -1,0 +1,190 @@
+"""The whole of it: start the hub, let it read, ask and tell by every way in turn, report."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import logging
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from django.utils import timezone
+from langgraph.store.base import PutOp
+
+from benchmarks.scale.server import API_KEY, run_hub
+from benchmarks.ways.clients import NAMESPACE, SUBJECT, Call, build_chats, open_ways
+from benchmarks.ways.sentences import QUESTIONS, build_sentences
+from memoryhub.bootstrap import DEMO_SLUG
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import create_tenant
+from memoryhub_client import MemoryHub
+from memoryhub_client.langgraph import MemoryHubStore
+from tests.support.openai_server import OpenAIServer
+
+# The processor time of the hub's web server, as Linux counts it.
+
+
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def read_server_seconds() -> float:
+    """Of its processes together, since they began. In steps of a hundredth of a second, so that
+    only sums over many requests mean something."""
+    return (
+        sum(_parse_ticks(Path(f"/proc/{each}/stat").read_text()) for each in _find_server_pids())
+        / _TICK
+    )
+
+
+def _parse_ticks(stat: str) -> int:
+    """Ticks in the user's and the system's mode: the 14th and the 15th value, of which the second
+    is a name in parentheses."""
+    values = stat.rpartition(")")[2].split()
+    return int(values[11]) + int(values[12])
+
+
+@cache
+def _find_server_pids() -> tuple[int, ...]:
+    """granian and its workers, of this process's hub."""
+    parents = {
+        int(p.name): _read_parent_pid(p) for p in Path("/proc").iterdir() if p.name.isdecimal()
+    }
+    return tuple(one for one in parents if _is_descendant(one, parents) and _is_granian(one))
+
+
+def _read_parent_pid(process: Path) -> int:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return 0
+
+
+def _is_descendant(one: int, parents: dict[int, int]) -> bool:
+    while one := parents.get(one, 0):
+        if one == os.getpid():
+            return True
+    return False
+
+
+def _is_granian(one: int) -> bool:
+    return "granian" in Path(f"/proc/{one}/cmdline").read_text()
+
+
+# What was measured, as a table.
+
+
+@dataclass(slots=True)
+class CallTimes:
+    """Milliseconds a call: waited, and of processor time the client's and the web server's."""
+
+    waited: list[float] = field(default_factory=list)
+    client: list[float] = field(default_factory=list)
+    served: list[float] = field(default_factory=list)
+
+
+def format_table(title: str, took: Mapping[str, CallTimes]) -> str:
+    """Markdown; the median of what was waited, its 95th percentile, and means of processor time."""
+    rows = [
+        f"| {name} | {statistics.median(one.waited):.1f} | {compute_p95(one.waited):.1f} "
+        f"| {statistics.mean(one.client):.1f} | {statistics.mean(one.served):.1f} |"
+        for name, one in took.items()
+    ]
+    heads = f"| {title} | p50 ms | p95 ms | client's processor ms | web server's |"
+    return "\n".join(["", heads, "|---|---|---|---|---|", *rows])
+
+
+def compute_p95(values: list[float]) -> float:
+    """The 95th percentile: of 40 values the third largest."""
+    return sorted(values)[int(len(values) * 0.95)]
+
+
+REPLY = "I see. That is good to know."
+_BATCH, _PAUSE = 50, 0.2
+
+
+def skip_demo_data() -> None:
+    """The demo's tenant, as if its dialogues had been loaded: the worker would read them
+    meanwhile."""
+    tenant = create_tenant("Demo", DEMO_SLUG)
+    with tenant_scope(tenant.id):
+        Tenant.objects.update(seeded_at=timezone.now())
+
+
+async def run_benchmark(rounds: int, count: int) -> None:
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every request
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    with OpenAIServer() as upstream:
+        os.environ |= {"OPENAI_BASE_URL": upstream.url, "MEMORYHUB_PROXY_MODELS": "scripted"}
+        upstream.script_chat(*[REPLY] * (4 * rounds + 40))
+        with run_hub() as served:
+            url = f"http://127.0.0.1:{served.port}"
+            with MemoryHub(url, API_KEY, timeout=60) as client:
+                _add_memories(client, build_sentences(count))
+                print(f"{count} turns are read, {rounds} rounds", flush=True)
+                await _measure_ways(url, client, build_chats(upstream.url, url, API_KEY), rounds)
+
+
+def _add_memories(client: MemoryHub, said: Sequence[str]) -> None:
+    for part in _split_batches(said):
+        client.add(SUBJECT, [{"content": text} for text in part])
+    store = MemoryHubStore(client)
+    for part in _split_batches(said):
+        store.batch([PutOp(NAMESPACE, str(hash(text)), {"text": text}) for text in part])
+    _wait_until_read(client)
+
+
+def _split_batches(said: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (said[n : n + _BATCH] for n in range(0, len(said), _BATCH))
+
+
+def _wait_until_read(client: MemoryHub) -> None:
+    """Until nothing that was told is unread, and nothing runs that follows from it."""
+    unread = {"step": "derive", "NOT": {"state": "done"}}
+    waits = {"OR": [unread, {"state": "running"}]}
+    while client.jobs.list(filter=waits).page().total:
+        time.sleep(_PAUSE)
+
+
+async def _measure_ways(
+    url: str, client: MemoryHub, talks: Mapping[str, Call], rounds: int
+) -> None:
+    asked, told = itertools.cycle(QUESTIONS), map(_build_news, itertools.count())
+    settle = functools.partial(_wait_until_read, client)
+    async with open_ways(url, API_KEY) as each:
+        searched = await _run_rounds({way.name: way.search for way in each}, asked, rounds, settle)
+        added = await _run_rounds({way.name: way.add for way in each}, told, rounds, settle)
+    chatted = await _run_rounds(talks, asked, rounds, settle)
+    for name, took in (("search", searched), ("add", added), ("chat", chatted)):
+        print(format_table(name, took), flush=True)
+
+
+def _build_news(number: int) -> str:
+    return f"Number {number} in the queue was {number % 90} years old."
+
+
+async def _run_rounds(
+    calls: Mapping[str, Call], words: Iterator[str], rounds: int, settle: Callable[[], None]
+) -> dict[str, CallTimes]:
+    """Every call once a round, each time in another order, with other words. `settle` lets the
+    worker finish what a round gave it to do. The first round warms up and is not counted."""
+    took, chance = {name: CallTimes() for name in calls}, Random(7)
+    for counted in [False, *[True] * rounds]:
+        for name in chance.sample(list(calls), len(calls)):
+            await _time_call(calls[name], next(words), took[name] if counted else CallTimes())
+        settle()
+    return took
+
+
+async def _time_call(call: Call, text: str, took: CallTimes) -> None:
+    served, own, start = read_server_seconds(), time.process_time(), time.perf_counter()
+    await call(text)
+    took.waited.append((time.perf_counter() - start) * 1000)
+    took.client.append((time.process_time() - own) * 1000)
+    took.served.append((read_server_seconds() - served) * 1000)

@@ -1,0 +1,420 @@
+"""What is asked of a hub: adding, searching, answering, and what concerns all subjects."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from memoryhub_client.calls.base import (
+    SEND_NULL,
+    CallGroup,
+    Filter,
+    ListCalls,
+    RowCalls,
+    Time,
+    build_query,
+)
+from memoryhub_client.calls.methods import Listing, M, Runner, Stream, call, pages, stream
+from memoryhub_client.calls.shared import FILE_SECONDS, SharedCalls
+from memoryhub_client.calls.space import SpaceCalls
+from memoryhub_client.calls.tenant import (
+    Audit,
+    Deliveries,
+    Imports,
+    Keys,
+    Members,
+    Replays,
+    Requests,
+    ReviewRules,
+    Webhooks,
+)
+from memoryhub_client.errors import JobFailed, StillRunning
+from memoryhub_client.events import EventReader
+from memoryhub_client.flows import Flow, Request, Sleep, build_idempotency_key
+from memoryhub_client.rows.memories import Item, Space
+from memoryhub_client.rows.results import AddResult, Answer, Context, DryRunResult, SearchResult
+from memoryhub_client.rows.tenancy import (
+    ImportResult,
+    Job,
+    ModelCall,
+    Preset,
+    Receipt,
+    Switch,
+    Usage,
+)
+
+Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Select = Literal["fused", "fixed", "routed"]
+# As long as the hub itself waits for a job.
+_HUB_WAIT_SECONDS = 30.0
+
+
+class Spaces(ListCalls[M, Space]):
+    _row = Space
+
+
+class Receipts(RowCalls[M, Receipt]):
+    _row = Receipt
+
+
+class Jobs(RowCalls[M, Job]):
+    _row = Job
+
+    @pages
+    def in_state(self, state: str, *, filter: Filter | None = None) -> Listing[Job]:
+        """Jobs in one state; "dead" are those that were given up."""
+        return self._build_listing(Job, self._path, state=state, filter=filter)
+
+    @call
+    def retry(self, id: str, *, key: str | None = None) -> Flow[Job]:
+        """Give a failed or cancelled job another round of attempts."""
+        return self._read_row(Job, self._write_for_json(f"{self._path}/{id}/retry", {}, key=key))
+
+    @call
+    def cancel(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Job]:
+        """Have a step left undone; messages that it was to read stay, unread."""
+        body = {"reason": reason}
+        return self._read_row(Job, self._write_for_json(f"{self._path}/{id}/cancel", body, key=key))
+
+    @call
+    def wait(self, id: str, *, timeout: float = 60.0, every: float = 0.5) -> Flow[Job]:
+        """The job once it is done. Raises JobFailed, StillRunning after `timeout` seconds."""
+        ends = time.monotonic() + timeout
+        while True:
+            job: Job = yield from self._fetch_row(Job, f"{self._path}/{id}")
+            if job.state == "done":
+                return job
+            if job.ended:
+                raise JobFailed(job.state, job.error)
+            if time.monotonic() + every > ends:
+                raise StillRunning(f"the job is still {job.state} after {timeout:g} s")
+            yield Sleep(every)
+
+    @stream
+    def progress(self, id: str) -> Stream[Job]:
+        """The job whenever it changes, until it has ended; its `state` is "gone" if erased."""
+
+        def parse_job(name: str, data: str) -> Job:
+            return Job.read(json.loads(data))
+
+        path = f"{self._path}/{id}/progress"
+        request = Request("GET", path, patience=_HUB_WAIT_SECONDS)
+        return Stream(request, lambda: EventReader(parse_job, ends="timeout"))
+
+
+class Items(CallGroup[M]):
+    """Values of your own by subject, namespace and key."""
+
+    @call
+    def get(self, subject: str, namespace: Sequence[str], key: str) -> Flow[Item | None]:
+        """The item, or None."""
+        op = {"get": {"subject": subject, "namespace": namespace, "key": key}}
+        (told,) = yield from self._read_items([op])
+        return Item.read(told) if told else None
+
+    @call
+    def search(
+        self,
+        prefix: Sequence[str] = (),
+        *,
+        subject: str | None = None,
+        query: str = "",
+        filter: Filter | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> Flow[list[Item]]:
+        """Items of the namespaces that begin so, nearest to the query first.
+
+        `filter`: members of values, equal or by $eq, $ne, $gt, $gte, $lt, $lte.
+        """
+        asked = {"prefix": prefix, "subject": subject, "query": query, "filter": filter or {}}
+        (told,) = yield from self._read_items(
+            [{"search": {**asked, "limit": limit, "offset": offset}}]
+        )
+        return [Item.read(each) for each in told]
+
+    @call
+    def put(
+        self,
+        subject: str,
+        namespace: Sequence[str],
+        key: str,
+        value: Mapping[str, Any] | None,
+        *,
+        texts: Sequence[str] | None = None,
+        ttl_minutes: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Flow[int]:
+        """Keep a value; None takes it away. `texts`: what it is found by, else all that is in it.
+
+        Gives how many items are other than before.
+        """
+        item = {"subject": subject, "namespace": namespace, "key": key, "value": value}
+        more = {"texts": texts, "ttl_minutes": ttl_minutes}
+        return self._write_items([{**item, **more}], idempotency_key)
+
+    def _read_items(self, ops: Sequence[Mapping[str, Any]]) -> Flow[list[Any]]:
+        """The results of up to 100 operations, in order."""
+        told = yield from self._post_question(f"{self._path}/read", {"ops": ops})
+        results: list[Any] = told["results"]
+        return results
+
+    def _write_items(self, items: Sequence[Mapping[str, Any]], key: str | None) -> Flow[int]:
+        """Up to 100 of them, all or none."""
+        told = yield from self._write_for_json(f"{self._path}/write", {"items": items}, key=key)
+        return int(told["changed"])
+
+
+class HubCalls(SharedCalls[M]):
+    """Everything a key may ask for."""
+
+    def __init__(self, runner: Runner) -> None:
+        super().__init__(runner, "")
+        self.spaces: Spaces[M] = Spaces(runner, "spaces")
+        self.jobs: Jobs[M] = Jobs(runner, "jobs")
+        self.keys: Keys[M] = Keys(runner, "keys")
+        self.members: Members[M] = Members(runner, "members")
+        self.replays: Replays[M] = Replays(runner, "replays")
+        self.review_rules: ReviewRules[M] = ReviewRules(runner, "review-rules")
+        self.webhooks: Webhooks[M] = Webhooks(runner, "webhooks")
+        self.deliveries: Deliveries[M] = Deliveries(runner, "deliveries")
+        self.imports: Imports[M] = Imports(runner, "imports")
+        self.items: Items[M] = Items(runner, "items")
+        self.receipts: Receipts[M] = Receipts(runner, "receipts")
+        self.requests: Requests[M] = Requests(runner, "requests")
+        self.audit: Audit[M] = Audit(runner, "audit")
+
+    def space(self, subject: str) -> SpaceCalls[M]:
+        """What is remembered of one subject. Asks for nothing yet."""
+        return SpaceCalls(self._runner, subject)
+
+    @call
+    def add(
+        self,
+        subject: str,
+        messages: Messages,
+        *,
+        session: str = "",
+        agent: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        wait: bool = False,
+        key: str | None = None,
+    ) -> Flow[AddResult]:
+        """Store what was said and queue its derivation.
+
+        `messages`: the words of the user, one message, or several: each {"role", "content", …}.
+        `wait`: work on it before answering, 30 seconds at most; `jobs.wait` waits longer.
+        """
+        body = build_add_body(subject, messages, session, agent, metadata) | {"wait": wait}
+        patience = _HUB_WAIT_SECONDS if wait else 0.0
+        return self._read_row(
+            AddResult, self._write_for_json("memories", body, key=key, patience=patience)
+        )
+
+    @call
+    def rehearse(
+        self,
+        subject: str,
+        messages: Messages,
+        *,
+        session: str = "",
+        agent: str = "",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Flow[DryRunResult]:
+        """A dry run of `add`: what would become of each claim. Nothing is stored."""
+        body = build_add_body(subject, messages, session, agent, metadata) | {"dry_run": True}
+        request = Request("POST", "memories", body=body, patience=_HUB_WAIT_SECONDS)
+        return self._read_row(DryRunResult, self._send_for_json(request))
+
+    @call
+    def add_batch(
+        self, items: Sequence[Mapping[str, Any]], *, key: str | None = None
+    ) -> Flow[list[AddResult]]:
+        """Several adds, all or none: each {"subject", "messages", …} as `add` takes them."""
+        body = {"items": [build_add_body(**item) for item in items]}
+        told = yield from self._write_for_json("memories/batch", body, key=key)
+        return [AddResult.read(each) for each in told["items"]]
+
+    @call
+    def search(
+        self,
+        subject: str,
+        query: str,
+        *,
+        limit: int | None = 10,
+        kinds: Sequence[str] | None = None,
+        channels: Sequence[str] | None = None,
+        select: Select | None = None,
+        session: str = "",
+        as_of: Time | None = None,
+        include_past: bool = False,
+        deep: bool = False,
+        budget_tokens: int | None = None,
+        explain: bool = False,
+    ) -> Flow[SearchResult]:
+        """The memories that bear on a question, best first.
+
+        `limit` None: as many as the question asks for.
+        """
+        body = {
+            "subject": subject,
+            "query": query,
+            "limit": SEND_NULL if limit is None else limit,
+            "kinds": kinds,
+            "channels": channels,
+            "select": select,
+            "session": session,
+            "as_of": as_of,
+            "include_past": include_past,
+            "deep": deep,
+            "budget_tokens": budget_tokens,
+            "explain": explain,
+        }
+        return self._read_row(SearchResult, self._post_question("search", body))
+
+    @call
+    def context(
+        self,
+        subject: str,
+        query: str,
+        *,
+        budget_tokens: int = 2000,
+        agent: str = "",
+        channels: Sequence[str] | None = None,
+        select: Select | None = None,
+        session: str = "",
+        as_of: Time | None = None,
+        include_past: bool = False,
+        deep: bool = False,
+        explain: bool = False,
+    ) -> Flow[Context]:
+        """What to put in front of a model that is to answer; `text` is ready for its prompt."""
+        body = {
+            "subject": subject,
+            "query": query,
+            "budget_tokens": budget_tokens,
+            "agent": agent,
+            "channels": channels,
+            "select": select,
+            "session": session,
+            "as_of": as_of,
+            "include_past": include_past,
+            "deep": deep,
+            "explain": explain,
+        }
+        return self._read_row(Context, self._post_question("context", body))
+
+    @call
+    def answer(
+        self,
+        subject: str,
+        question: str,
+        *,
+        limit: int | None = 10,
+        budget_tokens: int = 2000,
+        session: str = "",
+        as_of: Time | None = None,
+        include_past: bool = False,
+        deep: bool = False,
+        explain: bool = False,
+    ) -> Flow[Answer]:
+        """An answer from a subject's memories, with what it rests on."""
+        body = {
+            "subject": subject,
+            "question": question,
+            "limit": SEND_NULL if limit is None else limit,
+            "budget_tokens": budget_tokens,
+            "session": session,
+            "as_of": as_of,
+            "include_past": include_past,
+            "deep": deep,
+            "explain": explain,
+        }
+        return self._read_row(Answer, self._post_question("answer", body))
+
+    @call
+    def usage(self, *, days: int = 30) -> Flow[Usage]:
+        """What models took in the last days."""
+        return self._read_row(Usage, self._fetch_json("usage", days=days))
+
+    @pages
+    def model_calls(
+        self, *, filter: Filter | None = None, page_size: int | None = None
+    ) -> Listing[ModelCall]:
+        """Questions to models without their words, the latest first."""
+        return self._build_listing(ModelCall, "usage/calls", filter=filter, limit=page_size)
+
+    @pages
+    def presets(self) -> Listing[Preset]:
+        """What a policy can begin with."""
+        return self._build_listing(Preset, "policy/presets")
+
+    @pages
+    def switches(self) -> Listing[Switch]:
+        """All that a policy can set."""
+        return self._build_listing(Switch, "policy/switches")
+
+    @call
+    def import_spaces(
+        self,
+        file: bytes,
+        *,
+        subject: str = "",
+        dry_run: bool = False,
+        restore_erased: bool = False,
+        key: str | None = None,
+    ) -> Flow[ImportResult]:
+        """Bring a file of `export` in: all of it or nothing. Takes a key with the scope admin.
+
+        `subject`: another name than the file's. `restore_erased`: also what was erased here.
+        """
+        given = {"dry_run": dry_run or None, "restore_erased": restore_erased or None}
+        query = build_query(subject=subject or None, **given)
+        headers = {
+            "Idempotency-Key": key or build_idempotency_key(),
+            "Content-Type": "application/x-ndjson",
+        }
+        request = Request(
+            "POST", "import", query, content=file, headers=headers, patience=FILE_SECONDS
+        )
+        return self._read_row(ImportResult, self._send_for_json(request))
+
+    @call
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Flow[Any]:
+        """Anything else under /api/v1/, as JSON: what this client has no name for yet."""
+        if method in ("GET", "HEAD"):
+            return self._fetch_json(path, **(query or {}))
+        return self._send_raw(method, path, build_query(**(query or {})), body or {}, key)
+
+    def _send_raw(
+        self, method: str, path: str, query: Mapping[str, str], body: Any, key: str | None
+    ) -> Flow[Any]:
+        headers = {"Idempotency-Key": key} if key else {}
+        return self._send_for_json(
+            Request(method, path, query, body, headers, repeatable=key is not None)
+        )
+
+
+def build_add_body(
+    subject: str,
+    messages: Messages,
+    session: str = "",
+    agent: str = "",
+    metadata: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The body of an add; words alone are a message of the user."""
+    if isinstance(messages, str):
+        messages = {"content": messages}
+    several = [messages] if isinstance(messages, Mapping) else messages
+    body = {"subject": subject, "messages": several, "session": session, "agent": agent}
+    return {**body, "metadata": metadata or {}}

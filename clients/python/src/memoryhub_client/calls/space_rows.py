@@ -1,0 +1,410 @@
+"""The kinds of rows of a subject, with what can be done to each.
+
+Every write takes `reason`, which the history keeps; `version`, the one that was read (it then
+fails with `Outdated` if somebody wrote meanwhile); and `key`, an Idempotency-Key of your own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memoryhub_client.calls.base import SEND_NULL, Filter, ListCalls, RowCalls, Time
+from memoryhub_client.calls.methods import Listing, M, call, pages
+from memoryhub_client.flows import Flow
+from memoryhub_client.rows.base import Written
+from memoryhub_client.rows.memories import (
+    Block,
+    BlockVersion,
+    Change,
+    DecisionResults,
+    Entity,
+    Episode,
+    Event,
+    Fact,
+    GoldenQuestion,
+    Item,
+    Link,
+    Note,
+    OpenConflict,
+    ProfileAttribute,
+    QualityReading,
+    Relation,
+    Segment,
+    Session,
+    Trait,
+    Turn,
+    UndoResult,
+    Verdict,
+)
+
+
+class Sessions(RowCalls[M, Session]):
+    _row = Session
+
+
+class Turns(RowCalls[M, Turn]):
+    _row = Turn
+
+
+class Links(RowCalls[M, Link]):
+    _row = Link
+
+
+class Entities(RowCalls[M, Entity]):
+    _row = Entity
+
+
+class Relations(RowCalls[M, Relation]):
+    _row = Relation
+
+
+class Segments(RowCalls[M, Segment]):
+    _row = Segment
+
+
+class Episodes(RowCalls[M, Episode]):
+    _row = Episode
+
+
+class Items(RowCalls[M, Item]):
+    """What applications keep of the subject; it is written with `hub.items`."""
+
+    _row = Item
+
+
+class History(ListCalls[M, Change]):
+    """Changes of single rows; of one with `filter={"row_id": …}`."""
+
+    _row = Change
+
+
+class Facts(RowCalls[M, Fact]):
+    _row = Fact
+
+    @pages
+    def held_at(self, at: Time, *, filter: Filter | None = None) -> Listing[Fact]:
+        """The facts that held at a moment in the world."""
+        return self._build_listing(Fact, self._path, as_of=at, filter=filter)
+
+    @pages
+    def versions(self, id: str) -> Listing[Fact]:
+        """Every wording and successor of a fact, the newest first."""
+        return self._build_listing(Fact, f"{self._path}/{id}/versions")
+
+    @call
+    def correct(
+        self,
+        id: str,
+        text: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """The same claim in better words, as a new version."""
+        return self._write_on_row(id, "correct", {"text": text, "reason": reason}, key, version)
+
+    @call
+    def end(
+        self,
+        id: str,
+        at: Time | None = None,
+        *,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """It is no longer so: it held until `at`, or until now."""
+        return self._write_on_row(id, "end", {"at": at, "reason": reason}, key, version)
+
+    @call
+    def retract(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It was never so."""
+        return self._write_on_row(id, "retract", {"reason": reason}, key, version)
+
+    @call
+    def forget(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It is held no longer; `restore` or undo bring it back, which an erasure rules out."""
+        return self._write_on_row(id, "forget", {"reason": reason}, key, version)
+
+    @call
+    def restore(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Fact]]:
+        """It is so after all, and still."""
+        return self._write_on_row(id, "restore", {"reason": reason}, key, version)
+
+    @call
+    def pin(
+        self,
+        id: str,
+        *,
+        pinned: bool = True,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Fact]]:
+        """What is pinned does not fade, and the pipeline does not change it."""
+        return self._write_on_row(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
+
+
+class Notes(RowCalls[M, Note]):
+    _row = Note
+
+    @call
+    def describe(
+        self,
+        id: str,
+        *,
+        context: str | None = None,
+        keywords: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        category: str | None = None,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Note]]:
+        """Other descriptors; what is left out stays. The content of a note never changes."""
+        body = {"context": context, "keywords": keywords, "tags": tags, "category": category}
+        return self._write_on_row(id, "describe", {**body, "reason": reason}, key, version)
+
+    @call
+    def pin(
+        self,
+        id: str,
+        *,
+        pinned: bool = True,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Note]]:
+        """What is pinned does not fade, and the pipeline does not change it."""
+        return self._write_on_row(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
+
+    @call
+    def delete(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Note]]:
+        """Take it out, with its links. It can be undone."""
+        return self._write_on_row(id, "delete", {"reason": reason}, key, version)
+
+
+class Traits(RowCalls[M, Trait]):
+    _row = Trait
+
+    @call
+    def set(self, trait: str, level: str, *, reason: str = "", key: str | None = None) -> Flow[str]:
+        """ "high", "medium" or "low"; an empty level withdraws it. Gives the trait's key."""
+        body = {"key": trait, "level": level, "reason": reason}
+        told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
+        return str(told["key"])
+
+
+class Profile(ListCalls[M, ProfileAttribute]):
+    _row = ProfileAttribute
+
+    @call
+    def set(
+        self, attribute: str, value: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[str]:
+        """An empty value takes the attribute away, if no fact says it. Gives its key."""
+        body = {"key": attribute, "value": value, "reason": reason}
+        told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
+        return str(told["key"])
+
+
+class Blocks(RowCalls[M, Block]):
+    _row = Block
+
+    @pages
+    def versions(self, id: str) -> Listing[BlockVersion]:
+        """What it said, the newest first."""
+        return self._build_listing(BlockVersion, f"{self._path}/{id}/versions")
+
+    @call
+    def new(
+        self,
+        label: str,
+        value: str = "",
+        *,
+        description: str = "",
+        char_limit: int | None = None,
+        agent: str = "",
+        read_only: bool = False,
+        shared: bool = False,
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[Written[Block]]:
+        """A block in front of the subject's agents; `shared`: it belongs to no subject."""
+        body = {
+            "label": label,
+            "value": value,
+            "description": description,
+            "char_limit": char_limit,
+            "agent": agent,
+            "read_only": read_only,
+            "shared": shared,
+            "reason": reason,
+        }
+        return self._write_row_with_event(Block, f"{self._path}/new", body, key)
+
+    @call
+    def revise(
+        self,
+        id: str,
+        *,
+        value: str | None = None,
+        label: str | None = None,
+        char_limit: int | None = None,
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[Block]]:
+        """All at once; what is left out stays."""
+        body = {"value": value, "label": label, "char_limit": char_limit, "reason": reason}
+        return self._write_on_row(id, "revise", body, key, version)
+
+    @call
+    def delete(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[Block]]:
+        """Out of every agent's sight; its versions stay."""
+        return self._write_on_row(id, "delete", {"reason": reason}, key, version)
+
+    @call
+    def attach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
+        """Put a shared block in front of this subject's agents."""
+        return self._write_on_row(id, "attach", {"reason": reason}, key)
+
+    @call
+    def detach(self, id: str, *, reason: str = "", key: str | None = None) -> Flow[Written[Block]]:
+        """Take a shared block out of their sight."""
+        return self._write_on_row(id, "detach", {"reason": reason}, key)
+
+
+class Events(RowCalls[M, Event]):
+    _row = Event
+
+    @call
+    def undo(
+        self,
+        id: str,
+        *,
+        cascade: bool = False,
+        dry_run: bool = False,
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[UndoResult]:
+        """Take an event back; of an undo, that is redo. `cascade`: later ones before it."""
+        body = {"cascade": cascade, "dry_run": dry_run, "reason": reason}
+        return self._read_row(
+            UndoResult, self._write_for_json(f"{self._path}/{id}/undo", body, key=key)
+        )
+
+
+class Quality(ListCalls[M, QualityReading]):
+    _row = QualityReading
+
+
+class Conflicts(RowCalls[M, OpenConflict]):
+    _row = OpenConflict
+
+    @call
+    def decide(
+        self, id: str, answer: str, *, text: str = "", reason: str = "", key: str | None = None
+    ) -> Flow[Written[OpenConflict]]:
+        """One of the `answers` that `get` shows, or accept, keep_both or reject. `text`: what is
+        new in other words."""
+        body = {"answer": answer, "text": text, "reason": reason}
+        return self._write_on_row(id, "decide", body, key)
+
+    @call
+    def decide_many(
+        self, ids: Sequence[str], answer: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[DecisionResults]:
+        """Accept, keep_both or reject each of them; one that can't be leaves the others alone."""
+        body = {"ids": list(ids), "answer": answer, "reason": reason}
+        told = yield from self._write_for_json(f"{self._path}/decide-many", body, key=key)
+        return DecisionResults.read(told)
+
+    @call
+    def take_back(
+        self, id: str, *, reason: str = "", key: str | None = None
+    ) -> Flow[Written[OpenConflict]]:
+        """Undo what its answer did, and open it again."""
+        body = {"reason": reason}
+        return self._write_on_row(id, "take-back", body, key)
+
+
+class Golden(RowCalls[M, GoldenQuestion]):
+    """`expected`: the memories that should be found, each {"kind": …, "id": …}."""
+
+    _row = GoldenQuestion
+
+    @call
+    def new(
+        self,
+        text: str,
+        expected: Sequence[Mapping[str, str]],
+        *,
+        tags: Sequence[str] = (),
+        reason: str = "",
+        key: str | None = None,
+    ) -> Flow[Written[GoldenQuestion]]:
+        """A question that is to find these memories, whatever changes."""
+        body = {"text": text, "expected": expected, "tags": tags, "reason": reason}
+        return self._write_row_with_event(GoldenQuestion, f"{self._path}/new", body, key)
+
+    @call
+    def change(
+        self,
+        id: str,
+        text: str,
+        expected: Sequence[Mapping[str, str]],
+        *,
+        tags: Sequence[str] = (),
+        reason: str = "",
+        version: int | None = None,
+        key: str | None = None,
+    ) -> Flow[Written[GoldenQuestion]]:
+        """In place of what it has."""
+        body = {"text": text, "expected": expected, "tags": tags, "reason": reason}
+        return self._write_on_row(id, "change", body, key, version)
+
+    @call
+    def remove(
+        self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
+    ) -> Flow[Written[GoldenQuestion]]:
+        """It is asked no more; undo brings it back."""
+        return self._write_on_row(id, "remove", {"reason": reason}, key, version)
+
+
+class Feedback(ListCalls[M, Verdict]):
+    _row = Verdict
+
+    @call
+    def set(
+        self,
+        kind: str,
+        memory_id: str,
+        verdict: str | None,
+        *,
+        recall_id: str | None = None,
+        comment: str = "",
+        key: str | None = None,
+    ) -> Flow[Verdict | None]:
+        """ "positive", "negative", "very_negative" or "wrong"; None takes the word back."""
+        body: dict[str, Any] = {
+            "kind": kind,
+            "memory_id": memory_id,
+            "recall_id": recall_id,
+            "comment": comment,
+        }
+        body["verdict"] = verdict or SEND_NULL
+        told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
+        return Verdict.read(told["feedback"]) if told.get("feedback") else None

@@ -1,0 +1,1 @@
+"""Django's admin: a look behind the pages, within the tenant in use."""

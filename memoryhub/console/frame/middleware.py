@@ -1,0 +1,77 @@
+"""Finds out for which tenant a signed-in person works, and in which language pages are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import cast
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.locale import LocaleMiddleware
+from django.urls import reverse
+from django.utils import translation
+
+from memoryhub.console.frame.requests import (
+    TENANT_SESSION_KEY,
+    ConsoleRequest,
+    Seat,
+    load_memberships,
+    select_seat,
+)
+from memoryhub.tenants.scope import tenant_scope
+
+# Where nobody comes by an account.
+_PATHS_WITHOUT_SEAT = ("/api/", "/me/")
+_PROGRAM_PATHS = ("/api/", "/openai/", "/mcp", "/v1/", "/v2/", "/v3/", "/healthz")
+
+
+class PageLanguageMiddleware(LocaleMiddleware):
+    """Pages are in the language their reader chose, or else the browser's; what programs read is
+    in one language, whatever they accept."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path.startswith(_PROGRAM_PATHS):
+            translation.activate(settings.LANGUAGE_CODE)
+        else:
+            super().process_request(request)
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if request.path.startswith(_PROGRAM_PATHS):
+            return response
+        return super().process_response(request, response)
+
+
+class ConsoleTenantMiddleware:
+    """Sets `request.seat` and `request.tenant`, both None for strangers and people of no tenant.
+
+    Django's admin knows nothing of scopes, so its requests run inside one as a whole.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        seat = _find_seat(request)
+        console = cast("ConsoleRequest", request)
+        console.seat = cast("Seat", seat)
+        console.tenant = seat.tenant if seat else None  # type: ignore[assignment]  # see class
+        with _open_admin_scope(request, seat):
+            return self.get_response(request)
+
+
+def _find_seat(request: HttpRequest) -> Seat | None:
+    if request.path.startswith(_PATHS_WITHOUT_SEAT) or not request.user.is_authenticated:
+        return None
+    return select_seat(
+        load_memberships(request.user.id), request.session.get(TENANT_SESSION_KEY, "")
+    )
+
+
+def _open_admin_scope(request: HttpRequest, seat: Seat | None) -> AbstractContextManager[None]:
+    if seat is None or not request.path.startswith(reverse("admin:index")):
+        return nullcontext()
+    return tenant_scope(seat.tenant.id)

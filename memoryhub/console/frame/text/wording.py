@@ -1,0 +1,310 @@
+"""Memory in the operator's words. Pure: `now` and the zone are parameters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from django.utils.dateformat import format as written
+from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext_noop as _
+
+from memoryhub.console.frame.text import nouns
+from memoryhub.languages import use_stored_language
+from notes.models import Fact
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+_IN_WORDS_UP_TO = timedelta(days=60)
+
+
+def format_ago(at: datetime, now: datetime) -> str:
+    """ "3 hours ago"; in words up to two months, then the date."""
+    seconds = (now - at).total_seconds()
+    if abs(seconds) < 45:
+        return gettext("just now")
+    if abs(seconds) > _IN_WORDS_UP_TO.total_seconds():
+        return format_day(at, now)
+    amount = {"amount": _format_seconds(abs(seconds))}
+    return gettext("%(amount)s ago") % amount if seconds > 0 else gettext("in %(amount)s") % amount
+
+
+def _format_seconds(seconds: float) -> str:
+    if seconds >= 2 * 604800:
+        n = int(seconds // 604800)
+        return ngettext("%(count)s week", "%(count)s weeks", n) % {"count": f"{n:,}"}
+    if seconds >= 86400:
+        n = int(seconds // 86400)
+        return ngettext("%(count)s day", "%(count)s days", n) % {"count": f"{n:,}"}
+    if seconds >= 3600:
+        n = int(seconds // 3600)
+        return ngettext("%(count)s hour", "%(count)s hours", n) % {"count": f"{n:,}"}
+    n = max(1, round(seconds / 60))
+    return ngettext("%(count)s minute", "%(count)s minutes", n) % {"count": f"{n:,}"}
+
+
+def format_amount(passed: timedelta) -> str:
+    """ "3 hours", "5 days", "2 weeks"."""
+    return _format_seconds(passed.total_seconds())
+
+
+def format_duration(took: timedelta) -> str:
+    """ "12 s", "5 min", "2 h 10 min"."""
+    seconds = max(0, round(took.total_seconds()))
+    if seconds < 90:
+        return gettext("%(seconds)s s") % {"seconds": seconds}
+    hours, minutes = divmod(round(seconds / 60), 60)
+    passed = {"hours": hours, "minutes": minutes}
+    if hours:
+        return gettext("%(hours)s h %(minutes)s min") % passed
+    return gettext("%(minutes)s min") % passed
+
+
+def join_list(parts: Iterable[str]) -> str:
+    """ "one, another"."""
+    return pgettext("between the parts of a list", ", ").join(parts)
+
+
+def join_phrases(parts: Iterable[str]) -> str:
+    """ "one thing; another one"."""
+    return pgettext("between parts of a sentence", "; ").join(parts)
+
+
+def format_for_history(words: StrOrPromise) -> str:
+    """As the history keeps them: not in the language of who acts."""
+    with use_stored_language():
+        return str(words)
+
+
+_KIND_NOUNS = {
+    "chain": _("conversation"),
+    "coreblock": _("block"),
+    "entity": _("entity"),
+    "episode": _("episode"),
+    "fact": _("fact"),
+    "goldenquestion": _("golden question"),
+    "link": _("link"),
+    "note": _("note"),
+    "page": _("exchange"),
+    "profileattribute": _("profile entry"),
+    "proposal": _("proposal"),
+    "relation": _("relation"),
+    "segment": _("segment"),
+    "segmentpage": _("place"),
+    "session": _("session"),
+    "trait": _("trait"),
+    "turn": _("turn"),
+}
+
+
+def format_kind(kind: str) -> str:
+    """A kind of row as an operator calls it."""
+    return gettext(_KIND_NOUNS[kind]) if kind in _KIND_NOUNS else kind
+
+
+def format_kind_count(kind: str, count: int) -> str:
+    """ "2 facts": so many rows of a kind that the history keeps."""
+    return nouns.counted(_KIND_NOUNS[kind], count)
+
+
+# What engines say of a claim, and of whom or what it speaks, as codes that pages show.
+_CODE_WORDS = {
+    "attribute": _("attribute"),
+    "concept": _("concept"),
+    "date": _("date"),
+    "denied": _("denied"),
+    "document": _("document"),
+    "ended": _("ended"),
+    "event": _("event"),
+    "exchange": _("exchange"),
+    "high": _("high"),
+    "holds": _("holds"),
+    "low": _("low"),
+    "medium": _("medium"),
+    "one_sided": _("one sided"),
+    "organisation": _("organisation"),
+    "person": _("person"),
+    "plan": _("plan"),
+    "planned": _("planned"),
+    "preference": _("preference"),
+    "recommendation": _("recommendation"),
+    "state": _("state"),
+}
+
+
+def format_code(name: str) -> str:
+    """A code of an engine's as a word; another one as it is."""
+    if name == "place":
+        return pgettext("on a map", "place")
+    if name == "object":
+        return pgettext("a thing", "object")
+    return gettext(_CODE_WORDS[name]) if name in _CODE_WORDS else name.replace("_", " ")
+
+
+# What a member may do, within a sentence.
+ROLE_WORDS = {
+    "viewer": gettext_lazy("viewer"),
+    "editor": gettext_lazy("editor"),
+    "admin": gettext_lazy("admin"),
+}
+_ERASE_TARGET_WORDS = {
+    "subject": _("everything about somebody"),
+    "session": _("a conversation"),
+    "facts": _("memories"),
+    "turns": _("what was said"),
+}
+
+
+def format_erase_target(kind: str) -> str:
+    """What a person asked to erase."""
+    return gettext(_ERASE_TARGET_WORDS[kind]) if kind in _ERASE_TARGET_WORDS else kind
+
+
+_ERASED_KIND_WORDS = {
+    "answers": _("Kept answers"),
+    "blocks": _("Blocks"),
+    "chain": _("Chains"),
+    "coreblock": _("Core blocks"),
+    "derivation": _("Derivations"),
+    "entity": _("Entities"),
+    "episode": _("Episodes"),
+    "fact": _("Facts"),
+    "feedback": _("Feedback"),
+    "fingerprints": _("Marks of what was recalled"),
+    "goldenquestion": _("Golden questions"),
+    "index_entries": _("Index entries"),
+    "jobs": _("Jobs"),
+    "link": _("Links"),
+    "loosened": _("Kept for what else they rest on"),
+    "memberships": _("Places in a segment"),
+    "model_calls": _("Model calls"),
+    "note": _("Notes"),
+    "page": _("Pages"),
+    "profile": _("Attributes of the profile"),
+    "profileattribute": _("Attributes of the profile"),
+    "proposal": _("Proposals"),
+    "rederived": _("Derived again from the rest"),
+    "relation": _("Relations"),
+    "reopened": _("True again, as nothing contradicts them"),
+    "revision": _("Revisions"),
+    "segment": _("Segments"),
+    "segmentpage": _("Places in a segment"),
+    "session": _("Sessions"),
+    "space": _("Spaces"),
+    "trait": _("Traits"),
+    "turn": _("Turns"),
+    "wishes": _("Of these turns, requests to forget that said it again"),
+    "withheld": _("Withheld until rewritten"),
+}
+
+
+def format_erased_kind(kind: str) -> str:
+    """What a count of a dry run or of a receipt counts: kinds of rows come in both numbers."""
+    words = _ERASED_KIND_WORDS.get(kind) or _ERASED_KIND_WORDS.get(kind.removesuffix("s"))
+    if words:
+        return gettext(words)
+    several = (kind if kind.endswith("s") else f"{kind}s").replace("_", " ")
+    return several[:1].upper() + several[1:]
+
+
+def format_day(at: datetime, now: datetime) -> str:
+    """ "12 May", with the year when it is not this one. `at` and `now` in the reader's zone."""
+    return written(at, gettext("j M") if at.year == now.year else gettext("j M Y"))
+
+
+def format_exact_time(at: datetime) -> str:
+    return written(at, gettext("D j M Y, H:i:s T"))
+
+
+def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: tzinfo) -> str:
+    """When the claim held, as a sentence without its full stop."""
+
+    def on(at: datetime) -> str:
+        return format_day(at.astimezone(zone), now.astimezone(zone))
+
+    if fact.status == Fact.Status.RETRACTED:
+        return _describe_retraction(fact, on)
+    if fact.retired_at:
+        message = gettext("Reworded on %(day)s: a later version says more")
+        return message % {"day": on(fact.retired_at)}
+    if fact.valid_to and fact.valid_to <= now:
+        return _describe_ended(on(fact.valid_to), successor)
+    return _describe_current(fact, now, on)
+
+
+def _describe_retraction(fact: Fact, on: Callable[[datetime], str]) -> str:
+    at = fact.retired_at or fact.valid_to
+    if at is None:
+        return gettext("Withdrawn: it was never true")
+    return gettext("Withdrawn on %(day)s: it was never true") % {"day": on(at)}
+
+
+def _describe_ended(until: str, successor: Fact | None) -> str:
+    if successor is None:
+        return gettext("Believed until %(day)s") % {"day": until}
+    message = gettext("Believed until %(day)s, then replaced by “%(text)s”")
+    return message % {"day": until, "text": successor.text}
+
+
+# By polarity: what has begun, and what is still to come.
+_BEGIN_SENTENCES = {
+    "denied": (_("Not so since %(day)s"), _("Not so from %(day)s")),
+    "ended": (_("Over since %(day)s"), _("Over from %(day)s")),
+    "planned": (_("Planned since %(day)s"), _("Planned from %(day)s")),
+}
+_BELIEVED_SENTENCES = (_("Believed since %(day)s"), _("Believed from %(day)s"))
+
+
+def _describe_current(fact: Fact, now: datetime, on: Callable[[datetime], str]) -> str:
+    begins = _BEGIN_SENTENCES.get(fact.polarity, _BELIEVED_SENTENCES)[fact.valid_from > now]
+    start = gettext(begins) % {"day": on(fact.valid_from)}
+    if not fact.valid_to:
+        return start
+    return gettext("%(start)s, until %(day)s") % {"start": start, "day": on(fact.valid_to)}
+
+
+_STEP_SENTENCES = {
+    "": _("Said it"),
+    "send_message": _("Said it"),
+    "core_append": _("Added to the block “%(label)s”"),
+    "core_replace": _("Changed words in the block “%(label)s”"),
+    "core_insert": _("Inserted a line into the block “%(label)s”"),
+    "core_rethink": _("Wrote the block “%(label)s” anew"),
+    "recall_search": _("Looked for “%(query)s” in what was said"),
+    "recall_search_dates": _("Read what was said from %(start)s to %(end)s"),
+    "archival_insert": _("Kept in archival memory"),
+    "archival_search": _("Looked for “%(query)s” in archival memory"),
+    "pause_heartbeats": _("Rests for %(minutes)s minutes"),
+}
+
+
+def describe_step(tool: str, arguments: Mapping[str, Any] | str) -> str:
+    """What an agent did in a step, in words. Arguments as sent say nothing that is sure."""
+    if tool not in _STEP_SENTENCES or isinstance(arguments, str):
+        return gettext("Tried to use “%(tool)s”") % {"tool": tool[:40]}
+    named = {name: str(value)[:80] for name, value in arguments.items()}
+    said = gettext(_STEP_SENTENCES[tool]) % defaultdict(lambda: "…", named)
+    if named.get("page", "1") == "1":
+        return said
+    return gettext("%(said)s, page %(page)s") % {"said": said, "page": named["page"]}
+
+
+# What reading made of a claim, by its operation.
+DECISION_WORDS = {
+    "add": gettext_lazy("Remembered"),
+    "same": gettext_lazy("Known already"),
+    "supersede": gettext_lazy("Replaces an older memory"),
+    "history": gettext_lazy("True at an earlier time"),
+    "correct": gettext_lazy("Corrects a memory"),
+    "end": gettext_lazy("No longer so"),
+    "review": gettext_lazy("Left for a person to decide"),
+    "augment": gettext_lazy("Known, now with more"),
+    "retract": gettext_lazy("Was never true"),
+    "close": gettext_lazy("Ended"),
+    "overwrite": gettext_lazy("Would change a person's word"),
+    "quarantine": gettext_lazy("Held back"),
+    "forget": gettext_lazy("A wish to forget"),
+}

@@ -1,0 +1,1 @@
+"""What administrators changed: the log of the tenant."""

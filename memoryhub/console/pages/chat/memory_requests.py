@@ -1,0 +1,86 @@
+"""Wishes said in the chat in so many words: to remember something, or to forget it.
+
+Read by rules, whatever engine the tenant has: a model is too slow to ask twice.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import Exchange, Extraction, GroundedAnswer, Utterance
+from memoryhub.inference.selection import get_named_engine
+
+# A wish stands in the first words of a message, not at the end of a pasted document.
+_MAX_READ_LENGTH = 4_000
+_KEEP_PATTERN = re.compile(
+    r"^\W*(?:please\s+)?(?:remember|keep in mind|note)\b\s*(?:this\b|that\b)?\s*[:,，：]?\s*\S"
+    r"|^\W*(?:请|帮我|请帮我)?(?:记住|记一下|记下)",
+    re.I,
+)
+# "Remember when we …?" is talk.
+_SMALL_TALK_PATTERN = re.compile(
+    r"^\W*(?:please\s+)?remember\s+(?:when|how|why|what|who|me|to)\b|[?？]\s*$", re.I
+)
+_FORGET_LAST_PATTERN = re.compile(
+    r"^\W*(?:no\W+|please\s+|just\s+)*forget\s+(?:that|this|it|what i (?:just )?said)"
+    r"(?:\s+please)?\W*$"
+    r"|^\W*(?:请)?(?:忘了|忘掉|忘记)(?:这个|那个|它|这件事|刚才[^，。]{0,6})?(?:吧)?\W*$",
+    re.I,
+)
+_NOTED_ANSWERS = {
+    "en": "Your wish to forget is noted. It waits for an operator, and nothing is deleted yet.",
+    "zh": "您的请求已经记下，等待管理员确认，目前还没有删除任何内容。",
+}
+_KEPT_ANSWERS = {"en": "Kept, word by word.", "zh": "已逐字记住。"}
+_FORGOTTEN_ANSWERS = {
+    "en": "Forgotten. The history can bring it back.",
+    "zh": "已忘记。可以在历史记录中恢复。",
+}
+_NOTHING_ANSWERS = {
+    "en": "Nothing is remembered from your last message.",
+    "zh": "您的上一条消息没有留下记忆。",
+}
+
+
+def asks_to_forget(turn: Turn) -> bool:
+    return _construct_turn(turn).speech_acts.get("turn") == "forget"
+
+
+def asks_to_keep(turn: Turn) -> bool:
+    """Whether it asks to be remembered and the rules find no claim in it: what they can read is
+    judged against what is held, the rest is kept word by word."""
+    text = turn.text[:_MAX_READ_LENGTH]
+    if not _KEEP_PATTERN.search(text) or _SMALL_TALK_PATTERN.search(text):
+        return False
+    return not _construct_turn(turn).facts
+
+
+def asks_to_forget_last(text: str) -> bool:
+    """ "Forget that": what the last message said."""
+    return bool(_FORGET_LAST_PATTERN.search(text[:_MAX_READ_LENGTH]))
+
+
+def _construct_turn(turn: Turn) -> Extraction:
+    said = Utterance("turn", turn.speaker, "user", turn.text[:_MAX_READ_LENGTH], turn.occurred_at)
+    (built,) = get_named_engine("local").extract_memories([Exchange([said])])
+    return built
+
+
+def answer_forget_wish(turn: Turn) -> GroundedAnswer:
+    """In the language of the wish. Deleting is left to a person (E20)."""
+    return _build_canned_answer(_NOTED_ANSWERS, turn)
+
+
+def answer_keep_wish(turn: Turn) -> GroundedAnswer:
+    return _build_canned_answer(_KEPT_ANSWERS, turn)
+
+
+def answer_forget_last(turn: Turn, count: int) -> GroundedAnswer:
+    """Without saying again what it was."""
+    return _build_canned_answer(_FORGOTTEN_ANSWERS if count else _NOTHING_ANSWERS, turn)
+
+
+def _build_canned_answer(words: dict[str, str], turn: Turn) -> GroundedAnswer:
+    return GroundedAnswer(words["zh" if detect_language(turn.text) == "zh" else "en"], quoted=False)

@@ -1,0 +1,214 @@
+"""A person talks as a subject, and watches what is recalled and remembered."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.lists import load_page, read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.chat import exchanges, samples, stream
+from memoryhub.console.pages.chat.reply import select_chat_model
+from memoryhub.console.pages.jobs import queries as jobs_queries
+from memoryhub.console.pages.spaces import queries
+from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Membership, Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+
+EDITOR = Membership.Role.EDITOR
+_EVENT_STREAM = "text/event-stream"
+
+
+@tenant_page()
+def chat_start_page(request: ConsoleRequest) -> HttpResponseBase:
+    """Whom to be. A new subject's space is made on the spot."""
+    if request.method == "POST":
+        return _open_chat_space(request)
+    filters = read_filters(request.GET)
+    page = load_page(queries.find_spaces(filters.q), filters.page)
+    shown = {"filters": filters, "page": page, "samples": samples.SAMPLES}
+    return render(request, "chat/choose.html", shown)
+
+
+@tenant_page(role=EDITOR)
+def _open_chat_space(request: ConsoleRequest) -> HttpResponse:
+    try:
+        space = ensure_space(request.tenant.id, request.POST.get("subject", ""))
+    except InvalidInput as error:
+        messages.error(request, _("%(error)s.") % {"error": error.message.capitalize()})
+        return redirect("chat")
+    return redirect("chat-with", space_id=space.id)
+
+
+@require_POST
+@tenant_view(role=EDITOR)
+def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
+    """Load a sample conversation. Loaded again, nothing is added."""
+    sample = samples.find_sample(request.POST.get("sample", ""))
+    if sample is None:
+        messages.error(request, _("There is no such conversation."))
+        return redirect("chat")
+    try:
+        space = samples.ingest_sample(request.tenant.id, sample, timezone.now())
+    except MemoryHubError as error:
+        messages.error(request, _("Not loaded: %(why)s.") % {"why": error.message})
+        return redirect("chat")
+    return redirect("chat-with", space_id=space.id)
+
+
+@tenant_page()
+def chat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = queries.get_space_or_404(space_id, timezone.now())
+    return _render_chat(request, space, exchanges.read_beside(request.GET))
+
+
+def _render_chat(
+    request: ConsoleRequest,
+    space: Space,
+    beside: str,
+    exchange: exchanges.MessageExchange | None = None,
+) -> HttpResponse:
+    """Call inside the tenant's scope. `exchange`: what was just said, for who has no script."""
+    now = timezone.now()
+    turns = jobs_queries.load_conversation(
+        space, exchanges.build_session_name(request.user.id, now)
+    )
+    policy = load_effective_policy(space).policy
+    is_llm = request.tenant.engine == Tenant.Engine.LLM
+    fresh = exchange.turn.id if exchange else None
+    shown: dict[str, Any] = {
+        "space": space,
+        "turns": turns,
+        "exchange": exchange,
+        "earlier": [
+            each for each in jobs_queries.load_reading_jobs(space, turns) if each[0].id != fresh
+        ],
+        "beside": beside,
+        "without": exchanges.WITHOUT_MEMORY,
+        "presets": PRESETS.values(),
+        "model": select_chat_model(policy) if is_llm else "",
+        "acts": is_llm and policy.core.tools,
+        "sample": samples.find_sample_of_subject(space.subject),
+        "pending": jobs_queries.count_pending_turns(space),
+        "most": settings.MAX_TEXT_BYTES,
+    }
+    return render(request, "chat/conversation.html", shown)
+
+
+@require_POST
+@tenant_view(role=EDITOR)
+def send_message(request: ConsoleRequest, space_id: UUID) -> HttpResponseBase:
+    """Outside a scope: a model is asked. The answer comes as events to a script that accepts
+    them; without one, the page is shown with what came of it."""
+    space = _get_chat_space(request, space_id)
+    wish, streams = (
+        exchanges.ChatInput.read(request.POST),
+        _EVENT_STREAM in request.headers.get("Accept", ""),
+    )
+    try:
+        exchange = exchanges.start_exchange(request, space, wish, timezone.now())
+    except MemoryHubError as error:
+        if streams:
+            return _build_event_response([stream.render_refusal(request, error)])
+        messages.error(request, _("Not sent: %(why)s.") % {"why": error.message})
+        return redirect("chat-with", space_id=space.id)
+    if streams:
+        return _build_event_response(stream.stream_exchange(request, exchange))
+    deque(exchange.stream_events(), maxlen=0)
+    with tenant_scope(request.tenant.id):
+        return _render_chat(request, space, wish.beside, exchange)
+
+
+def _build_event_response(events: Any) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(events, content_type=_EVENT_STREAM)
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _get_chat_space(request: ConsoleRequest, space_id: UUID) -> Space:
+    with tenant_scope(request.tenant.id):
+        space: Space | None = Space.objects.filter(id=space_id).first()
+    if space is None:
+        raise Http404
+    return space
+
+
+@tenant_view(role=EDITOR)
+def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> HttpResponseBase:
+    """Remember a message word by word."""
+    space = _get_chat_space(request, space_id)
+    with tenant_scope(request.tenant.id):
+        turn = jobs_queries.get_said_turn_or_404(space, turn_id)
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    try:
+        facts = exchanges.keep_turn(space, turn, request.user.get_username(), timezone.now())
+    except MemoryHubError as error:
+        return _render_chat_result(request, space, {"error": error})
+    return _render_chat_result(request, space, {"fact": facts[0]})
+
+
+@tenant_view(role=EDITOR)
+def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponseBase:
+    """Hold a fact no longer. It can be undone; erasing takes more."""
+    space = _get_chat_space(request, space_id)
+    with tenant_scope(request.tenant.id):
+        jobs_queries.get_chat_fact_or_404(space, fact_id)
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    try:
+        event = exchanges.forget_facts(
+            space, [fact_id], request.user.get_username(), timezone.now()
+        )
+    except MemoryHubError as error:
+        return _render_chat_result(request, space, {"error": error})
+    return _render_chat_result(request, space, {"event": event})
+
+
+def _render_chat_result(
+    request: ConsoleRequest, space: Space, told: dict[str, Any]
+) -> HttpResponse:
+    if request.htmx:
+        return render(request, "chat/_done.html", {"space": space} | told)
+    if error := told.get("error"):
+        messages.error(request, _("Nothing was changed: %(why)s.") % {"why": error.message})
+    else:
+        messages.success(request, _("Done. It can be undone in the history."))
+    return redirect("chat-with", space_id=space.id)
+
+
+@tenant_page()
+def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -> HttpResponse:
+    """What became of a message; asked again and again until its job has ended."""
+    job = jobs_queries.get_job_or_404(job_id)
+    if job.space_id != space_id:
+        raise Http404
+    ended = job.state == job.State.DONE
+    told = jobs_queries.load_job_effects(job) if ended else {}
+    return render(request, "chat/_decisions.html", {"space": job.space, "job": job} | told)
+
+
+@tenant_page()
+def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """How much of what was said is still to be read; asked until nothing is."""
+    space = queries.get_space_or_404(space_id, timezone.now())
+    return render(
+        request,
+        "chat/_reading.html",
+        {"space": space, "pending": jobs_queries.count_pending_turns(space)},
+    )

@@ -1,0 +1,147 @@
+"""What a correction would do: the rows it changes, and what follows from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_noop as _
+
+from memoryhub.console.frame.lists import build_text_condition
+from memoryhub.console.frame.text.wording import format_kind_count, join_list
+from memoryhub.console.pages.history.outlook import RowDifference, build_row_differences
+from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.tenants.models import Space
+from notes.corrections.edits import Edit
+from notes.corrections.manual import plan_manual_edit
+from notes.history import timeline
+from notes.history.timeline import RowChange
+from notes.models import Fact, Note, Relation
+from personas.models import ProfileAttribute
+
+_EFFECT_SENTENCES = {
+    "closes": _("closes %(what)s"),
+    "withdraws": _("withdraws %(what)s"),
+    "reopens": _("reopens %(what)s"),
+    "changes": _("changes %(what)s"),
+    "writes": _("writes %(what)s"),
+    "takes out": _("takes out %(what)s"),
+}
+MAX_MERGE_CANDIDATES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """`summary` in a line, `rows` one by one, `follows` what the hub does of itself afterwards.
+    `refused`: why it can't be done; `missing`: the field that is not filled in yet."""
+
+    rows: list[RowDifference] = field(default_factory=list)
+    summary: str = ""
+    follows: list[str] = field(default_factory=list)
+    refused: str = ""
+    missing: str = ""
+
+
+def preview_correction(space: Space, work: Edit, actor: str, now: datetime) -> Consequences:
+    """Plans it and writes nothing. Call inside the tenant's scope. About ten statements."""
+    try:
+        bench = plan_manual_edit(space, actor, now, "", work)
+    except InvalidInput as error:
+        return Consequences(refused=error.message, missing=error.field or "")
+    except MemoryHubError as error:
+        return Consequences(refused=error.message)
+    changes = timeline.preview_changes(bench)
+    return Consequences(
+        build_row_differences(space.id, changes),
+        describe_consequences(changes),
+        _list_followups(space, changes),
+    )
+
+
+def describe_consequences(changes: Sequence[RowChange]) -> str:
+    """ "closes 1 fact, changes 2 links"."""
+    counts = Counter((_classify_row_change(change), change.kind) for change in changes)
+    return join_list(
+        gettext(message) % {"what": format_kind_count(kind, counts[verb, kind])}
+        for verb, message in _EFFECT_SENTENCES.items()
+        for kind in sorted({kind for v, kind in counts if v == verb})
+    )
+
+
+def _classify_row_change(change: RowChange) -> str:
+    before, after = change.before or {}, change.after or {}
+    if change.how == "removed":
+        return "takes out"
+    if change.how == "added":
+        return "writes"
+    if after.get("status") != before.get("status") and after.get("status") == "retracted":
+        return "withdraws"
+    if bool(before.get("valid_to")) != bool(after.get("valid_to")):
+        return "closes" if after.get("valid_to") else "reopens"
+    return "changes"
+
+
+def _list_followups(space: Space, changes: Sequence[RowChange]) -> list[str]:
+    """Said of facts only: nothing mirrors a note. Three statements."""
+    touched = [c.row_id for c in changes if c.kind == "fact" and _is_material_change(c)]
+    if not touched:
+        return []
+    profile = ProfileAttribute.objects.filter(space=space, retired_at=None)
+    notes = Note.objects.filter(space=space, retired_at=None)
+    relations = Relation.objects.filter(fact__in=touched).count()
+    entries = profile.filter(fact__in=touched).count()
+    made = notes.filter(fact__in=touched).count()
+    said = (
+        (relations, _format_relations_followup(relations)),
+        (entries, _format_entries_followup(entries)),
+        (made, _format_notes_followup(made)),
+    )
+    return [message % {"count": count} for count, message in said if count]
+
+
+def _format_relations_followup(count: int) -> str:
+    return ngettext(
+        "%(count)s relation between entities follows it.",
+        "%(count)s relations between entities follow it.",
+        count,
+    )
+
+
+def _format_entries_followup(count: int) -> str:
+    return ngettext(
+        "%(count)s entry of the profile is read anew.",
+        "%(count)s entries of the profile are read anew.",
+        count,
+    )
+
+
+def _format_notes_followup(count: int) -> str:
+    return ngettext(
+        "%(count)s note that was made of it stays.",
+        "%(count)s notes that were made of it stay.",
+        count,
+    )
+
+
+def _is_material_change(change: RowChange) -> bool:
+    """A change of what holds, not of a pin or a count."""
+    names = {name for name, _, _ in change.fields}
+    return change.how != "changed" or bool(names & {"status", "valid_to", "valid_from", "text"})
+
+
+def find_merge_candidates(space: Space, row: Fact | Note, q: str) -> list[Fact | Note]:
+    """Memories that this one could be merged into: those that words find, else the likeliest."""
+    if isinstance(row, Fact):
+        facts = Fact.objects.filter(space=space, owner=row.owner, retired_at=None)
+        facts = facts.exclude(id=row.id).exclude(status=Fact.Status.RETRACTED)
+        likely = facts.filter(predicate_key=row.predicate_key) if row.predicate_key else facts
+        return list(
+            (facts.filter(build_text_condition(q, "text")) if q else likely)[:MAX_MERGE_CANDIDATES]
+        )
+    notes = Note.objects.filter(space=space, retired_at=None).exclude(id=row.id)
+    likely_notes = notes.filter(keywords__overlap=row.keywords) if row.keywords else notes
+    by_words = build_text_condition(q, "content", "context", "keywords")
+    return list((notes.filter(by_words) if q else likely_notes)[:MAX_MERGE_CANDIDATES])

@@ -1,0 +1,1 @@
+"""The embedding model of each space, and the way to another one."""

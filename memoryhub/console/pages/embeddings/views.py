@@ -1,0 +1,202 @@
+"""Another embedder: filled, compared, cut over, rolled back, space by space (E17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.embeddings import queries
+from memoryhub.console.pages.golden import queries as golden_queries
+from memoryhub.console.pages.replays.views import start_replay as begin_replay
+from memoryhub.console.pages.spaces.queries import find_spaces
+from memoryhub.errors import Conflict, MemoryHubError, NotFound
+from memoryhub.golden import embedder_comparison
+from memoryhub.golden.candidates import CandidateSetting
+from memoryhub.pipeline.embeddings import cutover, reembed
+from memoryhub.pipeline.models import EmbeddingMigration
+from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.scope import tenant_scope
+
+ADMIN = Membership.Role.ADMIN
+State = EmbeddingMigration.State
+MAX_SPACES_AT_ONCE = 200  # begun at once
+# What each decision does, and what is said when it was done.
+MIGRATION_DECISIONS: Mapping[str, tuple[Callable[..., object], str]] = {
+    "pause": (cutover.pause_migration, gettext_noop("Paused. Searches go on by the old vectors.")),
+    "resume": (cutover.resume_migration, gettext_noop("It goes on where it stopped.")),
+    "cancel": (cutover.cancel_migration, gettext_noop("Called off: the new vectors are gone.")),
+    "cut-over": (
+        cutover.cut_over_migration,
+        gettext_noop("The new vectors are searched from the last one on."),
+    ),
+    "force": (
+        cutover.force_cut_over,
+        gettext_noop("Searched by the new vectors now; what has none, by its words."),
+    ),
+    "roll-back": (cutover.roll_back_migration, gettext_noop("Searched by the old vectors again.")),
+    "drop": (
+        cutover.drop_unused_vectors,
+        gettext_noop("The vectors that are not searched are gone."),
+    ),
+    "compare": (
+        embedder_comparison.plan_comparison,
+        gettext_noop("A worker compares them: golden questions first."),
+    ),
+}
+
+
+@tenant_page()
+def embedding_list_page(request: ConsoleRequest) -> HttpResponse:
+    """The whole page, or for the polling browser only the part that changes."""
+    used, trouble = queries.find_embedder_in_use()
+    filters = read_filters(request.GET, (queries.MIGRATION_STATE_CHOICE,))
+    page = queries.load_space_migrations(filters, used)
+    every, there = queries.count_embedded_spaces(used)
+    context = {
+        "filters": filters,
+        "page": page,
+        "used": used,
+        "trouble": trouble,
+        "every": every,
+        "there": there,
+        "known": queries.list_embedder_options(),
+        "going": any(w.migration and w.migration.state == State.FILLING for w in page),
+    }
+    template = "embeddings/_list.html" if request.htmx else "embeddings/list.html"
+    return render(request, template, context)
+
+
+@tenant_page()
+def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """The whole page, or for the polling browser only the part that changes."""
+    space = queries.get_plain_space_or_404(space_id)
+    every = queries.load_migrations(space)
+    last = every[0] if every else None
+    used, trouble = queries.find_embedder_in_use()
+    comparing = last is not None and queries.is_comparing(last)
+    context: dict[str, Any] = {
+        "space": space,
+        "last": last,
+        "before": every[1:],
+        "stored": cutover.list_vector_storage(space),
+        "used": used,
+        "trouble": trouble,
+        "known": [
+            name for name in queries.list_embedder_options() if name != space.embedding_model
+        ],
+        "pace": queries.compute_pace(last) if last else None,
+        "missing": reembed.count_missing(space, last.new)
+        if last and _has_both_embeddings(last)
+        else 0,
+        "comparing": comparing,
+        "polls": comparing or bool(last and last.state == State.FILLING),
+        "open": bool(last and last.state in reembed.OPEN_STATES),
+        "golden": len(golden_queries.list_question_ids(space)),
+        "now": timezone.now(),
+    }
+    if not request.htmx:
+        return render(request, "embeddings/space.html", context)
+    answer = render(request, "embeddings/_progress.html", context)
+    if not context["polls"]:
+        answer["HX-Refresh"] = "true"  # what can be decided has changed
+    return answer
+
+
+def _has_both_embeddings(row: EmbeddingMigration) -> bool:
+    return row.state in (State.FILLING, State.FILLED, State.PAUSED)
+
+
+@require_POST
+@tenant_view(role=ADMIN)
+def start_migrations(request: ConsoleRequest) -> HttpResponse:
+    """In the spaces that the filters leave, of which there may be many."""
+    with tenant_scope(request.tenant.id):
+        rows = find_spaces(read_filters(request.POST).q).exclude(embedding_model="")
+        spaces = list(
+            rows.exclude(embedding_model=_read_target_embedder(request))[: MAX_SPACES_AT_ONCE + 1]
+        )
+    begun = 0
+    for space in spaces[:MAX_SPACES_AT_ONCE]:
+        try:
+            _start_space_migration(request, space)
+        except Conflict:
+            continue  # it is there already, or on its way
+        except MemoryHubError as error:
+            messages.error(request, _("Not begun: %(why)s.") % {"why": error.message})
+            return redirect("embeddings")
+        begun += 1
+    _report_started_count(request, begun, more=len(spaces) > MAX_SPACES_AT_ONCE)
+    return redirect("embeddings")
+
+
+def _report_started_count(request: ConsoleRequest, begun: int, *, more: bool) -> None:
+    if not begun:
+        messages.warning(request, _("Nothing to begin: every space is there or on its way."))
+        return
+    said = ngettext("Begun in %(n)s space.", "Begun in %(n)s spaces.", begun) % {"n": begun}
+    if more:
+        rest = _("There are more: begin again once these %(n)s are done.") % {
+            "n": MAX_SPACES_AT_ONCE
+        }
+        said = f"{said} {rest}"
+    messages.success(request, said)
+
+
+def _read_target_embedder(request: ConsoleRequest) -> str:
+    return request.POST.get("to", "").replace("\0", "").strip()[:80]
+
+
+def _start_space_migration(request: ConsoleRequest, space: Space) -> EmbeddingMigration:
+    flips = request.POST.get("flips") == "yes"
+    actor = request.user.get_username()
+    return cutover.begin_migration(
+        space, _read_target_embedder(request), actor, timezone.now(), flips=flips
+    )
+
+
+@require_POST
+@tenant_view(role=ADMIN)
+def start_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    with tenant_scope(request.tenant.id):
+        space = queries.get_plain_space_or_404(space_id)
+    run_and_report(request, lambda: _start_space_migration(request, space), _("Begun."))
+    return redirect("embedding", space_id=space.id)
+
+
+@require_POST
+@tenant_view(role=ADMIN)
+def decide_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """`decision`: one of DECISIONS about the space's last migration, or to try it on golden
+    questions."""
+    with tenant_scope(request.tenant.id):
+        space = queries.get_plain_space_or_404(space_id)
+        rows = queries.load_migrations(space, 1)
+    chosen = request.POST.get("decision", "")
+    if chosen == "try" and rows:
+        back = reverse("embedding", args=[space.id])
+        return begin_replay(request, CandidateSetting(embedder=rows[0].new), space, back=back)
+    if chosen not in MIGRATION_DECISIONS:
+        raise Http404
+    work, said = MIGRATION_DECISIONS[chosen]
+
+    def decided() -> object:
+        if not rows:
+            raise NotFound(_("there is no migration of this space"))
+        return work(rows[0], timezone.now())
+
+    run_and_report(request, decided, _(said))
+    return redirect("embedding", space_id=space.id)

@@ -1,0 +1,102 @@
+"""Episodes of a space, and what they were written from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404
+from django.utils.translation import gettext_lazy as _
+
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    load_value_choice,
+)
+from memoryhub.console.frame.space.moments import SpaceMoment
+from memoryhub.dialogues.models import Turn
+from memoryhub.tenants.models import Space
+from notes.models import Derivation, Episode
+
+EPISODE_KIND_CHOICE = FilterChoice("kind", _("Kind"), (("", _("All")), *Episode.Kind.choices))
+EPISODE_STATE_CHOICE = FilterChoice(
+    "state",
+    _("Show"),
+    (
+        ("held", _("Held")),
+        ("stale", _("Being rewritten")),
+        ("dormant", _("Faded")),
+        ("retired", _("Not held any more")),
+    ),
+)
+_EPISODE_STATE_CONDITIONS = {
+    "held": Q(retired_at=None),
+    "stale": Q(retired_at=None, stale=True),
+    "dormant": Q(retired_at=None, visibility="dormant"),
+    "retired": Q(retired_at__isnull=False),
+}
+EPISODE_TURNS_A_PAGE = 10
+
+
+def load_episode_choices(space: Space) -> tuple[FilterChoice, ...]:
+    """One statement."""
+    rows = Episode.objects.filter(space=space)
+    return (
+        EPISODE_KIND_CHOICE,
+        EPISODE_STATE_CHOICE,
+        load_value_choice(rows, "engine", "engine", _("Engine"), _("Any")),
+    )
+
+
+def load_episodes(
+    space: Space, filters: Filters, moment: SpaceMoment
+) -> ListPage[tuple[Episode, int]]:
+    """Newest first, each with the number of turns it was written from."""
+    rows = moment.rows(space, Episode).filter(
+        _EPISODE_STATE_CONDITIONS[filters["state"]],
+        build_text_condition(filters.q, "title", "text"),
+        filters.build_days_condition("to_at", space.timezone),
+        **filters.chosen_values("kind", "engine"),
+    )
+    found = load_page(rows.order_by("-to_at", "-id"), filters.page).map(moment.row)
+    turns = _count_episode_turns(found.rows)
+    return found.map(lambda episode: (episode, turns[episode.id]))
+
+
+def _count_episode_turns(found: Iterable[Episode]) -> Counter[UUID]:
+    links = Derivation.objects.filter(child_type="episode", child_id__in=[e.id for e in found])
+    counted = links.order_by().values_list("child_id").annotate(n=Count("turn", distinct=True))
+    return Counter(dict(counted))
+
+
+def get_episode_or_404(space: Space, episode_id: UUID) -> Episode:
+    rows = Episode.objects.select_related("session")
+    found: Episode | None = rows.filter(space=space, id=episode_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def load_episode_turns(episode: Episode, number: int) -> ListPage[Turn]:
+    """The turns it was written from, in order."""
+    turns = Turn.objects.filter(id__in=_list_episode_links(episode).values("turn"))
+    return load_page(turns.order_by("seq"), number, EPISODE_TURNS_A_PAGE)
+
+
+def list_episode_parts(episode: Episode) -> QuerySet[Episode]:
+    """The days' digests it was written from, if it is one of digests."""
+    via = _list_episode_links(episode).filter(via_type="episode").values("via_id")
+    rows: QuerySet[Episode] = Episode.objects.filter(id__in=via)
+    return rows.order_by("-day")
+
+
+def _list_episode_links(episode: Episode) -> QuerySet[Derivation]:
+    links: QuerySet[Derivation] = Derivation.objects.filter(
+        child_type="episode", child_id=episode.id
+    )
+    return links

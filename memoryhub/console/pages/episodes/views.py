@@ -1,0 +1,48 @@
+"""The summaries of spans, and one of them with its whole life."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import pgettext
+
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.episodes import queries
+from memoryhub.console.pages.memories import queries as memories_queries
+from memoryhub.console.pages.spaces.queries import get_space_or_404
+from memoryhub.console.pages.spaces.views import get_space_at_moment, render_tab
+from memoryhub.policies.services import load_effective_policy
+from notes.retention.decay import compute_retention_state
+
+
+@tenant_page()
+def episode_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space, moment = get_space_at_moment(request, space_id)
+    filters = read_filters(
+        request.GET, queries.load_episode_choices(space), dated=pgettext("on days", "Until")
+    )
+    page = queries.load_episodes(space, filters, moment)
+    return render_tab(request, space, "episodes", filters=filters, page=page, moment=moment)
+
+
+@tenant_page()
+def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> HttpResponse:
+    now = timezone.now()
+    space = get_space_or_404(space_id, now)
+    found = queries.get_episode_or_404(space, episode_id)
+    return render_tab(
+        request,
+        space,
+        "episode",
+        episode=found,
+        page=queries.load_episode_turns(found, read_filters(request.GET).page),
+        parts=queries.list_episode_parts(found)[:50],
+        changes=memories_queries.load_changes("episode", [found.id]),
+        standing=compute_retention_state(
+            found, found.to_at, load_effective_policy(space).policy.forget, now
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Erasing for good: a dry run of it, and the receipts."""

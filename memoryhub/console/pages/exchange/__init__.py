@@ -1,0 +1,1 @@
+"""Spaces out as files, and files in."""

@@ -1,0 +1,1 @@
+"""What people and callers said of memories."""

@@ -1,0 +1,1 @@
+"""Golden questions: what a question should find."""

@@ -1,0 +1,196 @@
+"""Golden questions: the list, and the page on which one is put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.golden import queries
+from memoryhub.console.pages.history.views import find_undo_tags
+from memoryhub.console.pages.spaces.queries import get_space_or_404
+from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.errors import MemoryHubError
+from memoryhub.golden import services
+from memoryhub.golden.models import GoldenQuestion
+from memoryhub.recall.render.results import MemoryItem
+from memoryhub.recall.services import search_memories
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+
+EDITOR = Membership.Role.EDITOR
+
+
+@tenant_page()
+def golden_list_page(request: ConsoleRequest) -> HttpResponse:
+    """Of all spaces."""
+    filters = read_filters(request.GET, (queries.load_golden_tag_choice(),))
+    page = queries.load_golden_questions(filters)
+    return render(
+        request, "golden/list.html", {"filters": filters, "page": page, "all_spaces": True}
+    )
+
+
+@tenant_page()
+def space_golden_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = get_space_or_404(space_id, timezone.now())
+    filters = read_filters(request.GET, (queries.load_golden_tag_choice(space),))
+    page = queries.load_golden_questions(filters, space)
+    latest = queries.load_replays(read_filters({}, (queries.REPLAY_STATE_CHOICE,)), space)
+    return render_tab(request, space, "golden", filters=filters, page=page, runs=latest)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenQuestionForm:
+    """What is being put together: the question, its tags, and what it should find."""
+
+    text: str
+    tags: str
+    expected: list[str]
+
+    @classmethod
+    def read(cls, sent: Any) -> GoldenQuestionForm:
+        values = (sent.get("text", ""), sent.get("tags", ""))
+        text, tags = (value.replace("\0", "")[:4000] for value in values)
+        return cls(text, tags, sent.getlist("expected")[: 2 * services.MOST_EXPECTED])
+
+    @classmethod
+    def from_question(cls, question: GoldenQuestion) -> GoldenQuestionForm:
+        values = [f"{each['kind']}:{each['id']}" for each in question.expected]
+        return cls(question.text, ", ".join(question.tags), values)
+
+    @property
+    def expected_pairs(self) -> list[services.MemoryReference]:
+        pairs = (queries.parse_expected(value) for value in self.expected)
+        return [(kind, row_id) for kind, row_id in pairs if row_id is not None]
+
+    @property
+    def tag_list(self) -> list[str]:
+        return self.tags.replace("，", ",").split(",")
+
+
+@tenant_view()
+def new_golden_question_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """A question with ticked memories. Sent, it is saved; with `find`, memories are looked for."""
+    return _edit_golden_question(request, space_id, None)
+
+
+@tenant_view()
+def golden_question_page(
+    request: ConsoleRequest, space_id: UUID, question_id: UUID
+) -> HttpResponse:
+    """The same for one that is there. Sent with `action=remove`, it is taken away."""
+    return _edit_golden_question(request, space_id, question_id)
+
+
+def _edit_golden_question(
+    request: ConsoleRequest, space_id: UUID, question_id: UUID | None
+) -> HttpResponse:
+    with tenant_scope(request.tenant.id):
+        space = get_space_or_404(space_id, timezone.now())
+        question = queries.get_question_or_404(space, question_id) if question_id else None
+    if request.method == "POST" and "find" in request.POST:
+        return _render_golden_question(
+            request, space, question, GoldenQuestionForm.read(request.POST)
+        )
+    if request.method == "POST":
+        check_role(request, EDITOR)
+        return _save_golden_question(request, space, question)
+    asks = "find" in request.GET or "expected" in request.GET or "text" in request.GET
+    form = (
+        GoldenQuestionForm.read(request.GET)
+        if asks or not question
+        else GoldenQuestionForm.from_question(question)
+    )
+    return _render_golden_question(request, space, question, form)
+
+
+def _save_golden_question(
+    request: ConsoleRequest, space: Any, question: GoldenQuestion | None
+) -> HttpResponse:
+    form, now = GoldenQuestionForm.read(request.POST), timezone.now()
+    actor = request.user.get_username()
+    try:
+        if question and request.POST.get("action") == "remove":
+            services.remove_question(space, question.id, actor, now)
+            said = _("It is asked no more.")
+        elif question:
+            services.update_question(
+                space, question.id, form.text, form.expected_pairs, actor, now, tags=form.tag_list
+            )
+            said = _("Changed.")
+        else:
+            services.save_question(
+                space, form.text, form.expected_pairs, actor, now, tags=form.tag_list
+            )
+            said = _("Saved: the next replay asks it.")
+    except MemoryHubError as error:
+        return _render_golden_question(request, space, question, form, trouble=error.message)
+    with tenant_scope(request.tenant.id):
+        messages.success(request, said, extra_tags=find_undo_tags(space, actor, now))
+    return redirect("space-golden", space_id=space.id)
+
+
+def _render_golden_question(
+    request: ConsoleRequest,
+    space: Any,
+    question: GoldenQuestion | None,
+    form: GoldenQuestionForm,
+    *,
+    trouble: str = "",
+) -> HttpResponse:
+    looks = bool(form.text.strip()) and ("find" in request.GET or "find" in request.POST)
+    found, insufficient = _find_golden_candidates(space, form) if looks else ([], False)
+    with tenant_scope(request.tenant.id):
+        chosen = _list_ticked_memories(space, question, form)
+        ticked = {each.value for each in chosen}
+        shown = render_tab(
+            request,
+            space,
+            "golden_question",
+            question=question,
+            form=form,
+            chosen=chosen,
+            found=[(v, item) for v, item in found if v not in ticked],
+            looked=looks,
+            insufficient=insufficient,
+            latest=queries.load_latest_ranks(question) if question else [],
+            trouble=trouble,
+        )
+    shown.status_code = 422 if trouble else 200
+    return shown
+
+
+def _list_ticked_memories(
+    space: Any, question: GoldenQuestion | None, form: GoldenQuestionForm
+) -> list[queries.ExpectedMemory]:
+    """What is ticked: also memories that are gone but were named before."""
+    known = (
+        {each.value: each for each in queries.load_question_rows([question])[0].expected}
+        if question
+        else {}
+    )
+    there = {each.value: each for each in queries.load_expected_memories(space, form.expected)}
+    all_named = known | there
+    return [all_named[v] for v in dict.fromkeys(form.expected) if v in all_named]
+
+
+def _find_golden_candidates(
+    space: Any, form: GoldenQuestionForm
+) -> tuple[list[tuple[str, MemoryItem]], bool]:
+    """(memories that a search for the question finds now, whether it says that is too little).
+
+    Looking leaves no trace. Asks models: no scope may be open.
+    """
+    result = search_memories(space, form.text, limit=10, reinforce=False)
+    rows = [(f"{item.kind}:{item.id}", item) for item in result.items]
+    return [row for row in rows if row[1].kind in queries.EXPECTED_KINDS], result.insufficient

@@ -1,0 +1,1 @@
+"""The link graph of a space: a picture, and the same as tables."""

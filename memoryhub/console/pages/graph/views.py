@@ -1,0 +1,148 @@
+"""The link graph of a space: the picture, the same as a table, and what is clicked on."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import conditional_page
+
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.lists import slice_page
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.text.quotes import SourceQuote
+from memoryhub.console.pages.graph import link_graph, queries
+from memoryhub.console.pages.graph.link_graph import GraphNode, GraphRequest
+from memoryhub.console.pages.memories import queries as memories_queries
+from memoryhub.console.pages.spaces.queries import get_space_or_404
+from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from notes.models import Fact
+
+MAX_SHOWN_NEIGHBOURS = 12  # shown beside the picture
+
+
+@tenant_page()
+def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """The picture, which asks for its data itself, or one of the tables."""
+    space = get_space_or_404(space_id, timezone.now())
+    wish = link_graph.read_graph_request(request.GET)
+    context = {
+        "wish": wish,
+        "choices": _build_graph_choices(wish),
+        "centre": _load_graph_centre(space, wish),
+    }
+    if wish.view != "picture":
+        context |= _load_graph_table(space, wish)
+    elif space.facts or space.notes or space.entities:
+        where = reverse("space-graph-data", args=[space.id], query=wish.data_params)
+        context |= {"drawn": True, "data": where}
+    return render_tab(request, space, "graph", **context)
+
+
+def _load_graph_centre(space: Space, wish: GraphRequest) -> GraphNode | None:
+    if wish.around is None:
+        return None
+    return queries.find_node(
+        space, wish.around, load_effective_policy(space).policy.heat, timezone.now()
+    )
+
+
+def _build_graph_choices(wish: GraphRequest) -> dict[str, Any]:
+    return {
+        "kinds": [
+            (kind, label, kind in wish.kinds) for kind, label in link_graph.NODE_KINDS.items()
+        ],
+        "links": [
+            (kind, said[0], kind in wish.links) for kind, said in link_graph.LINK_KINDS.items()
+        ],
+        "depths": link_graph.DEPTHS,
+        "colours": link_graph.COLOUR_OPTIONS,
+    }
+
+
+def _load_graph_table(space: Space, wish: GraphRequest) -> dict[str, Any]:
+    found = queries.load_graph(
+        space, wish, load_effective_policy(space).policy.heat, timezone.now()
+    )
+    if wish.view == "links":
+        pairs = slice_page(link_graph.list_linked_pairs(found, wish), wish.page)
+        shown = pairs.map(
+            lambda one: (one, build_node_address(space, one[0]), build_node_address(space, one[2]))
+        )
+        return {"page": shown, "left_out": found.left_out, "noun": "link"}
+    rows = slice_page(link_graph.list_graph_rows(found, wish), wish.page)
+    shown = rows.map(lambda row: (row, build_node_address(space, row.node)))
+    return {"page": shown, "left_out": found.left_out, "noun": "memory"}
+
+
+def build_node_address(space: Space, node: GraphNode) -> str:
+    """Of the memory's own page; an entity's are the facts that name it."""
+    if node.kind == "entity":
+        query = {"status": "all", "q": node.text}
+        return reverse("space-facts", args=[space.id], query=query)
+    return reverse(f"space-{node.kind}", args=[space.id, node.id])
+
+
+@gzip_page
+@conditional_page
+@tenant_page()
+def graph_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """What the picture is drawn from: see `graphing.compact`."""
+    space = get_space_or_404(space_id, timezone.now())
+    wish = link_graph.read_graph_request(request.GET)
+    found = queries.load_graph(
+        space, wish, load_effective_policy(space).policy.heat, timezone.now()
+    )
+    return render_cached_json(link_graph.serialize_graph(found))
+
+
+def render_cached_json(values: dict[str, Any]) -> HttpResponse:
+    """Kept by the browser, and asked for each time whether it still holds."""
+    answer = JsonResponse(values, json_dumps_params={"separators": (",", ":")})
+    answer["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+@tenant_page()
+def graph_node_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """The panel of the memory `node`, without a frame; a hint without one."""
+    now = timezone.now()
+    space = get_space_or_404(space_id, now)
+    wanted = request.GET.get("node", "")
+    if not wanted:
+        return render(request, "parts/graph_about.html", {"space": space})
+    node_id, weights = link_graph.parse_node_id(wanted), load_effective_policy(space).policy.heat
+    node = queries.find_node(space, node_id, weights, now) if node_id else None
+    if node is None:
+        raise Http404
+    around = queries.load_graph_neighbours(space, node, weights, now)
+    context = {
+        "space": space,
+        "node": node,
+        "address": build_node_address(space, node),
+        "fact": _load_node_fact(node),
+        "sources": _load_node_sources(node),
+        "around": around[:MAX_SHOWN_NEIGHBOURS],
+        "count": len(around),
+    }
+    return render(request, "parts/graph_about.html", context)
+
+
+def _load_node_sources(node: GraphNode) -> list[SourceQuote]:
+    node_id = UUID(node.id)
+    return memories_queries.load_sources(node.kind, [node_id])[node_id][:3]
+
+
+def _load_node_fact(node: GraphNode) -> memories_queries.FactRow | None:
+    """With what replaced it, for the words on its validity."""
+    if node.kind != "fact":
+        return None
+    row: Fact | None = Fact.objects.prefetch_related("superseded_by").filter(id=node.id).first()
+    return memories_queries.FactRow(row, memories_queries.find_successor(row), []) if row else None

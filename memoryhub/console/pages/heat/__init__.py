@@ -1,0 +1,1 @@
+"""The heat of topics, and how memories fade."""

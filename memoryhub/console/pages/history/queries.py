@@ -1,0 +1,112 @@
+"""The stream of a space's change-sets: each with what it changed, its cause, and its undoing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    load_value_choice,
+)
+from memoryhub.console.frame.space.moments import SpaceMoment
+from memoryhub.console.frame.text.wording import format_kind
+from memoryhub.console.pages.memories.queries import MemoryChange, describe_changes
+from memoryhub.pipeline.counts import build_count_subquery
+from memoryhub.tenants.models import Space
+from notes.history import row_kinds
+from notes.models import EvolutionEvent, Revision
+
+EVENT_KIND_CHOICE = FilterChoice("kind", _("Kind"), (("", _("All")), *EvolutionEvent.Kind.choices))
+EVENT_STATE_CHOICE = FilterChoice(
+    "state",
+    _("State"),
+    (
+        ("", _("All")),
+        ("standing", _("Standing")),
+        ("undone", _("Undone")),
+        ("purged", _("Erased since")),
+    ),
+)
+# Rows of a change-set that are told in the stream; its page tells them all.
+MAX_STREAM_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEntry:
+    """A change-set with the first of its `count` rows."""
+
+    event: EvolutionEvent
+    changes: list[MemoryChange]
+    count: int
+
+    @property
+    def unlisted_count(self) -> int:
+        return self.count - len(self.changes)
+
+
+def load_event_choices(space: Space) -> tuple[FilterChoice, ...]:
+    """Two statements."""
+    rows = EvolutionEvent.objects.filter(space=space)
+    kinds = sorted((format_kind(kind.name), kind.name) for kind in row_kinds.list_row_kinds())
+    return (
+        EVENT_KIND_CHOICE,
+        load_value_choice(rows, "actor", "actor", _("By"), _("Anybody"), spare=False),
+        FilterChoice(
+            "row", _("Changed"), (("", _("Anything")), *((n, w) for w, n in kinds)), spare=True
+        ),
+        FilterChoice(
+            EVENT_STATE_CHOICE.name,
+            EVENT_STATE_CHOICE.label,
+            EVENT_STATE_CHOICE.options,
+            spare=True,
+        ),
+        load_value_choice(rows, "engine", "engine", _("Engine"), _("Any")),
+    )
+
+
+def load_stream(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage[StreamEntry]:
+    rows = moment.rows(space, EvolutionEvent).filter(
+        build_text_condition(filters.q, "reason", "actor"),
+        _build_event_state_condition(filters["state"]),
+        filters.build_days_condition("created_at", space.timezone),
+        **filters.chosen_values("kind", "actor", "engine"),
+    )
+    if filters["row"]:
+        rows = rows.filter(Exists(_list_revisions_of_kind(filters["row"])))
+    # Into an attribute of its own: a slice is no related manager's.
+    first = Prefetch("revisions", Revision.objects.order_by("id")[:MAX_STREAM_ROWS], "first")
+    counted = rows.annotate(rows=build_count_subquery(Revision.objects.all(), "event"))
+    found = load_page(counted.prefetch_related(first, "undone_by"), filters.page)
+    changes = _group_changes_by_event(found.rows)
+    return found.map(lambda event: StreamEntry(event, changes[event.id], event.rows))
+
+
+def _build_event_state_condition(state: str) -> Q:
+    undone = Exists(EvolutionEvent.objects.filter(undo_of=OuterRef("pk")))
+    return {
+        "standing": Q(~undone, is_purged=False),
+        "undone": Q(undone),
+        "purged": Q(is_purged=True),
+    }.get(state, Q())
+
+
+def _list_revisions_of_kind(row_type: str) -> QuerySet[Revision]:
+    return Revision.objects.filter(event=OuterRef("pk"), row_type=row_type)
+
+
+def _group_changes_by_event(events: list[Any]) -> dict[UUID, list[MemoryChange]]:
+    pairs = [(event, revision) for event in events for revision in event.first]
+    by_event: dict[UUID, list[MemoryChange]] = defaultdict(list)
+    for change in describe_changes(pairs):
+        by_event[change.event.id].append(change)
+    return by_event

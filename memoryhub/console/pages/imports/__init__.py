@@ -1,0 +1,1 @@
+"""Imports of other systems' memories: an upload, its preview, its progress."""

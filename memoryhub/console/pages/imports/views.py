@@ -1,0 +1,127 @@
+"""Bringing memories over from other systems: tried first, then taken in."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.imports import queries
+from memoryhub.errors import MemoryHubError
+from memoryhub.importers import runs
+from memoryhub.importers.models import ImportRun
+from memoryhub.importers.records import RECORD_KINDS
+from memoryhub.importers.runs import ImportUpload
+from memoryhub.importers.sources import SOURCES
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+
+EDITOR = Membership.Role.EDITOR
+# The words for what a file holds.
+IMPORT_KIND_LABELS = {
+    "turn": gettext_lazy("messages"),
+    "fact": gettext_lazy("facts"),
+    "note": gettext_lazy("notes"),
+    "block": gettext_lazy("core blocks"),
+}
+
+
+@tenant_page()
+def import_list_page(request: ConsoleRequest) -> HttpResponse:
+    """The whole page, or for the polling browser only the list."""
+    filters = read_filters(
+        request.GET,
+        (queries.IMPORT_SOURCE_CHOICE, queries.IMPORT_STATE_CHOICE, queries.IMPORT_MODE_CHOICE),
+    )
+    page = queries.load_imports(filters)
+    going = any(run.state in queries.ACTIVE_IMPORT_STATES for run in page)
+    shown = page.map(lambda run: (run, SOURCES[run.source].title))
+    context = {"filters": filters, "page": shown, "going": going, "sources": SOURCES.values()}
+    context["kinds"] = IMPORT_KIND_LABELS.items()
+    return render(request, "imports/_list.html" if request.htmx else "imports/list.html", context)
+
+
+@require_POST
+@tenant_view(role=EDITOR)
+def start_import(request: ConsoleRequest) -> HttpResponse:
+    """Try a file: nothing of it is taken in yet."""
+    sent = request.FILES.get("file")
+    if sent is None:
+        messages.error(request, _("Nothing was sent: choose a file."))
+        return redirect("imports")
+    wanted = ImportUpload(
+        source=request.POST.get("source", ""),
+        name=sent.name or "",
+        chunks=sent.chunks(),
+        actor=request.user.get_username(),
+        subject=request.POST.get("subject", ""),
+        only=request.POST.getlist("only"),
+        dry_run=True,
+    )
+    try:
+        run = runs.start_import(request.tenant.id, wanted, timezone.now())
+    except MemoryHubError as error:
+        messages.error(request, _("Not read: %(why)s.") % {"why": error.message})
+        return redirect("imports")
+    return redirect("import", import_id=run.id)
+
+
+@tenant_page()
+def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
+    """The whole page, or for the polling browser only how far it is."""
+    run = queries.get_import_or_404(import_id)
+    going = run.state in queries.ACTIVE_IMPORT_STATES
+    context = {
+        "run": run,
+        "going": going,
+        "title": _(SOURCES[run.source].title),
+        "rows": _list_import_counts(run),
+        "can_take": queries.can_accept_import(run),
+    }
+    if not request.htmx:
+        return render(request, "imports/import.html", context)
+    answer = render(request, "imports/_progress.html", context)
+    if not going:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
+    """What was found of each kind, and what became of it."""
+    report = run.report
+    if not report:
+        return []
+    return [
+        {
+            "called": IMPORT_KIND_LABELS[kind],
+            "found": report["found"][kind],
+            "taken": report["taken"][kind],
+            "already": report["already"][kind],
+        }
+        for kind in RECORD_KINDS
+        if report["found"][kind]
+    ]
+
+
+@require_POST
+@tenant_view(role=EDITOR)
+def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
+    """Take in what was tried."""
+    with tenant_scope(request.tenant.id):
+        tried = queries.get_import_or_404(import_id)
+    try:
+        run = runs.import_tried_file(tried, request.user.get_username(), timezone.now())
+    except MemoryHubError as error:
+        messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
+        return redirect("import", import_id=import_id)
+    return redirect("import", import_id=run.id)

@@ -1,0 +1,1 @@
+"""The work of the pipeline: what waits, runs and failed."""

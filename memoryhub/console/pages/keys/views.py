@@ -1,0 +1,80 @@
+"""The secrets of agent backends."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.jobs import queries
+from memoryhub.tenants.models import ApiKey, Membership
+from memoryhub.tenants.services import create_key, revoke_key
+
+
+class ApiKeyForm(forms.Form):
+    name = forms.CharField(
+        max_length=120,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("Which backend will use it?"),
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=ApiKey.Scope.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=[ApiKey.Scope.READ, ApiKey.Scope.WRITE],
+        label=pgettext_lazy("what a key may do", "May"),
+    )
+    subject = forms.CharField(
+        max_length=200,
+        required=False,
+        label=gettext_lazy("Only for the space"),
+        help_text=gettext_lazy("A subject, such as ana. Empty: all spaces."),
+    )
+
+    def clean_subject(self) -> str:
+        subject: str = self.cleaned_data["subject"].strip()
+        if subject and queries.find_space_of_subject(subject) is None:
+            raise forms.ValidationError(_("There is no space with this subject."))
+        return subject
+
+
+@never_cache
+@tenant_page(role=Membership.Role.ADMIN)
+def key_list_page(request: ConsoleRequest) -> HttpResponse:
+    """A new key is shown in the answer that made it, and never again."""
+    form = ApiKeyForm(request.POST or None)
+    secret = _create_key_from_form(request, form) if form.is_valid() else ""
+    context = {
+        "form": ApiKeyForm() if secret else form,
+        "keys": queries.load_keys(),
+        "secret": secret,
+    }
+    return render(request, "keys/list.html", context)
+
+
+def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
+    space = queries.find_space_of_subject(form.cleaned_data["subject"])
+    name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
+    _, secret = create_key(
+        request.tenant, name, scopes, space=space, actor=request.user.get_username()
+    )
+    return secret
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
+    key = queries.get_key_or_404(key_id)
+    revoke_key(key, timezone.now(), actor=request.user.get_username())
+    said = _("Revoked: %(name)s. Requests with it are refused from now on.")
+    messages.success(request, said % {"name": key.name})
+    return redirect("keys")

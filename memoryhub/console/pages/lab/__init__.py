@@ -1,0 +1,1 @@
+"""Benchmark runs: started, followed and compared."""

@@ -1,0 +1,235 @@
+"""The columns in which a lab report's systems are laid side by side. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+SystemReport = Mapping[str, Any]
+FigureShape = str  # how a figure is written: share, score, count, ms or money
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`best`: max or min, whichever is better. `key`: of a category's figures as well, or None."""
+
+    name: str
+    label: StrOrPromise
+    title: StrOrPromise
+    shape: FigureShape
+    best: Callable[..., Any] = max
+    key: str | None = None
+    read_overall: Callable[[SystemReport], float | None] = lambda system: None
+
+    def value(self, system: SystemReport, category: str) -> float | None:
+        if not category:
+            return self.read_overall(system)
+        return None if self.key is None else system["by_category"].get(category, {}).get(self.key)
+
+
+def _build_overall_reader(key: str) -> Callable[[SystemReport], float | None]:
+    return lambda system: system["overall"].get(key)
+
+
+def _build_spent_reader(what: str) -> Callable[[SystemReport], float | None]:
+    """Of model calls while questions are asked, a question."""
+
+    def value(system: SystemReport) -> float | None:
+        questions = system["overall"].get("questions") or 0
+        questions += system["unanswerable"].get("questions") or 0
+        rows = system["calls"].values()
+        names = ("prompt_tokens", "completion_tokens") if what == "tokens" else (what,)
+        spent = sum(row.get(name, 0) for row in rows for name in names)
+        return spent / questions if questions else None
+
+    return value
+
+
+def _build_time_reader(stage: str) -> Callable[[SystemReport], float | None]:
+    return lambda system: system["latency_ms"][stage].get("p50")
+
+
+def _compute_money(system: SystemReport) -> float:
+    return float(system["money"]["asking"]) + float(system["money"]["writing"])
+
+
+def _build_figure_measure(
+    key: str, label: StrOrPromise, title: StrOrPromise, shape: FigureShape = "share", **of: Any
+) -> Measure:
+    return Measure(key, label, title, shape, key=key, read_overall=_build_overall_reader(key), **of)
+
+
+MEASURES: tuple[Measure, ...] = (
+    _build_figure_measure(
+        "recall@10", _("Recall at 10"), _("share of the evidence among the first ten items")
+    ),
+    _build_figure_measure(
+        "recall<=500", _("Within 500"), _("share of the evidence within the first 500 tokens")
+    ),
+    _build_figure_measure(
+        "recall", _("In all"), _("share of the evidence in everything that is handed over")
+    ),
+    _build_figure_measure(
+        "context_tokens", _("Tokens"), _("tokens of a context, mean"), "count", best=min
+    ),
+    _build_figure_measure("f1", "F1", _("of words, mean"), "score"),
+    _build_figure_measure("bleu1", "BLEU-1", _("of words, mean"), "score"),
+    _build_figure_measure("rouge_l", "ROUGE-L", _("longest common subsequence, mean"), "score"),
+    _build_figure_measure(
+        "judge", _("Judge"), _("share of answers the judge's model takes for right")
+    ),
+    Measure(
+        "refusal",
+        _("Refusal"),
+        _("share of questions without an answer that are answered by saying so"),
+        "share",
+        key="refusal",
+        read_overall=lambda system: system["unanswerable"].get("refusal"),
+    ),
+    Measure(
+        "calls",
+        _("Calls"),
+        _("model calls a question"),
+        "score",
+        min,
+        read_overall=_build_spent_reader("calls"),
+    ),
+    Measure(
+        "spent",
+        _("Model tokens"),
+        _("of models, a question"),
+        "count",
+        min,
+        read_overall=_build_spent_reader("tokens"),
+    ),
+    Measure(
+        "recall_ms",
+        _("Find ms"),
+        _("finding, half below"),
+        "ms",
+        min,
+        read_overall=_build_time_reader("recall"),
+    ),
+    Measure(
+        "answer_ms",
+        _("Answer ms"),
+        _("answering, half below"),
+        "ms",
+        min,
+        read_overall=_build_time_reader("answer"),
+    ),
+    Measure(
+        "money",
+        _("Money"),
+        _("for writing and asking, all questions"),
+        "money",
+        min,
+        read_overall=_compute_money,
+    ),
+)
+MEASURES_BY_NAME = {measure.name: measure for measure in MEASURES}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureCell:
+    """A figure as text; `best` where no other system's is better and some system's is worse."""
+
+    measure: Measure
+    text: str
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    system: SystemReport
+    cells: list[MeasureCell]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureTable:
+    """`sort` is the column's name, with "-" before it when the largest comes first."""
+
+    columns: list[Measure]
+    rows: list[SystemRow]
+    sort: str
+
+    @property
+    def heads(self) -> list[tuple[Measure, str, str]]:
+        """(column, what a click on it sorts by, aria-sort)."""
+        return [
+            (m, _reverse_sort(m, self.sort), _format_aria_sort(m, self.sort)) for m in self.columns
+        ]
+
+
+def build_table(
+    systems: Sequence[SystemReport], category: str = "", sort: str = ""
+) -> MeasureTable:
+    """Columns that no system has a figure for are left out; unknown ones to sort by as well."""
+    columns = [m for m in MEASURES if _has_figures(m, systems, category)]
+    by = next((m for m in columns if m.name == sort.lstrip("-")), None)
+    rows = sort_systems(systems, by, category, down=sort.startswith("-")) if by else list(systems)
+    best = {m.name: _find_best(m, systems, category) for m in columns}
+    made = [
+        SystemRow(s, [_build_cell(m, m.value(s, category), best[m.name]) for m in columns])
+        for s in rows
+    ]
+    return MeasureTable(columns, made, sort if by else "")
+
+
+def _has_figures(measure: Measure, systems: Sequence[SystemReport], category: str) -> bool:
+    values = [measure.value(system, category) for system in systems]
+    if measure.name == "spent":
+        return any(values)  # where no model is asked, its tokens need no column
+    return any(value is not None for value in values)
+
+
+def sort_systems(
+    systems: Sequence[SystemReport], by: Measure, category: str, *, down: bool
+) -> list[SystemReport]:
+    """What has no figure comes last either way."""
+    known = [s for s in systems if by.value(s, category) is not None]
+    rest = [s for s in systems if by.value(s, category) is None]
+    return sorted(known, key=lambda s: by.value(s, category) or 0.0, reverse=down) + rest
+
+
+def _find_best(measure: Measure, systems: Sequence[SystemReport], category: str) -> float | None:
+    values = [v for s in systems if (v := measure.value(s, category)) is not None]
+    return measure.best(values) if len(set(values)) > 1 else None
+
+
+def _build_cell(measure: Measure, value: float | None, best: float | None) -> MeasureCell:
+    return MeasureCell(
+        measure, format_figure(value, measure.shape), value is not None and value == best
+    )
+
+
+def format_figure(value: float | None, shape: FigureShape) -> str:
+    if value is None:
+        return "–"
+    if shape == "share":
+        return f"{100 * value:.1f} %"
+    if shape == "score":
+        return f"{value:.3f}"
+    if shape == "money":
+        return f"{value:,.2f}" if value == 0 or value >= 0.01 else f"{value:.6f}"
+    return f"{value:,.1f}" if shape == "ms" and value < 100 else f"{value:,.0f}"
+
+
+def _reverse_sort(measure: Measure, sort: str) -> str:
+    """The better end first, then the other way round."""
+    first, second = f"-{measure.name}", measure.name
+    if measure.best is min:
+        first, second = second, first
+    return second if sort == first else first
+
+
+def _format_aria_sort(measure: Measure, sort: str) -> str:
+    if sort.lstrip("-") != measure.name:
+        return "none"
+    return "descending" if sort.startswith("-") else "ascending"

@@ -1,0 +1,1 @@
+"""The embedding map of a space: near is alike."""

@@ -1,0 +1,165 @@
+"""The embedding map of a space with what its points are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+
+from memoryhub.console.pages.graph.link_graph import (
+    NODE_KINDS,
+    GraphNode,
+    compute_warmth,
+    shorten_text,
+)
+from memoryhub.console.pages.graph.queries import load_nodes
+from memoryhub.pipeline.embeddings import embedding_map
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job, SpaceMap
+from memoryhub.policies.schema import HeatPolicy
+from memoryhub.tenants.models import Space
+from notes.models import Derivation, Note, Segment, SegmentPage
+
+MAX_GROUPS = 10  # with a colour of their own, the largest
+
+
+@dataclass(frozen=True, slots=True)
+class MapStatus:
+    """How a map stands: being drawn (`job`), drawn, and whether memories have changed since."""
+
+    row: SpaceMap | None
+    job: Job | None
+    stale: bool
+
+    @property
+    def going(self) -> bool:
+        return self.job is not None and self.job.state in queue.UNFINISHED_STATES
+
+    @property
+    def failed(self) -> bool:
+        return self.job is not None and self.job.state == Job.State.DEAD
+
+
+def load_map_status(space: Space) -> MapStatus:
+    """Four statements at most."""
+    row: SpaceMap | None = SpaceMap.objects.filter(space=space).first()
+    if row is None:
+        return MapStatus(None, None, stale=False)
+    stale = row.drawn_at is not None and row.mark != embedding_map.compute_mark(space)
+    return MapStatus(row, embedding_map.find_map_job(row), stale)
+
+
+@dataclass(frozen=True, slots=True)
+class MapPoint:
+    """A memory on the map. `segment` and `tags` are names; empty for none."""
+
+    node: GraphNode
+    x: float
+    y: float
+    segment: str
+    tags: tuple[str, ...]
+
+
+def load_map_points(
+    space: Space, row: SpaceMap, weights: HeatPolicy, now: datetime
+) -> list[MapPoint]:
+    """Those whose memories are still held. Four statements."""
+    places = {owner: (x, y) for _, owner, x, y in row.points}
+    kinds = tuple({kind for kind, *_ in row.points})
+    nodes = load_nodes(space, kinds, places, weights, now) if places else []
+    topics = _load_point_topics(space, nodes)
+    tags = _load_point_tags(nodes)
+    return [
+        MapPoint(node, *places[node.id], topics.get(node.id, ""), tags.get(node.id, ()))
+        for node in nodes
+    ]
+
+
+def _list_ids_of_kind(nodes: Iterable[GraphNode], kind: str) -> list[str]:
+    return [node.id for node in nodes if node.kind == kind]
+
+
+def _load_point_tags(nodes: Sequence[GraphNode]) -> dict[str, tuple[str, ...]]:
+    rows = Note.objects.filter(id__in=_list_ids_of_kind(nodes, "note")).exclude(tags=[])
+    return {str(note): tuple(tags) for note, tags in rows.order_by().values_list("id", "tags")}
+
+
+def _load_point_topics(space: Space, nodes: Sequence[GraphNode]) -> dict[str, str]:
+    """What segment each belongs to: a note by its page, a fact by the page of its words."""
+    found = {node.id: shorten_text(node.text, 60) for node in nodes if node.kind == "segment"}
+    named = _load_segment_names(space)
+    notes = Note.objects.filter(id__in=_list_ids_of_kind(nodes, "note")).exclude(page=None)
+    for note, segment in notes.order_by().values_list("id", "page__memberships__segment"):
+        if segment in named:
+            found.setdefault(str(note), named[segment])
+    by_turn = _map_turns_to_segments(space)
+    facts = Derivation.objects.filter(
+        space=space, child_type="fact", role=Derivation.Role.SUPPORT
+    ).order_by("turn__seq")
+    for fact, seq in facts.values_list("child_id", "turn__seq"):
+        if by_turn.get(seq) in named:
+            found.setdefault(str(fact), named[by_turn[seq]])
+    return found
+
+
+def _load_segment_names(space: Space) -> dict[UUID, str]:
+    rows = Segment.objects.filter(space=space, retired_at=None).order_by()
+    return {row.id: shorten_text(str(row), 60) for row in rows.only("id", "summary", "keywords")}
+
+
+def _map_turns_to_segments(space: Space) -> dict[int, UUID]:
+    """Of each turn's number the segment of its page."""
+    rows = SegmentPage.objects.filter(space=space).order_by("-score")
+    found: dict[int, UUID] = {}
+    spans = rows.annotate(first=F("page__first_seq"), last=F("page__last_seq"))
+    for segment, first, last in spans.values_list("segment", "first", "last"):
+        # Turns of other sessions between are few: pages are short.
+        for seq in range(first, min(last, first + 50) + 1):
+            found.setdefault(seq, segment)
+    return found
+
+
+def list_largest_groups(names: Iterable[str]) -> list[str]:
+    """The names that most points have, the first the commonest."""
+    counts = Counter(name for name in names if name)
+    return [name for name, _ in counts.most_common(MAX_GROUPS)]
+
+
+def serialize_map(points: Sequence[MapPoint], left_out: str) -> dict[str, Any]:
+    """As `graphing.compact`, with places and the groups that colours stand for."""
+    topics = list_largest_groups(point.segment for point in points)
+    tags = list_largest_groups(tag for point in points for tag in point.tags)
+    heats = compute_warmth([point.node for point in points])
+    kinds = list(NODE_KINDS)
+    return {
+        "kinds": kinds,
+        "links": [],
+        "placed": True,
+        "groups": {"segment": topics, "tag": tags},
+        "nodes": [
+            [
+                point.node.id,
+                kinds.index(point.node.kind),
+                shorten_text(point.node.text),
+                heat,
+                int(point.node.past),
+                point.x,
+                -point.y,
+                _find_group_index(topics, (point.segment,)),
+                _find_group_index(tags, point.tags),
+            ]
+            for point, heat in zip(points, heats, strict=True)
+        ],
+        "edges": [],
+        "total": len(points),
+        "left_out": left_out,
+    }
+
+
+def _find_group_index(names: Sequence[str], own: Iterable[str]) -> int:
+    return next((names.index(name) for name in own if name in names), -1)

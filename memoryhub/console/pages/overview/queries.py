@@ -1,0 +1,122 @@
+"""One page that says everything about a tenant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Min, Q, QuerySet
+from django.db.models.functions import TruncDate, TruncHour
+from django.utils.translation import gettext_lazy as _
+
+from memoryhub.console.frame.day_ranges import HOURS_A_DAY, compute_range_start
+from memoryhub.console.frame.lists import FilterChoice
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.counts import (
+    OPEN_STATES,
+    annotate_counts,
+    build_count_subquery,
+    build_planned_filter,
+    count_totals,
+)
+from memoryhub.pipeline.models import Job
+from memoryhub.tenants.models import Space, Tenant
+from notes.models import EvolutionEvent, Fact, Revision
+
+OVERVIEW_DAYS_CHOICE = FilterChoice(
+    "days", _("Days"), (("30", _("Last 30 days")), ("7", _("Last 7 days")), ("1", _("Last day")))
+)
+# A due job nobody claimed for this long means that no worker listens.
+UNHEARD_AFTER = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """`oldest` is when the first unfinished job was made, `unheard` how many nobody claims,
+    `planned` those due later, which nobody waits for; `over_budget` and `left_alone` those of
+    the retrying that wait until a model may be asked."""
+
+    waiting: int
+    running: int
+    retrying: int
+    dead: int
+    unheard: int
+    oldest: datetime | None
+    planned: int = 0
+    over_budget: int = 0
+    left_alone: int = 0
+
+    @property
+    def open(self) -> int:
+        return self.waiting + self.running + self.retrying
+
+    def lag(self, now: datetime) -> timedelta:
+        return now - self.oldest if self.oldest else timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class ActivitySlot:
+    """A day, or an hour where a single day is looked at."""
+
+    day: date
+    turns: int
+    facts: int
+
+
+def count_tenant_totals(tenant: Tenant, now: datetime) -> dict[str, int]:
+    return count_totals(Tenant.objects.filter(id=tenant.id), now)
+
+
+def load_queue_state(now: datetime) -> QueueState:
+    def jobs(*states: str, **more: Any) -> Count:
+        return Count("pk", filter=Q(state__in=states, **more))
+
+    late, later = now - UNHEARD_AFTER, build_planned_filter(now)
+    found = Job.objects.aggregate(
+        waiting=Count("pk", filter=Q(state=Job.State.QUEUED) & ~later),
+        planned=Count("pk", filter=later),
+        running=jobs(Job.State.RUNNING),
+        retrying=jobs(Job.State.RETRY),
+        dead=jobs(Job.State.DEAD),
+        over_budget=jobs(Job.State.RETRY, error__startswith="budget_spent:"),
+        left_alone=jobs(Job.State.RETRY, error__startswith="breaker_open:"),
+        unheard=jobs(Job.State.QUEUED, Job.State.RETRY, run_after__lt=late),
+        oldest=Min("created_at", filter=Q(state__in=OPEN_STATES) & ~later),
+    )
+    # While one job of a space runs, those behind it wait in order: somebody is listening.
+    return QueueState(**{**found, "unheard": 0 if found["running"] else found["unheard"]})
+
+
+def count_activity(days: int, now: datetime) -> list[ActivitySlot]:
+    """Day by day, today last; of a single day hour by hour. Two statements."""
+    first, by_hour = compute_range_start(days, now), days == 1
+    step = timedelta(hours=1) if by_hour else timedelta(days=1)
+    times = [first + step * place for place in range(HOURS_A_DAY if by_hour else days)]
+    slots: list[Any] = times if by_hour else [at.date() for at in times]
+    trunc = TruncHour if by_hour else TruncDate
+    turns = _count_by_slot(Turn.objects.all(), "received_at", first, trunc)
+    facts = _count_by_slot(Fact.objects.all(), "recorded_at", first, trunc)
+    return [ActivitySlot(slot, turns.get(slot, 0), facts.get(slot, 0)) for slot in slots]
+
+
+def _count_by_slot(rows: QuerySet[Any], field: str, first: datetime, trunc: Any) -> dict[Any, int]:
+    recent = rows.filter(**{f"{field}__gte": first}).order_by()
+    counted = recent.annotate(on=trunc(field)).values("on").annotate(n=Count("pk"))
+    return {row["on"]: row["n"] for row in counted}
+
+
+def load_latest_failures(count: int = 3) -> list[Job]:
+    failed = Job.objects.filter(state__in=(Job.State.DEAD, Job.State.RETRY)).exclude(error="")
+    return list(failed.select_related("space")[:count])
+
+
+def load_latest_events(count: int = 6) -> list[EvolutionEvent]:
+    changes = build_count_subquery(Revision.objects.all(), "event")
+    rows = EvolutionEvent.objects.select_related("space").annotate(changes=changes)
+    return list(rows[:count])
+
+
+def load_liveliest_spaces(now: datetime, count: int = 5) -> list[Any]:
+    rows = Space.objects.exclude(last_activity_at=None).order_by("-last_activity_at", "id")
+    return list(annotate_counts(rows, now)[:count])

@@ -1,0 +1,84 @@
+"""The overview: how much is held, and whether it keeps up."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from memoryhub import health
+from memoryhub.console.frame import charts
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.day_ranges import compute_range_start
+from memoryhub.console.frame.lists import load_page, read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.jobs import queries as jobs_queries
+from memoryhub.console.pages.overview import notices, quality_figures, queries
+from memoryhub.console.pages.spaces import queries as space_queries
+from memoryhub.console.pages.usage import queries as usage_queries
+from memoryhub.console.pages.webhooks import queries as webhooks_queries
+from memoryhub.tenants.models import Tenant
+
+
+@tenant_page()
+def overview_page(request: ConsoleRequest) -> HttpResponse:
+    now = timezone.now()
+    filters = read_filters(request.GET, (queries.OVERVIEW_DAYS_CHOICE,))
+    length = int(filters["days"])
+    first = compute_range_start(length, now)
+    queue = queries.load_queue_state(now)
+    totals = queries.count_tenant_totals(request.tenant, now)
+    days = queries.count_activity(length, now)
+    context = {
+        "totals": totals,
+        "queue": queue,
+        "lag": queue.oldest,
+        "notices": notices.list_notices(
+            queue,
+            llm=bool(settings.OPENAI_BASE_URL),
+            empty=not totals["turns"],
+            unreached=webhooks_queries.count_unreached_webhooks()
+            if request.seat.can_administer
+            else 0,
+            hub=_load_hub_state(request, now),
+        ),
+        "filters": filters,
+        "used": usage_queries.sum_usage_since(first),
+        "decisions": quality_figures.count_decisions(first),
+        "most_jobs": quality_figures.MAX_COUNTED_JOBS,
+        "signals": quality_figures.count_answer_signals(first),
+        "requests": quality_figures.count_requests(now),
+        "chart": charts.build_activity_chart(days),
+        "days": days,
+        "failures": queries.load_latest_failures(),
+        "events": queries.load_latest_events(),
+        "spaces": queries.load_liveliest_spaces(now),
+    }
+    part = "overview/_content.html" if request.htmx else "overview/overview.html"
+    return render(request, part, context)
+
+
+def _load_hub_state(request: ConsoleRequest, now: datetime) -> notices.HubState:
+    """What is wrong beside the queue."""
+    wants_model = request.tenant.engine == Tenant.Engine.LLM
+    return notices.HubState(
+        unmigrated=health.count_pending_migrations(),
+        model_unset=wants_model and not (settings.OPENAI_BASE_URL and settings.LLM_MODEL),
+        model_error=quality_figures.find_latest_model_error(now),
+    )
+
+
+@tenant_page()
+def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
+    filters = read_filters(request.GET)
+    context: dict[str, Any] = {"filters": filters}
+    if filters.q:
+        context |= {
+            "spaces": load_page(space_queries.find_spaces(filters.q), 1),
+            "facts": jobs_queries.find_facts(filters.q),
+        }
+    return render(request, "overview/search.html", context)

@@ -1,0 +1,175 @@
+"""What a person is shown of what is remembered about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import Http404
+from django.utils.translation import gettext_lazy as _
+
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+)
+from memoryhub.console.frame.text import wording
+from memoryhub.console.frame.text.quotes import SourceQuote
+from memoryhub.console.pages.memories import queries
+from memoryhub.console.pages.memories.queries import FactRow, MemoryChange
+from memoryhub.console.pages.own import corrections, headings
+from memoryhub.console.pages.persona.queries import Persona, TraitLife
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from notes.facts.validity import build_current_q, build_future_q, build_past_q
+from notes.models import EvolutionEvent, Fact, Note
+from personas.dimensions import list_allowed_keys
+from personas.models import Trait
+from personas.traits import get_owner_name
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+OWN_SHOW_CHOICE = FilterChoice(
+    "show",
+    _("Show"),
+    (
+        ("held", _("What holds now")),
+        ("past", _("What no longer holds")),
+        ("withdrawn", _("What was never so")),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    title: StrOrPromise
+    rows: Sequence[FactRow]
+
+
+def load_own_facts(
+    space: Space, filters: Filters, now: datetime
+) -> tuple[ListPage[Any], list[FactGroup]]:
+    """A page of facts, and the same under headings. Four statements."""
+    place = headings.build_heading_case(headings.list_person_names(space))
+    rows = Fact.objects.filter(
+        build_text_condition(filters.q, "text", "owner"),
+        _build_own_show_condition(filters["show"], now),
+        space=space,
+    )
+    ordered = rows.annotate(topic=place).order_by("topic", "-valid_from", "-id")
+    found = load_page(ordered.prefetch_related("superseded_by"), filters.page)
+    told = queries.load_fact_rows(found.rows)
+    groups = groupby(told, key=lambda row: row.fact.topic)  # type: ignore[attr-defined]  # annotated
+    return found, [FactGroup(headings.HEADINGS[at], list(rows)) for at, rows in groups]
+
+
+def _build_own_show_condition(show: str, now: datetime) -> Q:
+    withdrawn = Q(status=Fact.Status.RETRACTED)
+    return {
+        "past": build_past_q(now),
+        "withdrawn": withdrawn,
+    }.get(show, build_current_q(now) | build_future_q(now))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMemory:
+    """A fact, where it comes from, and what people put right about it, newest first."""
+
+    row: FactRow
+    by_hand: Sequence[MemoryChange]
+    is_held: bool
+
+
+def get_own_memory_or_404(space: Space, fact_id: UUID) -> OwnMemory:
+    found: Fact | None = (
+        Fact.objects.filter(space=space, id=fact_id).prefetch_related("superseded_by").first()
+    )
+    if found is None:
+        raise Http404
+    lineage = Fact.objects.filter(space=space, lineage=found.lineage).values_list("id", flat=True)
+    changes = queries.load_changes("fact", lineage)
+    by_hand = [each for each in changes if each.event.kind == EvolutionEvent.Kind.MANUAL]
+    held = found.retired_at is None and found.status != Fact.Status.RETRACTED
+    (row,) = queries.load_fact_rows([found])
+    return OwnMemory(row, by_hand, held)
+
+
+def list_shown_traits(persona: Persona) -> list[tuple[StrOrPromise, list[TraitLife]]]:
+    """What is thought of them, and what they took back themselves, by group."""
+    found = [
+        (title, [life for life in lives if _is_shown_trait(life)])
+        for title, lives in persona.groups
+    ]
+    return [(title, lives) for title, lives in found if lives]
+
+
+def _is_shown_trait(life: TraitLife) -> bool:
+    return life.now is not None or life.before[0].corrected_by == corrections.ACTOR
+
+
+def check_trait_or_404(space: Space, key: str) -> None:
+    """Whether this was ever thought of the person, and is shown to them."""
+    switches = load_effective_policy(space).policy.traits
+    rows = Trait.objects.filter(space=space, owner=get_owner_name(space), key=key, retired_at=None)
+    offered = key in list_allowed_keys(extras=switches.extras, sensitive=switches.sensitive)
+    if not (offered and rows.exists()):
+        raise Http404
+
+
+def load_own_notes(space: Space, filters: Filters) -> ListPage[tuple[Note, list[SourceQuote]]]:
+    """Three statements."""
+    rows = Note.objects.filter(
+        build_text_condition(filters.q, "content", "context", "keywords"),
+        space=space,
+        retired_at=None,
+    )
+    found = load_page(rows, filters.page)
+    quotes = queries.load_sources("note", [note.id for note in found.rows])
+    return found.map(lambda note: (note, quotes[note.id]))
+
+
+_PLAIN_KIND_WORDS = {
+    "turns": _("Messages"),
+    "pages": _("Exchanges"),
+    "facts": _("Memories"),
+    "segments": _("Topics"),
+    "chains": _("Threads of talk"),
+    "entities": _("Names of people and things"),
+    "relations": _("Ties between them"),
+    "episodes": _("Summaries"),
+    "profileattributes": _("Entries of your profile"),
+    "coreblocks": _("Texts kept at hand for assistants"),
+    "blocks": _("Texts kept at hand for assistants"),
+    "proposals": _("Questions that waited for somebody"),
+    "model_calls": _("Requests to a language model"),
+    "jobs": _("Tasks about them"),
+}
+
+
+def format_erasure_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """What an erasure takes, in a person's words."""
+    return [(_format_plain_kind(kind), count) for kind, count in counts.items()]
+
+
+def _format_plain_kind(kind: str) -> str:
+    """Kinds of rows come in both numbers."""
+    return str(
+        _PLAIN_KIND_WORDS.get(kind)
+        or _PLAIN_KIND_WORDS.get(f"{kind}s")
+        or wording.format_erased_kind(kind)
+    )
+
+
+def get_own_note_or_404(space: Space, note_id: UUID) -> Note:
+    note: Note | None = Note.objects.filter(space=space, id=note_id, retired_at=None).first()
+    if note is None:
+        raise Http404
+    return note

@@ -1,0 +1,308 @@
+"""The pages behind a person's link. What they do is said on the page that follows."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.space.moments import SpaceMoment
+from memoryhub.console.pages.own import access, corrections, queries
+from memoryhub.console.pages.own.access import PageVisitor, person_page, person_view
+from memoryhub.console.pages.persona.queries import load_persona
+from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.exchange import exporter
+from memoryhub.exchange.downloads import build_download
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants import person_links
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import pause_space, resume_space
+
+CONFIRM_WORDS = gettext_noop("erase everything")
+_ERASE_REASON = "asked for on their page"
+# What an address may say was done.
+DONE_MESSAGES = {
+    "corrected": gettext_lazy(
+        "Put right. Your word stands: nothing that is read later changes it by itself."
+    ),
+    "withdrawn": gettext_lazy("Taken back: it counts as never having been so."),
+    "ended": gettext_lazy("It counts as over."),
+    "forgotten": gettext_lazy("Forgotten: it is used no longer."),
+    "restored": gettext_lazy("It counts again."),
+    "unthought": gettext_lazy(
+        "Taken back: it is not thought of you, and not written again by itself."
+    ),
+    "rethought": gettext_lazy("What was thought before counts again."),
+    "told": gettext_lazy("Remembered, in your words."),
+    "paused": gettext_lazy("Paused. Nothing you say is kept until you go on."),
+    "going": gettext_lazy("Going on: what you say from now on may be remembered."),
+    "erased": gettext_lazy("Erased for good, with the words it was read from."),
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def open_link_page(request: HttpRequest) -> HttpResponse:
+    """Take the token out of the form, and lead to the page."""
+    if request.method != "POST":
+        return access.add_privacy_headers(render(request, "own/open.html"))
+    token = request.POST.get("token", "").strip().rpartition("#")[2]
+    name = person_links.read_token(token)
+    visit = person_links.count_link_visit(name, timezone.now()) if name else None
+    if visit is None:
+        return access.render_closed_page(request)
+    answer = redirect("me")
+    access.set_visit_cookie(answer, visit)
+    return access.add_privacy_headers(answer)
+
+
+@require_POST
+def end_visit(request: HttpRequest) -> HttpResponse:
+    answer = redirect("me-open")
+    access.delete_visit_cookie(answer)
+    return access.add_privacy_headers(answer)
+
+
+def render_own_page(
+    request: HttpRequest, person: PageVisitor, name: str, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    """A page in its frame. Call inside the tenant's scope."""
+    frame = {"person": person, "space": person.space, "tab": name, "now": timezone.now()}
+    frame["themselves"] = corrections.ACTOR
+    frame["done"] = DONE_MESSAGES.get(request.GET.get("done", ""), "")
+    return render(request, f"me/{name}.html", frame | context, status=status)
+
+
+@require_safe
+@person_page
+def own_memory_list_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    return _render_own_memories(request, person)
+
+
+def _render_own_memories(request: HttpRequest, person: PageVisitor, **context: Any) -> HttpResponse:
+    filters = read_filters(request.GET, (queries.OWN_SHOW_CHOICE,))
+    page, groups = queries.load_own_facts(person.space, filters, timezone.now())
+    return render_own_page(
+        request, person, "memories", filters=filters, page=page, groups=groups, **context
+    )
+
+
+@require_POST
+@person_view
+def add_own_memory(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    """Something the person wants remembered, word by word."""
+    words = request.POST.get("words", "")
+    try:
+        made = corrections.add_fact(person.space, words, timezone.now())
+    except MemoryHubError as error:
+        with tenant_scope(person.visit.tenant_id):
+            return _render_own_memories(
+                request, person, problem=_format_refusal(error), words=words, status=error.status
+            )
+    return _redirect_with_notice("me-memory", "told", made)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@person_view
+def own_memory_page(request: HttpRequest, person: PageVisitor, fact_id: UUID) -> HttpResponse:
+    """One memory, and what can be done about it. Sent, it is done."""
+    with tenant_scope(person.visit.tenant_id):
+        found = queries.get_own_memory_or_404(person.space, fact_id)
+        if request.method != "POST":
+            return render_own_page(request, person, "memory", memory=found)
+    try:
+        done, now_is = _correct_from_form(request, person, fact_id)
+    except MemoryHubError as error:
+        with tenant_scope(person.visit.tenant_id):
+            context = {"memory": found, "problem": _format_refusal(error), "given": request.POST}
+            return render_own_page(request, person, "memory", status=error.status, **context)
+    return _redirect_with_notice("me-memory", done, now_is)
+
+
+def _correct_from_form(
+    request: HttpRequest, person: PageVisitor, fact_id: UUID
+) -> tuple[str, UUID]:
+    """(what was done, the memory that stands for it now). Raises MemoryHubError."""
+    space, now = person.space, timezone.now()
+    words = request.POST.get("words", "")
+    match request.POST.get("action"):
+        case "wrong":
+            made = corrections.correct_or_retract_fact(space, fact_id, words, now)
+            return "corrected" if words.strip() else "withdrawn", made
+        case "over":
+            given = request.POST.get("at", "")
+            at = read_time(given, space) if given else None
+            if given and at is None:
+                raise InvalidInput(_("not a day that can be read"), field="at")
+            return "ended", corrections.end_fact(space, fact_id, words, at, now)
+        case "forget":
+            corrections.forget_memory(space, "fact", fact_id, now)
+            return "forgotten", fact_id
+        case "restore":
+            corrections.restore_fact(space, fact_id, now)
+            return "restored", fact_id
+    raise InvalidInput(_("there is no such action"), field="action")
+
+
+@require_safe
+@person_page
+def about_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    return _render_about(request, person)
+
+
+def _render_about(request: HttpRequest, person: PageVisitor, **context: Any) -> HttpResponse:
+    policy = load_effective_policy(person.space).policy
+    found = load_persona(person.space, policy, SpaceMoment(timezone.now()))
+    return render_own_page(
+        request, person, "about", persona=found, groups=queries.list_shown_traits(found), **context
+    )
+
+
+@require_POST
+@person_view
+def correct_own_trait(request: HttpRequest, person: PageVisitor, key: str) -> HttpResponse:
+    """What they say themselves about how they come across."""
+    with tenant_scope(person.visit.tenant_id):
+        queries.check_trait_or_404(person.space, key)
+    try:
+        done = _correct_trait_from_form(request, person, key)
+    except MemoryHubError as error:
+        with tenant_scope(person.visit.tenant_id):
+            return _render_about(
+                request, person, problem=_format_refusal(error), status=error.status
+            )
+    return _redirect_with_notice("me-about", done)
+
+
+def _correct_trait_from_form(request: HttpRequest, person: PageVisitor, key: str) -> str:
+    """What was done. Raises MemoryHubError."""
+    if request.POST.get("action") == "back":
+        corrections.undo_trait_correction(person.space, key, timezone.now())
+        return "rethought"
+    level = request.POST.get("level", "")
+    corrections.correct_trait(person.space, key, level, timezone.now())
+    return "corrected" if level else "unthought"
+
+
+@require_safe
+@person_page
+def own_note_list_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    filters = read_filters(request.GET)
+    return render_own_page(
+        request,
+        person,
+        "notes",
+        filters=filters,
+        page=queries.load_own_notes(person.space, filters),
+    )
+
+
+@require_POST
+@person_view
+def forget_own_note(request: HttpRequest, person: PageVisitor, note_id: UUID) -> HttpResponse:
+    with tenant_scope(person.visit.tenant_id):
+        queries.get_own_note_or_404(person.space, note_id)
+    corrections.forget_memory(person.space, "note", note_id, timezone.now())
+    return _redirect_with_notice("me-notes", "forgotten")
+
+
+@require_safe
+@person_page
+def own_data_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    return render_own_page(request, person, "data")
+
+
+@require_POST
+@person_view
+def set_own_pause(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    if request.POST.get("paused") == "yes":
+        pause_space(person.space, corrections.ACTOR, timezone.now())
+        return _redirect_with_notice("me-data", "paused")
+    resume_space(person.space)
+    return _redirect_with_notice("me-data", "going")
+
+
+@require_POST
+@person_view
+def export_own_data(request: HttpRequest, person: PageVisitor) -> HttpResponseBase:
+    """Everything there is, as a file."""
+    space, now = person.space, timezone.now()
+    return build_download(
+        space.subject,
+        lambda out: exporter.export_space(space.tenant_id, space.id, out, now),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@person_view
+def own_erasure_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    """What erasing everything would take. Sent with the words that confirm it, it is done."""
+    plan = erase_targets.plan_erasure(person.space, ErasureTarget("subject"))
+    problem = ""
+    if request.method == "POST":
+        if request.POST.get("confirm", "").strip().lower() == _(CONFIRM_WORDS):
+            return _erase_subject(request, person)
+        problem = _("Nothing was erased: type “%(words)s” to confirm.") % {
+            "words": _(CONFIRM_WORDS)
+        }
+    with tenant_scope(person.visit.tenant_id):
+        status = 422 if problem else 200
+        context = {"plan": plan, "counts": queries.format_erasure_counts(plan.counts)}
+        context |= {"confirm": _(CONFIRM_WORDS), "problem": problem}
+        return render_own_page(request, person, "erase", status=status, **context)
+
+
+def _erase_subject(request: HttpRequest, person: PageVisitor) -> HttpResponse:
+    """The link went with everything else, so the receipt is shown at once, and only here."""
+    receipt = erase_targets.execute_erasure(
+        person.space,
+        ErasureTarget("subject"),
+        corrections.ACTOR,
+        timezone.now(),
+        reason="asked for on their page",
+    )
+    counts = queries.format_erasure_counts(receipt.counts)
+    context = {"receipt": receipt, "counts": counts, "hub": person.hub}
+    answer = render(request, "own/receipt.html", context)
+    access.delete_visit_cookie(answer)
+    return answer
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@person_view
+def memory_erasure_page(request: HttpRequest, person: PageVisitor, fact_id: UUID) -> HttpResponse:
+    """What erasing one memory would take with it. Sent, it is done."""
+    with tenant_scope(person.visit.tenant_id):
+        found = queries.get_own_memory_or_404(person.space, fact_id)
+    target = ErasureTarget("facts", (fact_id,), sources=True)
+    if request.method == "POST":
+        erase_targets.execute_erasure(
+            person.space, target, corrections.ACTOR, timezone.now(), reason=_ERASE_REASON
+        )
+        return _redirect_with_notice("me", "erased")
+    plan = erase_targets.plan_erasure(person.space, target)
+    with tenant_scope(person.visit.tenant_id):
+        counts = queries.format_erasure_counts(plan.counts)
+        return render_own_page(
+            request, person, "erase_memory", memory=found, plan=plan, counts=counts
+        )
+
+
+def _redirect_with_notice(name: str, what: str, *args: UUID) -> HttpResponse:
+    return redirect(f"{reverse(name, args=args)}?done={what}")
+
+
+def _format_refusal(error: MemoryHubError) -> str:
+    """A refusal as a sentence of its own."""
+    return _("Nothing was changed: %(why)s.") % {"why": error.message}

@@ -1,0 +1,1 @@
+"""Who may sign in for the tenant, and as what."""

@@ -1,0 +1,98 @@
+"""Who may sign in for the tenant, and as what."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django import forms
+from django.contrib.auth.validators import ASCIIUsernameValidator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_view
+from memoryhub.console.frame.lists import load_page, read_filters
+from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.text.wording import ROLE_WORDS
+from memoryhub.console.pages.people import queries
+from memoryhub.errors import Conflict
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.people import add_person, remove_person, set_member_role
+from memoryhub.tenants.scope import tenant_scope
+
+ADMIN = Membership.Role.ADMIN
+
+
+class PersonForm(forms.Form):
+    username = forms.CharField(
+        max_length=150, label=gettext_lazy("User name"), validators=[ASCIIUsernameValidator()]
+    )
+    email = forms.EmailField(max_length=254, required=False, label=gettext_lazy("Email"))
+    role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
+
+
+@never_cache
+@tenant_view(role=ADMIN)
+def person_list_page(request: ConsoleRequest) -> HttpResponse:
+    """Sent, a new person is let in, whose password is in this answer and never again."""
+    form = PersonForm(request.POST or None)
+    password = _add_person_from_form(request, form) if form.is_valid() else ""
+    name = form.cleaned_data["username"] if password else ""
+    filters = read_filters(request.GET, (queries.MEMBER_ROLE_CHOICE,))
+    with tenant_scope(request.tenant.id):
+        page = load_page(queries.list_members(filters), filters.page)
+        context = {"filters": filters, "page": page, "roles": ROLE_WORDS}
+        context |= {"form": PersonForm() if password else form, "password": password, "name": name}
+        return render(request, "people/list.html", context)
+
+
+def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
+    given = form.cleaned_data
+    actor = request.user.get_username()
+    try:
+        _, password = add_person(
+            request.tenant.id, given["username"], given["role"], email=given["email"], actor=actor
+        )
+    except Conflict as error:
+        form.add_error("username", error.message)
+        return ""
+    return password
+
+
+@require_POST
+@tenant_view(role=ADMIN)
+def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
+    member, role = _get_member(request, member_id), request.POST.get("role", "")
+    if role in Membership.Role.values:
+        actor = request.user.get_username()
+        said = {"name": member.user.username, "role": ROLE_WORDS[role]}
+        run_and_report(
+            request,
+            lambda: set_member_role(request.tenant.id, member_id, role, actor=actor),
+            _("%(name)s is %(role)s from now on.") % said,
+            refused=_("Not changed"),
+        )
+    return redirect("people")
+
+
+@require_POST
+@tenant_view(role=ADMIN)
+def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
+    member = _get_member(request, member_id)
+    actor = request.user.get_username()
+    run_and_report(
+        request,
+        lambda: remove_person(request.tenant.id, member_id, actor=actor),
+        _("%(name)s has no place here any more.") % {"name": member.user.username},
+        refused=_("Not removed"),
+    )
+    return redirect("overview" if member.user_id == request.user.id else "people")
+
+
+def _get_member(request: ConsoleRequest, member_id: UUID) -> Membership:
+    with tenant_scope(request.tenant.id):
+        return queries.get_member_or_404(member_id)

@@ -1,0 +1,78 @@
+"""Links to a person's own page, and the pause that they or an operator may make."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.lists import load_page, read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.spaces.queries import get_space_or_404
+from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.tenants import person_links
+from memoryhub.tenants.models import Membership, PersonLink
+from memoryhub.tenants.services import pause_space, resume_space
+
+ADMIN = Membership.Role.ADMIN
+# What the form offers, in days; the first is the usual.
+LINK_DAYS = (person_links.DEFAULT_LIFETIME.days, 1, 30, person_links.MAX_LIFETIME.days)
+
+
+@never_cache
+@tenant_page(role=ADMIN)
+def person_link_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    """A new link is shown in the answer that made it, and never again."""
+    now = timezone.now()
+    space = get_space_or_404(space_id, now)
+    address = _create_person_link(request, space) if request.method == "POST" else ""
+    rows = PersonLink.objects.filter(space=space).order_by("-created_at", "-id")
+    page = load_page(rows, read_filters(request.GET).page)
+    return render_tab(request, space, "person", address=address, page=page, days=LINK_DAYS)
+
+
+def _create_person_link(request: ConsoleRequest, space: Any) -> str:
+    """The address to send to the person."""
+    given, now = request.POST.get("days", ""), timezone.now()
+    days = next((each for each in LINK_DAYS if str(each) == given), LINK_DAYS[0])
+    note = request.POST.get("note", "").replace("\0", "").strip()[:200]
+    who = request.user.get_username()
+    _, token = person_links.create_person_link(
+        space, who, now, now + timedelta(days=days), note=note
+    )
+    return f"{request.build_absolute_uri(reverse('me-open'))}#{token}"
+
+
+@require_POST
+@tenant_page(role=ADMIN)
+def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -> HttpResponse:
+    link: PersonLink | None = PersonLink.objects.filter(space=space_id, id=link_id).first()
+    if link is None:
+        raise Http404
+    person_links.revoke_person_link(link, timezone.now())
+    messages.success(request, _("Closed: the link opens nothing any more."))
+    return redirect("space-person", space_id=space_id)
+
+
+@require_POST
+@tenant_page(role=Membership.Role.EDITOR)
+def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    now = timezone.now()
+    space = get_space_or_404(space_id, now)
+    if request.POST.get("paused") == "no":
+        resume_space(space)
+        messages.success(request, _("Going on: what is said from now on is kept."))
+    else:
+        pause_space(space, request.user.get_username(), now)
+        messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
+    return redirect("space-timeline", space_id=space_id)

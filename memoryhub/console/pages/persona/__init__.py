@@ -1,0 +1,1 @@
+"""Traits, profile and memory blocks of a space."""

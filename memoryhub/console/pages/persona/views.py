@@ -1,0 +1,229 @@
+"""Who a space is about, and the blocks in front of its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.lists import read_filters, slice_page
+from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.history.views import find_undo_tags
+from memoryhub.console.pages.persona import queries
+from memoryhub.console.pages.spaces.queries import get_space_or_404
+from memoryhub.console.pages.spaces.views import get_space_at_moment, render_tab
+from memoryhub.errors import InvalidInput
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Membership, Space
+from personas import blocks, portrait, profile, traits
+from personas.blocks import MAX_CHAR_LIMIT, BlockWriter
+from personas.models import CoreBlock
+
+
+@tenant_page()
+def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space, moment = get_space_at_moment(request, space_id)
+    policy = load_effective_policy(space).policy
+    filters = read_filters(request.GET, (queries.TRAIT_CATEGORY_CHOICE, queries.TRAIT_LEVEL_CHOICE))
+    shown = queries.load_persona(space, policy, moment, filters)
+    return render_tab(
+        request,
+        space,
+        "persona",
+        persona=shown,
+        policy=policy,
+        filters=filters,
+        moment=moment,
+    )
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = _get_posted_space(request, space_id)
+    key, level = request.POST.get("key", ""), request.POST.get("level", "")
+    now = timezone.now()
+
+    def change() -> None:
+        traits.correct_trait(space, key, level, request.user.username, now)
+        portrait.renew_portrait_after_edit(space, now)
+
+    said = _("Set. The pipeline will propose a change, not make one.")
+    _run_in_transaction(request, space, now, change, said)
+    return redirect("space-persona", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = _get_posted_space(request, space_id)
+    key, value = request.POST.get("key", ""), request.POST.get("value", "")
+    now = timezone.now()
+
+    def change() -> None:
+        profile.write_attribute(space, key, value, request.user.username, now)
+        portrait.renew_portrait_after_edit(space, now)
+
+    _run_in_transaction(request, space, now, change, _("The profile is changed."))
+    return redirect("space-persona", space_id=space.id)
+
+
+@tenant_page()
+def block_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space, moment = get_space_at_moment(request, space_id)
+    filters = read_filters(request.GET, (queries.BLOCK_KIND,))
+    found = queries.load_block_rows(space, filters, moment)
+    return render_tab(
+        request,
+        space,
+        "blocks",
+        page=slice_page(found, filters.page),
+        filters=filters,
+        moment=moment,
+        attachable=queries.load_attachable_blocks(space),
+        limit=load_effective_policy(space).policy.core.char_limit,
+    )
+
+
+@tenant_page()
+def block_page(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space = get_space_or_404(space_id, timezone.now())
+    found = queries.get_block_or_404(space, block_id)
+    return render_tab(
+        request,
+        space,
+        "block",
+        core=found,
+        versions=queries.load_block_versions(found),
+        draft=request.session.pop(_build_draft_key(found), None),
+    )
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = _get_posted_space(request, space_id)
+    form, writer = request.POST, _build_block_writer(request, space)
+
+    def change() -> None:
+        blocks.create_block(
+            writer,
+            form.get("label", ""),
+            _normalise_lines(form.get("value", "")),
+            tenant_id=space.tenant_id,
+            space=None if form.get("shared") else space,
+            description=form.get("description", ""),
+            char_limit=_parse_block_number(form.get("char_limit", "")),
+            read_only=bool(form.get("read_only")),
+        )
+        if form.get("shared"):
+            label = form.get("label", "").strip()
+            shared = CoreBlock.objects.get(space=None, agent="", label=label, retired_at=None)
+            blocks.attach_block(shared, space)
+
+    said = _("The block is there. Agents see it from their next step on.")
+    _run_in_transaction(request, space, writer.now, change, said)
+    return redirect("space-blocks", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    """All of the form at once; what was typed is kept when it is refused."""
+    space, found = _get_posted_block(request, space_id, block_id)
+    form, writer = request.POST, _build_block_writer(request, space)
+    value = _normalise_lines(form.get("value", ""))
+
+    def change() -> None:
+        blocks.revise_block(
+            writer,
+            found.id,
+            _parse_block_number(form.get("version", "")),
+            value=value,
+            label=form.get("label", ""),
+            char_limit=_parse_block_number(form.get("char_limit", "")),
+        )
+
+    if not _run_in_transaction(request, space, writer.now, change, _("Saved as a new version.")):
+        request.session[_build_draft_key(found)] = value[:MAX_CHAR_LIMIT]
+    return redirect("space-block", space_id=space.id, block_id=found.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space, found = _get_posted_block(request, space_id, block_id)
+    done, writer = _("Taken away. Its versions stay."), _build_block_writer(request, space)
+    _run_in_transaction(
+        request, space, writer.now, lambda: blocks.delete_block(writer, found.id), done
+    )
+    return redirect("space-blocks", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space, found = _get_posted_block(request, space_id, block_id, anywhere=True)
+    done = _("Agents of this space see it now.")
+    run_and_report(
+        request, lambda: blocks.attach_block(found, space), done, refused=_("Not changed")
+    )
+    return redirect("space-blocks", space_id=space.id)
+
+
+@tenant_page(role=Membership.Role.EDITOR)
+def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
+    space, found = _get_posted_block(request, space_id, block_id)
+    done = _("Agents of this space no longer see it.")
+    run_and_report(
+        request, lambda: blocks.detach_block(found, space), done, refused=_("Not changed")
+    )
+    return redirect("space-blocks", space_id=space.id)
+
+
+def _get_posted_space(request: ConsoleRequest, space_id: UUID) -> Space:
+    if request.method != "POST":
+        raise Http404
+    found: Space = get_space_or_404(space_id, timezone.now())
+    return found
+
+
+def _get_posted_block(
+    request: ConsoleRequest, space_id: UUID, block_id: UUID, *, anywhere: bool = False
+) -> tuple[Space, CoreBlock]:
+    space = _get_posted_space(request, space_id)
+    return space, queries.get_block_or_404(space, block_id, anywhere=anywhere)
+
+
+def _build_block_writer(request: ConsoleRequest, space: Space) -> BlockWriter:
+    return BlockWriter(request.user.username, "person", timezone.now(), space, reason="by hand")
+
+
+def _run_in_transaction(
+    request: ConsoleRequest, space: Space, at: datetime, change: Callable[[], object], done: str
+) -> bool:
+    """All of it or nothing, in one transaction; what it changed `at` this moment can be undone."""
+    return run_and_report(
+        request,
+        transaction.atomic()(change),
+        done,
+        refused=_("Not changed"),
+        undo=lambda: find_undo_tags(space, request.user.username, at),
+    )
+
+
+def _parse_block_number(text: str) -> int:
+    if not text.strip().isdecimal() or len(text) > 9:
+        raise InvalidInput(_("a whole number"), field="number")
+    return int(text)
+
+
+def _normalise_lines(text: str) -> str:
+    """As agents write lines: browsers send two characters for an end of line."""
+    return text.replace("\r\n", "\n").replace("\0", "")
+
+
+def _build_draft_key(block: CoreBlock) -> str:
+    return f"block-{block.id}"

@@ -1,0 +1,1 @@
+"""The tenant's and a space's policy: presets, switches and versions."""

@@ -1,0 +1,213 @@
+"""Choosing what a tenant or a space remembers, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.history.views import build_undo_tags
+from memoryhub.console.pages.policies import queries, switch_form
+from memoryhub.console.pages.policies.queries import list_prompt_choices
+from memoryhub.console.pages.replays.views import start_replay
+from memoryhub.console.pages.spaces import queries as space_queries
+from memoryhub.console.pages.spaces.views import build_tab_frame
+from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.golden.candidates import CandidateSetting
+from memoryhub.policies.compose import select_house_rules
+from memoryhub.policies.models import PolicyVersion
+from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
+from memoryhub.tenants.models import Membership, Space
+
+_CONFLICT_MESSAGE = gettext_lazy(
+    "Somebody changed the policy meanwhile. This is the newer one; make your change again."
+)
+
+
+@tenant_page()
+def policy_page(request: ConsoleRequest) -> HttpResponse:
+    return _render_policy(request, None)
+
+
+@tenant_page()
+def space_policy_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    return _render_policy(request, space_queries.get_space_or_404(space_id, timezone.now()))
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def change_policy(request: ConsoleRequest) -> HttpResponse:
+    return _save_policy(request, None)
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def change_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    return _save_policy(request, space_queries.get_space_or_404(space_id, timezone.now()))
+
+
+@require_POST
+@tenant_page(role=Membership.Role.ADMIN)
+def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
+    """An earlier version, as a new one."""
+    old = queries.get_version_or_404(version_id)
+    before = _find_version_in_force(load_layers(request.tenant.id, old.space), old.space)
+    try:
+        made = set_policy(
+            request.tenant.id,
+            actor=request.user.get_username(),
+            preset=old.preset,
+            overrides=old.overrides,
+            space=old.space,
+            reason=f"Returned to version {old.version}",
+        )
+    except InvalidInput as error:
+        messages.error(request, _("Not returned: %(why)s.") % {"why": error.message})
+    else:
+        message = _("Version %(old)s is in force again, as %(new)s.")
+        said = message % {"old": old.version, "new": made.version}
+        messages.success(request, said, extra_tags=_build_return_tags(before))
+    return redirect(_build_policy_address(old.space))
+
+
+@require_POST
+@tenant_page(role=Membership.Role.EDITOR)
+def try_policy(request: ConsoleRequest) -> HttpResponse:
+    """What the form asks for, on golden questions first."""
+    return _start_policy_replay(request, None)
+
+
+@require_POST
+@tenant_page(role=Membership.Role.EDITOR)
+def try_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    return _start_policy_replay(request, space_queries.get_space_or_404(space_id, timezone.now()))
+
+
+def _start_policy_replay(request: ConsoleRequest, space: Space | None) -> HttpResponse:
+    layers = load_layers(request.tenant.id, space)
+    own = _find_version_in_force(layers, space)
+    preset, overrides = _read_policy_form(request, layers, space)
+    candidate = CandidateSetting(preset, overrides, base=own.version if own else 0)
+    return start_replay(request, candidate, space, back=_build_policy_address(space))
+
+
+def _read_policy_form(
+    request: ConsoleRequest, layers: PolicyLayers, space: Space | None
+) -> tuple[str, dict[str, Any]]:
+    """The preset and the overrides of the form: it names a preset, or holds the switches."""
+    form = request.POST
+    own = _find_version_in_force(layers, space)
+    kept = own.overrides if own else {}
+    if (chosen := form.get("preset")) is not None:
+        return chosen, select_house_rules(kept)
+    base = switch_form.compose_base(layers, of_space=bool(space))
+    return own.preset if own else "", switch_form.read_overrides(form, base, kept)
+
+
+def _find_version_in_force(layers: PolicyLayers, space: Space | None) -> PolicyVersion | None:
+    """The latest version of the space, or of the tenant; None where nothing was chosen yet."""
+    return layers.own if space else layers.tenant
+
+
+def _build_return_tags(before: PolicyVersion | None) -> str:
+    """Tags that offer the version before; "" after the first one, before which there was none."""
+    return build_undo_tags(reverse("policy-return", args=[before.id])) if before else ""
+
+
+# Other pages that set a few switches, and come back to themselves.
+_BACK_PAGES = ("models", "data")
+
+
+def _build_back_address(request: ConsoleRequest, space: Space | None) -> str:
+    wanted = request.POST.get("back", "")
+    return reverse(wanted) if wanted in _BACK_PAGES else _build_policy_address(space)
+
+
+def _build_policy_address(space: Space | None) -> str:
+    return reverse("space-policy", args=[space.id]) if space else reverse("policy")
+
+
+def _render_policy(
+    request: ConsoleRequest,
+    space: Space | None,
+    *,
+    given: dict[str, str] | None = None,
+    wrong: InvalidInput | None = None,
+) -> HttpResponse:
+    layers = load_layers(request.tenant.id, space)
+    number = read_filters(request.GET).page
+    faults = {str(wrong.field): wrong.message} if wrong else {}
+    context = {
+        "layers": layers,
+        "row": _find_version_in_force(layers, space),
+        "in_force": layers.policy,
+        "preset": PRESETS[layers.policy.preset],
+        "options": switch_form.list_preset_options(layers, of_space=bool(space)),
+        "groups": switch_form.build_switch_groups(layers, given, faults, list_prompt_choices()),
+        "trouble": wrong.message if wrong else "",
+        "page": queries.load_policy_versions(space, number).map(
+            lambda v: (v, switch_form.format_overrides(v.overrides))
+        ),
+        **(build_tab_frame(request, space, "policy") if space else {"now": timezone.now()}),
+        **_preview_preset(request, layers, space),
+    }
+    template = "policies/space.html" if space else "policies/tenant.html"
+    return render(request, template, context, status=422 if wrong else 200)
+
+
+def _preview_preset(
+    request: ConsoleRequest, layers: PolicyLayers, space: Space | None
+) -> dict[str, Any]:
+    """The preset that is looked at before it is applied."""
+    wanted = request.GET.get("preset")
+    known = next((o for o in switch_form.list_preset_options(layers, of_space=bool(space))
+                  if o.preset.name == wanted), None)  # fmt: skip
+    if known is None:
+        return {}
+    changes = switch_form.list_preset_changes(layers, known.preset.name, of_space=bool(space))
+    return {"candidate": known.preset, "changes": changes}
+
+
+def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
+    """Apply a preset (the form names one), or the switches of the form."""
+    form = request.POST
+    layers = load_layers(request.tenant.id, space)
+    own = _find_version_in_force(layers, space)
+    preset, overrides = _read_policy_form(request, layers, space)
+    if "preset" not in form and switch_form.is_unchanged(own.overrides if own else {}, overrides):
+        messages.info(request, _("Every switch has that value already."))
+        return redirect(_build_back_address(request, space))
+    version = form.get("version", "")
+    try:
+        made = set_policy(
+            request.tenant.id,
+            actor=request.user.get_username(),
+            preset=preset,
+            overrides=overrides,
+            space=space,
+            reason=form.get("reason", "").replace("\0", "").strip(),
+            expected=int(version) if version.isdecimal() and len(version) < 8 else None,
+        )
+    except InvalidInput as error:
+        return _render_policy(
+            request, space, given=switch_form.read_switch_texts(form), wrong=error
+        )
+    except Conflict:
+        messages.error(request, _CONFLICT_MESSAGE)
+    else:
+        message = _("Version %(version)s is in force from the next job on.")
+        said = message % {"version": made.version}
+        messages.success(request, said, extra_tags=_build_return_tags(own))
+    return redirect(_build_back_address(request, space))

@@ -1,0 +1,1 @@
+"""Signals of memories that may be wrong, by space and with evidence."""

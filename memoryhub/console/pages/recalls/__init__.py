@@ -1,0 +1,1 @@
+"""The log of what was asked, and what was shown for it."""

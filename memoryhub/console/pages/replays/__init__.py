@@ -1,0 +1,1 @@
+"""Replays: a candidate beside what is in force, on golden questions."""

@@ -1,0 +1,1 @@
+"""The log of requests to the API."""

@@ -1,0 +1,305 @@
+"""Open questions, with both texts and the words they rest on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+)
+from memoryhub.console.frame.text.quotes import SourceQuote, TextSpan, split_pieces
+from memoryhub.console.pages.memories.queries import load_sources
+from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.review.answers import find_common_answer, find_proposed_text, list_answers
+from memoryhub.tenants.models import Space
+from notes.erasure.trace import collect_row_text, load_rows_by_key
+from notes.models import Entity, Fact, Proposal, Risk
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+CASE_STATE_CHOICE = FilterChoice(
+    "state",
+    _("Show"),
+    (
+        ("open", pgettext_lazy("cases", "Open")),
+        # Also a new one that was rejected, where that withdrew it.
+        ("accepted", _("Answered with a change")),
+        ("rejected", _("Left as it was")),
+        ("all", _("All")),
+    ),
+)
+CASE_KIND_CHOICE = FilterChoice("kind", _("Kind"), (("all", _("All")), *Proposal.Kind.choices))
+CASE_RISK_CHOICE = FilterChoice("risk", _("Risk"), (("all", _("Any")), *reversed(Risk.choices)))
+CASE_AGE_CHOICE = FilterChoice(
+    "age",
+    pgettext_lazy("how long", "Waiting"),
+    (
+        ("any", _("However long")),
+        ("new", _("Since today or yesterday")),
+        ("week", _("More than a week")),
+        ("month", _("More than a month")),
+    ),
+)
+_CASE_AGES = {"week": timedelta(weeks=1), "month": timedelta(days=30)}
+_NEW_CASE_AGE = timedelta(days=1)
+MAX_SPACE_OPTIONS = 100
+
+# What each answer does, in the operator's words; by kind where it differs.
+ANSWER_EFFECTS = {
+    "replace": _("The new one holds from its time on, the old one until then."),
+    "discard": _("The new one is withdrawn as never true."),
+    "keep": _("Nothing changes, and the question is closed."),
+    "store": _("You vouch for it: it is kept beside what is held."),
+    "apply": _("What was corrected or pinned by hand is changed."),
+    "erase": _("The memory and the turns that say it are erased for good."),
+    "merge": _("Both names stand for one from now on."),
+}
+_EFFECTS_BY_KIND: dict[tuple[str, str], StrOrPromise] = {
+    ("conflict", "keep"): _("Both stay as they are, and the question is closed."),
+    ("quarantine", "discard"): _("It is not stored."),
+    ("merge", "keep"): _("They stay two, and nobody is asked again."),
+}
+ANSWER_LABELS = {"accept": _("Accept"), "keep_both": _("Keep both"), "reject": _("Reject")}
+ANSWER_KEYS = {"accept": "a", "keep_both": "b", "reject": "r"}
+
+
+def describe_effect(kind: str, said: str) -> StrOrPromise:
+    return _EFFECTS_BY_KIND.get((kind, said), ANSWER_EFFECTS[said])
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOption:
+    """`name`: the kind's own; `word`: the common one, of which come the label and the key."""
+
+    name: str
+    word: str
+    effect: StrOrPromise
+    admin: bool
+
+    @property
+    def label(self) -> StrOrPromise:
+        return _("Erase") if self.name == "erase" else ANSWER_LABELS[self.word]
+
+    @property
+    def key(self) -> str:
+        return ANSWER_KEYS[self.word]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCase:
+    """`held`: what stands now; `new`: what is proposed. Either may have no words.
+
+    `sure`: how sure the reading is of the new one; for names, how alike they are.
+    """
+
+    proposal: Proposal
+    held: str
+    held_row: Any
+    held_quotes: Sequence[SourceQuote]
+    new: str
+    quotes: Sequence[SourceQuote]
+    confidence: float | None
+
+    @property
+    def answers(self) -> list[AnswerOption]:
+        kind = self.proposal.kind
+        found = [
+            AnswerOption(
+                name, find_common_answer(kind, name), describe_effect(kind, name), name == "erase"
+            )
+            for name in list_answers(self.proposal)
+        ]
+        return sorted(found, key=lambda answer: list(ANSWER_LABELS).index(answer.word))
+
+    @property
+    def editable_text(self) -> str:
+        """The new words, where they may be put differently."""
+        return find_proposed_text(self.proposal)
+
+    @property
+    def editing_answer(self) -> str:
+        """The answer that writes them."""
+        return list_answers(self.proposal)[0]
+
+    @property
+    def outcome(self) -> str:
+        return str(dict(CASE_STATE_CHOICE.options)[self.proposal.state])
+
+    @property
+    def can_be_ruled(self) -> bool:
+        return self.proposal.kind != Proposal.Kind.ERASE
+
+    @property
+    def can_be_taken_back(self) -> bool:
+        proposal = self.proposal
+        erased = proposal.kind == Proposal.Kind.ERASE and proposal.state == "accepted"
+        return proposal.state != Proposal.State.OPEN and not erased
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCaseTotals:
+    """Of what is open: by kind and by risk, (value, label, count), those that are there."""
+
+    kinds: Sequence[tuple[str, StrOrPromise, int]]
+    risks: Sequence[tuple[str, StrOrPromise, int]]
+
+
+def load_case_choices(space: Space | None = None) -> tuple[FilterChoice, ...]:
+    """Call inside the tenant's scope; one statement where it may be any space's."""
+    return (
+        (CASE_STATE_CHOICE, CASE_KIND_CHOICE, CASE_RISK_CHOICE, CASE_AGE_CHOICE)
+        if space
+        else (
+            CASE_STATE_CHOICE,
+            CASE_KIND_CHOICE,
+            CASE_RISK_CHOICE,
+            CASE_AGE_CHOICE,
+            _load_space_choice(),
+        )
+    )
+
+
+def _load_space_choice() -> FilterChoice:
+    rows = Space.objects.filter(id__in=Proposal.objects.values("space")).order_by("subject", "id")
+    named = [(str(space.id), str(space)) for space in rows[:MAX_SPACE_OPTIONS]]
+    return FilterChoice("space", _("Space"), (("all", _("All")), *named))
+
+
+def load_case_page(
+    filters: Filters, now: datetime, space: Space | None = None, rule: UUID | None = None
+) -> ListPage[ReviewCase]:
+    rows = _filter_cases(
+        Proposal.objects.filter(build_text_condition(filters.q, "reason")), filters, now
+    )
+    if space is not None:
+        rows = rows.filter(space=space)
+    if rule is not None:
+        rows = rows.filter(rule_id=rule)
+    found = load_page(rows.select_related("space"), filters.page)
+    return found.with_rows(load_cases(found.rows))
+
+
+def _filter_cases(rows: QuerySet[Proposal], filters: Filters, now: datetime) -> QuerySet[Proposal]:
+    for name in ("state", "kind", "risk", "space"):
+        if filters.values.get(name, "all") != "all":
+            rows = rows.filter(**{name: filters[name]})
+    if filters["age"] == "new":
+        return rows.filter(created_at__gt=now - _NEW_CASE_AGE)
+    if filters["age"] in _CASE_AGES:
+        return rows.filter(created_at__lt=now - _CASE_AGES[filters["age"]])
+    return rows
+
+
+def count_open_by_kind(space: Space | None = None) -> OpenCaseTotals:
+    """One statement."""
+    rows = Proposal.objects.filter(state=Proposal.State.OPEN)
+    if space is not None:
+        rows = rows.filter(space=space)
+    grouped = rows.order_by().values_list("kind", "risk").annotate(number=Count("id"))
+    kinds: Counter[str] = Counter()
+    risks: Counter[str] = Counter()
+    for kind, risk, number in grouped:
+        kinds[kind] += number
+        risks[risk] += number
+    return OpenCaseTotals(
+        _list_nonzero_counts(kinds, CASE_KIND_CHOICE), _list_nonzero_counts(risks, CASE_RISK_CHOICE)
+    )
+
+
+def _list_nonzero_counts(
+    counts: Mapping[str, int], choice: FilterChoice
+) -> list[tuple[str, StrOrPromise, int]]:
+    return [(value, label, counts[value]) for value, label in choice.options if counts.get(value)]
+
+
+def load_case(proposal: Proposal) -> ReviewCase:
+    return load_cases([proposal])[0]
+
+
+def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
+    wanted = {(p.row_type, p.row_id) for p in proposals if p.row_id}
+    held = load_rows_by_key((kind, row) for kind, row in wanted if row is not None)
+    turns = Turn.objects.select_related("session").in_bulk(
+        {turn for proposal in proposals for turn in proposal.turn_ids}
+    )
+    facts = [row.id for row in held.values() if isinstance(row, Fact)]
+    supports = load_sources("fact", facts) if facts else {}
+    others = Entity.objects.in_bulk([p.payload["into"] for p in proposals if p.kind == "merge"])
+    names = {str(entity.id): entity.name for entity in others.values()}
+    return [
+        _build_case(
+            p, held.get((p.row_type, p.row_id)) if p.row_id else None, supports, turns, names
+        )
+        for p in proposals
+    ]
+
+
+def _build_case(
+    proposal: Proposal,
+    row: Any,
+    supports: Mapping[UUID, list[SourceQuote]],
+    turns: Mapping[UUID, Turn],
+    names: Mapping[str, str],
+) -> ReviewCase:
+    candidate = proposal.payload.get("candidate") or {}
+    return ReviewCase(
+        proposal,
+        _read_first_line(row),
+        row,
+        supports.get(row.id, []) if row else [],
+        _read_proposed_text(proposal, names),
+        _quote_turns(proposal, turns),
+        candidate.get("confidence", proposal.payload.get("cosine")),
+    )
+
+
+def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQuote]:
+    """What was said for it, with the words set off that it was read from."""
+    spans: dict[str, list[TextSpan]] = {}
+    for source in proposal.payload.get("sources", []):
+        spans.setdefault(source["turn"], []).append((source.get("start"), source.get("end")))
+    return [
+        SourceQuote(turns[turn], split_pieces(turns[turn].text, spans.get(str(turn), [])))
+        for turn in proposal.turn_ids
+        if turn in turns
+    ]
+
+
+def _read_first_line(row: Any) -> str:
+    lines = [line for line in collect_row_text(row).split("\n") if line.strip()] if row else []
+    return lines[0] if lines else ""
+
+
+def _read_proposed_text(proposal: Proposal, names: Mapping[str, str]) -> str:
+    payload = proposal.payload
+    if proposal.kind == Proposal.Kind.MERGE:
+        return names.get(str(payload.get("into")), "")
+    candidate = payload.get("candidate")
+    values = candidate or payload.get("values") or payload
+    for name in ("text", "summary", "content", "context", "level", "title"):
+        if isinstance(values, dict) and values.get(name):
+            return str(values[name])
+    return ""
+
+
+MAX_OPEN_COUNT = 100
+
+
+def count_open_cases() -> int:
+    """At most 100, which says "many". Call inside the tenant's scope."""
+    rows = Proposal.objects.filter(state=Proposal.State.OPEN).order_by()
+    return rows[:MAX_OPEN_COUNT].count()

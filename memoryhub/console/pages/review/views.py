@@ -1,0 +1,170 @@
+"""The inbox: what the pipeline may not decide by itself, one by one and many at once."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
+from memoryhub.console.frame.form_values import read_ids
+from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.history.outlook import get_proposal_or_404
+from memoryhub.console.pages.history.views import build_undo_tags
+from memoryhub.console.pages.review import queries
+from memoryhub.console.pages.spaces.queries import get_space_or_404
+from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.errors import Conflict, MemoryHubError
+from memoryhub.pipeline.review import answer_proposals
+from memoryhub.pipeline.review.answers import COMMON_ANSWERS, translate_common_answer
+from memoryhub.tenants.models import Membership
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import Proposal
+
+MAX_CASES_AT_ONCE = 100
+TAKE_BACK = "take_back"
+_ANSWER_OUTCOME_LABELS = {
+    "accept": gettext_lazy("Accepted"),
+    "keep_both": gettext_lazy("Kept both"),
+    "reject": gettext_lazy("Rejected"),
+    TAKE_BACK: gettext_lazy("Taken back"),
+}
+
+
+@tenant_page()
+def review_page(request: ConsoleRequest) -> HttpResponse:
+    context = _build_review_context(request, None)
+    return render(request, "review/list.html", context | {"all_spaces": True})
+
+
+@tenant_page()
+def space_review_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space = get_space_or_404(space_id, timezone.now())
+    return render_tab(request, space, "review", **_build_review_context(request, space))
+
+
+def _build_review_context(request: ConsoleRequest, space: Any) -> dict[str, Any]:
+    filters = read_filters(request.GET, queries.load_case_choices(space))
+    rule = next(iter(read_ids(request.GET.getlist("rule"))), None)
+    page = queries.load_case_page(filters, timezone.now(), space, rule)
+    held = {"rule": rule} if rule else {}
+    return {
+        "filters": filters,
+        "page": page,
+        "totals": queries.count_open_by_kind(space),
+        "held": held,
+    }
+
+
+@tenant_view()
+def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
+    """One question. Sent, it is answered."""
+    with tenant_scope(request.tenant.id):
+        proposal = get_proposal_or_404(proposal_id)
+        if request.method != "POST":
+            context = {"case": queries.load_case(proposal), "all_spaces": True}
+            return render(request, "review/case.html", context)
+    said = translate_common_answer(proposal.kind, request.POST.get("answer", ""))
+    admin = said == "erase"
+    check_role(request, Membership.Role.ADMIN if admin else Membership.Role.EDITOR)
+    try:
+        answer_proposals.answer_proposal(
+            proposal,
+            said,
+            request.user.username,
+            timezone.now(),
+            reason=_read_posted_text(request, "reason")[:500],
+            text=_read_posted_text(request, "text"),
+        )
+    except MemoryHubError as error:
+        messages.error(request, _("Not done: %(why)s.") % {"why": error.message})
+        return redirect("review-case", proposal_id=proposal_id)
+    undo = reverse("review-take-back", args=[proposal.id])
+    tags = "" if admin else build_undo_tags(undo, _("Take back"))
+    messages.success(request, queries.describe_effect(proposal.kind, said), extra_tags=tags)
+    return _redirect_back(request, reverse("space-review", args=[proposal.space_id]))
+
+
+def _read_posted_text(request: ConsoleRequest, name: str) -> str:
+    return request.POST.get(name, "").replace("\0", "").strip()
+
+
+def _redirect_back(request: ConsoleRequest, otherwise: str) -> HttpResponse:
+    asked = request.POST.get("back", "")
+    own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
+    return redirect(asked if own else otherwise)
+
+
+@require_POST
+@tenant_view(role=Membership.Role.EDITOR)
+def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
+    """Undo an answer, and ask again."""
+    with tenant_scope(request.tenant.id):
+        proposal = get_proposal_or_404(proposal_id)
+    where = reverse("review-case", args=[proposal_id])
+    try:
+        answer_proposals.take_back_answer(proposal, request.user.username, timezone.now())
+    except MemoryHubError as error:
+        messages.error(request, _("Not taken back: %(why)s.") % {"why": error.message})
+        return redirect(where)
+    messages.success(request, _("Taken back: the question is open again."))
+    return _redirect_back(request, where)
+
+
+@require_POST
+@tenant_view(role=Membership.Role.EDITOR)
+def answer_cases(request: ConsoleRequest) -> HttpResponse:
+    """One answer to all that were chosen, each for itself; what came of each is shown."""
+    said = request.POST.get("answer", "")
+    ids = read_ids(request.POST.getlist("ids"))[:MAX_CASES_AT_ONCE]
+    if said not in (*COMMON_ANSWERS, TAKE_BACK) or not ids:
+        messages.error(request, _("Nothing was done: choose cases first, then an answer."))
+        return _redirect_back(request, reverse("review"))
+    with tenant_scope(request.tenant.id):
+        rows = Proposal.objects.filter(id__in=ids).select_related("space")
+        found = list(rows.order_by("-created_at", "-id"))
+    outcomes = answer_proposals.run_for_each(
+        found, lambda proposal: _answer_case(request, proposal, said)
+    )
+    with tenant_scope(request.tenant.id):
+        context = {
+            "said": _ANSWER_OUTCOME_LABELS[said],
+            "outcomes": _load_case_outcomes(outcomes),
+            "done": sum(not outcome.refused for outcome in outcomes),
+            "back": _read_back_address(request.POST),
+            "undoable": said != TAKE_BACK,
+        }
+        return render(request, "review/done.html", context)
+
+
+def _answer_case(request: ConsoleRequest, proposal: Proposal, said: str) -> None:
+    who, now = request.user.username, timezone.now()
+    if said == TAKE_BACK:
+        answer_proposals.take_back_answer(proposal, who, now)
+        return
+    if translate_common_answer(proposal.kind, said) == "erase" and not request.seat.can_administer:
+        raise Conflict(_("erasing takes an admin"))
+    reason = _read_posted_text(request, "reason")[:500]
+    answer_proposals.answer_proposal(proposal, said, who, now, reason=reason)
+
+
+def _load_case_outcomes(
+    outcomes: list[answer_proposals.AnswerOutcome],
+) -> list[tuple[queries.ReviewCase, str]]:
+    shown = queries.load_cases([outcome.proposal for outcome in outcomes])
+    return [(case, outcome.refused) for case, outcome in zip(shown, outcomes, strict=True)]
+
+
+def _read_back_address(sent: QueryDict) -> str:
+    back = sent.get("back", "")
+    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else reverse("review")

@@ -1,0 +1,1 @@
+"""A question tried on a space, and why each memory was shown or not."""

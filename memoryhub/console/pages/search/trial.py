@@ -1,0 +1,252 @@
+"""A question a person tries on a space: what its form asks for, and what came of it, as a page
+shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+from typing import Any, get_args
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from memoryhub.console.frame.text.wording import join_list
+from memoryhub.console.pages.search import explanation
+from memoryhub.console.pages.search.api_calls import CodeExample
+from memoryhub.console.pages.search.stages import SearchStage, build_search_stages
+from memoryhub.errors import InvalidInput
+from memoryhub.policies.presets import PRESETS
+from memoryhub.policies.schema import Channel, Policy, SelectMode
+from memoryhub.recall.context import MemoryContext, build_context
+from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.render.results import Explanation, SearchResult
+from memoryhub.recall.services import ALL_KINDS, search_memories
+from memoryhub.tenants.models import Space
+
+CHANNELS = get_args(Channel)
+SELECTS = get_args(SelectMode)
+LIMIT, BUDGET = "10", "2000"
+# Of a longer question, its beginning: an address holds no more.
+_MAX_QUERY_LENGTH = 2000
+_TEXT_DEFAULTS = {"q": "", "limit": LIMIT, "budget": BUDGET, "room": "", "as_of": ""}
+_TEXT_DEFAULTS |= {"session": "", "agent": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRequest:
+    """The form's fields as they were sent. `budget`: tokens of a context; `room`: those that a
+    search may take, none where empty. `policy`, `other_channels` and `other_select` are what the
+    second column is asked under: a preset, and these two in place of what it says."""
+
+    q: str = ""
+    form: str = "search"
+    limit: str = LIMIT
+    budget: str = BUDGET
+    room: str = ""
+    kinds: Sequence[str] = ()
+    channels: Sequence[str] = ()
+    select: str = ""
+    as_of: str = ""
+    session: str = ""
+    agent: str = ""
+    past: bool = False
+    deep: bool = False
+    policy: str = ""
+    other_channels: Sequence[str] = ()
+    other_select: str = ""
+
+    @classmethod
+    def read(cls, sent: QueryDict) -> TrialRequest:
+        texts = {
+            name: sent.get(name, default).replace("\0", "").strip()[:_MAX_QUERY_LENGTH]
+            for name, default in _TEXT_DEFAULTS.items()
+        }
+        return cls(
+            **texts,
+            form="context" if sent.get("form") == "context" else "search",
+            kinds=_read_several_of(sent, "kinds", ALL_KINDS),
+            channels=_read_several_of(sent, "channels", CHANNELS),
+            select=_select_one_of(sent.get("select", ""), SELECTS),
+            past="past" in sent,
+            deep="deep" in sent,
+            policy=_select_one_of(sent.get("policy", ""), tuple(PRESETS)),
+            other_channels=_read_several_of(sent, "other_channels", CHANNELS),
+            other_select=_select_one_of(sent.get("other_select", ""), SELECTS),
+        )
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether an option is not as it is without the form."""
+        return self.without_comparison != TrialRequest(self.q, self.form)
+
+    @property
+    def without_comparison(self) -> TrialRequest:
+        """Without the second setting."""
+        return replace(self, policy="", other_channels=(), other_select="")
+
+    @property
+    def other(self) -> TrialRequest | None:
+        """What the second column asks; None where nothing is compared."""
+        if not (self.policy or self.other_channels or self.other_select):
+            return None
+        channels = self.other_channels or self.channels
+        return replace(
+            self.without_comparison, channels=channels, select=self.other_select or self.select
+        )
+
+    @property
+    def other_title(self) -> str:
+        named = [_("preset %(name)s") % {"name": self.policy}] if self.policy else []
+        if self.other_channels:
+            named.append(_("channels %(names)s") % {"names": join_list(self.other_channels)})
+        if self.other_select:
+            named.append(_("combined %(how)s") % {"how": self.other_select})
+        title = join_list(named)
+        return title[:1].upper() + title[1:]
+
+    def build_options(self, zone: str) -> dict[str, Any]:
+        """Arguments of `search` or `context`. Raises InvalidInput that names the field."""
+        shared = {
+            "channels": list(self.channels) or None,
+            "select": self.select or None,
+            "as_of": _parse_end_of_day(self.as_of, zone) if self.as_of else None,
+            "include_past": self.past,
+            "deep": self.deep,
+        }
+        if self.form == "context":
+            budget = _parse_whole_number(self.budget, "tokens")
+            return shared | {"budget_tokens": budget, "agent": self.agent[:120]}
+        room = _parse_whole_number(self.room, "tokens") if self.room else None
+        limit = _parse_whole_number(self.limit, "limit")
+        return shared | {"limit": limit, "budget_tokens": room, "kinds": list(self.kinds) or None}
+
+    def build_body(self, subject: str, zone: str) -> dict[str, Any]:
+        """The same as the API takes it, without what is usual. Raises InvalidInput."""
+        said: dict[str, Any] = {"subject": subject, "query": self.q}
+        given = self.build_options(zone) | {"session": self.session}
+        if given["as_of"]:
+            given["as_of"] = given["as_of"].isoformat()
+        usual = {"limit": int(LIMIT)}
+        if self.form == "context":
+            usual = {"budget_tokens": int(BUDGET)}
+        return said | {k: v for k, v in given.items() if v and v != usual.get(k)}
+
+
+def _read_several_of(sent: QueryDict, name: str, known: Sequence[str]) -> tuple[str, ...]:
+    return tuple(each for each in known if each in sent.getlist(name))
+
+
+def _select_one_of(text: str, known: Sequence[str]) -> str:
+    return text if text in known else ""
+
+
+def _parse_whole_number(text: str, name: str) -> int:
+    if not (text.isdecimal() and len(text) < 8):
+        raise InvalidInput(_("a whole number"), field=name)
+    return int(text)
+
+
+def _parse_end_of_day(text: str, zone: str) -> datetime:
+    """The last moment of that day, there."""
+    try:
+        day = date.fromisoformat(text)
+        return datetime.combine(day, time.max, ZoneInfo(zone)).astimezone()
+    except (ValueError, OverflowError):
+        raise InvalidInput(_("a day, as 2026-05-01"), field=_("as of")) from None
+
+
+@dataclass
+class AnswerColumn:
+    """What one setting made of the question. `elsewhere`: by memory its place in the other
+    column; `missed`: why the other one does not show it, where it says so. `calls`: the same
+    question to the API, none where the API can't ask it."""
+
+    title: str
+    response: SearchResult | MemoryContext
+    results: Sequence[explanation.ShownResult]
+    dropped: Sequence[explanation.DroppedResult]
+    explain: Explanation
+    stages: Sequence[SearchStage]
+    calls: Sequence[CodeExample] = ()
+    text: str = ""
+    left_out: int = 0
+    other_places: Mapping[UUID, int] = field(default_factory=dict)
+    other_reasons: Mapping[UUID, str] = field(default_factory=dict)
+
+    @property
+    def milliseconds(self) -> float:
+        return sum(self.response.took_ms.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSetting:
+    """What a column is asked under. `policy`: None for the space's own."""
+
+    title: str
+    wish: TrialRequest
+    policy: Policy | None = None
+
+
+def ask_under_setting(
+    space: Space, setting: ColumnSetting, session_id: UUID | None, by: SearchCaller, now: datetime
+) -> AnswerColumn:
+    """Ask under this setting. Raises MemoryHubError. Models may be asked: no scope may be open.
+    It is logged, and nothing is remembered better for it."""
+    wish = setting.wish
+    shared = {"policy": setting.policy, "asked_by": by, "now": now, "session_id": session_id}
+    options = wish.build_options(space.timezone) | shared | {"explain": True, "inspect": True}
+    if wish.form == "context":
+        made = build_context(space, wish.q, **options)
+        sections = [(each.name, each.items) for each in made.sections]
+        text, left_out = made.text, made.left_out
+        return _build_answer_column(
+            setting.title, made, sections, options["budget_tokens"], text, left_out
+        )
+    found = search_memories(space, wish.q, **options)
+    return _build_answer_column(setting.title, found, [("", found.items)], options["budget_tokens"])
+
+
+def _build_answer_column(
+    title: str, told: Any, sections: Any, budget: int | None, text: str = "", left_out: int = 0
+) -> AnswerColumn:
+    assert told.explain is not None  # it was asked for
+    shown = explanation.explain_sections(sections)
+    limits = {"rounds": told.rounds, "tokens": told.tokens, "budget": budget}
+    return AnswerColumn(
+        title=title,
+        response=told,
+        results=shown,
+        dropped=explanation.explain_dropped(told.explain.dropped),
+        explain=told.explain,
+        stages=build_search_stages(told.explain, shown, told.took_ms, **limits),
+        text=text,
+        left_out=left_out,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDifference:
+    """How two columns differ, in memories: in both, of these at another place, in one alone."""
+
+    both: int
+    moved: int
+    first: int
+    second: int
+
+
+def compare_columns(columns: Sequence[AnswerColumn]) -> ColumnDifference | None:
+    """Tell two columns where the other one has its memories, and why not. None for one."""
+    if len(columns) != 2:
+        return None
+    one, other = columns
+    for here, there in ((one, other), (other, one)):
+        here.other_places = {row.memory_id: row.place for row in there.results}
+        here.other_reasons = {row.memory_id: row.why for row in there.dropped}
+    places = {row.memory_id: row.place for row in one.results}
+    both = [row for row in other.results if row.memory_id in places]
+    moved = sum(row.place != places[row.memory_id] for row in both)
+    same = len(both)
+    return ColumnDifference(same, moved, len(one.results) - same, len(other.results) - same)

@@ -1,0 +1,1 @@
+"""The tenant as a whole: its name, its models and budgets, its data."""

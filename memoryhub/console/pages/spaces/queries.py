@@ -1,0 +1,81 @@
+"""Spaces with their counts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from django.http import Http404
+from django.utils.translation import gettext_lazy as _
+
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+)
+from memoryhub.pipeline.counts import annotate_counts
+from memoryhub.tenants.models import Space
+
+SPACE_SORT_CHOICE = FilterChoice(
+    "sort",
+    _("Sort by"),
+    (
+        ("recent", _("Last activity")),
+        ("name", _("Name")),
+        ("turns", _("Most turns")),
+        ("facts", _("Most facts")),
+        ("notes", _("Most notes")),
+        ("new", _("Newest")),
+    ),
+)
+SPACE_ACTIVE_CHOICE = FilterChoice(
+    "active",
+    _("Active"),
+    (
+        ("", _("Ever")),
+        ("1", _("Since yesterday")),
+        ("7", _("In the last week")),
+        ("30", _("In the last month")),
+    ),
+)
+SPACE_WORK_CHOICE = FilterChoice(
+    "work",
+    _("Work"),
+    (("any", _("Any")), ("waiting", _("Jobs waiting")), ("failed", _("Jobs given up"))),
+)
+
+
+def get_space_or_404(space_id: UUID, now: datetime) -> Any:
+    """The space with its counts per kind."""
+    space = annotate_counts(Space.objects.filter(id=space_id), now).first()
+    if space is None:
+        raise Http404
+    return space
+
+
+def load_spaces(filters: Filters, now: datetime) -> ListPage[Any]:
+    rows = annotate_counts(find_spaces(filters.q), now)
+    if filters["work"] != "any":
+        rows = rows.filter(**{f"{filters['work']}__gt": 0})
+    if filters["active"]:
+        since = now - timedelta(days=int(filters["active"]))
+        rows = rows.filter(last_activity_at__gte=since)
+    return load_page(rows.order_by(*_build_space_order(filters["sort"])), filters.page)
+
+
+def find_spaces(text: str) -> QuerySet[Space]:
+    rows: QuerySet[Space] = Space.objects.filter(build_text_condition(text, "subject", "name"))
+    return rows.order_by("subject", "id")
+
+
+def _build_space_order(sort: str) -> tuple[Any, ...]:
+    first = {
+        "recent": F("last_activity_at").desc(nulls_last=True),
+        "name": F("subject").asc(),
+        "new": F("created_at").desc(),
+    }
+    return (first.get(sort) or F(sort).desc(), "subject", "id")

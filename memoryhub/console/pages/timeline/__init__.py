@@ -1,0 +1,1 @@
+"""What was said in a space, turn by turn, and what was made of it."""

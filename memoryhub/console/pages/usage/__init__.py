@@ -1,0 +1,1 @@
+"""Calls to models, with their tokens and what they cost."""

@@ -1,0 +1,1 @@
+"""Webhooks and what was delivered to them."""

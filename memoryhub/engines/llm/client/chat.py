@@ -1,0 +1,148 @@
+"""One chat completion, in whatever dialect of the protocol the endpoint understands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import openai
+
+from memoryhub.engines.llm.client.endpoint import build_client, translate_errors
+from memoryhub.errors import EngineError
+
+ChatMessages = Sequence[dict[str, str]]
+
+# How to ask for JSON, most reliable first; the last one only asks in words.
+REPLY_SHAPES = ("json_schema", "json_object", "text")
+# What a request may go without, where an endpoint refuses it by name.
+OPTIONAL_PARAMETERS = ("max_tokens", "temperature", "maxItems")
+_OVERFLOW_PHRASES = ("context", "too long", "too many tokens", "maximum length")
+_REFUSAL_ERRORS = (openai.BadRequestError, openai.UnprocessableEntityError)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A reply's text, and what it cost."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class UnusableReplyError(EngineError):
+    """A reply that was paid for and is none: cut off, or a refusal."""
+
+    def __init__(self, message: str, completion: Completion, *, code: str) -> None:
+        super().__init__(message, code=code)
+        self.completion = completion
+
+
+class ChatModel(Protocol):
+    """Whatever completes a chat: an endpoint, or a script in tests."""
+
+    model: str
+
+    def complete(self, messages: ChatMessages, name: str, schema: dict[str, Any]) -> Completion:
+        """`name` is the purpose. Raises EngineError: `reply_cut`, `context_exceeded`, ..."""
+
+
+class ChatClient:
+    """A model behind an endpoint. Remembers which options the endpoint refuses."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        *,
+        timeout: float = 120.0,
+        max_tokens: int = 4000,
+        shape: str = REPLY_SHAPES[0],
+        without: Collection[str] = (),
+    ) -> None:
+        """`shape` and `without` are where to begin: what a probe found out."""
+        self.model = model
+        self._client = build_client(base_url, api_key, timeout)
+        self._max_tokens = max_tokens
+        self._shape = REPLY_SHAPES.index(shape)
+        self._without = frozenset(without)
+
+    def complete(self, messages: ChatMessages, name: str, schema: dict[str, Any]) -> Completion:
+        """Raises EngineError: `reply_cut` when it ran out of tokens, `context_exceeded` when
+        the messages do not fit, `refused` when it would not answer."""
+        with translate_errors():
+            completion = self._send_request(messages, name, schema)
+        choices = completion.choices
+        if not choices:
+            raise EngineError("The model endpoint sent no choice")
+        said, usage = choices[0].message, completion.usage
+        reply = Completion(
+            said.content or said.refusal or "",
+            usage.prompt_tokens if usage else 0,
+            usage.completion_tokens if usage else 0,
+        )
+        if choices[0].finish_reason == "length":
+            raise UnusableReplyError("The model's reply was cut off", reply, code="reply_cut")
+        if said.refusal or choices[0].finish_reason == "content_filter":
+            refusal = (said.refusal or "content filter")[:300]
+            raise UnusableReplyError(f"The model refused: {refusal}", reply, code="refused")
+        return reply
+
+    def _send_request(self, messages: ChatMessages, name: str, schema: dict[str, Any]) -> Any:
+        shape = self._shape
+        while True:
+            given = build_options(
+                REPLY_SHAPES[shape], name, schema, most=self._max_tokens, without=self._without
+            )
+            try:
+                reply = self._client.chat.completions.create(
+                    model=self.model, messages=cast("Any", messages), **given
+                )
+            except _REFUSAL_ERRORS as error:
+                if self._adapt_to_refusal(error):
+                    continue
+                if shape + 1 == len(REPLY_SHAPES):
+                    raise
+                shape += 1
+            else:
+                self._shape = shape
+                return reply
+
+    def _adapt_to_refusal(self, error: openai.APIStatusError) -> bool:
+        """Whether the refusal named an option that can be left out from now on."""
+        said = error.message.lower()
+        if any(word in said for word in _OVERFLOW_PHRASES):
+            raise EngineError(
+                "The messages exceed the model's context", permanent=True, code="context_exceeded"
+            ) from error
+        named = {option for option in OPTIONAL_PARAMETERS if option.lower() in said}
+        new = named - self._without
+        self._without |= new
+        return bool(new)
+
+
+def build_options(
+    shape: str, name: str, schema: dict[str, Any], *, most: int, without: frozenset[str]
+) -> dict[str, Any]:
+    """Of a request for JSON of this shape, without what the endpoint refuses."""
+    limit = "max_completion_tokens" if "max_tokens" in without else "max_tokens"
+    found: dict[str, Any] = {limit: most}
+    if "temperature" not in without:
+        found["temperature"] = 0
+    if shape == "json_schema":
+        told = _strip_max_items(schema) if "maxItems" in without else schema
+        described = {"name": name, "schema": told, "strict": True}
+        found["response_format"] = {"type": shape, "json_schema": described}
+    elif shape == "json_object":
+        found["response_format"] = {"type": shape}
+    return found
+
+
+def _strip_max_items(schema: Any) -> Any:
+    """A schema without lengths of lists, which not every endpoint takes."""
+    if isinstance(schema, list):
+        return [_strip_max_items(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _strip_max_items(part) for name, part in schema.items() if name != "maxItems"}

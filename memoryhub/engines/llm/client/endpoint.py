@@ -1,0 +1,54 @@
+"""The one way to an OpenAI-compatible endpoint, and what its failures mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import openai
+
+from memoryhub.errors import EngineError
+
+# Worth another try: the server, its load or the network, not what was asked.
+_RETRYABLE_STATUSES = frozenset({408, 409, 425, 429})
+
+
+def build_client(base_url: str, api_key: str, timeout: float) -> openai.OpenAI:
+    """A client bound to one endpoint; `timeout` is seconds for a whole request.
+
+    It never retries by itself: jobs retry with backoff, and readers degrade at once.
+    """
+    if not base_url:
+        raise EngineError(
+            "No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL",
+            permanent=True,
+            code="engine_not_configured",
+        )
+    return openai.OpenAI(
+        base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=0
+    )
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Turns the SDK's errors into EngineError; `permanent` when repeating cannot help."""
+    try:
+        yield
+    except openai.APITimeoutError as error:
+        raise EngineError("The model endpoint did not answer in time", code="timeout") from error
+    except openai.APIConnectionError as error:
+        raise EngineError("The model endpoint cannot be reached", code="unreachable") from error
+    except openai.APIStatusError as error:
+        raise _error_from_status(error) from error
+    except (openai.OpenAIError, ValueError) as error:
+        # A 200 whose body is not what the protocol says: a proxy's page, a cut reply.
+        raise EngineError("The model endpoint sent an unreadable reply") from error
+
+
+def _error_from_status(error: openai.APIStatusError) -> EngineError:
+    status = error.status_code
+    return EngineError(
+        f"The model endpoint answered {status}: {error.message[:300]}",
+        permanent=status < 500 and status not in _RETRYABLE_STATUSES,
+        code="rate_limited" if status == 429 else "endpoint_refused",
+    )

@@ -1,0 +1,178 @@
+"""What a sentence can be evidence of: that something is so, and of whom. Pure.
+
+A small model reads a question as a claim, gives one speaker's words to the other, and hangs what
+happened on whatever predicate it was shown. Its words are held against the sentence it quotes:
+what that sentence can not say is refused (spec E13, E25, E26). Pronouns and names of predicates are
+known in English and Chinese; in other languages only names and question marks are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from memoryhub.engines.llm.packaged_prompts import normalise_text
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import SpeechAct, Utterance
+
+_SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$|[\"'”’)])|[。！？\n]+|$)", re.S)
+_QUESTION_END = re.compile(r"[?？][\"'”’」』）)\]\s]*$")
+# Acts in which nothing is said to be so, whatever else a message says (E20, E26).
+_NON_ASSERTING_ACTS = frozenset({"forget", "hypothetical"})
+
+_SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|u)\b|你|您", re.I)
+_OPENS_WITH_YOU = re.compile(r"^\W*you|^[你您]", re.I)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself)\b|我(?!们)|俺", re.I)
+_FIRST_PERSON_PLURAL = re.compile(r"\b(?:we|us|ours?)\b|我们|咱", re.I)
+_THIRD_PERSON = re.compile(r"\b(?:he|she|they|him|her|his|hers|their|them)\b|[他她]", re.I)
+_MIN_NAME_LENGTH = 3  # letters of a name that stand for the whole of it: "Mel" for "Melanie"
+
+# By predicate, what a sentence must speak of; a key or its first word and "_".
+_EVIDENCE_PATTERNS = {
+    "lives_in": r"\b(?:liv(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|resid\w+|home|settl\w+|relocat\w+"
+    r"|emigrat\w+|based|house|apartment|flat|stay\w*)\b|住|搬|定居|家",
+    "address": r"\d|\b(?:address|street|road|avenue|lane|square)\b|住|址|[路街号弄]",
+    "works_as": r"\bwork(?:s|ed|ing)?\b.{0,20}\bas\b|\b(?:job|career|profession|occupation"
+    r"|promot\w+|position|retire\w*|employ\w+|qualif\w+|train\w*|hired)\b|\b(?:is|was|am|be|becom\w+|became)"
+    r" (?:now )?(?:an?|the)\b|'m (?:now )?an?\b|工作|职|当|做|任|是",
+    "works_at": r"\bwork(?:s|ed|ing)?\b.{0,20}\b(?:at|for|in|with)\b|\b(?:job|employ\w+|hired"
+    r"|join\w*|start\w*|company|firm|resign\w*|retire\w*|quit|left|notice)\b|工作|上班|职|公司|单位",
+    "marital_status": r"\b(?:marri\w+|marry\w*|wed\w*|engag\w+|divorc\w+|separat\w+|single"
+    r"|widow\w*|husband|wife|spouse|fianc\w+|partner|split)\b|婚|单身|丈夫|妻子|老公|老婆",
+    "age": r"\d|\b(?:year|birthday|old|turn|born|twenty|thirty|forty|fifty|sixty|seventy|eighty"
+    r"|ninety)|岁|生日",
+    "favourite": r"\bfavou?rite|\bprefer|\b(?:best|most)\b|\b(?:like|love|adore|enjoy)|最|喜欢|爱",
+    "has_count": r"\d|\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|several|many)\b"
+    r"|[一二两三四五六七八九十几个只]",
+}
+_EVIDENCE_REGEXES = {key: re.compile(pattern, re.I) for key, pattern in _EVIDENCE_PATTERNS.items()}
+
+
+def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[str]:
+    """The sentences of `text` that the characters from `start` to `end` are part of."""
+    last = len(text) if end is None else end
+    found = (match for match in _SENTENCE.finditer(text) if match[0].strip())
+    return [m[0].strip() for m in found if m.start() < last and m.end() > start]
+
+
+def select_bearing_sentences(claim: str, said: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Of the sentences those that share most words with the `claim`, but for `names`; none if
+    none does."""
+    words = extract_word_beginnings(claim) - extract_word_beginnings(" ".join(names))
+    shared = [len(words & extract_word_beginnings(sentence)) for sentence in said]
+    most = max(shared, default=0)
+    return [s for s, count in zip(said, shared, strict=True) if count and 2 * count > most]
+
+
+def has_assertion(said: Iterable[str], act: SpeechAct | None) -> bool:
+    """Whether the sentences, of a message that is this act as a whole, say that something is so."""
+    return act not in _NON_ASSERTING_ACTS and not all(
+        _QUESTION_END.search(sentence) for sentence in said
+    )
+
+
+def may_be_about(
+    owner: str, source: Utterance, said: str, people: Iterable[str], heard: str, *, quoted: bool
+) -> bool:
+    """Whether `said`, words of `source`, can be about `owner`.
+
+    `people` are those who talk, `heard` all that the model was shown: an owner who is neither one
+    of them nor named there was invented. Without words `quoted`, `said` is the whole message,
+    which may speak to somebody and of the speaker as well.
+    """
+    known = [name for name in people if _is_same_name(owner, name)]
+    if not known and not _is_same_name(owner, source.speaker):
+        return _mentions_name(owner, [*people, heard])
+    if detect_language(source.text) == "other":
+        return True
+    names = " ".join([owner, *known])
+    if _is_same_name(owner, source.speaker):
+        of_another = bool((_SECOND_PERSON if quoted else _OPENS_WITH_YOU).search(said))
+        return (
+            not of_another
+            or bool(_FIRST_PERSON.search(said) or _FIRST_PERSON_PLURAL.search(said))
+            or _mentions_name(names, [said])
+        )
+    both = _FIRST_PERSON_PLURAL.search(said) and not _FIRST_PERSON.search(
+        said
+    )  # "I learnt to mind our health" is one's own
+    return bool(
+        _SECOND_PERSON.search(said) or _THIRD_PERSON.search(said) or both
+    ) or _mentions_name(names, [said])
+
+
+def names_other_person(claim: str, owner: str, people: Iterable[str]) -> bool:
+    """Whether a claim names somebody who talks and not its owner: the model contradicts itself.
+
+    "Nora's friend moved" names Nora for her friend only.
+    """
+    if _mentions_name(owner, [claim]):
+        return False
+    spoken_of = re.sub(r"\b\w+['’]s\b", "", claim)
+    others = [name for name in people if not _is_same_name(owner, name)]
+    return any(_mentions_name(name, [spoken_of]) for name in others)
+
+
+def is_from_other_speaker(
+    claim: str, said: str, others: Iterable[str], names: Iterable[str]
+) -> bool:
+    """Whether no word of the `claim` is in what it rests on, `said`, but two are in what was told
+    elsewhere: a model that mixes up two messages quotes one of them for the other.
+
+    What others asked does not count: a plain "yes" makes a claim of somebody else's question.
+    """
+    words = extract_word_beginnings(claim) - extract_word_beginnings(" ".join(names))
+    if not words or words & extract_word_beginnings(said):
+        return False
+    told = (s for text in others for s in split_sentences(text) if not _QUESTION_END.search(s))
+    return any(len(words & extract_word_beginnings(sentence)) > 1 for sentence in told)
+
+
+def extract_word_beginnings(text: str) -> frozenset[str]:
+    """Those of words of four letters and more ("like" of "likes"), and single Chinese characters:
+    what two texts with the same words in other forms have in common."""
+    return frozenset(re.findall(r"\b[^\W\u4e00-\u9fff]{4}|[\u4e00-\u9fff]", text.lower()))
+
+
+def choose_predicate(key: str, verb: str, said: str) -> str:
+    """`key` where `said` speaks of what it means, else the verb as a key of its own.
+
+    `said` is the claim with the words it rests on. Free predicates are left as they are.
+    """
+    pattern = next(
+        (p for name, p in _EVIDENCE_REGEXES.items() if _matches_predicate(key, name)), None
+    )
+    if pattern is None or pattern.search(said) or detect_language(said) == "other":
+        return key
+    return key_from_words(verb)
+
+
+def key_from_words(words: str) -> str:
+    """("Moved to") → "moved_to"."""
+    return re.sub(r"\W+", "_", words.strip().lower()).strip("_")[:64]
+
+
+def _matches_predicate(key: str, name: str) -> bool:
+    return key == name or (name in ("favourite", "has_count") and key.startswith(f"{name}_"))
+
+
+def _is_same_name(owner: str, name: str) -> bool:
+    """Whether two names are one person's: the same, or one the beginning of the other."""
+    short, long = sorted((normalise_text(owner), normalise_text(name)), key=len)
+    return bool(short) and (
+        short == long or (len(short) >= _MIN_NAME_LENGTH and long.startswith(short))
+    )
+
+
+def _mentions_name(owner: str, texts: Iterable[str]) -> bool:
+    """Whether a word of the name, or its beginning, is said somewhere."""
+    said = normalise_text(" ".join(texts))
+    words = set(re.findall(r"\w+", said))
+    for part in re.findall(r"\w+", normalise_text(owner)):
+        if part in words or (not part.isascii() and part in said):
+            return True
+        if len(part) > _MIN_NAME_LENGTH and any(
+            len(word) >= _MIN_NAME_LENGTH and part.startswith(word) for word in words
+        ):
+            return True
+    return False

@@ -1,0 +1,370 @@
+"""A model's reply as a Construction. Code decides what a model may claim.
+
+Handles that were not offered, values outside the lists and claims the assistant makes about
+a person are dropped and counted (spec E13, E24, E27); everything is capped (E14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from memoryhub.engines.llm.grounding.attribution import (
+    choose_predicate,
+    extract_word_beginnings,
+    has_assertion,
+    is_from_other_speaker,
+    key_from_words,
+    may_be_about,
+    names_other_person,
+    select_bearing_sentences,
+    split_sentences,
+)
+from memoryhub.engines.llm.grounding.dates import parse_time_span
+from memoryhub.engines.llm.packaged_prompts import normalise_instructions, normalise_text
+from memoryhub.engines.llm.purposes.base import is_part_of_prompt
+from memoryhub.engines.llm.replies.claims import ConstructReply, ExchangeReply, FactReply
+from memoryhub.engines.local.claims.predicates import is_single_valued
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import (
+    Cardinality,
+    ClausePattern,
+    EntityMention,
+    Exchange,
+    Extraction,
+    FactCandidate,
+    FactKind,
+    NoteDraft,
+    Polarity,
+    RelationCandidate,
+    SourceSpan,
+    SpeechAct,
+    TimeSpan,
+    Utterance,
+)
+
+MOST_FACTS, MOST_WORDS, MOST_MENTIONS, MOST_CHARACTERS = 20, 12, 40, 500  # spec §16
+MIN_PROMPT_PIECE = 12  # characters of a text that can be told to be our own
+_SELF_NAMES = frozenset({"", "i", "me", "user", "speaker", "the user", "the speaker", "我", "用户"})
+_ENTITY_TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
+_PREDICATES_SET_BY_EVENTS = frozenset({"lives_in", "address", "marital_status"})
+_UNQUOTED_CONFIDENCE = 0.6  # confidence of a claim whose quotation is nowhere
+
+
+@dataclass
+class ExtractionReader:
+    """One reply being read against the exchanges it is about.
+
+    `earlier` are the handles of what went before, which an exchange may refer to; `told` are
+    our own instructions, which are nobody's facts (spec M8). `rejected` counts what was
+    dropped.
+    """
+
+    exchanges: Sequence[Exchange]
+    earlier: Collection[str] = ()
+    instructions: str = ""
+    rejected: int = 0
+
+    def __post_init__(self) -> None:
+        self.offered = {u.handle: u for e in self.exchanges for u in e.utterances}
+        self._place = {u.handle: at for at, e in enumerate(self.exchanges) for u in e.utterances}
+        self._speakers = {u.speaker for u in self.offered.values()}
+        first = self.exchanges[:1]
+        before = [u for e in first for u in e.history]
+        shown = [*self.offered.values(), *before]
+        summaries = [e.summary for e in first]
+        self._heard = " ".join([*(f"{u.speaker} {u.text}" for u in shown), *summaries])
+        # Only to understand what is meant: a claim is never taken from it.
+        self._before = [*(u.text for u in before), *summaries]
+        self._acts_said: Mapping[str, SpeechAct] = {}
+
+    def build_extractions(self, reply: ConstructReply) -> list[Extraction]:
+        """One an exchange, in order."""
+        acts = self._acts_said = self._read_acts(reply)
+        kept = self._read_facts(reply)
+        entities = self._read_entities(reply)
+        relations = self._read_relations(reply, entities, kept)
+        said = self._match_exchange_replies(reply)
+        return [
+            self._build_extraction(at, kept, entities, relations, acts, said.get(at))
+            for at in range(len(self.exchanges))
+        ]
+
+    def _read_facts(self, reply: ConstructReply) -> dict[int, FactCandidate]:
+        """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""
+        kept: dict[int, FactCandidate] = {}
+        counted = [0] * len(self.exchanges)
+        for index, each in enumerate(reply.facts):
+            fact = self._read_fact(each)
+            place = self._place[fact.sources[0].handle] if fact else 0
+            if fact and counted[place] < MOST_FACTS:
+                kept[index] = fact
+                counted[place] += 1
+        self.rejected += len(reply.facts) - len(kept) - self._attach_echoes(reply, kept)
+        return kept
+
+    def _attach_echoes(self, reply: ConstructReply, kept: dict[int, FactCandidate]) -> int:
+        """How often the assistant repeats a person's claim: support, and none of its own (E27)."""
+        told = {normalise_text(kept[place].text): place for place in reversed(kept)}
+        echoes = 0
+        for index, each in enumerate(reply.facts):
+            place, source = told.get(normalise_text(each.text)), self._find_source(each)
+            if index in kept or place is None or source is None or source.role != "assistant":
+                continue
+            span = _locate_quote(source, each.quote)[0]
+            kept[place] = replace(kept[place], sources=(*kept[place].sources, span))
+            echoes += 1
+        return echoes
+
+    def _build_extraction(
+        self,
+        at: int,
+        kept: Mapping[int, FactCandidate],
+        entities: Sequence[EntityMention],
+        relations: Sequence[tuple[int, RelationCandidate]],
+        acts: Mapping[str, SpeechAct],
+        said: ExchangeReply | None,
+    ) -> Extraction:
+        mine = [n for n, fact in kept.items() if self._place[fact.sources[0].handle] == at]
+        edges = [replace(r, fact=mine.index(n)) for n, r in relations if n in mine]
+        facts = tuple(kept[n] for n in mine)
+        handles = {u.handle for u in self.exchanges[at].utterances}
+        return Extraction(
+            facts=facts,
+            entities=self._select_entities(at, entities, edges),
+            relations=tuple(edges),
+            note=_build_note_draft(said),
+            speech_acts={handle: act for handle, act in acts.items() if handle in handles},
+            times=_collect_times(facts),
+            topic_cue=bool(said and said.new_topic),
+            continues=said.continues if said else None,
+            related=self._select_related(at, said),
+        )
+
+    def _select_entities(
+        self, at: int, entities: Sequence[EntityMention], edges: Sequence[RelationCandidate]
+    ) -> tuple[EntityMention, ...]:
+        text = " ".join(u.text for u in self.exchanges[at].utterances).casefold()
+        ends = {name for edge in edges for name in (edge.src, edge.dst)}
+        alone = len(self.exchanges) == 1
+        return tuple(e for e in entities if alone or e.name in ends or e.name.casefold() in text)
+
+    def _match_exchange_replies(self, reply: ConstructReply) -> dict[int, ExchangeReply]:
+        """By place, what the reply says of each exchange as a whole."""
+        names = {f"e{at + 1}": at for at in range(len(self.exchanges))}
+        if len(reply.exchanges) == 1 == len(self.exchanges):
+            return {0: reply.exchanges[0]}
+        found = {names[e.exchange]: e for e in reversed(reply.exchanges) if e.exchange in names}
+        self.rejected += len(reply.exchanges) - len(found)
+        return found
+
+    def _select_related(self, at: int, said: ExchangeReply | None) -> tuple[str, ...]:
+        """Earlier messages only: what was not offered, or comes later, is dropped (J6)."""
+        named = list(dict.fromkeys(said.related)) if said else []
+        before = {handle for handle, place in self._place.items() if place < at}
+        known = [handle for handle in named if handle in self.earlier or handle in before]
+        self.rejected += len(named) - len(known)
+        return tuple(known)[:MOST_WORDS]
+
+    def _read_fact(self, reply: FactReply) -> FactCandidate | None:
+        source = self._find_source(reply)
+        kind = _match_choice(FactKind, reply.kind)
+        polarity = _match_choice(Polarity, reply.polarity)
+        text = reply.text.strip()[:MOST_CHARACTERS]
+        if not (source and kind and polarity and text) or self._is_from_prompt(text):
+            return None
+        owner = (
+            source.speaker if reply.owner.strip().lower() in _SELF_NAMES else reply.owner.strip()
+        )
+        span, found = _locate_quote(source, reply.quote)
+        missed = bool(reply.quote) and not found
+        if not _may_claim(source, owner, kind):
+            return None
+        if not self._is_supported(source, span, owner, text, missed=missed):
+            return None
+        if not found and is_part_of_prompt(self.instructions, reply.text):
+            return None  # the model copied its own prompt
+        quote = reply.quote if found else ""
+        key = choose_predicate(key_from_words(reply.predicate), reply.verb, f"{text} {quote}")
+        return FactCandidate(
+            text=text,
+            owner=owner,
+            speaker=source.speaker,
+            pattern=_derive_pattern(reply),
+            s=reply.subject or owner,
+            v=reply.verb,
+            o=reply.object,
+            o2=reply.second_object,
+            c=reply.complement,
+            predicate_key=key,
+            cardinality=_derive_cardinality(key, kind),
+            kind=kind,
+            polarity=polarity,
+            event=parse_time_span(reply.first, reply.last, reply.when, source),
+            confidence=reply.confidence if found else min(reply.confidence, _UNQUOTED_CONFIDENCE),
+            correction=reply.correction and source.role == "user",
+            sources=(span,),
+        )
+
+    def _is_supported(
+        self, source: Utterance, span: SourceSpan, owner: str, text: str, *, missed: bool
+    ) -> bool:
+        """Whether the words it rests on say that something is so, and can be about this owner.
+
+        Where it shares none with a message whose words it `missed`, that is not its source.
+        """
+        whole = (span.start, span.end) == (0, len(source.text))
+        said = split_sentences(source.text, span.start, span.end)
+        near = select_bearing_sentences(text, said, self._speakers) if whole else said
+        if missed and not near and detect_language(source.text) != "other":
+            return False
+        basis = near or said
+        if not has_assertion(basis, self._acts_said.get(source.handle)):
+            return False
+        return self._is_attributable(source, " ".join(basis), owner, text, quoted=not whole)
+
+    def _is_attributable(
+        self, source: Utterance, basis: str, owner: str, text: str, *, quoted: bool
+    ) -> bool:
+        """Whether a claim rests on these words and no others, and they can be about its owner."""
+        others = [u.text for u in self.offered.values() if u.speaker != source.speaker]
+        if is_from_other_speaker(text, basis, [*others, *self._before], self._speakers):
+            return False
+        if source.role != "user":
+            return True
+        exchange = self.exchanges[self._place[source.handle]]
+        people = [*exchange.participants, exchange.subject, *self._speakers]
+        return not names_other_person(text, owner, people) and may_be_about(
+            owner, source, basis, people, self._heard, quoted=quoted
+        )
+
+    def _is_from_prompt(self, text: str) -> bool:
+        """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""
+        plain = normalise_text(text).rstrip(".!。！")
+        said = any(plain in normalise_text(u.text) for u in self.offered.values())
+        return (
+            len(plain) >= MIN_PROMPT_PIECE
+            and plain in normalise_instructions(self.instructions)
+            and not said
+        )
+
+    def _find_source(self, reply: FactReply) -> Utterance | None:
+        """The utterance that says it, which is not always the one the reply names.
+
+        Without a quotation to be found, the one that shares most words with the fact: a model
+        that takes the assistant's words for the person's names the person's message.
+        """
+        named = self.offered.get(reply.source)
+        if named is None or (reply.quote and reply.quote in named.text):
+            return named
+        mine = self.exchanges[self._place[named.handle]].utterances if named else []
+        others = [u for u in mine if u is not named]
+        quoted = [u for u in others if reply.quote and reply.quote in u.text]
+        if quoted:
+            return quoted[0]
+        told = extract_word_beginnings(reply.text)
+        return max([named, *others], key=lambda u: len(told & extract_word_beginnings(u.text)))
+
+    def _read_entities(self, reply: ConstructReply) -> tuple[EntityMention, ...]:
+        """By name once each; whoever is called "I" is the subject (spec §6.2)."""
+        known: dict[str, EntityMention] = {}
+        dropped = 0
+        for each in reply.entities:
+            name, kind = self._resolve_name(each.name), each.type.strip().lower()
+            if not name or kind not in _ENTITY_TYPES:
+                dropped += 1
+                continue
+            aliases = tuple(a.strip()[:200] for a in each.aliases if a.strip() and a != name)
+            known.setdefault(name, EntityMention(name, kind, aliases[:5]))
+        self.rejected += dropped
+        return tuple(known.values())[: MOST_MENTIONS * len(self.exchanges)]
+
+    def _resolve_name(self, name: str) -> str:
+        plain = name.strip()[:200]
+        return self.exchanges[0].subject if plain.lower() in _SELF_NAMES and plain else plain
+
+    def _read_relations(
+        self,
+        reply: ConstructReply,
+        entities: Sequence[EntityMention],
+        kept: Mapping[int, FactCandidate],
+    ) -> list[tuple[int, RelationCandidate]]:
+        """With the number of their fact; both ends are among the entities (GR6)."""
+        names = {entity.name for entity in entities}
+        known = []
+        for each in reply.relations:
+            src, dst = self._resolve_name(each.source), self._resolve_name(each.target)
+            if {src, dst} <= names and src != dst and each.label and each.fact in kept:
+                known.append((each.fact, RelationCandidate(src, each.label, dst, 0)))
+        self.rejected += len(reply.relations) - len(known)
+        return list(dict.fromkeys(known))[: MOST_MENTIONS * len(self.exchanges)]
+
+    def _read_acts(self, reply: ConstructReply) -> dict[str, SpeechAct]:
+        acts: dict[str, SpeechAct] = {}
+        for each in reply.speech_acts:
+            act = _match_choice(SpeechAct, each.act)
+            if act and each.handle in self.offered:
+                acts[each.handle] = act
+            else:
+                self.rejected += 1
+        return acts
+
+
+def _may_claim(source: Utterance, owner: str, kind: str) -> bool:
+    """People speak of anyone; an assistant recommends and speaks of itself; others say nothing."""
+    if source.role == "user":
+        return True
+    return source.role == "assistant" and (owner == source.speaker or kind == "recommendation")
+
+
+def _locate_quote(source: Utterance, quote: str) -> tuple[SourceSpan, bool]:
+    start = source.text.find(quote) if quote else -1
+    if start < 0:
+        return SourceSpan(source.handle, 0, len(source.text)), False
+    return SourceSpan(source.handle, start, start + len(quote)), True
+
+
+def _derive_cardinality(key: str, kind: FactKind) -> Cardinality:
+    """A small model hangs events and wishes on whatever predicate it was shown ("works_as" for a
+    race run), and each would push out the one before. Only a state has one value at a time (a
+    favourite is one), and a move, which is an event that makes one.
+    """
+    states = kind in ("state", "attribute", "preference") or (
+        kind == "event" and key in _PREDICATES_SET_BY_EVENTS
+    )
+    return "single" if states and is_single_valued(key) else "multi"
+
+
+def _derive_pattern(reply: FactReply) -> ClausePattern:
+    if reply.object:
+        return "SVOO" if reply.second_object else "SVOC" if reply.complement else "SVO"
+    return "SVC" if reply.complement else "SV"
+
+
+def _collect_times(facts: Iterable[FactCandidate]) -> dict[str, tuple[TimeSpan, ...]]:
+    times: dict[str, tuple[TimeSpan, ...]] = {}
+    for fact in facts:
+        if fact.event and fact.event.text:
+            handle = fact.sources[0].handle
+            times[handle] = tuple(dict.fromkeys((*times.get(handle, ()), fact.event)))
+    return times
+
+
+def _build_note_draft(said: ExchangeReply | None) -> NoteDraft | None:
+    if said is None or not (said.keywords or said.context):
+        return None
+    return NoteDraft(
+        _clean_words(said.keywords), _clean_words(said.tags), said.context.strip()[:MOST_CHARACTERS]
+    )
+
+
+def _clean_words(found: list[str]) -> tuple[str, ...]:
+    trimmed = (word.strip()[:64] for word in found)
+    return tuple(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
+
+
+def _match_choice(choices: Any, value: str) -> Any:
+    """`value` when the Literal has it, else None: never the nearest guess."""
+    plain = value.strip().lower()
+    return plain if plain in get_args(choices) else None

@@ -1,0 +1,87 @@
+"""What every purpose of the engine stands on: a model to ask, and a count of what it made up."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from memoryhub.engines.ledger import get_current_ledger
+from memoryhub.engines.llm.client.chat import ChatModel
+from memoryhub.engines.llm.client.ladder import ask_model
+from memoryhub.engines.llm.own_prompts import PromptSet
+from memoryhub.engines.llm.packaged_prompts import Purpose, build_messages
+from memoryhub.errors import EngineError
+
+logger = logging.getLogger(__name__)
+
+Reply = TypeVar("Reply", bound=BaseModel)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# The question was too large for one reply, for the model's context, or for a slow model to answer
+# in time: asked again as it is, that would end in the same way.
+TOO_LARGE_CODES = ("reply_cut", "context_exceeded", "timeout")
+
+
+def ask_in_halves(ask: Callable[[Sequence[Item]], Result], items: Sequence[Item]) -> list[Result]:
+    """What `ask` says of the items: at once, or of ever smaller halves where that was too much.
+
+    The results are in the items' order. Raises EngineError when one item alone is too much.
+    """
+    try:
+        return [ask(items)]
+    except EngineError as error:
+        if error.code not in TOO_LARGE_CODES or len(items) < 2:
+            raise
+    middle = len(items) // 2
+    return [*ask_in_halves(ask, items[:middle]), *ask_in_halves(ask, items[middle:])]
+
+
+def is_part_of_prompt(instructions: str, text: str) -> bool:
+    """Whether the text is a piece of the prompt it was asked by (spec §5.4 M8)."""
+    plain = _normalise_words(text)
+    return bool(plain) and plain in _normalise_prompt(instructions)
+
+
+@lru_cache(maxsize=32)
+def _normalise_prompt(text: str) -> str:
+    return _normalise_words(text)
+
+
+def _normalise_words(text: str) -> str:
+    """Words only: markup, case and line breaks are no difference."""
+    words = re.findall(r"\w+", text.casefold())
+    return f" {' '.join(words)} " if words else ""
+
+
+class ModelPurposes:
+    """Asks the model of a purpose. `rejected` counts items of replies that were dropped."""
+
+    def __init__(
+        self,
+        chat: ChatModel,
+        chats: dict[Purpose, ChatModel] | None = None,
+        prompts: PromptSet | None = None,
+    ) -> None:
+        self._chat = chat
+        self._chats = chats or {}
+        self.prompts = prompts or PromptSet()
+        self.rejected = 0
+
+    def ask_purpose(self, purpose: Purpose, data: dict[str, Any], shape: type[Reply]) -> Reply:
+        """The purpose's instructions and `data` in, a checked reply out. Raises EngineError."""
+        chat = self._chats.get(purpose, self._chat)
+        sent = build_messages(self.prompts.get_text(purpose), data)
+        return ask_model(chat, purpose, sent, shape, self.prompts.get_version(purpose))
+
+    def count_rejected_items(self, purpose: Purpose, count: int) -> None:
+        """Items of the last reply that it may not claim: dropped, counted, never guessed (E13)."""
+        if count:
+            self.rejected += count
+            get_current_ledger().count_rejected_items(purpose, count)
+            logger.warning("%s: dropped %d items of a reply", purpose, count)

@@ -1,0 +1,170 @@
+"""Spans of dialogue: where they end, what happened in them, and what was said so far.
+
+What exceeds one call is read in parts, and the parts' texts are read once more (spec E4, §3.5).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, cast
+
+from memoryhub.engines.embedding.model_files import count_tokens
+from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes, ask_in_halves
+from memoryhub.engines.llm.purposes.topics import TopicPurposes
+from memoryhub.engines.llm.replies.claims import SummaryReply
+from memoryhub.engines.llm.replies.topics import DigestReply, EpisodeReply, FoldReply, GateReply
+from memoryhub.engines.types import (
+    DigestKind,
+    DigestText,
+    EpisodeGate,
+    EpisodeText,
+    Passage,
+    Utterance,
+)
+from memoryhub.errors import EngineError
+
+_MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
+_GATE_CAUSES = ("shift", "request", "full")
+# What a reply may be at most (spec E14).
+_TITLE, _TEXT, _PART, _LINES, _LINE = 200, 4000, 1500, 12, 300
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
+_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+
+Part = TypeVar("Part", Passage, Utterance)
+Read = TypeVar("Read", EpisodeText, DigestText)
+
+
+class EpisodePurposes(ModelPurposes):
+    def detect_episode_end(self, window: Sequence[Passage], newest: Passage) -> EpisodeGate:
+        """Raises EngineError. A cause nobody knows counts as a shift."""
+        data = {"window": [_render_passage(p) for p in window], "newest": _render_passage(newest)}
+        reply = self.ask_purpose("episode_gate", data, GateReply)
+        if not reply.open:
+            return EpisodeGate(False, "none")
+        known = reply.cause in _GATE_CAUSES
+        self.count_rejected_items("episode_gate", 0 if known else 1)
+        return EpisodeGate(True, cast("GateCause", reply.cause) if known else "shift")
+
+    def summarise_episode(self, span: Sequence[Passage]) -> EpisodeText:
+        return _read_in_parts(span, self._ask_for_episode)
+
+    def _ask_for_episode(self, span: Sequence[Passage]) -> EpisodeText:
+        data = {"exchanges": [_render_passage(p) for p in span]}
+        reply = self.ask_purpose("episode_write", data, EpisodeReply)
+        return EpisodeText(_clean_line(reply.title, _TITLE), clip_text(reply.text))
+
+    def fold_summary(
+        self, previous: str, said: Sequence[Utterance], *, max_words: int = 100
+    ) -> str:
+        """`previous` renewed, part by part when too much was said for one call."""
+        for part in _split_by_tokens(said):
+            previous = self._fold_part(previous, part, max_words)
+        return previous
+
+    def _fold_part(self, previous: str, said: Sequence[Utterance], words: int) -> str:
+        data = {
+            "summary": previous,
+            "messages": [_render_utterance(u) for u in said],
+            "max_words": words,
+        }
+        try:
+            reply = self.ask_purpose("fold_summary", data, FoldReply)
+        except EngineError as error:
+            if error.code not in TOO_LARGE_CODES or len(said) < 2:
+                raise
+            first, second = said[: len(said) // 2], said[len(said) // 2 :]
+            return self._fold_part(self._fold_part(previous, first, words), second, words)
+        # A model that can't count is given some room, and then cut at a sentence.
+        return clip_text(reply.text, words * 3 // 2)
+
+    def build_digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
+        return _read_in_parts(parts, lambda some: self._ask_for_digest(kind, some))
+
+    def _ask_for_digest(self, kind: DigestKind, parts: Sequence[Passage]) -> DigestText:
+        data = {"kind": kind, "parts": [_render_passage(p) for p in parts]}
+        reply = self.ask_purpose("digest", data, DigestReply)
+        return DigestText(
+            text=clip_text(reply.text),
+            title=_clean_line(reply.title, _TITLE),
+            points=_clean_lines(reply.points),
+            traits=_clean_lines(reply.traits),
+            mood=_clean_line(reply.mood, _TITLE),
+            reply_strategy=_clean_line(reply.reply_strategy, 500),
+        )
+
+
+def _read_in_parts(span: Sequence[Passage], read: Callable[[Sequence[Passage]], Read]) -> Read:
+    """The span read in one call, else each part of it, and then what they came to."""
+    found = [
+        (part[0], text) for part in _split_by_tokens(span) for text in ask_in_halves(read, part)
+    ]
+    if len(found) == 1:
+        return found[0][1]
+    # Cut, so that a round always has less to read than the one before.
+    texts = [
+        Passage(f"p{n}", text.text[:_PART], p.at) for n, (p, text) in enumerate(found, start=1)
+    ]
+    return _read_in_parts(texts, read)
+
+
+def _split_by_tokens(said: Sequence[Part]) -> list[Sequence[Part]]:
+    """Consecutive stretches of at most one call's size; what is longer by itself stays whole."""
+    parts: list[list[Part]] = []
+    size = 0
+    for each, tokens in zip(said, count_tokens([one.text for one in said]), strict=True):
+        if not parts or size + tokens > _MAX_CALL_TOKENS:
+            parts.append([])
+            size = 0
+        parts[-1].append(each)
+        size += tokens
+    return list(parts)
+
+
+def _render_passage(passage: Passage) -> dict[str, Any]:
+    return {"at": passage.at.isoformat(timespec="minutes"), "text": passage.text}
+
+
+def _render_utterance(utterance: Utterance) -> dict[str, str]:
+    return {
+        "speaker": utterance.speaker,
+        "at": utterance.at.isoformat(timespec="minutes"),
+        "text": utterance.text,
+    }
+
+
+def clip_text(text: str, words: int | None = None) -> str:
+    """At most so many words (characters in scripts without), to a sentence's end if it can."""
+    text = text.strip()
+    units = list(_WORD.finditer(text))
+    end = units[words - 1].end() if words and len(units) > words else len(text)
+    end = min(end, _TEXT)
+    if end >= len(text):
+        return text
+    ends = [m.end() for m in re.finditer(r"[.!?](?=\s)|[。！？]", text[:end])]
+    return text[: ends[-1] if ends and ends[-1] > end // 2 else end].strip()
+
+
+def _clean_line(text: str, most: int) -> str:
+    return " ".join(text.split())[:most]
+
+
+def _clean_lines(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(line for line in (_clean_line(text, _LINE) for text in texts) if line)[:_LINES]
+
+
+# Episodes and summaries of spans; chains, themes and segments are in `segments`.
+
+
+class SummaryPurposes(TopicPurposes, EpisodePurposes):
+    def summarise_texts(self, texts: Sequence[str], *, max_sentences: int = 3) -> str:
+        if not texts:
+            return ""
+        data = {"facts": list(texts), "max_sentences": max_sentences}
+        written = self.ask_purpose("summarise", data, SummaryReply).summary.strip()
+        return _cut_sentences(written, max_sentences)
+
+
+def _cut_sentences(text: str, most: int) -> str:
+    found: Iterable[re.Match[str]] = re.finditer(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", text, re.S)
+    return "".join(match[0] for match in list(found)[:most]).strip()

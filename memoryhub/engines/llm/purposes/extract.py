@@ -1,0 +1,228 @@
+"""Reading exchanges: facts, entities, relations, descriptors and speech acts in one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memoryhub.engines.embedding.model_files import count_tokens
+from memoryhub.engines.llm.grounding.extraction import MOST_FACTS, ExtractionReader
+from memoryhub.engines.llm.packaged_prompts import Purpose
+from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes
+from memoryhub.engines.llm.replies.claims import (
+    ConstructReply,
+    EntitiesReply,
+    FactsReply,
+    RelationsReply,
+)
+from memoryhub.engines.types import (
+    Exchange,
+    Extraction,
+    ExtractionOptions,
+    FactCandidate,
+    RelationCandidate,
+    Utterance,
+)
+from memoryhub.errors import EngineError
+
+_MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
+_OVERLAP_CHARACTERS = 600  # characters two halves of one text share
+_MIN_SPLIT_CHARACTERS = 1500  # characters; a shorter text is not split any further
+_READ_ROLES = frozenset({"user", "assistant"})
+
+
+class ExtractionPurposes(ModelPurposes):
+    def extract_memories(
+        self, exchanges: Sequence[Exchange], wanted: ExtractionOptions | None = None
+    ) -> list[Extraction]:
+        """One construction per exchange; up to `wanted.batch` of them are read in one call.
+
+        Raises EngineError when a reply stays unusable.
+        """
+        wanted = wanted or ExtractionOptions()
+        ready = [_keep_dialogue(exchange) for exchange in exchanges]
+        whole = {u.handle: u for exchange in ready for u in exchange.utterances}
+        silent = [_build_silent_extraction(exchange) for exchange in ready]
+        spoken = [e for e, nothing in zip(ready, silent, strict=True) if nothing is None]
+        groups = _group_exchanges(spoken, wanted.batch)
+        read = iter(
+            [built for group in groups for built in self._extract_group(group, whole, wanted)]
+        )
+        return [nothing or next(read) for nothing in silent]
+
+    def _extract_group(
+        self, group: Sequence[Exchange], whole: Mapping[str, Utterance], wanted: ExtractionOptions
+    ) -> list[Extraction]:
+        """`whole` are the utterances uncut: facts point into them, not into the parts read."""
+        fits = len(group) > 1 or _count_group_tokens(group) <= _MAX_CALL_TOKENS
+        if fits or not _halve_exchange(group[0]):
+            try:
+                return self._ask_about_group(group, whole, wanted)
+            except EngineError as error:
+                if error.code not in TOO_LARGE_CODES or not (
+                    len(group) > 1 or _halve_exchange(group[0])
+                ):
+                    raise
+        if len(group) > 1:
+            middle = len(group) // 2
+            first, second = group[:middle], _pass_on_history(group[:middle], group[middle:])
+            return [
+                *self._extract_group(first, whole, wanted),
+                *self._extract_group(second, whole, wanted),
+            ]
+        parts = [
+            self._extract_group([part], whole, wanted)[0] for part in _halve_exchange(group[0])
+        ]
+        return [_join_extractions(parts)]
+
+    def _ask_about_group(
+        self, group: Sequence[Exchange], whole: Mapping[str, Utterance], wanted: ExtractionOptions
+    ) -> list[Extraction]:
+        uncut = [
+            replace(each, utterances=[whole[u.handle] for u in each.utterances]) for each in group
+        ]
+        alone = not wanted.combine
+        purpose: Purpose = "extract_facts" if alone else "construct"
+        earlier = {u.handle for u in group[0].history}
+        reading = ExtractionReader(uncut, earlier, self.prompts.get_text(purpose))
+        if alone:
+            reply = self._ask_separately(group, wanted)
+        else:
+            reply = self.ask_purpose("construct", _build_request(group), ConstructReply)
+        constructions = reading.build_extractions(reply)
+        self.count_rejected_items(purpose, reading.rejected)
+        return constructions
+
+    def _ask_separately(
+        self, group: Sequence[Exchange], wanted: ExtractionOptions
+    ) -> ConstructReply:
+        """Facts, entities and relations by a call each, as Mem0 and Mem0g do."""
+        data = _build_request(group)
+        found = self.ask_purpose("extract_facts", data, FactsReply)
+        reply = ConstructReply(facts=found.facts, speech_acts=found.speech_acts)
+        if not (wanted.graph and found.facts):
+            return reply
+        entities = self.ask_purpose(
+            "graph_entities", _select_graph_data(data), EntitiesReply
+        ).entities
+        if len(entities) < 2:
+            return reply.model_copy(update={"entities": entities})
+        told = {
+            "entities": [{"name": e.name, "type": e.type} for e in entities],
+            "facts": [{"fact": n, "text": fact.text} for n, fact in enumerate(found.facts)],
+        }
+        relations = self.ask_purpose("graph_relations", told, RelationsReply).relations
+        return reply.model_copy(update={"entities": entities, "relations": relations})
+
+
+def _select_graph_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: data[name] for name in ("subject", "participants", "messages")}
+
+
+def _build_silent_extraction(exchange: Exchange) -> Extraction | None:
+    """What there is to an exchange without a word: nothing is asked of a model."""
+    if any(re.search(r"\w", u.text) for u in exchange.utterances):
+        return None
+    return Extraction(speech_acts={u.handle: "chitchat" for u in exchange.utterances})
+
+
+def _group_exchanges(exchanges: Sequence[Exchange], most: int) -> list[list[Exchange]]:
+    """Neighbouring exchanges, at most `most` and a window's tokens together."""
+    groups: list[list[Exchange]] = []
+    for exchange in exchanges:
+        last = groups[-1] if groups else []
+        if last and len(last) < most and _count_group_tokens([*last, exchange]) <= _MAX_CALL_TOKENS:
+            last.append(exchange)
+        else:
+            groups.append([exchange])
+    return groups
+
+
+def _pass_on_history(first: Sequence[Exchange], second: Sequence[Exchange]) -> list[Exchange]:
+    """The second part with the first as what went before, if its own history is not there."""
+    said = [u for exchange in first for u in exchange.utterances]
+    history = second[0].history or said
+    return [replace(second[0], history=history), *second[1:]]
+
+
+def _keep_dialogue(exchange: Exchange) -> Exchange:
+    """Without documents and tool output: they are not anyone's word (spec E24)."""
+    kept = [u for u in exchange.utterances if u.role in _READ_ROLES]
+    return replace(exchange, utterances=kept)
+
+
+def _count_group_tokens(group: Sequence[Exchange]) -> int:
+    return sum(count_tokens([u.text for exchange in group for u in exchange.utterances]))
+
+
+def _halve_exchange(exchange: Exchange) -> tuple[Exchange, ...]:
+    """The exchange in two: between utterances, or inside the only one; () if it is small."""
+    utterances = list(exchange.utterances)
+    if len(utterances) > 1:
+        middle = len(utterances) // 2
+        first, second = utterances[:middle], utterances[middle:]
+        history = [*exchange.history, *first][-max(len(exchange.history), len(first)) :]
+        return (
+            replace(exchange, utterances=first),
+            replace(exchange, utterances=second, history=history),
+        )
+    return tuple(replace(exchange, utterances=[part]) for part in _halve_utterance(utterances[0]))
+
+
+def _halve_utterance(utterance: Utterance) -> tuple[Utterance, ...]:
+    text = utterance.text
+    if len(text) < _MIN_SPLIT_CHARACTERS:
+        return ()
+    middle = len(text) // 2
+    parts = text[: middle + _OVERLAP_CHARACTERS // 2], text[middle - _OVERLAP_CHARACTERS // 2 :]
+    return tuple(replace(utterance, text=part) for part in parts)
+
+
+def _join_extractions(parts: Sequence[Extraction]) -> Extraction:
+    """The parts of one exchange as one; a claim both halves make counts once."""
+    facts: dict[str, FactCandidate] = {}
+    relations: list[RelationCandidate] = []
+    for part in parts:
+        for fact in part.facts:
+            facts.setdefault(fact.text.casefold(), fact)
+        places = [list(facts).index(fact.text.casefold()) for fact in part.facts]
+        relations += [replace(each, fact=places[each.fact]) for each in part.relations]
+    return Extraction(
+        facts=tuple(facts.values())[:MOST_FACTS],
+        entities=tuple(dict.fromkeys(e for part in parts for e in part.entities)),
+        relations=tuple(dict.fromkeys(r for r in relations if r.fact < MOST_FACTS)),
+        note=next((part.note for part in parts if part.note), None),
+        speech_acts={h: act for part in parts for h, act in part.speech_acts.items()},
+        times={h: times for part in parts for h, times in part.times.items()},
+        topic_cue=parts[0].topic_cue,
+        continues=parts[0].continues,
+        related=tuple(dict.fromkeys(handle for part in parts for handle in part.related)),
+    )
+
+
+def _build_request(group: Sequence[Exchange]) -> dict[str, Any]:
+    first = group[0]
+    messages = [
+        {"handle": u.handle, "exchange": f"e{at}"} | _render_utterance(u)
+        for at, exchange in enumerate(group, 1)
+        for u in exchange.utterances
+    ]
+    data: dict[str, Any] = {
+        "subject": first.subject,
+        "participants": list(first.participants),
+        "observed": group[-1].utterances[-1].at.date().isoformat(),
+        "history": [{"handle": u.handle} | _render_utterance(u) for u in first.history],
+        "messages": messages,
+    }
+    return data | ({"summary": first.summary} if first.summary else {})
+
+
+def _render_utterance(utterance: Utterance) -> dict[str, str]:
+    return {
+        "speaker": utterance.speaker,
+        "role": utterance.role,
+        "at": utterance.at.isoformat(timespec="minutes"),
+        "text": utterance.text,
+    }

@@ -1,0 +1,153 @@
+"""What to keep in front of the model: knowledge, traits, and the agent's own steps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from memoryhub.engines.llm.packaged_prompts import Purpose
+from memoryhub.engines.llm.purposes.base import ModelPurposes, ask_in_halves
+from memoryhub.engines.llm.replies.personas import (
+    MAX_TRAITS,
+    KnowledgeReply,
+    KnowledgeReplyItem,
+    TraitReplyItem,
+    TraitsReply,
+    build_step_reply,
+    serialize_arguments,
+)
+from memoryhub.engines.types import (
+    AgentContext,
+    AgentMessage,
+    AgentStep,
+    Knowledge,
+    KnowledgeItem,
+    Passage,
+    TraitAssessment,
+    TraitLevel,
+    TraitState,
+)
+
+MAX_ITEMS = 20  # of either side, a call
+_FEW_DIMENSIONS = 30  # dimensions that a small model can have a word on each of in one reply
+_MAX_TEXT = 500  # characters of an item or a reason
+_LEVELS: dict[str, TraitLevel] = {"high": "high", "medium": "medium", "low": "low"}
+
+
+class PersonaPurposes(ModelPurposes):
+    def extract_knowledge(self, pages: Sequence[Passage], *, subject: str) -> Knowledge:
+        """Only items that rest on offered pages; fewer pages a call when the model can't take
+        them."""
+        parts = ask_in_halves(partial(self._extract_from_pages, subject), pages) if pages else []
+        return Knowledge(
+            tuple(item for part in parts for item in part.user)[:MAX_ITEMS],
+            tuple(item for part in parts for item in part.agent)[:MAX_ITEMS],
+        )
+
+    def _extract_from_pages(self, subject: str, pages: Sequence[Passage]) -> Knowledge:
+        data = {"subject": subject, "pages": _render_pages(pages)}
+        reply = self.ask_purpose("kb_extract", data, KnowledgeReply)
+        offered = {page.handle for page in pages}
+        user, agent = _select_items(reply.user, offered), _select_items(reply.agent, offered)
+        dropped = len(reply.user) + len(reply.agent) - len(user) - len(agent)
+        self.count_rejected_items("kb_extract", dropped)
+        return Knowledge(tuple(user), tuple(agent))
+
+    def assess_traits(
+        self, pages: Sequence[Passage], current: Sequence[TraitState], keys: Sequence[str]
+    ) -> list[TraitAssessment]:
+        """Only registered keys and levels, on offered pages: the rest is dropped and counted.
+
+        Fewer dimensions a call when the model can't take them, then fewer pages: a small one has
+        a word on each dimension, whatever the pages say. What later ones say of a key stands.
+        """
+        if not pages or not keys:
+            return []
+        of_keys = ask_in_halves(partial(self._assess_keys, current, pages), keys)
+        kept = {each.key: each for parts in of_keys for part in parts for each in part}
+        return list(kept.values())[:MAX_TRAITS]
+
+    def _assess_keys(
+        self, current: Sequence[TraitState], pages: Sequence[Passage], keys: Sequence[str]
+    ) -> list[list[TraitAssessment]]:
+        """Pages give way only where few dimensions are asked for already."""
+        ask = partial(self._ask_for_traits, current, keys)
+        return [ask(pages)] if len(keys) > _FEW_DIMENSIONS else ask_in_halves(ask, pages)
+
+    def _ask_for_traits(
+        self, current: Sequence[TraitState], keys: Sequence[str], pages: Sequence[Passage]
+    ) -> list[TraitAssessment]:
+        held = [{"key": t.key, "level": t.level, "why": t.why} for t in current]
+        data = {"pages": _render_pages(pages), "current": held, "keys": list(keys)}
+        reply = self.ask_purpose("trait_update", data, TraitsReply)
+        offered = {page.handle for page in pages}
+        found = [
+            made for each in reply.traits if (made := _build_assessment(each, set(keys), offered))
+        ]
+        kept = list({each.key: each for each in reversed(found)}.values())[::-1][:MAX_TRAITS]
+        self.count_rejected_items("trait_update", len(reply.traits) - len(kept))
+        return kept
+
+    def choose_agent_step(self, context: AgentContext) -> AgentStep:
+        """Tools travel as data and come back as `tool` and `arguments`, so that an endpoint
+        without tool calls of its own can use them. Arguments are not judged here."""
+        data: dict[str, Any] = {
+            "messages": [_render_message(each) for each in context.messages],
+            "tools": [
+                {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}
+                for t in context.tools
+            ],
+        }
+        purpose: Purpose = "agent_step"
+        reply = self.ask_purpose(purpose, data, build_step_reply(list(context.tools)))
+        tool = reply.tool.strip()
+        return AgentStep(
+            tool="" if tool.casefold() in ("none", "null") else tool,
+            arguments=serialize_arguments(reply.arguments) if tool else "",
+            text=reply.text.strip(),
+        )
+
+
+def _render_pages(pages: Sequence[Passage]) -> list[dict[str, str]]:
+    return [
+        {"handle": page.handle, "at": page.at.isoformat(timespec="minutes"), "text": page.text}
+        for page in pages
+    ]
+
+
+def _select_items(said: Iterable[KnowledgeReplyItem], offered: set[str]) -> list[KnowledgeItem]:
+    found: dict[str, KnowledgeItem] = {}
+    for each in said:
+        text = each.text.strip()[:_MAX_TEXT]
+        evidence = tuple(dict.fromkeys(h for h in each.evidence if h in offered))
+        if text and evidence:
+            found.setdefault(text.casefold(), KnowledgeItem(text, evidence))
+    return list(found.values())[:MAX_ITEMS]
+
+
+def _build_assessment(
+    said: TraitReplyItem, keys: set[str], offered: set[str]
+) -> TraitAssessment | None:
+    key, level = said.key.strip().lower(), _LEVELS.get(said.level.strip().lower())
+    evidence = tuple(dict.fromkeys(h for h in said.evidence if h in offered))
+    if key not in keys or level is None or not evidence:
+        return None
+    return TraitAssessment(key, level, said.why.strip()[:_MAX_TEXT], evidence, said.confidence)
+
+
+def _render_message(message: AgentMessage) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool:
+        said["tool"] = message.tool
+    if message.arguments:
+        said["arguments"] = _parse_arguments(message.arguments)
+    return said
+
+
+def _parse_arguments(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments

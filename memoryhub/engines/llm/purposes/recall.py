@@ -1,0 +1,117 @@
+"""Questions: routing, judging, answering and grading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from memoryhub.engines.llm.grounding.answers import build_abstention, ground_answer, render_memories
+from memoryhub.engines.llm.purposes.base import ModelPurposes
+from memoryhub.engines.llm.replies.claims import AnswerReply
+from memoryhub.engines.llm.replies.recall import (
+    ConflictReply,
+    GradeReply,
+    JudgeReply,
+    NamesReply,
+    RouteReply,
+)
+from memoryhub.engines.types import (
+    GroundedAnswer,
+    JudgeEntry,
+    Judgement,
+    MemoryConflict,
+    Quote,
+    RoutedQuestion,
+    Utterance,
+)
+
+# Of a question and of what is judged; and items of a reply (spec §16).
+_QUESTION, _ENTRY, _MOST_NAMES, _MOST_CONFLICTS, _MOST_WANTED = 8000, 2000, 10, 5, 100
+
+
+class RecallPurposes(ModelPurposes):
+    def answer_question(
+        self, question: str, quotes: Sequence[Quote], *, subject: str = ""
+    ) -> GroundedAnswer:
+        """Rests on at least one quote, or abstains."""
+        if not quotes:
+            return build_abstention(question)
+        data = {
+            "question": question[:_QUESTION],
+            "subject": subject,
+            "memories": render_memories(quotes),
+        }
+        reply = self.ask_purpose("answer", data, AnswerReply)
+        answer, invented = ground_answer(reply, len(quotes))
+        self.count_rejected_items("answer", invented)
+        return answer or build_abstention(question, "" if reply.known else reply.answer)
+
+    def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion:
+        """A rewrite that stands alone, and what it asks for."""
+        data = {"question": question[:_QUESTION], "window": _render_window(window)}
+        reply = self.ask_purpose("route", data, RouteReply)
+        return RoutedQuestion(
+            query=reply.query.strip()[:_QUESTION] or question,
+            fine=reply.fine,
+            abstract=reply.abstract,
+            event=reply.event,
+            atomic=reply.atomic,
+            want=min(reply.want, _MOST_WANTED),
+        )
+
+    def judge_entries(
+        self, question: str, entries: Sequence[JudgeEntry], window: Sequence[Utterance] = ()
+    ) -> Judgement:
+        """What of the entries bears on the question. Without entries nobody is asked."""
+        if not entries:
+            return Judgement((), enough=False)
+        data = {
+            "question": question[:_QUESTION],
+            "entries": [_render_entry(entry) for entry in entries],
+            "window": _render_window(window),
+        }
+        reply = self.ask_purpose("judge", data, JudgeReply)
+        offered = {entry.handle for entry in entries}
+        relevant = tuple(dict.fromkeys(h for h in reply.relevant if h in offered))
+        self.count_rejected_items("judge", sum(h not in offered for h in reply.relevant))
+        return Judgement(relevant, self._read_conflicts(reply.conflicts, offered), reply.enough)
+
+    def _read_conflicts(
+        self, replies: Sequence[ConflictReply], offered: set[str]
+    ) -> list[MemoryConflict]:
+        named = [
+            MemoryConflict(tuple(dict.fromkeys(h for h in r.handles if h in offered)), r.why[:500])
+            for r in replies
+        ]
+        found = [conflict for conflict in named if conflict.handles][:_MOST_CONFLICTS]
+        self.count_rejected_items("judge", len(replies) - len(found))
+        return found
+
+    def extract_question_names(self, question: str) -> list[str]:
+        """Names the question holds; what it does not hold was made up and is dropped."""
+        reply = self.ask_purpose("query_entities", {"question": question[:_QUESTION]}, NamesReply)
+        said = question.casefold()
+        names = [n.strip() for n in reply.names if n.strip() and n.strip().casefold() in said]
+        self.count_rejected_items("query_entities", len(reply.names) - len(names))
+        return list(dict.fromkeys(names))[:_MOST_NAMES]
+
+    def grade_answer(self, question: str, expected: str, answer: str) -> bool:
+        """Whether the answer says what was expected."""
+        data = {"question": question, "expected": expected, "answer": answer}
+        return self.ask_purpose("grade", data, GradeReply).correct
+
+
+def _render_window(said: Sequence[Utterance]) -> list[dict[str, str]]:
+    return [
+        {"speaker": u.speaker, "at": u.at.isoformat(timespec="minutes"), "text": u.text[:_ENTRY]}
+        for u in said
+    ]
+
+
+def _render_entry(entry: JudgeEntry) -> dict[str, str]:
+    shown = {"handle": entry.handle, "text": entry.text[:_ENTRY]}
+    return shown | ({"at": _format_day(entry.at)} if entry.at else {})
+
+
+def _format_day(moment: datetime) -> str:
+    return moment.date().isoformat()

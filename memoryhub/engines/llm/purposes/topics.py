@@ -1,0 +1,108 @@
+"""Chains of pages, their themes, and the segments they join (MemoryOS, spec §8.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memoryhub.engines.llm.purposes.base import ModelPurposes, ask_in_halves
+from memoryhub.engines.llm.replies.topics import ChainReply, SegmentReply, ThemeReply, ThemesReply
+from memoryhub.engines.types import ChainJudgement, Passage, SegmentText, Theme
+
+# Caps of spec §16, and of a page's share of a prompt.
+_KEYWORDS, _THEMES, _TEXT, _PAGE = 12, 2, 500, 1500
+
+
+class TopicPurposes(ModelPurposes):
+    def chain_pages(
+        self, pages: Sequence[Passage], previous: Passage | None = None, summary: str = ""
+    ) -> ChainJudgement:
+        """Fewer pages a call when the model can't take them: each part goes on from the last."""
+        read: list[ChainJudgement] = []
+
+        def ask(part: Sequence[Passage]) -> ChainJudgement:
+            at = sum(len(each.continues) for each in read)
+            told = [said for each in read for said in each.summaries if said]
+            before, so_far = (
+                (pages[at - 1], told[-1] if told else "") if at else (previous, summary)
+            )
+            read.append(self._ask_about_chain(part, before, so_far))
+            return read[-1]
+
+        parts = ask_in_halves(ask, pages) if pages else []
+        return ChainJudgement(
+            tuple(flag for part in parts for flag in part.continues),
+            tuple(said for part in parts for said in part.summaries),
+        )
+
+    def _ask_about_chain(
+        self, pages: Sequence[Passage], previous: Passage | None, summary: str
+    ) -> ChainJudgement:
+        data = {
+            "previous": _render_page(previous) if previous else None,
+            "summary": summary,
+            "pages": [_render_page(page) for page in pages],
+        }
+        reply = self.ask_purpose("chain", data, ChainReply)
+        offered = {page.handle for page in pages}
+        judged = {page.handle: page for page in reply.pages if page.handle in offered}
+        self.count_rejected_items("chain", sum(page.handle not in offered for page in reply.pages))
+        found = [judged.get(page.handle) for page in pages]
+        return ChainJudgement(
+            tuple(page.continues if page else None for page in found),
+            tuple(page.summary.strip()[:_TEXT] if page else "" for page in found),
+        )
+
+    def extract_themes(self, pages: Sequence[Passage]) -> list[Theme]:
+        """Two a call at most; fewer pages a call when the model can't take them."""
+        parts = ask_in_halves(self._ask_for_themes, pages) if pages else []
+        return [theme for part in parts for theme in part]
+
+    def _ask_for_themes(self, pages: Sequence[Passage]) -> list[Theme]:
+        reply = self.ask_purpose(
+            "themes", {"pages": [_render_page(page) for page in pages]}, ThemesReply
+        )
+        offered = {page.handle for page in pages}
+        found = [_build_theme(theme, offered) for theme in reply.themes]
+        claimed = [handle for theme in reply.themes for handle in theme.pages]
+        kept = [theme for theme in found if theme.pages][:_THEMES]
+        invented = sum(handle not in offered for handle in claimed)
+        self.count_rejected_items("themes", invented + len(found) - len(kept))
+        return kept
+
+    def refresh_segment(
+        self, summary: str, keywords: Sequence[str], pages: Sequence[Passage]
+    ) -> SegmentText:
+        """With fewer pages a call when the model can't take them, one after the other."""
+        texts = [SegmentText(summary, tuple(keywords))]
+
+        def ask(part: Sequence[Passage]) -> None:
+            texts.append(self._ask_for_segment(texts[-1], part))
+
+        ask_in_halves(ask, pages)
+        return texts[-1]
+
+    def _ask_for_segment(self, known: SegmentText, pages: Sequence[Passage]) -> SegmentText:
+        data = {
+            "summary": known.text,
+            "keywords": list(known.keywords),
+            "pages": [_render_page(page) for page in pages],
+        }
+        reply = self.ask_purpose("segment_refresh", data, SegmentReply)
+        return SegmentText(reply.text.strip()[:_TEXT], _clean_keywords(reply.keywords))
+
+
+def _render_page(page: Passage) -> dict[str, Any]:
+    at = page.at.isoformat(timespec="minutes")
+    return {"handle": page.handle, "at": at, "text": page.text[:_PAGE]}
+
+
+def _build_theme(theme: ThemeReply, offered: set[str]) -> Theme:
+    pages = tuple(dict.fromkeys(handle for handle in theme.pages if handle in offered))
+    text = theme.text.strip()[:_TEXT]
+    return Theme(theme.name.strip()[:120], _clean_keywords(theme.keywords), text, pages)
+
+
+def _clean_keywords(keywords: Sequence[str]) -> tuple[str, ...]:
+    kept = (keyword.strip()[:120] for keyword in keywords)
+    return tuple(dict.fromkeys(keyword for keyword in kept if keyword))[:_KEYWORDS]

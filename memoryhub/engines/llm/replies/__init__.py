@@ -1,0 +1,1 @@
+"""The shapes of the model's replies, lenient item by item."""

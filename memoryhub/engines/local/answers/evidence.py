@@ -1,0 +1,193 @@
+"""What in the memories bears on a question: their sentences, best first, and whose they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from memoryhub.engines.local.chinese.rules import classify_predicate
+from memoryhub.engines.local.claims.predicates import find_question_predicates, get_search_words
+from memoryhub.engines.local.grammar.verbs import find_lemma
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.summarise import count_terms
+from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE, split_words
+from memoryhub.engines.types import Quote
+
+_SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
+_HAN_CHARACTER = re.compile(r"[\u3400-\u9fff]")
+# Words of a question that say what is asked for, not about what.
+_QUESTION_WORDS = split_words(
+    """
+    what when where who whom whose which why how many much long often kind type name names year
+    month day date time would could will can may might should did does
+    """
+)
+# Whoever asks speaks of themselves or of what is theirs, and of nobody of theirs ("my sister").
+_FIRST_PERSON = re.compile(r"\b(?:I|[Mm]e|[Mm]yself|[Mm]y|[Mm]ine)\b")
+_MY_NOUN = re.compile(r"\b(?:my|our) ((?:[\w'’-]+ ){0,3}[\w-]+)", re.I)
+_MAX_CHARACTERS = 4000  # characters of a memory
+# What a sentence's own words count beside those of the memory it stands in.
+_OWN_WORDS_SHARE = 0.6
+# Of what a question just before it says: an answer seldom repeats it.
+_ANSWER_SHARE = 0.6
+# How much sooner comes what was found first, and what bears on the question better, in shares of
+# the question's words.
+_FIRST, _BEARING = 0.25, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSentence:
+    """Characters [start, end) of the text of the quote with this index.
+
+    `person` said it, or it is about; "" where nobody is named. `own`: of what the question says,
+    weighed by rarity, how much this says too, in [0, 1]. `score` adds what its surroundings say,
+    how well the memory was found, whose words they are, and whether they state what is asked for.
+    """
+
+    quote: int
+    start: int
+    end: int
+    text: str
+    person: str
+    coverage: float
+    score: float
+    is_question: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerms:
+    """A question's words to look for, without names of people, and what it asks for.
+
+    `named`: whom it is about; of a question about oneself, the subject, who asks.
+    """
+
+    text: str
+    people: tuple[str, ...]
+    stems: frozenset[str]
+    predicates: tuple[str, ...]
+
+
+def parse_question(question: str, quotes: Sequence[Quote], subject: str) -> QuestionTerms:
+    # A subject "ana" is the speaker Ana, whose name is written as she is quoted.
+    known = [subject, *(name for quote in quotes for name in _list_people(quote))]
+    people = {name.casefold(): name for name in known}
+    named = tuple(
+        sorted(name for name in people.values() if name and mentions_name(question, name))
+    )
+    if not named and subject and _is_about_asker(question):
+        named = (people[subject.casefold()],)
+    inside = {stem for name in named for stem in extract_stems(name)}
+    return QuestionTerms(
+        text=question,
+        people=named,
+        stems=frozenset(extract_stems(question) - inside - _QUESTION_WORDS),
+        predicates=find_question_predicates(question),
+    )
+
+
+def _is_about_asker(question: str) -> bool:
+    theirs = {stem for match in _MY_NOUN.finditer(question) for stem in extract_stems(match[1])}
+    return bool(_FIRST_PERSON.search(question)) and not theirs & (PEOPLE | ANIMALS)
+
+
+def _list_people(quote: Quote) -> Sequence[str]:
+    named = quote.speaker or quote.owner
+    return [named] if named else _SPEAKER_PREFIX.findall(quote.text[:_MAX_CHARACTERS])
+
+
+def mentions_name(text: str, name: str) -> bool:
+    """Whether the text has the name, in full or its first word."""
+    forms = {name, name.split()[0]} if name.split() else {name}
+    found = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
+    return bool(re.search(rf"(?<![A-Za-z])(?:{found})(?![A-Za-z])", text, re.I))
+
+
+def extract_stems(text: str) -> set[str]:
+    return {find_lemma(token) for token in count_terms(text)}
+
+
+def rank_sentences(asked: QuestionTerms, quotes: Sequence[Quote]) -> list[EvidenceSentence]:
+    """Every sentence of the quotes, best first."""
+    spoken = [extract_stems(quote.text[:_MAX_CHARACTERS]) for quote in quotes]
+    spread = Counter(stem for each in spoken for stem in each)
+    weights = {stem: log(1 + (len(quotes) + 1) / (spread[stem] + 0.5)) for stem in asked.stems}
+    total = sum(weights.values()) or 1.0
+    shares = {stem: weight / total for stem, weight in weights.items()}
+    found = [
+        each
+        for index, quote in enumerate(quotes)
+        for each in _score_quote(asked, quote, index, shares, spoken[index])
+    ]
+    return sorted(found, key=lambda each: -each.score)
+
+
+def _score_quote(
+    asked: QuestionTerms, quote: Quote, index: int, shares: Mapping[str, float], spoken: set[str]
+) -> Iterator[EvidenceSentence]:
+    """Its sentences in order; what follows a question is read as the answer to it."""
+    around = _sum_shares(shares, spoken)
+    before = 0.0
+    for start, end, person in _split_quote(quote):
+        text = quote.text[start:end]
+        own = _sum_shares(shares, extract_stems(text))
+        asks = bool(re.search(r"[?？]\W*$", text))
+        share = (
+            _OWN_WORDS_SHARE * max(own, _ANSWER_SHARE * before) + (1 - _OWN_WORDS_SHARE) * around
+        )
+        before = own if asks else 0.0
+        score = share + _score_rank(quote, index) + _score_statement(asked, quote, text)
+        score += _score_speaker(asked, person, text) - 0.5 * asks - 0.3 * _is_empty_sentence(text)
+        yield EvidenceSentence(index, start, end, text, person, own, score, asks)
+
+
+def _score_rank(quote: Quote, index: int) -> float:
+    return _FIRST / (1 + 0.3 * index) + _BEARING * (quote.relevance or 0.0)
+
+
+def _sum_shares(shares: Mapping[str, float], said: Iterable[str]) -> float:
+    return sum(shares.get(stem, 0.0) for stem in set(said))
+
+
+def _score_speaker(asked: QuestionTerms, person: str, text: str) -> float:
+    """For the words of the one who is asked about; against those of another who is not told so."""
+    if not asked.people or not person:
+        return 0.0
+    if person in asked.people:
+        return 0.2
+    return -0.1 if any(mentions_name(text, name) for name in asked.people) else -0.3
+
+
+def _is_empty_sentence(text: str) -> bool:
+    """ "Wow, Caroline!", or the caption of a picture."""
+    return text.startswith("[") or (
+        len(extract_stems(text)) < 3 and not _HAN_CHARACTER.search(text)
+    )
+
+
+def _score_statement(asked: QuestionTerms, quote: Quote, text: str) -> float:
+    """For what states the very thing that is asked for."""
+    if quote.states_any_of(asked.predicates):
+        return 0.6
+    if detect_language(text) == "zh":
+        return 0.6 if classify_predicate(text).key in asked.predicates else 0.0
+    telling = {stem for key in asked.predicates for stem in extract_stems(get_search_words(key))}
+    return 0.25 if telling & extract_stems(text) else 0.0
+
+
+def _split_quote(quote: Quote) -> Iterator[tuple[int, int, str]]:
+    """(first character, end, whose words): a memory of several turns names the speaker of each."""
+    at, person = 0, quote.speaker or quote.owner
+    for line in quote.text[:_MAX_CHARACTERS].splitlines(keepends=True):
+        named = None if quote.speaker or quote.owner else _SPEAKER_PREFIX.match(line)
+        person = named[1] if named else person
+        offset = named.end() if named else 0
+        for match in _SENTENCE.finditer(line, offset):
+            said = match[0].strip()
+            if re.search(r"\w", said):
+                start = at + match.start() + match[0].index(said)
+                yield start, start + len(said), person
+        at += len(line)

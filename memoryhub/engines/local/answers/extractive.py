@@ -1,0 +1,246 @@
+"""Answers without a model: a date for "when", a phrase where one is asked for, or a quotation.
+
+Every answer is taken from the memories word by word and says from where. With nothing recalled, or
+where what was recalled is another person's, it says that nothing is known (E32).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memoryhub.engines.local.answers.evidence import (
+    EvidenceSentence,
+    QuestionTerms,
+    extract_stems,
+    mentions_name,
+    parse_question,
+    rank_sentences,
+)
+from memoryhub.engines.local.answers.phrases import (
+    Phrase,
+    PhraseRequest,
+    parse_phrase_request,
+    rank_phrases,
+)
+from memoryhub.engines.local.dates.times import find_times, format_day, format_span
+from memoryhub.engines.local.language import LanguageCode, detect_language
+from memoryhub.engines.types import AnswerSupport, GroundedAnswer, Quote, TimeSpan
+
+_ASKS_WHEN = re.compile(
+    r"^\W*(?:when|(?:in |on |around |since )?(?:what|which) (?:day|date|year|month|time)\b"
+    r"|since when|how long ago)\b"
+    r"|什么时候|何时|哪天|哪[一个]?[年月日天]|几[月号]|多久以前",
+    re.I,
+)
+_ASKS_YES_OR_NO = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b|[吗嘛][?？]?\s*$",
+    re.I,
+)
+# What says that something is not so, or not for certain; and "or" asks for a choice.
+_HEDGE = re.compile(
+    r"\b(?:no|not|never|none|nothing|neither|nor|if|might|may|maybe|perhaps|would|could|hardly|or"
+    r"|instead|wish|hope|want|plan|used to|stopped|no longer)\b|n['’]t\b|[?？]\W*$"
+    r"|不|没|无|别|如果|可能|也许|想|打算|还是",
+    re.I,
+)
+_MOST, _ALL = 0.5, 0.9  # of the question's words
+_SAID_ON = {"en": "said on {}", "zh": "说于{}"}
+_YES_PREFIX = {"en": "Yes:", "zh": "是的："}
+# Characters of a question, and memories, that are looked at.
+_READ, _LOOKED_AT = 1000, 10
+# A date is looked for in sentences that bear on the question nearly as well as the best one.
+_NEAR_BEST_MARGIN = 0.3
+_SECOND_QUOTE_MARGIN = 0.1
+_MOST_QUOTED, _MOST_LISTED = 2, 4
+# Scores of phrases that are given as the answer, and of others beside the best.
+_SURE, _AS_SURE = 1.6, 0.5
+# By how much more what another person said must bear on the question than what the asked-for one
+# did, in the units of a search's score.
+_OTHER_PERSON_MARGIN = 0.8
+_NOTHING_FOUND = {"en": "I found nothing about that.", "zh": "没有找到相关的记忆。"}
+
+
+def answer_from_quotes(
+    question: str, quotes: Sequence[Quote], *, subject: str = ""
+) -> GroundedAnswer:
+    """From the quotes, best first; abstains when none bears on the question."""
+    question = question[:_READ]
+    language: LanguageCode = "zh" if detect_language(question) == "zh" else "en"
+    quotes = quotes[:_LOOKED_AT]
+    asked = parse_question(question, quotes, subject)
+    sentences = rank_sentences(asked, quotes)
+    stated = any(_states_asked_fact(asked, quote) for quote in quotes)
+    if stated:
+        sentences = [s for s in sentences if quotes[s.quote].owner in ("", *asked.people)]
+    if not sentences or not (stated or _has_search_words(asked)):
+        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    if not stated and _is_about_other_person(asked, quotes):
+        return GroundedAnswer(_NOTHING_FOUND[language], quoted=True)
+    if _ASKS_WHEN.search(question):
+        made = _answer_with_date(sentences, quotes, language)
+    elif _ASKS_YES_OR_NO.search(question):
+        made = _answer_with_yes(asked, sentences[0], quotes, language)
+    else:
+        made = _answer_with_phrases(asked, sentences, quotes) if language == "en" else None
+    return made or _answer_with_quotes(asked, sentences, quotes)
+
+
+def _states_asked_fact(asked: QuestionTerms, quote: Quote) -> bool:
+    """Whether it is a fact about the one person who is asked about, of the kind that is asked for:
+    what others' facts say is then no answer, however well it bears."""
+    return (
+        bool(quote.owner)
+        and (quote.owner,) == asked.people
+        and quote.states_any_of(asked.predicates)
+    )
+
+
+def _has_search_words(asked: QuestionTerms) -> bool:
+    """Whether it has words to look for, or names somebody to be told about."""
+    return bool(asked.stems) or any(mentions_name(asked.text, name) for name in asked.people)
+
+
+def _is_about_other_person(asked: QuestionTerms, quotes: Sequence[Quote]) -> bool:
+    """Whether the question is about one person, and another one said what bears on it."""
+    if len(asked.people) != 1:
+        return False
+    person = asked.people[0]
+    theirs = [q for q in quotes if _is_about(q, person)]
+    others = [q for q in quotes if not _is_about(q, person) and (q.speaker or q.owner)]
+    if not others or any(q.relevance is None for q in quotes):
+        return False  # they were not ranked side by side
+    best = max((q.relevance or 0.0 for q in theirs), default=None)
+    return best is None or max(q.relevance or 0.0 for q in others) - best > _OTHER_PERSON_MARGIN
+
+
+def _is_about(quote: Quote, person: str) -> bool:
+    return person in (quote.owner, quote.speaker)
+
+
+def _answer_with_date(
+    sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote], language: LanguageCode
+) -> GroundedAnswer | None:
+    """The time that the best dated evidence speaks of; of what has none, when it was said."""
+    best = sentences[0].score
+    for sentence in sentences:
+        if sentence.score < best - _NEAR_BEST_MARGIN:
+            break
+        span = _find_time(sentence, quotes[sentence.quote])
+        if span is not None:
+            return _answer_from_sentence(format_span(span, language), sentence)
+    said_at = quotes[sentences[0].quote].said_at
+    if said_at is None or sentences[0].coverage < _MOST:
+        return None
+    return _answer_from_sentence(
+        _SAID_ON[language].format(format_day(said_at, language)), sentences[0]
+    )
+
+
+def _find_time(sentence: EvidenceSentence, quote: Quote) -> TimeSpan | None:
+    if quote.event and not quote.speaker:
+        return quote.event
+    found = find_times(sentence.text, quote.said_at) if quote.said_at else ()
+    return found[0] if found else None
+
+
+def _answer_from_sentence(text: str, sentence: EvidenceSentence) -> GroundedAnswer:
+    support = AnswerSupport(sentence.quote, (0, len(text)), (sentence.start, sentence.end))
+    return GroundedAnswer(text, quoted=True, used=(sentence.quote,), supports=(support,))
+
+
+def _answer_with_yes(
+    asked: QuestionTerms, best: EvidenceSentence, quotes: Sequence[Quote], language: LanguageCode
+) -> GroundedAnswer | None:
+    """Where the one who is asked about says all that the question does, without ifs and buts."""
+    whose = not asked.people or best.person in asked.people
+    plain = not _HEDGE.search(best.text) and not _HEDGE.search(asked.text.rstrip("?？ "))
+    if not (whose and plain and best.coverage >= _ALL):
+        return None
+    return _answer_from_sentence(
+        f"{_YES_PREFIX[language]} {_format_quote(asked, best, quotes[best.quote])}", best
+    )
+
+
+def _answer_with_phrases(
+    asked: QuestionTerms, sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> GroundedAnswer | None:
+    """The phrases asked for, where they are sure enough. Of one thing, what a fact states goes
+    before what was said: it is kept up to date, and knows itself which of its words is meant."""
+    wish = parse_phrase_request(asked.text)
+    if wish.kind == "other":
+        return None
+    stating = [s for s in sentences if not wish.many and _states_asked_fact(asked, quotes[s.quote])]
+    if stating and quotes[stating[0].quote].object and wish.kind != "why":
+        value = _answer_with_value(stating[0], quotes[stating[0].quote])
+        return value or _answer_with_quotes(asked, stating[:1], quotes)
+    for among in (stating, sentences):
+        found = [p for p in rank_phrases(asked, wish, among) if p.score >= _SURE] if among else []
+        if chosen := list(_select_distinct_phrases(found, wish)):
+            return _join_parts([(p.text, p) for p in chosen], ", ")
+    return None
+
+
+def _answer_with_value(sentence: EvidenceSentence, quote: Quote) -> GroundedAnswer | None:
+    """What the fact says of the one thing asked for, where its text has it in these words."""
+    words = rf"(?<!\w){re.escape(quote.object)}(?!\w)"
+    match = re.search(words, sentence.text, re.I)
+    if match is None:
+        return None
+    start, end = sentence.start + match.start(), sentence.start + match.end()
+    phrase = Phrase(sentence.quote, start, end, match[0], sentence.score)
+    return _join_parts([(phrase.text, phrase)], "")
+
+
+def _select_distinct_phrases(found: Sequence[Phrase], wish: PhraseRequest) -> Iterator[Phrase]:
+    """The best, and where several are asked for those nearly as good: one a memory, each once."""
+    given = list[Phrase]()
+    for phrase in found[: 1 if not wish.many else None]:
+        known = any(_repeats_phrase(phrase, each) for each in given)
+        sure = phrase.score >= found[0].score - _AS_SURE
+        if sure and not known and len(given) < _MOST_LISTED:
+            given.append(phrase)
+            yield phrase
+
+
+def _repeats_phrase(phrase: Phrase, given: Phrase) -> bool:
+    one, other = phrase.text.lower(), given.text.lower()
+    return phrase.quote == given.quote or one in other or other in one
+
+
+def _answer_with_quotes(
+    asked: QuestionTerms, sentences: Sequence[EvidenceSentence], quotes: Sequence[Quote]
+) -> GroundedAnswer:
+    chosen = list[EvidenceSentence]()
+    telling = [sentence for sentence in sentences if not sentence.is_question]
+    for sentence in telling or sentences:
+        near = not chosen or sentence.score >= chosen[0].score - _SECOND_QUOTE_MARGIN
+        if near and len(chosen) < _MOST_QUOTED and not any(_is_alike(sentence, c) for c in chosen):
+            chosen.append(sentence)
+    return _join_parts([(_format_quote(asked, s, quotes[s.quote]), s) for s in chosen], " ")
+
+
+def _is_alike(one: EvidenceSentence, other: EvidenceSentence) -> bool:
+    a, b = extract_stems(one.text), extract_stems(other.text)
+    return 2 * len(a & b) > min(len(a), len(b))
+
+
+def _format_quote(asked: QuestionTerms, sentence: EvidenceSentence, quote: Quote) -> str:
+    """With the speaker's name, where it is not the one who is asked about."""
+    verbatim = quote.speaker or (sentence.person and not quote.owner)
+    known = (sentence.person,) == asked.people
+    speaker = f"{sentence.person}: " if verbatim and not known else ""
+    return f"“{speaker}{sentence.text}”"
+
+
+def _join_parts(
+    parts: Sequence[tuple[str, EvidenceSentence | Phrase]], between: str
+) -> GroundedAnswer:
+    supports, at = list[AnswerSupport](), 0
+    for text, source in parts:
+        supports.append(
+            AnswerSupport(source.quote, (at, at + len(text)), (source.start, source.end))
+        )
+        at += len(text) + len(between)
+    used = tuple(dict.fromkeys(source.quote for _, source in parts))
+    return GroundedAnswer(between.join(text for text, _ in parts), True, used, tuple(supports))

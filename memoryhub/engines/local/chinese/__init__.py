@@ -1,0 +1,1 @@
+"""Reading Chinese without a model: clauses, dates, endings, people and rules."""

@@ -1,0 +1,171 @@
+"""Chinese time expressions, resolved against the date of the conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+from memoryhub.engines.local.dates.calendar import (
+    DateRange,
+    resolve_day,
+    resolve_month,
+    resolve_offset,
+    resolve_unit,
+    resolve_weekday,
+    resolve_year,
+    shift_date,
+    truncate_to_day,
+)
+from memoryhub.engines.types import TimeSpan
+
+_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_NUMBER = r"(?:\d+|[零〇一二两三四五六七八九十百]+)"
+_DAY_OFFSETS = {
+    "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1,
+    "今天": 0, "今日": 0, "今晚": 0, "今早": 0, "今夜": 0, "明天": 1, "明日": 1, "明晚": 1,
+    "明早": 1, "后天": 2, "大后天": 3,
+}  # fmt: skip
+_YEAR_OFFSETS = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+_NEAR_OFFSETS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
+_UNITS = {
+    "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month",
+    "年": "year", "小时": "hour", "分钟": "minute",
+}  # fmt: skip
+_SEASONS = {"春": 3, "夏": 6, "秋": 9, "冬": 12}
+_YEAR = rf"(?P<year>{'|'.join(_YEAR_OFFSETS)}|\d{{4}}年|[零〇一二三四五六七八九]{{4}}年)"
+
+
+def parse_number(text: str) -> int:
+    """A count in digits or Chinese numerals: ("二十三") → 23. Raises KeyError otherwise."""
+    if text.isdigit():
+        return int(text)
+    total, digit = 0, 0
+    for char in text:
+        if char in "十百":
+            total += (digit or 1) * (10 if char == "十" else 100)
+            digit = 0
+        else:
+            digit = digit * 10 + _DIGITS[char]
+    return total + digit
+
+
+def find_times(text: str, at: datetime) -> tuple[TimeSpan, ...]:
+    """Every expression with a date, in the order of the text; `at` is aware."""
+    found: list[TimeSpan] = []
+    for match in _GRAMMAR.finditer(text):
+        if _REPEATED.search(text[: match.start()]):
+            continue
+        span = _resolve_match(match, at)
+        if span is not None:
+            found.append(TimeSpan(*span, text=match[0], at=match.start()))
+    return tuple(found)
+
+
+def _resolve_match(match: re.Match[str], at: datetime) -> DateRange | None:
+    try:
+        return _RULES[match.lastgroup or ""](match, at)
+    except (ValueError, OverflowError):
+        return None  # 2月30日, or a year no calendar has
+
+
+def _resolve_named_day(match: re.Match[str], at: datetime) -> DateRange:
+    return resolve_unit("day", shift_date(at, "day", _DAY_OFFSETS[match[0]]))
+
+
+def _resolve_week(match: re.Match[str], at: datetime) -> DateRange:
+    week = resolve_unit("week", shift_date(at, "week", _NEAR_OFFSETS[match["near_week"]]))
+    name = match["weekday"]
+    if not name:
+        return week
+    if name == "末":
+        return DateRange(shift_date(week.start, "day", 5), week.end, "day")
+    day = shift_date(week.start, "day", "一二三四五六日天".index(name) - (name == "天"))
+    return resolve_unit("day", day)
+
+
+def _resolve_bare_weekday(match: re.Match[str], at: datetime) -> DateRange:
+    return resolve_weekday(at, min("一二三四五六日天".index(match["bare"]), 6), -1)
+
+
+def _resolve_near_month(match: re.Match[str], at: datetime) -> DateRange:
+    return resolve_unit(
+        "month",
+        shift_date(resolve_unit("month", at).start, "month", _NEAR_OFFSETS[match["near_month"]]),
+    )
+
+
+def _resolve_ago(match: re.Match[str], at: datetime) -> DateRange:
+    sign = 1 if match["side"] in ("后", "以后", "之后") else -1
+    unit = _UNITS[match["unit"]]
+    if match["count"] == "半":
+        finer, size = ("month", 6) if unit == "year" else ("day", 15)
+        return resolve_offset(finer, at, str(size), sign)
+    if match["count"] in ("几", "好几"):
+        return resolve_offset(unit, at, "a few", sign)
+    return resolve_offset(unit, at, str(parse_number(match["count"])), sign)
+
+
+def _resolve_dated(match: re.Match[str], at: datetime) -> DateRange:
+    year = _parse_year(match["year"], at)
+    if match["season"]:
+        start = truncate_to_day(at).replace(year=year, month=_SEASONS[match["season"]], day=1)
+        return DateRange(start, shift_date(start, "month", 3), "season")
+    if not match["month"]:
+        return resolve_year(year, at)
+    day = at.replace(
+        year=year, month=parse_number(match["month"]), day=parse_number(match["day"] or "1")
+    )
+    return resolve_unit("day" if match["day"] else "month", day)
+
+
+def _parse_year(text: str, at: datetime) -> int:
+    if text in _YEAR_OFFSETS:
+        return at.year + _YEAR_OFFSETS[text]
+    return int("".join(c if c.isdigit() and c.isascii() else str(_DIGITS[c]) for c in text[:4]))
+
+
+def _resolve_month_day(match: re.Match[str], at: datetime) -> DateRange:
+    month = parse_number(match["m"])
+    if match["d"]:
+        return resolve_day(month, parse_number(match["d"]), at, 0)
+    this = resolve_month(month, at, 0)
+    return resolve_month(month, at, -1) if this.start > at else this
+
+
+def _resolve_season(match: re.Match[str], at: datetime) -> DateRange:
+    start = truncate_to_day(at).replace(month=_SEASONS[match["s"]], day=1)
+    start = start if start <= at else shift_date(start, "year", -1)
+    return DateRange(start, shift_date(start, "month", 3), "season")
+
+
+_RULES: dict[str, Callable[[re.Match[str], datetime], DateRange]] = {
+    "days": _resolve_named_day,
+    "week": _resolve_week,
+    "bareweek": _resolve_bare_weekday,
+    "months": _resolve_near_month,
+    "ago": _resolve_ago,
+    "dated": _resolve_dated,
+    "monthday": _resolve_month_day,
+    "seasons": _resolve_season,
+}
+_UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
+# "每周三和周日" is no date.
+_REPEATED = re.compile(r"每个?(?:(?:周|星期|礼拜)[一二三四五六日天](?:、|和|跟|与|，)?)+$")
+_GRAMMAR = re.compile(
+    "|".join(
+        (
+            rf"(?P<days>{'|'.join(sorted(_DAY_OFFSETS, key=len, reverse=True))})",
+            r"(?P<week>(?P<near_week>上上|下下|上|下|这|本)个?(?:周|星期|礼拜)"
+            r"(?P<weekday>[一二三四五六日天末])?)",
+            r"(?P<bareweek>(?<![上下这本每个])(?:周|星期|礼拜)(?P<bare>[一二三四五六日天]))",
+            r"(?P<months>(?P<near_month>上上|下下|上|下|这|本)个?月)",
+            rf"(?P<ago>(?P<count>{_NUMBER}|好几|几|半)个?(?P<unit>{_UNIT})"
+            r"(?P<side>以前|之前|以后|之后|前|后))",
+            rf"(?P<dated>{_YEAR}(?:的?(?P<season>[春夏秋冬])[天季]"
+            rf"|的?(?P<month>{_NUMBER})月份?(?:(?P<day>{_NUMBER})[日号])?)?)",
+            rf"(?P<monthday>(?P<m>{_NUMBER})月(?:份|(?P<d>{_NUMBER})[日号]|(?!薪|饼|亮|球|经)))",
+            r"(?P<seasons>(?P<s>[春夏秋冬])天)",
+        )
+    )
+)

@@ -1,0 +1,373 @@
+"""Chinese without a model: segmentation, part-of-speech tags and word patterns.
+
+Facts keep the speaker's own words in the third person. Triples are left out: on real
+dialogue too few of them were right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memoryhub.engines.local.chinese.clauses import (
+    ChineseClause,
+    TaggedWord,
+    group_statements,
+    split_sentences,
+    tag_words,
+)
+from memoryhub.engines.local.chinese.dates import find_times
+from memoryhub.engines.local.chinese.people import (
+    KIN,
+    find_antecedent,
+    find_relative,
+    replace_pronoun,
+)
+from memoryhub.engines.local.chinese.rules import (
+    GREETING,
+    ParsedCorrection,
+    Predicate,
+    classify_act,
+    classify_predicate,
+    derive_kind,
+    derive_polarity,
+    is_correction,
+    is_single_valued,
+    parse_correction,
+)
+from memoryhub.engines.types import (
+    EntityMention,
+    Exchange,
+    Extraction,
+    FactCandidate,
+    NoteDraft,
+    Polarity,
+    SourceSpan,
+    SpeechAct,
+    TimeSpan,
+    Utterance,
+)
+
+__all__ = [
+    "build_note_draft",
+    "extract_from_exchange",
+    "question_predicates",
+    "segment_words",
+]
+
+_MOST_FACTS, _MOST_KEYWORDS = 20, 12  # spec §16
+_CONFIDENCE = 0.8
+_NOUN_TAGS = ("n", "vn", "an", "l", "i", "j", "eng")
+
+
+def _split_words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EMPTY_NOUNS = _split_words(
+    "事 事情 问题 时候 东西 朋友 感觉 时间 方法 建议 情况 方面 地方 样子 "
+    "意思 有点 有些 一些 一下 人 话 自己 大家 这样 那样 非常 特别 真的 今天 "
+    "最近 现在 想法 主意 兴趣 好处 办法 事儿 过程 内容 部分 方式 原因 关系 "
+    "个人 感受 心情 机会 伴侣 帮助 聊天 选择 程度 能力 忙 生活 工作 点 会 "
+    "天 家 话题 次 个 事物 作用 结果 目前 我会 很多 身边 "
+)
+_EMPTY_VERBS = _split_words(
+    "觉得 感觉 感到 认为 知道 希望 想要 打算 准备 计划 决定 开始 继续 需要 "
+    "可以 应该 考虑 尝试 期待 喜欢 没有 发现 成为 进行 试试 看看 想想 分享 "
+    "离开 休息 处理 努力 去做 有点 不能 无法 能够 愿意 可能 遇到 解决 改变 "
+    "享受 来说 不要 感激 实践 "
+)
+_THEME_PATTERNS = {
+    "饮食": "吃|喝|菜|饭|餐|美食|火锅|咖啡|茶|酒|烹饪|厨",
+    "旅行": "旅行|旅游|机票|酒店|景点|出国|度假",
+    "工作": "工作|公司|上司|同事|加班|职|项目|面试|辞",
+    "学习": "学习|考试|课|大学|学校|作业|毕业|论文|老师",
+    "健康": "病|医院|医生|健身|锻炼|跑步|过敏|失眠|减肥|瑜伽",
+    "家庭": "妈|爸|父|母|孩子|儿子|女儿|家人|丈夫|妻子|哥|姐|弟|妹|奶奶|爷爷",
+    "情感": "恋|分手|结婚|离婚|孤独|压力|焦虑|难过|伤心|开心|烦",
+    "艺术": "画|音乐|钢琴|吉他|唱|电影|小说|摄影|舞|演唱会|书法",
+    "运动": "球|游泳|骑行|登山|徒步|滑雪|跑|瑜伽",
+    "宠物": "猫|狗|宠物|兔|金鱼|鹦鹉",
+    "居住": "住|搬|房|公寓|租|家具|装修",
+}
+_ENTITY_TYPES = {"nr": "person", "ns": "place", "nt": "organisation", "nrt": "person"}
+_LEADING_TIME = (
+    r"^(?:今天|昨天|最近|现在|目前|去年|今年|其实|上周|[\d一二三四五六七八九十]+[月日年号前])*"
+)
+_PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
+_OPENS_WITH_RELATIVE = re.compile(rf"{_LEADING_TIME}我的?(?P<kin>{KIN})(?!的|一起|和)")
+_OPENS_WITH_BELONGING = re.compile(rf"{_LEADING_TIME}我(?:们)?的(?!工作|职业|名字|年龄|家|{KIN})")
+
+
+def segment_words(text: str) -> list[str]:
+    """Words of mixed Chinese text in lower case, punctuation left out."""
+    return [word.lower() for word, _ in tag_words(text) if re.search(r"\w", word)]
+
+
+def extract_from_exchange(exchange: Exchange) -> Extraction:
+    """One construction of the exchange's Chinese utterances; facts only from people's turns."""
+    people = frozenset(exchange.participants) | {u.speaker for u in exchange.utterances}
+    people = people - {""}
+    acts = {u.handle: _classify_sentences(u.text) for u in exchange.utterances}
+    spoken = [u for u in exchange.utterances if u.role == "user"]
+    facts = [fact for u in spoken for fact in _extract_facts(u, exchange, people)][:_MOST_FACTS]
+    times = {u.handle: find_times(u.text, u.at) for u in exchange.utterances}
+    words = [word for u in exchange.utterances for word in tag_words(u.text)]
+    return Extraction(
+        facts=tuple(facts),
+        entities=_extract_entities(exchange, words, people),
+        note=build_note_draft([u.text for u in exchange.utterances], facts, people),
+        speech_acts={handle: _choose_overall_act(found) for handle, found in acts.items()},
+        times={handle: found for handle, found in times.items() if found},
+        topic_cue=bool(exchange.utterances and GREETING.match(exchange.utterances[0].text)),
+    )
+
+
+def _classify_sentences(text: str) -> list[SpeechAct]:
+    return [classify_act(sentence) for _, sentence in split_sentences(text)]
+
+
+def _choose_overall_act(acts: Sequence[SpeechAct]) -> SpeechAct:
+    order: tuple[SpeechAct, ...] = ("forget", "assertion", "question", "request", "hypothetical")
+    return next((act for act in order if act in acts), "chitchat")
+
+
+def _extract_facts(
+    utterance: Utterance, exchange: Exchange, people: frozenset[str]
+) -> list[FactCandidate]:
+    found: list[FactCandidate] = []
+    earlier = [*exchange.history, *exchange.utterances]
+    texts = [u.text for u in earlier[: earlier.index(utterance)]][-2:]
+    for offset, sentence in split_sentences(utterance.text):
+        known = find_antecedent(reversed(texts), utterance.speaker)
+        texts.append(sentence)
+        corrected = parse_correction(sentence)
+        if corrected:
+            found.append(_build_correction(utterance, corrected, offset, sentence))
+            continue
+        # A question or a greeting may still hold a statement in a clause of its own.
+        if classify_act(sentence) in ("forget", "hypothetical", "request"):
+            continue
+        for run in group_statements(sentence, offset, people, known, utterance.speaker):
+            owner = _find_owner(run[0], utterance.speaker)
+            for clauses in _group_by_predicate(run):
+                if _is_specific(clauses, owner):
+                    found.append(_build_fact(utterance, owner, clauses, sentence))
+    return [_demote_second_home(fact, found[:i]) for i, fact in enumerate(found)]
+
+
+def _demote_second_home(fact: FactCandidate, before: Sequence[FactCandidate]) -> FactCandidate:
+    """A second home in one breath is where in the city it is, not another city."""
+    homes = (f for f in before if f.predicate_key == "lives_in" == fact.predicate_key)
+    again = any(f.owner == fact.owner and f.polarity == "holds" for f in homes)
+    return replace(fact, predicate_key="", cardinality="multi") if again else fact
+
+
+def _build_correction(
+    utterance: Utterance, corrected: ParsedCorrection, offset: int, sentence: str
+) -> FactCandidate:
+    """The day it was first told on is not known here, so no date is made of a weekday."""
+    speaker = utterance.speaker
+    return FactCandidate(
+        text=f"{speaker}的{corrected.thing}是{corrected.new}，不是{corrected.old}。",
+        owner=speaker,
+        speaker=speaker,
+        pattern="SVC",
+        s=f"{speaker}的{corrected.thing}",
+        v="是",
+        c=corrected.new,
+        predicate_key=corrected.key,
+        cardinality="single" if is_single_valued(corrected.key) else "multi",
+        kind="attribute",
+        confidence=_CONFIDENCE,
+        correction=True,
+        sources=(SourceSpan(utterance.handle, offset, offset + len(sentence)),),
+    )
+
+
+def _group_by_predicate(run: Sequence[ChineseClause]) -> list[list[ChineseClause]]:
+    """One group per predicate of the table: a move and a new job are two facts, and so are the
+    home that was left and the new one."""
+    groups: list[list[ChineseClause]] = []
+    keys: set[tuple[str, bool]] = set()
+    for clause in run:
+        key = _classify_clause(clause, groups[-1] if groups else ()).key
+        told = (key, derive_polarity(clause.text, clause.text) == "ended")
+        if not groups or (key and keys and told not in keys):
+            groups.append([])
+        groups[-1].append(clause)
+        keys |= {told} if key else set()
+    return groups
+
+
+def _find_owner(clause: ChineseClause, speaker: str) -> str:
+    """Whom it is about: the speaker, a named person, or the speaker's relative (spec E25)."""
+    relative = (
+        find_relative(clause.text, speaker) if _OPENS_WITH_RELATIVE.match(clause.text) else ""
+    )
+    return relative or clause.person or speaker
+
+
+def _classify_clause(clause: ChineseClause, before: Sequence[ChineseClause]) -> Predicate:
+    """Of the table; what the speaker's belongings are or do is none of the speaker's own."""
+    found = (
+        Predicate("", "")
+        if _OPENS_WITH_BELONGING.match(clause.text)
+        else classify_predicate(clause.text)
+    )
+    pet = clause.subject == "none" and any(_PET_WORD.search(c.text) for c in before)
+    return Predicate("", "") if pet and found.key in ("age", "name") else found
+
+
+def _classify_clauses(clauses: Sequence[ChineseClause]) -> list[Predicate]:
+    return [_classify_clause(clause, clauses[:i]) for i, clause in enumerate(clauses)]
+
+
+def _is_specific(clauses: Sequence[ChineseClause], owner: str) -> bool:
+    """Whether a statement names something beyond its speaker and the weather of a talk."""
+    if any(
+        re.fullmatch(rf"我(?:叫|是|的名字[是叫])做?{re.escape(owner)}", clause.text)
+        for clause in clauses
+    ):
+        return False
+    if any(found.key for found in _classify_clauses(clauses)):
+        return True
+    if re.search(r"(?:时|时候|之后|以后)$", clauses[-1].text):
+        return False
+    words = [word for clause in clauses for word in clause.words]
+    return any(_is_content_verb(word) or _is_content_noun(word) for word in words)
+
+
+def _is_content_verb(word: TaggedWord) -> bool:
+    text, tag = word
+    return tag.startswith("v") and len(text) > 1 and text not in _EMPTY_VERBS
+
+
+def _is_content_noun(word: TaggedWord) -> bool:
+    text, tag = word
+    return tag.startswith(_NOUN_TAGS) and text not in _EMPTY_NOUNS and (len(text) > 1 or tag == "n")
+
+
+def _build_fact(
+    utterance: Utterance, owner: str, clauses: Sequence[ChineseClause], sentence: str
+) -> FactCandidate:
+    speaker = utterance.speaker
+    named = [replace_pronoun(c.text, c.person) if c.person else c.text for c in clauses]
+    wordings = [
+        _to_third_person(text, speaker) for text in _replace_animal_pronoun(named, utterance.text)
+    ]
+    subjectless = clauses[0].subject == "none"
+    first = clauses[0].text
+    key, value = next((p for p in _classify_clauses(clauses) if p.key), Predicate("", ""))
+    start, end = clauses[0].start, clauses[-1].end
+    event = _find_event(utterance, start, end)
+    verb, rest = _split_at_verb(clauses[0].words)
+    head = first[: len(first) - len(rest)] if rest else first
+    polarity = _adjust_polarity(first, head, event, utterance.at)
+    whichever = key and polarity == "ended" and not value  # "辞掉了工作" names none
+    said = "" if whichever else value or _to_third_person(rest, speaker)
+    return FactCandidate(
+        text=(owner if subjectless else "") + "，".join(wordings) + "。",
+        owner=owner,
+        speaker=speaker,
+        pattern="SVC" if verb == "是" else "SVO" if said else "SV",
+        s=owner,
+        v=verb,
+        o="" if verb == "是" else said,
+        c=said if verb == "是" else "",
+        predicate_key=key,
+        cardinality="single" if is_single_valued(key) else "multi",
+        kind=derive_kind(first, head, key, event is not None),
+        polarity=polarity,
+        event=event,
+        confidence=_CONFIDENCE,
+        correction=is_correction(sentence),
+        sources=(SourceSpan(utterance.handle, start, end),),
+    )
+
+
+def _adjust_polarity(clause: str, head: str, event: TimeSpan | None, at: datetime) -> Polarity:
+    found = derive_polarity(clause, head)
+    ahead = event is not None and event.start > at and not re.search(r"[了过]", clause)
+    return "planned" if found == "holds" and ahead else found
+
+
+def _replace_animal_pronoun(clauses: list[str], said: str) -> list[str]:
+    """它 put as the one animal the utterance speaks of."""
+    animals = set(re.findall(r"[一两][只条]([^，。,的]{0,3}[猫狗兔鸟龟])", said))
+    if len(animals) != 1:
+        return clauses
+    animal = animals.pop()
+    return [clause.replace("它", f"那只{animal}", 1) for clause in clauses]
+
+
+def _find_event(utterance: Utterance, start: int, end: int) -> TimeSpan | None:
+    times = find_times(utterance.text, utterance.at)
+    inside = (time for time in times if start <= time.at < end)
+    return next((time for time in inside if not _is_before_age(utterance.text, time)), None)
+
+
+def _is_before_age(text: str, time: TimeSpan) -> bool:
+    """今年 in 今年三岁 is no time of anything."""
+    return bool(re.match(r"\w{1,4}岁", text[time.at + len(time.text) :]))
+
+
+def _split_at_verb(words: Sequence[TaggedWord]) -> tuple[str, str]:
+    """The first verb with what goes before it ("打算", "去"), and what comes after."""
+    at = next((i for i, (_, tag) in enumerate(words) if tag.startswith("v")), None)
+    if at is None:
+        return "", ""
+    last = at
+    while last + 1 < len(words) and words[last + 1][1].startswith("v"):
+        last += 1
+    verb = "".join(word for word, _ in words[at : last + 1])
+    rest = "".join(word for word, _ in words[last + 1 :])
+    return verb, re.sub(r"^[了过着]|了$", "", rest)
+
+
+def _to_third_person(text: str, name: str) -> str:
+    text = re.sub(rf"我(?={KIN}|家)", f"{name}的", text)
+    text = text.replace("我们", f"{name}他们").replace("本人", name)
+    return re.sub(r"(?<!自)我", name, text)
+
+
+def _extract_entities(
+    exchange: Exchange, words: Sequence[TaggedWord], people: frozenset[str]
+) -> tuple[EntityMention, ...]:
+    said = "\n".join(u.text for u in exchange.utterances)
+    found = [EntityMention(u.speaker, "person") for u in exchange.utterances if u.role == "user"]
+    found += [EntityMention(name, "person") for name in sorted(people) if name in said]
+    found += [
+        EntityMention(word, _ENTITY_TYPES[tag])
+        for word, tag in words
+        if tag in _ENTITY_TYPES and len(word) > 1
+    ]
+    found += [EntityMention(title, "object") for title in re.findall(r"《([^》]{1,40})》", said)]
+    unique = {mention.name: mention for mention in reversed(found)}
+    return tuple(reversed(unique.values()))
+
+
+def build_note_draft(
+    texts: Sequence[str], facts: Sequence[FactCandidate], people: frozenset[str]
+) -> NoteDraft | None:
+    """The descriptors of what was said; None when it names nothing."""
+    keywords = _extract_keywords(texts, people)
+    if not keywords and not facts:
+        return None
+    said = "\n".join(texts)
+    tags = tuple(tag for tag, pattern in _THEME_PATTERNS.items() if re.search(pattern, said))
+    context = facts[0].text if facts else next(s for _, s in split_sentences(said)).strip()
+    return NoteDraft(keywords, tags[:_MOST_KEYWORDS], context[:500])
+
+
+def _extract_keywords(texts: Sequence[str], people: frozenset[str]) -> tuple[str, ...]:
+    words = [word for text in texts for word in tag_words(text)]
+    counts = Counter(
+        text
+        for text, tag in words
+        if _is_content_noun((text, tag)) and len(text) > 1 and tag != "nr" and text not in people
+    )
+    return tuple(word for word, _ in counts.most_common(_MOST_KEYWORDS))

@@ -1,0 +1,317 @@
+"""Chinese word patterns: speech acts of sentences, and the predicates of the English table."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import rjieba
+
+from memoryhub.engines.local.chinese.endings import (
+    extract_continuation,
+    find_ended_predicate,
+    has_ended,
+    is_about_others,
+)
+from memoryhub.engines.types import FactKind, Polarity, SpeechAct
+
+_FORGET = re.compile(
+    r"(?:请|帮我|麻烦|你|可以|能|^|[，,])(?:你|把)?.{0,12}(?:忘记|忘掉|忘了(?=我|刚|这|那|它)|删除|删掉|抹掉"
+    r"|清除|(?:别|不要|不必)(?:再)?(?:记住|记得|保存|保留))"
+)
+_FORGET_OWN = re.compile(
+    r"我(?:永远|从)?(?:不会|没有?|已经|经常|总是|常常|差点|都|也)?(?:会)?(?:忘记|忘掉|忘了|删)"
+)
+_QUESTION = re.compile(
+    r"[？?]\s*$|[吗么]\W*$|(?<!着)呢[？?]|^\W*(?:请问|为什么|怎么|什么|谁|哪|多少|几点)"
+    r"|(?:能不能|可不可以|有没有|是不是|要不要|该不该|好不好|会不会|是否)|(?:怎么办|怎么样|怎样才)"
+    r"|不知道.{0,12}(?:什么|怎么|怎样|哪|谁|如何|有没有|是否)|该(?:怎么|怎样|如何|从)"
+)
+_REQUEST = re.compile(
+    r"^\W*(?:请|麻烦|帮我|给我|告诉我|推荐|教我|提醒我)|(?:能|可以)(?:帮|给|教|告诉)我"
+)
+_HYPOTHETICAL = re.compile(r"如果|要是|假如|假设|倘若|万一|假使|的话(?:$|[，,])|就好了|早知道")
+_CHITCHAT = re.compile(
+    r"谢谢|感谢|多谢|不客气|再见|拜拜|晚安|早安|你好|您好|^\W*(?:嗨|嘿|哈哈|嗯|好的?|是的|没错|当然|哇)\W*$"
+    r"|早上好|晚上好|下午好|辛苦了|再聊|下次聊|保持联系|聊天|聊聊|没关系|没问题|太好了|好主意"
+)
+_CORRECTION = re.compile(
+    r"(?:说错|记错|写错|搞错|弄错)了?|更正|纠正一下|不对[，,]|其实(?:不是|没有)|不是.{1,12}(?:[，,]|而)是"
+    r"|我(?:从来|从)?没(?:有)?说过|我(?:的意思)?是说"
+)
+GREETING = re.compile(
+    r"^\W*(?:你好|您好|嗨|嘿|早上好|早安|晚上好|下午好|好久不见|对了|话说|换个话题|说起来)"
+)
+
+
+def classify_act(sentence: str) -> SpeechAct:
+    """The speech act of one sentence with its closing mark."""
+    if _FORGET.search(sentence) and not _FORGET_OWN.search(sentence):
+        return "question" if re.search(r"吗\W*$", sentence) and "我" not in sentence else "forget"
+    if is_question(sentence):
+        return "question"
+    if _REQUEST.search(sentence):
+        return "request"
+    if _HYPOTHETICAL.search(sentence):
+        return "hypothetical"
+    return "chitchat" if _CHITCHAT.search(sentence) else "assertion"
+
+
+def is_question(text: str) -> bool:
+    return bool(_QUESTION.search(text))
+
+
+def is_chitchat(text: str) -> bool:
+    return bool(_CHITCHAT.search(text))
+
+
+def is_hypothetical(text: str) -> bool:
+    return bool(_HYPOTHETICAL.search(text))
+
+
+_SCHEDULED_EVENTS = {"面试": "interview", "考试": "exam", "会议": "meeting", "生日": "birthday",
+              "航班": "flight", "婚礼": "wedding", "比赛": "match", "手术": "surgery"}  # fmt: skip
+_CORRECTED_VALUE = re.compile(
+    r"(?:上次|之前|刚才|刚刚|前面)?我?(?:说过?的|提到的|讲的|我的)(?P<thing>[^，。,是]{1,8}?)"
+    r"(?:其实|应该|实际上)?是(?:在)?(?P<new>[^，。,]{1,10})[，,]?(?:而)?不是(?:在)?(?P<old>[^，。,]{1,10})"
+)
+_DAY_NAME = re.compile(r"(?:周|星期|礼拜)[一二三四五六日天]|[\d一二三四五六七八九十]+[月号日]")
+
+
+class ParsedCorrection(NamedTuple):
+    """What is put right in a sentence of its own; `key` is empty unless it is a date."""
+
+    thing: str
+    new: str
+    old: str
+    key: str
+
+
+def parse_correction(sentence: str) -> ParsedCorrection | None:
+    """("上次说的面试其实是周四，不是周三") → the interview, Thursday, Wednesday."""
+    found = _CORRECTED_VALUE.search(sentence) if is_correction(sentence) else None
+    if not found or is_question(sentence):
+        return None
+    thing, new = found["thing"], found["new"]
+    noun = next((known for known in _SCHEDULED_EVENTS if thing.endswith(known)), thing)
+    key = f"scheduled_{_SCHEDULED_EVENTS.get(noun, noun)}" if _DAY_NAME.search(new) else ""
+    return ParsedCorrection(thing, new, found["old"], key)
+
+
+def is_correction(text: str) -> bool:
+    return bool(_CORRECTION.search(text))
+
+
+_ENDED = re.compile(
+    r"^.{0,6}(?:以前|曾经|过去|原来)(?!的)|不再|再也不|已经不|现在不|早就不"
+    r"|不(?:喜欢|爱|养|住|去|吃|喝|学|玩|弹|抽|打|跑|当|做|是|画|骑|开|教|在)(?!得|到|过|好|下).{0,10}了$"
+)
+_DENIED = re.compile(
+    r"(?:不(?!仅|但|只|过|错|同|少|久|断|禁|得不|由|管|论|知不觉|好意思)|没(?!错|关系|问题)|从未|从不|未曾)"
+)
+_PLANNED = re.compile(
+    r"打算|计划|准备|考虑|将(?:要|会|于)?(?!来)|想(?:要|去|学|买|找|尝试|换|搬|养|戒|辞|卖|退|离|分)|决定|要(?:去|搬|参加|开始|结婚)"
+    r"|即将|快要"
+)
+_FUTURE_TIME = re.compile(r"(?<!一)下(?:个?月|周|个?星期)|明(?:天|年|晚)|(?<!前)后天")
+_PREFERENCE = re.compile(
+    r"喜欢|喜爱|热爱|最爱|爱(?:吃|喝|看|听|玩|好)|讨厌|偏爱|迷上|着迷|感兴趣|不爱|痴迷|害怕"
+)
+
+
+def derive_polarity(clause: str, head: str) -> Polarity:
+    """What a clause says of its predicate; `head` is its part up to the main verb."""
+    if _PLANNED.search(head) and not re.search(r"了(?!解)", clause):
+        return "planned"
+    over = has_ended(clause) or find_ended_predicate(clause) is not None
+    if _ENDED.search(clause) or (over and not _match_predicate(extract_continuation(clause)).key):
+        return "ended"
+    if _DENIED.search(head):
+        return "denied"
+    return "planned" if _PLANNED.search(head) or _FUTURE_TIME.search(clause) else "holds"
+
+
+def derive_kind(clause: str, head: str, key: str, dated: bool) -> FactKind:
+    if _PREFERENCE.search(head) or key.startswith("favourite_"):
+        return "preference"
+    if derive_polarity(clause, head) == "planned":
+        return "plan"
+    if key in ("age", "marital_status", "name"):
+        return "attribute"
+    return "event" if dated or re.search(r"了(?!解)|过(?![敏年程节去期])", clause) else "state"
+
+
+class Predicate(NamedTuple):
+    key: str
+    value: str
+
+
+_FAVOURITE_THINGS = {
+    "颜色": "colour", "电影": "film", "书": "book", "食物": "food", "菜": "dish", "水果": "fruit",
+    "歌": "song", "歌手": "singer", "运动": "sport", "动物": "animal", "季节": "season",
+    "城市": "city", "作家": "author", "饮料": "drink", "科目": "subject", "音乐": "music",
+    "游戏": "game", "花": "flower", "乐队": "band", "演员": "actor", "小说": "novel",
+}  # fmt: skip
+_MARITAL_STATUSES = {"结婚": "married", "已婚": "married", "离婚": "divorced", "离异": "divorced",
+            "订婚": "engaged", "单身": "single", "未婚": "single", "丧偶": "widowed"}  # fmt: skip
+_PLACE = r"(?P<place>[^，。,的了过]{2,12}?)"
+_WORKPLACE = (
+    r"(?:公司|医院|学校|大学|银行|中学|小学|幼儿园|局|店|厂|集团|事务所|研究所|研究院|出版社|工作室|部门|机构"
+    r"|餐厅|酒店|图书馆|博物馆|报社|电视台|政府|法院|律所|书店|咖啡馆|[A-Za-z]+)"
+)
+_ROLE = (
+    r"(?P<role>[^，。,的《在]{0,10}?(?:医生|护士|老师|教师|律师|工程师|程序员|设计师|会计师?|编辑|记者|作家|画家|厨师|司机|警察"
+    r"|学生|研究生|大学生|博士生|经理|教授|演员|歌手|翻译|教练|职员|公务员|摄影师|销售|店长|老板|科学家|研究员|导游|理发师"
+    r"|建筑师|飞行员|药剂师|兽医|消防员|农民|工人|音乐家|舞者|顾问|分析师|秘书|助理|主管|总监))"
+)
+_HOME = re.compile(
+    rf"(?:住(?:在|进|到)|搬(?:家)?(?:到|去|回|进|来)了?|定居(?:在|于|到)?|移居(?:到)?|居住在){_PLACE}"
+    r"(?=了|的|[，。,]|越来越|快|很|都|[\d一二三四五六七八九十几半]+个?[年天月周]|生活|住|居住|工作|上班|已经|有|去|$)"
+)
+_EMPLOYER = re.compile(
+    rf"(?:在|到|去|入职|加入)(?:了)?(?!一家|一间|一所|这家|那家|某)(?P<firm>[^，。,]{{0,14}}?{_WORKPLACE})(?:里|内)?(?:做|当|担任|工作|上班|任职|就职|实习|任教|教书|入职|$)"
+)
+_AT_WORK = re.compile(
+    r"在(?!家|哪|一|这|那|外|里|某|公司)(?P<firm>[^，。,的]{2,12}?)(?:上班|任职|就职)"
+)
+_JOB = re.compile(
+    rf"(?:(?:是|当|(?<!叫)做|成为|担任|从事|升任|转行做|改行做)(?:了|上了)?(?:一|两)?(?:名|个|位|家)?){_ROLE}(?!的(?!工作))(?=[，。,]|了|工作|$|的工作|已经|多年)"
+)
+_AGE = re.compile(
+    r"(?:今年|已经|刚满|刚|快|是|满|我)(?:要)?(?P<age>\d{1,3}|[一二两三四五六七八九十百]{1,5})岁了?(?!的时候|时|那年|开始|就)"
+)
+_NAME = re.compile(r"(?:我叫做?|我的名字(?:是|叫做?))(?P<name>[\u4e00-\u9fffA-Za-z·]{1,12})")
+_FAVOURITE = re.compile(
+    r"最(?:喜欢|喜爱|爱)(?:[吃喝看听玩])?的(?P<thing>[^，。,]{1,6}?)(?:就)?(?:是|叫)(?P<value>[^，。,]+)"
+    r"|最(?:喜欢|喜爱)的是(?P<bare>[^，。,]+)"
+)
+_MARRIED = re.compile(
+    rf"(?P<state>{'|'.join(_MARITAL_STATUSES)})(?!证|纪念|典礼|礼|照|戒指|请|率|多久)"
+)
+
+# A wish, a fear or a near miss says nothing of the state one is in; a plan and a denial do.
+_NOT_MARRIED = re.compile(
+    r"想(?!到)|考虑|犹豫|怕|担心|差点|差一点|险些|希望|期待|催|劝|逼|没想过|商量|讨论|闹|如果|别人"
+)
+
+
+def classify_predicate(clause: str) -> Predicate:
+    """The predicate a clause states and its value; both empty when the table has none.
+
+    What it goes on to say after an ending ("辞职去了报社上班") says more than the ending.
+    """
+    new, ended = _match_predicate(extract_continuation(clause)), find_ended_predicate(clause)
+    if ended and not new.key:
+        return Predicate(*ended)
+    return new if new.key else _match_predicate(clause)
+
+
+def _match_predicate(clause: str) -> Predicate:
+    for rule in (
+        _match_favourite,
+        _match_age,
+        _match_name,
+        _match_home,
+        _match_role,
+        _match_employer,
+        _match_marital_status,
+    ):
+        found = rule(clause)
+        if found:
+            return found
+    return Predicate("", "")
+
+
+def _match_favourite(clause: str) -> Predicate | None:
+    match = _FAVOURITE.search(clause)
+    if not match or not match["thing"]:
+        return None
+    return Predicate(
+        f"favourite_{_FAVOURITE_THINGS.get(match['thing'], match['thing'])}", match["value"]
+    )
+
+
+def _match_age(clause: str) -> Predicate | None:
+    match = _AGE.search(clause)
+    return Predicate("age", match["age"]) if match else None
+
+
+def _match_name(clause: str) -> Predicate | None:
+    match = _NAME.search(clause)
+    return Predicate("name", match["name"]) if match else None
+
+
+def _match_home(clause: str) -> Predicate | None:
+    match = _HOME.search(clause)
+    if not match or re.match(
+        r"一?(?:起|家|个|些)|当地|哪|家里|那|这|酒店|医院|宾馆", match["place"]
+    ):
+        return None
+    return Predicate("lives_in", match["place"])
+
+
+def _match_role(clause: str) -> Predicate | None:
+    match = _JOB.search(clause)
+    if not match and re.search(r"辞了?职|离职|退休", clause) and _PLANNED.search(clause):
+        return Predicate("works_as", "")
+    return Predicate("works_as", match["role"]) if match else None
+
+
+def _match_employer(clause: str) -> Predicate | None:
+    bare = _AT_WORK.search(clause)
+    if bare and any(not tag.startswith(("ns", "s", "f")) for _, tag in rjieba.tag(bare["firm"])):
+        return Predicate("works_at", bare["firm"])
+    match = _EMPLOYER.search(clause)
+    if not match or not re.search(r"工作|上班|职|实习|教|加入|做|当|担任", clause):
+        return None
+    return Predicate("works_at", match["firm"])
+
+
+def _match_marital_status(clause: str) -> Predicate | None:
+    match = _MARRIED.search(clause)
+    before = clause[: match.start()] if match else ""
+    if not match or _NOT_MARRIED.search(before) or is_about_others(before):
+        return None
+    return Predicate("marital_status", _MARITAL_STATUSES[match["state"]])
+
+
+def is_single_valued(key: str) -> bool:
+    """As in the English table: one value at a time."""
+    known = ("lives_in", "address", "works_as", "works_at", "marital_status", "age")
+    return key in known or key.startswith(("favourite_", "scheduled_"))
+
+
+_QUESTION_PATTERNS = (
+    (
+        r"住(?:在)?(?:哪|什么地方)|(?:哪里|哪儿|哪个城市|什么地方).{0,4}(?:住|生活|定居)"
+        r"|搬(?:到|去)(?:了)?(?:哪|什么)|家在哪",
+        "lives_in",
+    ),
+    (r"地址|住址|门牌", "address"),
+    (r"什么工作|做什么的|职业|从事什么|什么职位|工作是什么|靠什么(?:谋生|生活)|当什么", "works_as"),
+    (
+        r"(?:在哪|在什么).{0,6}(?:工作|上班|任职|就职)|哪家(?:公司|医院|单位)|什么公司|公司叫什么|雇主",
+        "works_at",
+    ),
+    (r"结婚|已婚|单身|离婚|婚姻|订婚|未婚|对象了吗", "marital_status"),
+    (r"多大(?:了|年纪|岁数)|几岁|多少岁|年龄|多大\W*$", "age"),
+    (r"叫什么(?:名字)?\W*$|名字是", "name"),
+)  # fmt: skip
+_FAVOURITE_QUESTION = re.compile(
+    r"最(?:喜欢|喜爱|爱)(?:[吃喝看听玩])?(?:的|(?:什么|哪\S{0,2}?)(?:样的|种)?)(?P<thing>[^，。？?是]{1,4}?)(?:是|叫|[？?]|$)"
+)
+
+
+def find_word_for_thing(thing: str) -> str:
+    """The Chinese word for the thing in a key: ("colour") → "颜色", "" where none is known."""
+    words = {**_FAVOURITE_THINGS, **_SCHEDULED_EVENTS}
+    return next((word for word, known in words.items() if known == thing), "")
+
+
+def find_question_predicates(question: str) -> tuple[str, ...]:
+    """The keys a Chinese question asks for: ("她住在哪里？") → ("lives_in",)."""
+    keys = [key for pattern, key in _QUESTION_PATTERNS if re.search(pattern, question)]
+    asked = _FAVOURITE_QUESTION.search(question)
+    if asked:
+        keys.append(f"favourite_{_FAVOURITE_THINGS.get(asked['thing'], asked['thing'])}")
+    return tuple(dict.fromkeys(keys))

@@ -1,0 +1,97 @@
+"""Entities by the parser's names plus the speakers by gazetteer, and triples off the facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from spacy.tokens import Doc
+
+from memoryhub.engines.local.dates.calendar import WEEKDAYS
+from memoryhub.engines.local.grammar.scene import Scene
+from memoryhub.engines.local.grammar.verbs import find_lemma
+from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
+
+_ENTITY_TYPES = {
+    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation",
+    "NORP": "concept", "EVENT": "event", "PRODUCT": "object", "WORK_OF_ART": "object",
+    "LANGUAGE": "concept",
+}  # fmt: skip
+_ARTICLE = re.compile(r"^(?:a|an|the|some|any|their|\d+|two|three|four|five) ", re.I)
+_PREPOSITIONS = split_words(
+    """
+    to in at for as with on about from into of by
+    """
+)
+_AUXILIARIES = split_words(
+    """
+    is am are was were be been being has have had do does did will would can could going not
+    got
+    """
+)
+
+
+def extract_entities(
+    docs: Iterable[Doc], scenes: Iterable[Scene], triples: Sequence[tuple[str, str]]
+) -> tuple[EntityMention, ...]:
+    """Mentions without repeats: the speakers, the names found, the ends of the triples."""
+    found = {s.speaker.casefold(): EntityMention(s.speaker, "person") for s in scenes}
+    for name, kind in _find_names(docs):
+        first = next((k for k in found if k.split()[0] == name.casefold()), name.casefold())
+        found.setdefault(first, EntityMention(name, kind))
+    for name, kind in triples:
+        found.setdefault(name.casefold(), EntityMention(name, kind))
+    return tuple(found.values())
+
+
+def _find_names(docs: Iterable[Doc]) -> Iterable[tuple[str, str]]:
+    for doc in docs:
+        for ent in doc.ents:
+            if ent.label_ in _ENTITY_TYPES and re.match(r"[A-Z]\w", ent.text.strip()):
+                name = re.sub(r"^the |'s?$", "", ent.text.strip(), flags=re.I)
+                if not _is_weekday(name):
+                    yield name, _ENTITY_TYPES[ent.label_]
+
+
+def _is_weekday(name: str) -> bool:
+    """Days of the week, which the parser takes for people at times. Months are people's names."""
+    return name.casefold().removesuffix("s") in WEEKDAYS
+
+
+def extract_relations(
+    facts: Sequence[FactCandidate],
+) -> tuple[tuple[RelationCandidate, ...], list[tuple[str, str]]]:
+    """The triples of facts that hold, and the (name, type) of their ends."""
+    relations, ends = [], []
+    for i, fact in enumerate(facts):
+        target = find_target(fact)
+        if fact.polarity == "holds" and target and fact.s.startswith(fact.owner):
+            relations.append(RelationCandidate(fact.owner, derive_label(fact), target, i))
+            ends += [(fact.owner, "person"), (target, _derive_target_type(fact, target))]
+    return tuple(relations), ends
+
+
+def find_target(fact: FactCandidate) -> str:
+    """The short noun phrase a fact points at, without article; "" when it has none."""
+    phrase = fact.o or (fact.c if fact.predicate_key else "")
+    short = re.split(r" (?:in|at|of|with|for|on|from|to|and|as|that|by|called) |, ", phrase)[0]
+    name = _ARTICLE.sub("", short).strip(" .,")
+    fits = 0 < len(name) <= 60 and len(name.split()) <= 5
+    return name if fits and not _is_weekday(name) else ""
+
+
+def derive_label(fact: FactCandidate) -> str:
+    """The predicate key, else the lemmas of the verb: "went to" → "go_to"."""
+    if fact.predicate_key:
+        return fact.predicate_key
+    words = [w for w in re.findall(r"[\w-]+", fact.v.lower()) if w not in _AUXILIARIES]
+    return "_".join(w if w in _PREPOSITIONS else find_lemma(w) for w in words) or "be"
+
+
+def _derive_target_type(fact: FactCandidate, target: str) -> str:
+    if fact.predicate_key == "lives_in":
+        return "place"
+    if fact.predicate_key == "works_at":
+        return "organisation"
+    return "object" if fact.pattern.startswith("SVO") else "concept"

@@ -1,0 +1,406 @@
+"""Facts of an utterance: its asserting clauses as self-contained sentences (spec §7.1, E25-E27).
+
+What cannot be told without guessing is left out: a clause about "it" or "they" is attached
+to the clause before it or dropped, for the raw turn stays searchable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.claims import salience
+from memoryhub.engines.local.claims.predicates import (
+    ClauseReading,
+    Predicate,
+    classify_habit,
+    classify_predicate,
+    is_single_valued,
+)
+from memoryhub.engines.local.claims.values import set_value
+from memoryhub.engines.local.dates.calendar import WEEKDAYS
+from memoryhub.engines.local.grammar.antecedents import find_antecedent
+from memoryhub.engines.local.grammar.clauses import (
+    Clause,
+    ClauseSlots,
+    collect_tokens,
+    extract_clauses,
+    extract_inner_clauses,
+    fill_slots,
+    trim_tokens,
+)
+from memoryhub.engines.local.grammar.polarity import (
+    derive_kind,
+    derive_polarity,
+    find_negations,
+    is_event,
+    is_negated,
+    is_particle,
+)
+from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
+from memoryhub.engines.local.grammar.speech import classify_act, find_small_talk_end, is_correction
+from memoryhub.engines.local.grammar.subjects import Subject, find_subject
+from memoryhub.engines.local.grammar.turns import ParsedTurn
+from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
+from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
+
+_MAX_FACTS = 20  # facts of one utterance at most (spec §16)
+_CONFIDENCE_BY_SUBJECT = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
+_ASSISTANT_CONFIDENCE = 0.5
+_POINTING_WORDS = frozenset({"this", "that", "these", "those"})
+
+
+@dataclass(slots=True)
+class _ClauseDraft:
+    """A clause on its way to a fact."""
+
+    turn: ParsedTurn
+    offset: int
+    clause: Clause
+    subject: Subject
+    slots: ClauseSlots
+    tokens: list[Token]
+    voice: Voice
+    core: list[Token] = field(default_factory=list)
+
+
+def extract_facts(turn: ParsedTurn) -> tuple[list[FactCandidate], list[SpeechAct]]:
+    """The facts of a turn in order, and the speech act of each of its sentences."""
+    facts: list[FactCandidate] = []
+    acts: list[SpeechAct] = []
+    for offset, span in turn.iter_sentences():
+        act, known = classify_act(span), len(facts)
+        if act in ("assertion", "chitchat") and not salience.is_quoted(span):
+            _extract_from_sentence(turn, offset, span, facts)
+        acts.append("assertion" if len(facts) > known else act)
+    return facts[:_MAX_FACTS], acts
+
+
+def _extract_from_sentence(
+    turn: ParsedTurn, offset: int, span: Span, facts: list[FactCandidate]
+) -> None:
+    clauses = extract_clauses(span)
+    heads = {clause.head.i for clause in clauses}
+    before: FactCandidate | None = None
+    sober = span.start_char + find_small_talk_end(span.text)
+    for clause in clauses:
+        opens = min(t.idx for t in (clause.head, clause.subject or clause.head))
+        told = opens >= sober
+        fact = (
+            _build_fact(turn, offset, clause, heads, _find_pronoun_antecedent(turn, clause, facts))
+            if told
+            else None
+        )
+        if fact is not None:
+            before = fact
+            facts.append(fact)
+        elif before is not None and clause.head.dep_ == "conj":
+            facts[-1] = before = _attach_clause(before, turn, offset, clause, heads)
+        else:
+            facts.extend(_extract_inner_facts(turn, offset, clause, heads, facts))
+
+
+def _extract_inner_facts(
+    turn: ParsedTurn, offset: int, clause: Clause, heads: set[int], known: Sequence[FactCandidate]
+) -> list[FactCandidate]:
+    told = {fact.text for fact in known}
+    sides = (c for c in extract_inner_clauses(clause) if c.head.i not in heads)
+    inner = (_build_fact(turn, offset, c, heads, "") for c in sides)
+    return list({f.text: f for f in inner if f and f.text not in told}.values())
+
+
+def _find_pronoun_antecedent(
+    turn: ParsedTurn, clause: Clause, facts: Sequence[FactCandidate]
+) -> str:
+    subject = clause.subject
+    if subject is None or subject.lower_ not in ("he", "she"):
+        return ""
+    owners = (fact.owner for fact in facts)
+    before = (piece.doc for piece in turn.before)
+    return find_antecedent(subject.doc[: subject.i], owners, before, turn.scene)
+
+
+def _build_fact(
+    turn: ParsedTurn, offset: int, clause: Clause, heads: set[int], known: str
+) -> FactCandidate | None:
+    subject = find_subject(clause, turn.scene, known)
+    if subject is None or subject.who == "pronoun" or salience.is_empty_clause(clause):
+        return None
+    if salience.is_in_quotes(clause.head):
+        return None
+    draft = _build_draft(turn, offset, clause, subject, heads)
+    found = _finish_fact(draft) if draft and _is_worth_keeping(draft) else None
+    return (
+        found if found and (turn.utterance.role == "user" or _is_own_state(found, clause)) else None
+    )
+
+
+def _is_own_state(fact: FactCandidate, clause: Clause) -> bool:
+    """What an assistant says of itself counts, but not what it does or will do for somebody."""
+    own = clause.subject is not None and clause.subject.lower_ == "i"
+    return own and fact.polarity == "holds" and fact.kind != "event"
+
+
+def _build_draft(
+    turn: ParsedTurn, offset: int, clause: Clause, subject: Subject, heads: set[int]
+) -> _ClauseDraft | None:
+    slots = fill_slots(clause)
+    heads = heads - {clause.head.i}
+    tokens = collect_tokens(clause, heads, turn.scene.list_first_names())
+    tokens = [t for t in tokens if not salience.is_echo_word(t, clause)]
+    own = [t for t in (slots.preposition, slots.object, slots.second, slots.complement) if t]
+    core = [*clause.chain, *own, *([subject.token] if subject.token else [])]
+    free = [t for t in tokens if subject.token is None or t.i != subject.token.i]
+    kept = salience.drop_pointing_parts(free, core)
+    if kept is None:
+        return None
+    chosen = {t.i for t in kept} | ({subject.token.i} if subject.token else set())
+    named = [t for t in tokens if t.i in chosen]
+    tokens = trim_tokens(salience.skip_announcement(salience.shorten_tokens(named, core), clause))
+    if (
+        not tokens
+        or _is_indirect_question(tokens[0])
+        or salience.addresses_listener(tokens, clause)
+    ):
+        return None
+    voice = Voice(
+        turn.scene,
+        subject.who in ("speaker", "we"),
+        _map_referents(subject) | _map_articles(clause),
+    )
+    return _ClauseDraft(turn, offset, clause, subject, slots, tokens, voice, core)
+
+
+def _is_indirect_question(first: Token) -> bool:
+    """An indirect question: "why I left" states no fact."""
+    return first.tag_ in ("WP", "WDT") or first.lower_ in ("why", "how", "where")
+
+
+def _map_referents(subject: Subject) -> dict[int, str]:
+    token = subject.token
+    known = token is not None and token.lower_ in ("he", "she")
+    return {token.i: subject.owner} if token is not None and known else {}
+
+
+def _map_articles(clause: Clause) -> dict[int, str]:
+    """ "This book I read" told as "I read a book"."""
+    if clause.fronted is None:
+        return {}
+    pointing = [c for c in clause.fronted.lefts if c.lower_ in _POINTING_WORDS]
+    article = "an" if clause.fronted.lower_[0] in "aeiou" else "a"
+    return {c.i: article if c.lower_ in ("this", "that") else "some" for c in pointing}
+
+
+def _is_worth_keeping(draft: _ClauseDraft) -> bool:
+    names = draft.turn.scene.list_first_names()
+    inside = _find_subject_positions(draft)
+    rest = [t for t in draft.tokens if t.i not in inside and t not in draft.clause.chain]
+    if draft.subject.who == "thing" and not _is_personal(draft):
+        return bool(_classify_draft(draft).key)
+    fronted = draft.clause.fronted
+    if fronted is not None and not salience.is_naming_noun(fronted):
+        return False
+    if salience.is_specific(rest, names) or _classify_draft(draft).key:
+        return True
+    likes = len(draft.clause.chain) > 1 and draft.clause.head.lemma_.lower() in LIKING_VERBS
+    open_to_doubt = not (_find_event(draft) or likes or is_negated(draft.clause))
+    return salience.has_strong_verb(draft.clause) and not open_to_doubt
+
+
+def _find_subject_positions(draft: _ClauseDraft) -> set[int]:
+    token = draft.subject.token
+    return {t.i for t in token.subtree} if token is not None else set()
+
+
+def _is_personal(draft: _ClauseDraft) -> bool:
+    """A thing counts when the clause ties it to the speaker."""
+    return any(t.lower_ in ("my", "our", "me", "us") for t in draft.tokens)
+
+
+def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
+    turn, clause, slots = draft.turn, draft.clause, draft.slots
+    event, found = _find_event(draft), _classify_draft(draft)
+    polarity = derive_polarity(clause, event, turn.utterance.at)
+    if not found.key and (not is_event(clause) or polarity == "ended"):
+        found = classify_habit(_build_reading(draft), tuple(v.lemma_.lower() for v in clause.chain))
+    value = found.value or (event.text if event and found.key.startswith("scheduled_") else "")
+    fact = FactCandidate(
+        text=_format_text(draft),
+        owner=_get_owner(draft),
+        speaker=turn.utterance.speaker,
+        pattern=slots.pattern,
+        s=_format_subject(draft),
+        v=_format_verb(draft),
+        o=_format_phrase(draft, slots.object),
+        o2=_format_phrase(draft, slots.second),
+        c=_format_phrase(draft, slots.complement),
+        predicate_key=found.key,
+        cardinality="single" if is_single_valued(found.key) else "multi",
+        kind=derive_kind(clause, polarity, found.key),
+        polarity=polarity,
+        event=None if _is_corrected_weekday(draft, event) else event,
+        confidence=_score_confidence(draft),
+        correction=is_correction(clause.head.sent.text),
+        sources=(_locate_source(draft),),
+    )
+    return set_value(fact, value)
+
+
+def _is_corrected_weekday(draft: _ClauseDraft, event: TimeSpan | None) -> bool:
+    """A weekday put right belongs to the day it was first told on, which is not known here."""
+    past = event is not None and event.end <= draft.turn.utterance.at
+    named = event is not None and event.text.lower().startswith(tuple(WEEKDAYS))
+    return past and named and is_correction(draft.clause.head.sent.text)
+
+
+def _get_owner(draft: _ClauseDraft) -> str:
+    return draft.subject.owner or draft.turn.utterance.speaker
+
+
+def _score_confidence(draft: _ClauseDraft) -> float:
+    trust = _CONFIDENCE_BY_SUBJECT[draft.subject.who] - (0.1 if draft.subject.token is None else 0)
+    return min(trust, _ASSISTANT_CONFIDENCE) if draft.turn.utterance.role != "user" else trust
+
+
+def _format_text(draft: _ClauseDraft) -> str:
+    words = rewrite_tokens(draft.tokens, draft.voice)
+    if not _has_own_subject(draft):
+        words = _lower_first_letter(words, draft.tokens[0])
+        words = f"{_format_subject(draft)} {_restore_auxiliary(draft)}{words}"
+    return format_sentence(words)
+
+
+def _lower_first_letter(words: str, first: Token) -> str:
+    return words if first.pos_ == "PROPN" or first.lower_ == "i" else words[:1].lower() + words[1:]
+
+
+def _has_own_subject(draft: _ClauseDraft) -> bool:
+    return draft.subject.token is not None and any(t == draft.subject.token for t in draft.tokens)
+
+
+def _restore_auxiliary(draft: _ClauseDraft) -> str:
+    """What a speaker leaves out before a participle: "Been to Oslo" → "has been"."""
+    head = draft.clause.head
+    opening = {head.lower_, *(t.lower_ for t in head.lefts if t.dep_ in ("aux", "auxpass"))}
+    if draft.subject.token is not None or opening & {"have", "'ve", "has"}:
+        return ""
+    if "been" in opening:
+        return "has "
+    return "is " if "gon" in opening or (head.tag_ == "VBG" and len(opening) == 1) else ""
+
+
+def _format_subject(draft: _ClauseDraft) -> str:
+    token = draft.subject.token
+    if token is None:
+        return draft.turn.scene.speaker
+    subtree = [t for t in token.subtree if t.dep_ not in ("relcl", "appos", "punct")]
+    inside = {t.i for t in token.subtree if t.dep_ in ("relcl", "appos")}
+    short = [t for t in subtree if not inside & {a.i for a in t.ancestors}]
+    return rewrite_tokens(short, replace(draft.voice, by_speaker=False))
+
+
+def _format_verb(draft: _ClauseDraft) -> str:
+    verbs = set(draft.clause.chain)
+    near = {c for v in verbs for c in v.children if c.dep_ in ("aux", "auxpass", "prt")}
+    near |= {c for v in verbs for c in find_negations(v)}
+    extra = {draft.slots.preposition} if draft.slots.preposition else set()
+    chosen = sorted((verbs | near | extra) & set(draft.tokens), key=lambda t: t.i)
+    words = rewrite_tokens(chosen, draft.voice)
+    return _restore_auxiliary(draft) + (_lower_first_letter(words, chosen[0]) if chosen else "")
+
+
+def _format_phrase(draft: _ClauseDraft, head: Token | None) -> str:
+    if head is None:
+        return ""
+    inside = _find_phrase_positions(head, draft.slots)
+    words = rewrite_tokens([t for t in draft.tokens if t.i in inside], draft.voice)
+    return re.split(r",? not ", words)[0].strip(" ,")
+
+
+def _find_phrase_positions(head: Token, slots: ClauseSlots) -> set[int]:
+    """Where the phrase of a slot stands, without side clauses."""
+    whole = slots.complement
+    if slots.object is not None and whole is not None and slots.object.head == whole:
+        # The parser took "our dog Rex" for one phrase.
+        return {whole.i} if head == whole else {t.i for c in whole.lefts for t in c.subtree}
+    side = {t.i for c in head.children if _is_aside(c) for t in c.subtree}
+    return {t.i for t in head.subtree} - side
+
+
+def _is_aside(token: Token) -> bool:
+    """Not of the phrase itself: a side clause, or what follows its comma ("Porto, by the sea")."""
+    if token.dep_ == "punct":
+        return token.text not in "-–"
+    before = token.doc[token.left_edge.i - 1].text if token.left_edge.i else ""
+    trails = token.i > token.head.i and before == "," and token.dep_ not in ("conj", "cc", "neg")
+    return trails or token.dep_ in ("relcl", "advcl")
+
+
+def _classify_draft(draft: _ClauseDraft) -> Predicate:
+    return classify_predicate(_build_reading(draft))
+
+
+def _build_reading(draft: _ClauseDraft) -> ClauseReading:
+    slots, main = draft.slots, draft.clause.main
+    thing = slots.object
+    number = next((c.text for c in thing.children if c.dep_ == "nummod"), "") if thing else ""
+    particle = "".join(f" {c.lower_}" for c in main.children if is_particle(c))
+    return ClauseReading(
+        verb=main.lemma_.lower() + particle,
+        preposition=slots.preposition.lower_ if slots.preposition else "",
+        object=thing.lemma_.lower() if thing else "",
+        phrase=_format_phrase(draft, thing),
+        complement=_format_phrase(draft, slots.complement),
+        topic=draft.subject.topic if draft.subject.who == "thing" else "",
+        number=number,
+        timed=_find_event(draft) is not None,
+        place=thing is not None
+        and (thing.pos_ == "PROPN" or thing.ent_type_ in ("GPE", "LOC", "ORG")),
+    )
+
+
+def _locate_source(draft: _ClauseDraft) -> SourceSpan:
+    first, last = min(draft.tokens, key=_get_position), max(draft.tokens, key=_get_position)
+    start, end = first.idx + draft.offset, last.idx + len(last) + draft.offset
+    return SourceSpan(draft.turn.utterance.handle, start, end)
+
+
+def _get_position(token: Token) -> int:
+    return token.i
+
+
+def _find_event(draft: _ClauseDraft) -> TimeSpan | None:
+    """The time in the clause, else the only one of its sentence if that stands before it."""
+    source = _locate_source(draft)
+    inside = [t for t in draft.turn.times if source.start <= t.at < source.end]
+    if inside:
+        return inside[0]
+    span = draft.clause.head.sent
+    start, end = span.start_char + draft.offset, span.end_char + draft.offset
+    near = [t for t in draft.turn.times if start <= t.at < end]
+    alone = len(near) == 1 and near[0].at < source.start
+    return near[0] if alone and not _is_ongoing(draft, near[0]) else None
+
+
+def _is_ongoing(draft: _ClauseDraft, time: TimeSpan) -> bool:
+    """A present state beside a past time is not of that time: "… yesterday, and it hurts"."""
+    now = draft.clause.head.tag_ in ("VBP", "VBZ") and not is_event(draft.clause)
+    return now and time.start <= draft.turn.utterance.at
+
+
+def _attach_clause(
+    fact: FactCandidate, turn: ParsedTurn, offset: int, clause: Clause, heads: set[int]
+) -> FactCandidate:
+    """The fact with a coordinate clause about "it" told along with it."""
+    if clause.subject is None or clause.subject.lower_ not in ("it", "that", "they", "he", "she"):
+        return fact
+    tokens = collect_tokens(clause, heads - {clause.head.i}, turn.scene.list_first_names())
+    if not tokens or len(tokens) > 12 or salience.is_empty_clause(clause):
+        return fact
+    words = rewrite_tokens(tokens, Voice(turn.scene))
+    end = tokens[-1].idx + len(tokens[-1]) + offset
+    source = replace(fact.sources[0], end=max(end, fact.sources[0].end))
+    return replace(fact, text=format_sentence(f"{fact.text[:-1]}, and {words}"), sources=(source,))

@@ -1,0 +1,225 @@
+"""Whether a clause says something specific enough to be worth remembering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.grammar.clauses import Clause
+from memoryhub.engines.local.grammar.polarity import is_negated
+from memoryhub.engines.local.grammar.speech import is_correction
+from memoryhub.engines.local.grammar.verbs import EMPTY_PRESENT_VERBS, EMPTY_VERBS
+from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE_NOUNS, split_words
+
+_DEICTIC_WORDS = frozenset({"this", "that", "these", "those", "such", "your"})
+_POINTING_WORDS = split_words(
+    """
+    it they them this that these those he she him her his its their one ones here there both
+    each everything something anything nothing another other others theirs hers itself
+    themselves himself herself
+    """
+)
+_POSSESSIVE_WORDS = frozenset({"his", "her", "its", "their"})
+_REMOVABLE_DEPENDENCIES = frozenset(
+    {"prep", "advcl", "relcl", "acl", "appos", "npadvmod", "conj", "advmod", "dep", "ccomp"}
+)
+_WEAK_VERBS = split_words(
+    """
+    be have do get go feel come make take give keep put seem become start try need
+    """
+)
+_DOUBT_AUXILIARIES = split_words(
+    """
+    would could might should may must 'd ’d ought
+    """
+)
+_DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
+_PHATIC_VERBS = split_words(
+    """
+    let say tell thank share hear know
+    """
+)  # "I wanted to let you know"
+_MAX_TOKENS = 32
+
+
+def is_empty_clause(clause: Clause) -> bool:
+    """Its verb reports a state of mind, or is only considered possible."""
+    lemma = clause.head.lemma_.lower()
+    if lemma == "say" and is_correction(clause.head.sent.text):
+        return True
+    if len(clause.chain) > 1 and clause.main.lemma_.lower() in _PHATIC_VERBS:
+        return True
+    if lemma in ("tell", "mention") and any(t.lower_ == "you" for t in clause.head.children):
+        return True
+    now = clause.head.tag_ in ("VBP", "VB", "VBZ") and not _is_perfect_or_ahead(clause)
+    doubtful = any(
+        (c.lower_ in _DOUBT_AUXILIARIES and c.dep_ == "aux") or c.lower_ in ("maybe", "perhaps")
+        for c in clause.head.children
+    )
+    wishes = lemma in ("like", "love") and len(clause.chain) > 1
+    cannot = (
+        any(c.lower_ in ("ca", "can", "could") for c in clause.head.children)
+        and lemma in EMPTY_VERBS | EMPTY_PRESENT_VERBS
+    )
+    return (
+        lemma in EMPTY_VERBS
+        or (now and lemma in EMPTY_PRESENT_VERBS)
+        or cannot
+        or (doubtful and not wishes)
+        or _has_if(clause)
+    )
+
+
+def _is_perfect_or_ahead(clause: Clause) -> bool:
+    words = {c.lower_ for c in clause.head.children if c.dep_ == "aux"}
+    return bool(words & {"have", "'ve", "’ve", "did", "will", "'ll", "’ll"})
+
+
+def _has_if(clause: Clause) -> bool:
+    marks = (c for a in clause.children("advcl", "ccomp") for c in a.children if c.dep_ == "mark")
+    return any(mark.lower_ in ("if", "unless", "whether") for mark in marks)
+
+
+def addresses_listener(tokens: Iterable[Token], clause: Clause) -> bool:
+    """It tells the listener of themselves ("I admire your courage")."""
+    found = {t.lower_ for t in tokens if t.pos_ in ("PRON", "DET")}
+    happened = clause.head.tag_ in ("VBD", "VBN")
+    return "your" in found or "yours" in found or ("you" in found and not happened)
+
+
+def is_in_quotes(token: Token) -> bool:
+    before = token.doc[: token.i].text
+    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
+
+
+def is_quoted(sentence: Span) -> bool:
+    """Somebody else's words: the sentence stands in quotation marks."""
+    text = sentence.text.strip()
+    return len(text) > 2 and text[0] in "\"“‘'" and text.rstrip(".!?,")[-1] in "\"”’'"
+
+
+def drop_pointing_parts(tokens: Sequence[Token], core: Iterable[Token]) -> list[Token] | None:
+    """The tokens without the parts that point outside the clause; None when its core does."""
+    firm = {t.i for t in core}
+    kept = {t.i for t in tokens}
+    for token in tokens:
+        if token.i in kept and _is_pointing(token, tokens, kept):
+            part = _find_removable_part(token, firm)
+            if part is None:
+                return None
+            kept -= {t.i for t in part.subtree}
+            if _is_left_hanging(part.head, kept):
+                beside = _find_removable_part(part.head, firm)  # "… and hoping" without its clause
+                if beside is None or beside != part.head:
+                    return None
+                kept -= {t.i for t in beside.subtree}
+    return [t for t in tokens if t.i in kept]
+
+
+def _is_left_hanging(verb: Token, kept: set[int]) -> bool:
+    """A verb that lost all it was about: "I love watching them play" without "them play"."""
+    about = ("dobj", "prep", "attr", "acomp", "xcomp", "ccomp", "prt", "oprd", "npadvmod", "dative")
+    return verb.pos_ == "VERB" and not any(c.dep_ in about and c.i in kept for c in verb.children)
+
+
+def _is_pointing(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
+    if token.lower_ == "one" and token.dep_ in ("dobj", "attr"):
+        return not any(c.dep_ in _DEFINING_DEPENDENCIES or c.lower_ == "of" for c in token.children)
+    if token.lower_ not in _POINTING_WORDS or token.pos_ not in ("PRON", "DET", "ADV", "SCONJ"):
+        return False
+    if token.pos_ == "DET" and token.lower_ not in _POSSESSIVE_WORDS:
+        return False
+    if token.dep_ in ("mark", "expl") or (
+        token.head.dep_ == "relcl" and token.lower_ in ("that", "which")
+    ):
+        return False
+    own = token.lower_ in _POSSESSIVE_WORDS or token.lower_ in ("them", "they", "him")
+    return not (own and _has_antecedent(token, tokens, kept))
+
+
+def _has_antecedent(token: Token, tokens: Sequence[Token], kept: set[int]) -> bool:
+    """A noun before it in the clause that it may stand for."""
+    many = token.lower_ in ("their", "them", "they")
+    for t in tokens:
+        if t.i >= token.i:
+            return False
+        if t.i in kept and t.pos_ in ("NOUN", "PROPN") and (t.tag_.endswith("S") == many):
+            return True
+    return False
+
+
+def _find_removable_part(token: Token, firm: set[int]) -> Token | None:
+    for part in [token, *token.ancestors]:
+        if part.i in firm:
+            return None
+        if part.dep_ in _REMOVABLE_DEPENDENCIES:
+            return None if any(t.i in firm for t in part.subtree) else part
+    return None
+
+
+def shorten_tokens(tokens: Sequence[Token], core: Iterable[Token]) -> list[Token]:
+    """Side clauses taken away, last first, while the clause is long."""
+    firm = {t.i for t in core}
+    kept = list(tokens)
+    sides = [t for t in reversed(kept) if t.dep_ in ("advcl", "relcl", "ccomp", "conj", "acl")]
+    for side in sides:
+        part = {t.i for t in side.subtree}
+        if len(kept) > _MAX_TOKENS and not part & firm:
+            kept = [t for t in kept if t.i not in part]
+    return kept
+
+
+def is_specific(tokens: Iterable[Token], names: frozenset[str]) -> bool:
+    """Some token names a thing, a person, a number or a lasting condition."""
+    return any(_is_content(token, names) for token in tokens)
+
+
+def _is_content(token: Token, names: frozenset[str]) -> bool:
+    low = token.lower_
+    if token.pos_ == "PROPN":
+        return low not in names and low.isalpha()
+    if low in CONDITIONS or (token.pos_ == "NUM" and token.ent_type_ not in ("DATE", "TIME")):
+        return True
+    return token.pos_ == "NOUN" and is_telling_noun(token)
+
+
+def is_telling_noun(noun: Token) -> bool:
+    """A noun that carries content and is not pointed at ("this thing")."""
+    return is_naming_noun(noun) and not _is_pointed_at(noun)
+
+
+def is_naming_noun(noun: Token) -> bool:
+    if noun.dep_ == "attr" and noun.lemma_.lower() in ("kid", "child", "teen", "teenager"):
+        return False
+    is_time = noun.ent_type_ in ("DATE", "TIME")
+    return not is_time and noun.lemma_.lower() not in VAGUE_NOUNS and len(noun.text) > 2
+
+
+def _is_pointed_at(noun: Token) -> bool:
+    deps = ("det", "predet", "poss")
+    return any(c.lower_ in _DEICTIC_WORDS for c in noun.children if c.dep_ in deps)
+
+
+def has_strong_verb(clause: Clause) -> bool:
+    """The verb alone says something ("I smoke", "I moved yesterday")."""
+    if clause.children("dobj"):
+        return False
+    return (
+        clause.main.lemma_.lower() not in _WEAK_VERBS | EMPTY_VERBS | EMPTY_PRESENT_VERBS
+        and clause.main.lemma_.isalpha()
+    )
+
+
+def is_echo_word(token: Token, clause: Clause) -> bool:
+    """A word that only ties the clause to the talk: "I still live in Rome" says "lives in Rome"."""
+    if token.lower_ not in ("still", "also", "really") or token.dep_ != "advmod":
+        return False
+    return token.head in clause.chain and token.i < clause.main.i and not is_negated(clause)
+
+
+def skip_announcement(tokens: list[Token], clause: Clause) -> list[Token]:
+    """Without an announcement: "Long story: my car broke down"."""
+    opens = (clause.subject or clause.head).i
+    colons = [i for i, t in enumerate(tokens) if t.text == ":" and t.i < opens]
+    return tokens[colons[-1] + 1 :] if colons else tokens

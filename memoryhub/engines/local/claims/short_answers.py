@@ -1,0 +1,213 @@
+"""Answers that are no sentences: "What's your job?" – "A nurse."
+
+The question is turned into a first-person statement around the answer; the ordinary rules
+then read it like anything else the person said.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.grammar.speech import is_question
+from memoryhub.engines.local.grammar.turns import ParsedTurn
+from memoryhub.engines.local.grammar.verbs import inflect_verb
+from memoryhub.engines.local.wordlists import split_words
+
+_YES = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b"
+    r"[\s,.!-]*",
+    re.I,
+)
+_NO = re.compile(r"^\W*(?:no|nope|nah|not really)\b[\s,.!-]*", re.I)
+_LEADING_FILLER = re.compile(
+    r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
+)
+# A bare "yes" to a question with one of these says nothing that can be told.
+_VAGUE_WORDS = split_words(
+    "it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else"
+    " suggestion suggestions question questions doubt"
+)
+_MAX_TOKENS = 12  # tokens of an answer that is no sentence
+
+
+class CompletedStatement(NamedTuple):
+    """A statement by the answering speaker, and the characters of the answer in the turn.
+
+    `denied`: the speaker says that they never said it.
+    """
+
+    text: str
+    start: int
+    end: int
+    denied: bool = False
+
+
+def complete_answer(question: ParsedTurn, answer: ParsedTurn) -> CompletedStatement | None:
+    """The statement that a short answer makes, or None when it cannot be told."""
+    asked = _find_last_question(question)
+    said = next(iter(answer.iter_sentences()), None)
+    if asked is None or said is None or len(said[1]) > _MAX_TOKENS + 2 or is_question(said[1].text):
+        return None
+    offset, span = said
+    fragment, yes = _extract_fragment(span)
+    if fragment and _is_sentence(span):
+        return None
+    text = _build_statement(asked, fragment, yes)
+    return (
+        CompletedStatement(text, offset + span.start_char, offset + span.end_char) if text else None
+    )
+
+
+def _find_last_question(turn: ParsedTurn) -> Span | None:
+    spans = [span for _, span in turn.iter_sentences() if is_question(span.text)]
+    return spans[-1] if spans else None
+
+
+def _is_sentence(span: Span) -> bool:
+    """It has a verb of its own, or is no answer at all ("Thanks")."""
+    said = [t for t in span if not t.is_punct and t.pos_ != "INTJ"]
+    thanks = any(t.lemma_.lower() in ("thank", "thanks") for t in span)
+    return thanks or not said or any(t.pos_ in ("VERB", "AUX") for t in said)
+
+
+def _extract_fragment(span: Span) -> tuple[str, bool | None]:
+    """What is answered besides yes (True), no (False) or neither (None)."""
+    text = span.text.strip()
+    text = text if len(span) and span[0].pos_ == "PROPN" else text[:1].lower() + text[1:]
+    yes = True if _YES.match(text) else False if _NO.match(text) else None
+    for lead in (_YES, _NO, _LEADING_FILLER):
+        text = lead.sub("", text)
+    return text.strip(" .!,…"), yes
+
+
+def _build_statement(asked: Span, fragment: str, yes: bool | None) -> str:
+    root = asked.root
+    if any(t.lower_ in ("or", "not", "n't", "if") for t in asked):
+        return ""
+    wh = next((t for t in asked if t.tag_ in ("WP", "WRB", "WDT", "WP$")), None)
+    if (wh is not None and wh.i < root.i) or (root.lemma_ == "be" and wh is not None):
+        return _complete_open_question(asked, wh, fragment) if fragment else ""
+    return _complete_closed_question(root, fragment, yes)
+
+
+def _complete_open_question(asked: Span, wh: Token, fragment: str) -> str:
+    if wh.lower_ in ("why", "whose"):
+        return ""
+    if wh.lower_ == "how":
+        return _complete_how_question(asked, wh, fragment)
+    root = asked.root
+    topic = next((t for t in root.children if t.dep_ in ("nsubj", "attr") and _is_yours(t)), None)
+    if root.lemma_ == "be" and topic is not None:
+        return f"My {_format_noun_phrase(topic)} is {_add_preposition(wh, root, fragment)}."
+    return _complete_with_verb(root, wh, fragment)
+
+
+def _complete_how_question(asked: Span, wh: Token, fragment: str) -> str:
+    head = wh.head
+    if head.lower_ == "old" and any(t.lower_ == "you" for t in asked):
+        number = re.search(r"\d+|\w+", fragment)
+        return f"I am {number.group()} years old." if number else ""
+    if head.lower_ != "many" or not any(t.lower_ == "you" for t in asked.root.children):
+        return ""
+    thing = head.head.text if head.dep_ == "amod" else ""
+    verb = inflect_verb(asked.root.lemma_, "VBD") if _is_past(asked.root) else asked.root.lemma_
+    amount = fragment.split()[0]
+    return f"I {verb} {amount} {thing}." if thing else ""
+
+
+def _complete_with_verb(root: Token, wh: Token, fragment: str) -> str:
+    subject = next((t for t in root.children if t.dep_ == "nsubj"), None)
+    if subject is None or subject.lower_ != "you" or root.lemma_ == "do":
+        return f"My job is {fragment}." if _asks_for_job(root) else ""
+    rest = [
+        t
+        for t in root.subtree
+        if t.i > root.i and not t.is_punct and t.lower_ not in ("these", "days")
+    ]
+    if rest and rest[-1].lower_ == fragment.split()[0].lower():  # "move to?" – "To Oslo."
+        rest.pop()
+    tail = " ".join(_to_first_person(t) for t in rest if t.i != wh.i)
+    return (
+        f"I {_inflect_question_verb(root)} {tail} {_add_preposition(wh, root, fragment)}.".replace(
+            "  ", " "
+        )
+    )
+
+
+def _asks_for_job(root: Token) -> bool:
+    text = root.sent.text.lower()
+    return (
+        "for a living" in text or "for work" in text or bool(re.search(r"what do you do\W*$", text))
+    )
+
+
+def _complete_closed_question(root: Token, fragment: str, yes: bool | None) -> str:
+    subject = next((t for t in root.children if t.dep_ == "nsubj"), None)
+    if subject is None or subject.lower_ != "you" or yes is None or root.lemma_ in ("know", "mean"):
+        return ""
+    thing = next((t for t in root.children if t.dep_ in ("dobj", "attr")), None)
+    inside = {t.i for t in thing.subtree} if thing is not None and fragment else set()
+    rest = [t for t in root.subtree if t.i > root.i and not t.is_punct and t.i not in inside]
+    tail = " ".join(_to_first_person(t) for t in rest if t.lower_ not in ("any", "ever", "yet"))
+    if any(t.lower_ in _VAGUE_WORDS for t in rest):
+        return ""
+    verb = _inflect_question_verb(root) if yes else _negate_verb(root)
+    extra = _replace_one(fragment, thing) if thing is not None else ""
+    return " ".join(f"I {verb} {extra} {tail}".split()) + "."
+
+
+def _replace_one(fragment: str, thing: Token) -> str:
+    """("a small one in Kent", studio) → "a small studio in Kent"."""
+    return re.sub(r"\bone\b(?! of)", thing.text, fragment, count=1)
+
+
+def _inflect_question_verb(root: Token) -> str:
+    aided = {t.lower_ for t in root.children if t.dep_ in ("aux", "auxpass")}
+    if root.lemma_ == "be" and not aided & {"have", "has"}:
+        return "was" if root.lower_ == "were" else "am"
+    if aided & {"have", "has"} and root.lemma_ == "be":
+        return "have been"
+    if aided & {"have", "has"}:
+        return f"have {inflect_verb(root.lemma_, 'VBN')}"
+    if aided & {"are", "'re"}:
+        return f"am {root.text}"
+    return inflect_verb(root.lemma_, "VBD") if _is_past(root) else root.lemma_
+
+
+def _negate_verb(root: Token) -> str:
+    verb = _inflect_question_verb(root)
+    if verb.startswith(("am", "have ", "was")):
+        first, _, rest = verb.partition(" ")
+        return f"{first} not {rest}".strip()
+    return f"{'did' if _is_past(root) else 'do'} not {root.lemma_}"
+
+
+def _is_past(root: Token) -> bool:
+    return any(t.lower_ == "did" for t in root.children)
+
+
+def _is_yours(token: Token) -> bool:
+    return any(c.lower_ == "your" for c in token.children)
+
+
+def _format_noun_phrase(token: Token) -> str:
+    return " ".join(t.text for t in token.lefts if t.lower_ != "your") + f" {token.text}".rstrip()
+
+
+def _add_preposition(wh: Token, root: Token, fragment: str) -> str:
+    bare = re.match(r"(?:in|at|on|to|from|near|by|the \w+ of)\b", fragment, re.I) is None
+    if wh.lower_ != "where" or not bare:
+        return fragment
+    hanging = any(t.dep_ == "prep" and not list(t.children) for t in root.children)
+    return (
+        fragment
+        if hanging
+        else f"{'to' if root.lemma_ in ('go', 'move', 'travel') else 'in'} {fragment}"
+    )
+
+
+def _to_first_person(token: Token) -> str:
+    return {"you": "me", "your": "my", "yours": "mine"}.get(token.lower_, token.text)

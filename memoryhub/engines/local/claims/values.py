@@ -1,0 +1,108 @@
+"""Facts made comparable: the value of a predicate in its slot, and an employer of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from memoryhub.engines.local.claims.predicates import extract_employer
+from memoryhub.engines.local.wordlists import JOBS
+from memoryhub.engines.types import FactCandidate
+
+
+def set_value(fact: FactCandidate, value: str) -> FactCandidate:
+    """The fact with its predicate's value, and nothing else, where its object stands."""
+    if not value and fact.predicate_key.startswith("favourite_") and not fact.o + fact.c:
+        stated = re.search(r" (?:is|are) (.+?)(?: now| these days)?\.$", fact.text)
+        value = stated[1] if stated else ""
+    if not value:
+        return fact
+    if fact.pattern == "SVC" or (fact.c and not fact.o):
+        return replace(fact, c=value)
+    return replace(fact, o=value) if fact.o else replace(fact, c=value)
+
+
+def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
+    """A role at a firm ("a planner at Harlow") is two facts: the firm, or the role, once more."""
+    for fact in map(_normalise_job, facts):
+        yield fact
+        role = _find_role(fact)
+        if role:
+            text = f"{fact.s} works as {role[0]} {role[1]}."
+            yield replace(fact, text=text, v="works as", o=role[1], predicate_key="works_as")
+        firm = _find_firm(fact)
+        if firm:
+            yield replace(
+                fact,
+                text=f"{fact.s} works at {firm}.",
+                pattern="SVO",
+                v="works at",
+                o=firm,
+                o2="",
+                c="",
+                predicate_key="works_at",
+            )
+
+
+def _normalise_job(fact: FactCandidate) -> FactCandidate:
+    """A job named by its verb ("teaches art at Elm School"), or left ("quit the job at Elm")."""
+    if re.match(r"teach(?:es)?\b", fact.v) and not fact.predicate_key and _extract_firm(fact):
+        return replace(fact, predicate_key="works_as", cardinality="single", o="teacher")
+    left = re.search(r"\b(?:notice|job|position) (?:at|with) [A-Z]", fact.text)
+    if fact.polarity != "ended" or not left:
+        return replace(fact, o="") if _is_any_job_ended(fact) else fact
+    return replace(fact, predicate_key="works_at", cardinality="single", o=_extract_firm(fact))
+
+
+def _is_any_job_ended(fact: FactCandidate) -> bool:
+    """ "quit their job" ends whatever job was held."""
+    named = re.fullmatch(r"(?:their|the|a) (?:\w+ )?(?:job|position|post)", fact.o)
+    return fact.polarity == "ended" and fact.predicate_key == "works_as" and bool(named)
+
+
+def _find_role(fact: FactCandidate) -> tuple[str, str] | None:
+    """Article and noun of "works at Siemens as an engineer"."""
+    if fact.predicate_key != "works_at" or fact.polarity != "holds":
+        return None
+    found = re.search(r" as (an?) ([\w -]+?)(?=,|\.| (?:in|since|now|from|for|and)\b)", fact.text)
+    known = found is not None and found[2].split()[-1].lower() in JOBS
+    return (found[1], found[2]) if found and known else None
+
+
+def _find_firm(fact: FactCandidate) -> str:
+    if fact.predicate_key != "works_as" or fact.polarity != "holds":
+        return ""
+    return _extract_firm(fact)
+
+
+def _extract_firm(fact: FactCandidate) -> str:
+    firm = extract_employer(fact.text.rstrip("."))
+    return re.split(r", | (?:since|from|in|on|as|and|now|again|last|this|next|until) ?", firm)[0]
+
+
+# Moving out ("I moved out of Elm Street"): what no longer holds, where only a movement is told.
+
+
+_MOVED_OUT = re.compile(r"\bmoved out(?: of (?P<place>[^,.;!?]+))?", re.I)
+_STREET = re.compile(r"\d+\w? [A-Z]\w*|.*\b(?:street|road|avenue|lane|square)\b", re.I)
+_HOUSING_WORD = re.compile(r"\b(?:flat|apartment|house|home|place|room|studio|dorm\w*)\b", re.I)
+_TRAILING_CLAUSE = re.compile(
+    r" (?:last|this|in|on|at|when|because|after|before|yesterday|today)\b.*"
+)
+
+
+def end_left_home(fact: FactCandidate) -> FactCandidate:
+    """The fact as the end of an address or a home, if it tells of moving out of one."""
+    found = _MOVED_OUT.search(fact.text)
+    if found is None or fact.polarity == "planned":
+        return fact
+    named = found["place"] or ""
+    place = named if _HOUSING_WORD.search(named) else _TRAILING_CLAUSE.sub("", named)
+    if not place or _STREET.match(place):
+        return replace(fact, polarity="ended", predicate_key="address", o=place)
+    if _HOUSING_WORD.search(place):
+        return replace(fact, polarity="ended", predicate_key="address", o="")
+    if place[:1].isupper():
+        return replace(fact, polarity="ended", predicate_key="lives_in", o=place)
+    return fact

@@ -1,0 +1,76 @@
+"""Whether the words around a time expression look back or ahead.
+
+"On Friday" is a past or a coming Friday by the verb beside it. No parse is needed: the
+cue nearest to the expression within its sentence decides.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+_FUTURE = (
+    r"will|won't|'ll|’ll|shall|going to|gonna|plan|plans|planning|hope|hoping|can't wait"
+    r"|looking forward|upcoming|coming up|scheduled|need to|have to|wants?|excited for"
+    r"|excited about|have an?|have my|is on|are on|leave for|starts|let's|due"
+)
+# What is arranged lies ahead more often than not, though arranging it is over.
+_ARRANGED = (
+    r"(?:signed|signing|sign) up|registered|enrolled|booked|reserved|applied|entered"
+    r"|(?:was|got) invited|(?:got|bought|have) (?:\w+ ){0,2}tickets?"
+)
+_PAST = (
+    r"was|were|wasn't|weren't|did|didn't|had|went|got|took|made|saw|met|came|been|ate|bought|found"
+    r"|felt|left|lost|won|ran|gave|said|told|taught|wrote|began|heard|spent|drove|flew|since"
+    r"|(?!need|excited|interested|indeed|speed|supposed|scheduled|feed|seed|weed)\w{2,}ed"
+)
+_CUE = re.compile(
+    rf"\b(?:(?P<arranged>{_ARRANGED})|(?P<future>{_FUTURE})|(?P<past>{_PAST}))\b", re.I
+)
+_PERFECT = re.compile(r"\b(?:have|has|'ve|’ve|haven't|hasn't|been|known|now)\b|’ve|'ve", re.I)
+_SENTENCE_BREAK = re.compile(r"[.!?\n]")
+
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_REPEATED = re.compile(
+    rf"\b(?:every|each)(?: (?:other|single))? (?:{_DAYS}(?:, and |, | and | or ))*$", re.I
+)
+
+
+class Tense(NamedTuple):
+    look: Literal["past", "future", "open", "arranged"]
+    perfect: bool = False
+
+    def choose_direction(self, otherwise: int) -> int:
+        """-1 for the past, 1 for the future, else `otherwise`.
+
+        A day of the month beside an arrangement is the nearest one, a day of the week is when
+        it was made.
+        """
+        if self.look == "arranged" and otherwise:
+            return -1
+        return {"past": -1, "future": 1}.get(self.look, otherwise)
+
+
+def detect_tense(text: str, position: int) -> Tense:
+    """The tense around the character `position` of `text`."""
+    start, end = _find_sentence(text, position)
+    sentence = text[start:end]
+    cues = list(_CUE.finditer(sentence))
+    perfect = bool(_PERFECT.search(sentence))
+    if not cues:
+        return Tense("open", perfect)
+    nearest = min(cues, key=lambda cue: abs(cue.start() + start - position))
+    looks: tuple[Literal["arranged", "future", "past"], ...] = ("arranged", "future", "past")
+    return Tense(next(look for look in looks if nearest[look]), perfect)
+
+
+def is_repeated(text: str, position: int) -> bool:
+    """Whether what stands at `position` comes round: "every Tuesday and Friday" is no date."""
+    return bool(_REPEATED.search(text[max(0, position - 60) : position]))
+
+
+def _find_sentence(text: str, position: int) -> tuple[int, int]:
+    before = [m.end() for m in _SENTENCE_BREAK.finditer(text, max(0, position - 400), position)]
+    after = _SENTENCE_BREAK.search(text, position)
+    start = before[-1] if before else max(0, position - 400)
+    return start, after.start() if after else min(len(text), position + 400)

@@ -1,0 +1,382 @@
+"""Clauses of a parsed sentence: a finite verb, its subject and what belongs to it.
+
+The slots follow AMA's five patterns (spec §7.1): SV, SVO, SVC, SVOO, SVOC. A prepositional
+object counts as O ("moved to Lisbon"), for that is where most of the content is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.grammar.verbs import OPINION_VERBS, is_past_form
+from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.types import ClausePattern
+
+SUBJECT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
+_COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
+# Prepositions of an object rather than of a circumstance, by the first choice.
+_OBJECT_PREPOSITIONS = split_words(
+    """
+    to in at for as with on about from into of
+    """
+)
+_MAKING_VERBS = split_words(
+    """
+    elect name call appoint make crown nickname vote
+    """
+)
+_TELLING_VERBS = frozenset(
+    {"say", "tell", "claim", "ask", "joke", "think"}
+)  # their words, not ours
+_CUT_DEPENDENCIES = frozenset({"intj", "parataxis", "discourse"})
+_LINKING_DEPENDENCIES = frozenset({"cc", "punct", "mark", "preconj"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`chain` runs from the finite verb to its last open complement ("want to visit")."""
+
+    head: Token
+    chain: tuple[Token, ...]
+    subject: Token | None
+    fronted: Token | None = None  # the noun a relative clause is about, its object
+
+    @property
+    def main(self) -> Token:
+        return self.chain[-1]
+
+    def children(self, *deps: str) -> list[Token]:
+        return [c for verb in reversed(self.chain) for c in verb.children if c.dep_ in deps]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseSlots:
+    pattern: ClausePattern
+    preposition: Token | None = None
+    object: Token | None = None
+    second: Token | None = None
+    complement: Token | None = None
+
+
+def extract_clauses(sentence: Span) -> list[Clause]:
+    """The independent clauses, and what opinions are about, in the order of the text."""
+    found = sorted(_find_clause_heads(sentence.root, None), key=lambda pair: pair[0].i)
+    return [Clause(head, _build_verb_chain(head), subject) for head, subject in found]
+
+
+def extract_inner_clauses(clause: Clause) -> list[Clause]:
+    """Side clauses about the speaker, to be told when their main clause cannot be.
+
+    "It has been calm since I moved" still says that I moved, "the bowl I made" that I made it.
+    """
+    inner = (t for t in clause.head.subtree if t.dep_ in ("advcl", "relcl", "ccomp", "pcomp"))
+    return [
+        c for t in inner if t.pos_ in ("VERB", "AUX") and (c := _build_inner_clause(t)) is not None
+    ]
+
+
+def _build_inner_clause(head: Token) -> Clause | None:
+    subject = next((c for c in head.children if c.dep_ in SUBJECT_DEPENDENCIES), None)
+    own = subject is not None and (subject.lower_ in ("i", "we") or _is_mine(subject))
+    if head.dep_ == "ccomp" and head.head.lemma_.lower() in _TELLING_VERBS:
+        return None
+    open_marks = {c.lower_ for c in head.children if c.dep_ in ("mark", "advmod")}
+    if (
+        not own
+        or not _is_finite(head)
+        or open_marks & {"if", "unless", "whether", "until", "till", "how", "why", "where"}
+    ):
+        return None
+    if head.dep_ != "relcl":
+        return Clause(head, _build_verb_chain(head), subject)
+    fronted = None if _has_object(head) else head.head
+    return Clause(head, _build_verb_chain(head), subject, fronted) if fronted is not None else None
+
+
+def _is_mine(subject: Token) -> bool:
+    return any(c.lower_ in ("my", "our") for c in subject.children if c.dep_ == "poss")
+
+
+def _has_object(head: Token) -> bool:
+    last = _build_verb_chain(head)[-1]
+    taken = any(c.dep_ == "dobj" and c.tag_ not in ("WDT", "WP") for c in last.children)
+    taken = taken or any(c.tag_ == "WRB" for c in head.children)
+    return taken or last.lemma_ == "be" or any(c.dep_ == "relcl" for c in head.head.head.children)
+
+
+def _find_clause_heads(
+    token: Token, inherited: Token | None
+) -> Iterator[tuple[Token, Token | None]]:
+    subject = _find_own_subject(token) or inherited
+    if token.pos_ in ("VERB", "AUX") and not _is_opinion(token):
+        yield token, subject
+    for child in token.children:
+        if child.pos_ in ("VERB", "AUX") and _is_clause(child, token):
+            yield from _find_clause_heads(child, subject if child.dep_ == "conj" else None)
+
+
+def _find_own_subject(verb: Token) -> Token | None:
+    """Its subject, which the parser now and then hangs on the auxiliary."""
+    places = [verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))]
+    return next(
+        (c for place in places for c in place.children if c.dep_ in SUBJECT_DEPENDENCIES), None
+    )
+
+
+def _is_clause(child: Token, head: Token) -> bool:
+    if child.dep_ == "conj":
+        if _is_bare_after_auxiliary(child, head):
+            return False
+        return _is_finite(child) and head.dep_ not in ("xcomp", "pcomp", "relcl", "acl")
+    if child.dep_ == "ccomp" and _is_spliced(child, head):
+        return True
+    if child.dep_ == "ccomp":
+        beside = child.i < head.i and not any(c.dep_ == "mark" for c in child.children)
+        opened = any(t.text == ":" for t in child.doc[head.i : child.left_edge.i])
+        return has_subject(child) and (beside or opened or _is_own_opinion(head))
+    if child.dep_ in ("advcl", "csubj", "dep") and _is_spliced(child, head):
+        return True
+    return child.dep_ == "parataxis" and has_subject(child)
+
+
+def _is_bare_after_auxiliary(child: Token, head: Token) -> bool:
+    """ "get" in "I'm gonna chat and get help": it shares the auxiliary and stays with it."""
+    governed = head.lower_ in ("gon", "going") or any(
+        c.tag_ in ("MD", "TO") or c.lower_ in ("did", "do") for c in head.children
+    )
+    same = child.lower_ == child.lemma_.lower() and not is_past_form(child.text)
+    return governed and same and not has_subject(child)
+
+
+def _is_spliced(child: Token, head: Token) -> bool:
+    """A past form before its head without subject or mark: "Lost my job, so I …"."""
+    been = any(c.lower_ == "been" for c in child.children)
+    inner = any(c.dep_ in ("mark", *SUBJECT_DEPENDENCIES) for c in child.children)
+    aided = not been and any(c.dep_ == "aux" for c in child.children)
+    formed = been or (child.tag_ != "VBG" and is_past_form(child.text))
+    return child.i < head.i and not inner and not aided and formed
+
+
+def _is_opinion(token: Token) -> bool:
+    return token.lemma_.lower() in OPINION_VERBS and any(
+        c.dep_ == "ccomp" and c.i > token.i for c in token.children
+    )
+
+
+def _is_own_opinion(token: Token) -> bool:
+    """What somebody else thinks is not told as if it were so."""
+    subject = _find_own_subject(token)
+    return _is_opinion(token) and (subject is None or subject.lower_ in ("i", "we"))
+
+
+def has_subject(token: Token) -> bool:
+    return any(c.dep_ in SUBJECT_DEPENDENCIES for c in token.children)
+
+
+def _is_finite(token: Token) -> bool:
+    if token.tag_ in ("VBD", "VBP", "VBZ", "MD") or is_past_form(token.text):
+        return True
+    return any(c.dep_ in ("aux", "auxpass") and c.lower_ != "to" for c in token.children)
+
+
+def _build_verb_chain(head: Token) -> tuple[Token, ...]:
+    chain = [head]
+    while len(chain) < 5:
+        step = next((c for c in chain[-1].children if _continues_chain(c, chain[-1])), None)
+        if step is None:
+            break
+        chain.append(step)
+    return tuple(chain)
+
+
+def _continues_chain(child: Token, verb: Token) -> bool:
+    if child.pos_ not in ("VERB", "AUX") or child.i < verb.i:
+        return False
+    if verb.lower_ == "gon":
+        return child.dep_ in ("xcomp", "advcl")
+    return child.dep_ == "xcomp" and not any(c.dep_ in ("dobj", "acomp") for c in verb.children)
+
+
+def fill_slots(clause: Clause) -> ClauseSlots:
+    """Which of the five patterns the clause has, and the heads of its slots."""
+    if clause.fronted is not None:
+        return ClauseSlots("SVO", object=clause.fronted)
+    small = _find_small_clause(clause)
+    if small is not None:
+        return ClauseSlots("SVOC", object=small[0], complement=small[1])
+    direct = next((t for t in clause.children("dobj") if not _follows_comma(t)), None)
+    direct = direct or next((t for t in clause.children("npadvmod") if _is_amount(t)), None)
+    complement = next(iter(clause.children(*_COMPLEMENT_DEPENDENCIES)), None)
+    if direct is not None:
+        return _fill_object_slots(clause, direct, complement)
+    if complement is not None:
+        return ClauseSlots("SVC", complement=complement)
+    preposition, thing = _find_prepositional_object(clause)
+    return ClauseSlots("SVO" if thing else "SV", preposition, thing)
+
+
+def _follows_comma(thing: Token) -> bool:
+    """An afterthought: "I ran ten miles, my longest run"."""
+    return thing.left_edge.i > 0 and thing.doc[thing.left_edge.i - 1].text == ","
+
+
+def _is_amount(thing: Token) -> bool:
+    return thing.ent_type_ == "QUANTITY" and thing.i > thing.head.i
+
+
+def _find_small_clause(clause: Clause) -> tuple[Token, Token] | None:
+    """Object and complement of "named my dog Rex", which the parser reads in several ways."""
+    named = _find_first_child(clause, "oprd") or _find_first_child(clause, "ccomp")
+    direct = [t for t in clause.children("dobj") if t.head == clause.main]
+    if len(direct) == 2 and clause.main.lemma_.lower() in _MAKING_VERBS:
+        return direct[0], direct[1]
+    if named is None:
+        painted = clause.main.lemma_.lower() in ("paint", "dye") and direct
+        return _split_compound(direct[0]) if painted else None
+    if named.dep_ == "oprd":
+        return (direct[0], named) if direct else _split_compound(named)
+    inner = next((c for c in named.children if c.dep_ == "nsubj"), None)
+    nominal = named.pos_ in ("NOUN", "PROPN", "ADJ") and not any(
+        c.dep_ in ("mark", "cop", "aux") for c in named.children
+    )
+    return (inner, named) if inner is not None and nominal else None
+
+
+def _split_compound(named: Token) -> tuple[Token, Token] | None:
+    thing = next((c for c in named.lefts if c.dep_ == "compound"), None)
+    return (thing, named) if thing is not None else None
+
+
+def _fill_object_slots(clause: Clause, direct: Token, complement: Token | None) -> ClauseSlots:
+    dative = _find_first_child(clause, "dative")
+    if dative is not None:
+        second = next((c for c in dative.children if c.dep_ == "pobj"), dative)
+        return ClauseSlots("SVOO", object=direct, second=second)
+    if complement is not None and complement.i > direct.i and complement.dep_ == "oprd":
+        return ClauseSlots("SVOC", object=direct, complement=complement)
+    return ClauseSlots("SVO", object=direct)
+
+
+def _find_prepositional_object(clause: Clause) -> tuple[Token | None, Token | None]:
+    for prep in clause.children("prep", "agent"):
+        thing = next((c for c in prep.children if c.dep_ in ("pobj", "pcomp")), None)
+        if (
+            thing is not None
+            and prep.lower_ in _OBJECT_PREPOSITIONS
+            and thing.ent_type_ not in ("DATE", "TIME")
+        ):
+            return prep, thing
+    return None, None
+
+
+def _find_first_child(clause: Clause, dep: str) -> Token | None:
+    return next(iter(clause.children(dep)), None)
+
+
+def collect_tokens(clause: Clause, others: set[int], names: frozenset[str]) -> list[Token]:
+    """The clause's own tokens in order, without other clauses, asides and addresses.
+
+    `others` are the positions of other clauses' heads, `names` the people's first names.
+    """
+    kept = sorted(_gather_tokens(clause.head, others, names), key=lambda t: t.i)
+    kept = [t for t in kept if not _is_joining_word(t, clause)]
+    return trim_tokens(_unfront_noun(kept, clause) if clause.fronted is not None else kept)
+
+
+def _is_joining_word(token: Token, clause: Clause) -> bool:
+    """ "when", "that" and the like before a side clause told on its own."""
+    if clause.head.dep_ not in ("advcl", "relcl", "ccomp", "pcomp") or token.head != clause.head:
+        return False
+    return (
+        token.tag_ in ("WDT", "WP")
+        or token.lower_ == "when"
+        or (token.dep_ == "mark" and token.i < clause.head.i)
+    )
+
+
+def _unfront_noun(tokens: list[Token], clause: Clause) -> list[Token]:
+    """The noun of a relative clause moved behind its verb: "the bowl I made" → "made the bowl"."""
+    noun = clause.fronted
+    if noun is None:
+        return tokens
+    deps = ("det", "amod", "compound", "nummod", "poss")
+    own = [t for c in noun.lefts if c.dep_ in deps for t in c.subtree]
+    end = max(t.i for t in (clause.main, *(c for c in clause.main.children if _is_hanging(c))))
+    before, after = [t for t in tokens if t.i <= end], [t for t in tokens if t.i > end]
+    return [*before, *own, noun, *after]
+
+
+def _is_hanging(token: Token) -> bool:
+    """A particle, or a preposition whose object stands before: "a show I went to"."""
+    return token.dep_ == "prt" or (token.dep_ == "prep" and not any(token.children))
+
+
+def _gather_tokens(token: Token, others: set[int], names: frozenset[str]) -> Iterator[Token]:
+    yield token
+    for child in token.children:
+        if not _is_left_out(child, others, names):
+            yield from _gather_tokens(child, others, names)
+
+
+def _is_left_out(child: Token, others: set[int], names: frozenset[str]) -> bool:
+    if child.i in others or child.dep_ in _CUT_DEPENDENCIES or _starts_new_clause(child):
+        return True
+    return _is_address(child, names) or _joins_clauses(child, others)
+
+
+def _starts_new_clause(child: Token) -> bool:
+    """A clause with a gerund for its subject: "I run, and giving up sounds wrong"."""
+    finite = child.head.tag_ in ("VBP", "VBZ", "VBD")
+    after = child.doc[max(0, child.left_edge.i - 2) : child.left_edge.i].text
+    return child.dep_ == "conj" and child.tag_ == "VBG" and finite and after.startswith(",")
+
+
+def _is_address(token: Token, names: frozenset[str]) -> bool:
+    addressing = token.dep_ in ("npadvmod", "dep", "appos", "nmod", "vocative")
+    return addressing and token.lower_ in names
+
+
+def _joins_clauses(token: Token, others: set[int]) -> bool:
+    """A conjunction before another clause belongs to neither."""
+    if token.dep_ not in ("cc", "preconj"):
+        return False
+    return any(c.i in others and c.i > token.i for c in token.head.children)
+
+
+_FILLERS = split_words(
+    """
+    so nah yep yup nope well oh actually anyway also just finally unfortunately luckily honestly
+    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely definitely
+    totally sure but and or fortunately thankfully hopefully though
+    """
+)
+
+
+def trim_tokens(tokens: list[Token]) -> list[Token]:
+    """Without fillers, signs and loose conjunctions at either end."""
+    start, end = 0, len(tokens)
+    while start < end and (_is_sign(tokens[start]) or _is_filler(tokens[start])):
+        start += 1
+    while end > start and (
+        _is_sign(tokens[end - 1]) or tokens[end - 1].dep_ in _LINKING_DEPENDENCIES
+    ):
+        end -= 1
+    return tokens[start:end]
+
+
+def _is_sign(token: Token) -> bool:
+    return not any(character.isalnum() for character in token.text)
+
+
+def _is_filler(token: Token) -> bool:
+    return token.lower_ in _FILLERS and token.dep_ in (
+        "advmod",
+        "intj",
+        "cc",
+        "mark",
+        "discourse",
+        "dep",
+    )

@@ -1,0 +1,131 @@
+"""Whether a clause holds, is denied, has ended or is still to come, and of what kind it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from spacy.tokens import Token
+
+from memoryhub.engines.local.claims.predicates import OWNED_THINGS, is_single_valued
+from memoryhub.engines.local.grammar.clauses import Clause
+from memoryhub.engines.local.grammar.verbs import ENDING_VERBS, LIKING_VERBS, is_past_form
+from memoryhub.engines.local.wordlists import split_words
+from memoryhub.engines.types import FactKind, Polarity, TimeSpan
+
+_FUTURE_AUXILIARIES = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
+_PLANNING_VERBS = split_words(
+    """
+    plan want hope intend aim prepare wish think look consider decide
+    """
+)
+_LOSING_VERBS = split_words(
+    """
+    quit leave lose resign sell
+    """
+)
+
+
+def derive_polarity(clause: Clause, event: TimeSpan | None, at: datetime) -> Polarity:
+    """The polarity of a clause said at `at`."""
+    words = {t.lower_ for verb in clause.chain for t in verb.subtree}
+    if _has_ended(clause, words):
+        return "ended"
+    if is_negated(clause):
+        return "denied"
+    return "planned" if _is_planned(clause, event, at) else "holds"
+
+
+def is_negated(clause: Clause) -> bool:
+    likes = clause.head.lemma_.lower() in LIKING_VERBS
+    direct = (c for verb in clause.chain for c in find_negations(verb))
+    direct = (c for c in direct if not likes or c.i < clause.head.i)  # not "I hate not working"
+    return any(direct) or _has_no(clause)
+
+
+def find_negations(verb: Token) -> list[Token]:
+    """What denies the verb; after a comma it denies something else ("on Tuesday, not Monday")."""
+    found = (c for c in verb.children if c.dep_ == "neg" or c.lower_ == "never")
+    return [c for c in found if c.i == 0 or c.doc[c.i - 1].text != ","]
+
+
+def _has_no(clause: Clause) -> bool:
+    things = clause.children("dobj", "attr")
+    return any(c.lower_ == "no" and c.dep_ in ("det", "neg") for t in things for c in t.children)
+
+
+def _has_ended(clause: Clause, words: set[str]) -> bool:
+    longer = "no" in words and "longer" in words
+    more = is_negated(clause) and ("anymore" in words or {"any", "more"} <= words)
+    return longer or more or _is_stopping(clause) or _has_used_to(clause)
+
+
+def _is_stopping(clause: Clause) -> bool:
+    head = clause.head
+    particle = {c.lower_ for c in head.children if is_particle(c)}
+    if is_negated(clause) or head.tag_ == "VBG":
+        return False
+    if (head.lemma_.lower(), *particle) in (("give", "up"), ("move", "out"), ("cut", "out")):
+        return True
+    gone = head.lower_ == "quit" or head.lemma_.lower() in _LOSING_VERBS
+    if head.lemma_.lower() == "sell" and head.tag_ in ("VBD", "VBN"):
+        return any(c.lemma_.lower() in OWNED_THINGS for c in clause.children("dobj"))
+    if head.lemma_.lower() == "give" and any(c.lower_ == "notice" for c in clause.children("dobj")):
+        return True
+    job = any(c.lemma_.lower() in ("job", "position", "post") for c in clause.children("dobj"))
+    return head.lemma_.lower() in ENDING_VERBS or head.lower_ == "quit" or (gone and job)
+
+
+def is_particle(token: Token) -> bool:
+    moving = token.lower_ == "out" and token.head.lemma_.lower() == "move"
+    return token.dep_ == "prt" or (moving and not any(token.children))
+
+
+def _has_used_to(clause: Clause) -> bool:
+    return clause.head.lower_ == "used" and len(clause.chain) > 1
+
+
+def _is_planned(clause: Clause, event: TimeSpan | None, at: datetime) -> bool:
+    head = clause.head
+    auxiliaries = {c.lower_ for verb in clause.chain for c in verb.children if c.dep_ == "aux"}
+    if auxiliaries & _FUTURE_AUXILIARIES or _is_going_to(clause) or _is_hoping(clause):
+        return True
+    past = head.tag_ in ("VBD", "VBN")
+    return event is not None and event.start > at and not past
+
+
+def _is_going_to(clause: Clause) -> bool:
+    head = clause.head
+    return head.lower_ in ("going", "gon") and len(clause.chain) > 1
+
+
+def _is_hoping(clause: Clause) -> bool:
+    head = clause.head
+    if head.tag_ == "VBD" or head.lemma_.lower() not in _PLANNING_VERBS | {"like", "love"}:
+        return False
+    would = any(c.lower_ in ("would", "'d", "’d") for c in head.children)
+    if head.lemma_.lower() in ("like", "love"):
+        return would
+    return len(clause.chain) > 1 or bool(_find_gerunds(head))
+
+
+def _find_gerunds(head: Token) -> list[Token]:
+    return [g for p in head.children if p.dep_ == "prep" for g in p.children if g.dep_ == "pcomp"]
+
+
+def derive_kind(clause: Clause, polarity: Polarity, key: str) -> FactKind:
+    """What sort of claim it is."""
+    lemmas = {verb.lemma_.lower() for verb in clause.chain}
+    if polarity == "planned":
+        return "plan"
+    if key.startswith("favourite_") or (lemmas & LIKING_VERBS and clause.head.tag_ != "VBD"):
+        return "preference"
+    if is_single_valued(key):
+        return "attribute"
+    return "event" if is_event(clause) else "state"
+
+
+def is_event(clause: Clause) -> bool:
+    head = clause.head
+    been = any(c.lower_ in ("have", "'ve", "has", "’ve") for c in head.children if c.dep_ == "aux")
+    past = head.tag_ in ("VBD", "VBN") or is_past_form(head.text)
+    return head.lemma_.lower() != "be" and (past or been)

@@ -1,0 +1,158 @@
+"""A clause put into the third person with the names of the people in it.
+
+"I'm visiting my sister" said by Ana reads "Ana is visiting their sister". The speaker's own
+"my" becomes "their", for nothing here may guess a gender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spacy.tokens import Token
+
+from memoryhub.engines.local.grammar.scene import Scene, format_possessive
+from memoryhub.engines.local.grammar.verbs import inflect_third_person, is_subjectless_liking
+
+_NEGATIONS = {"n't", "n’t", "not", "nt"}
+_CLIPPED_STEMS = {
+    "ca": "can",
+    "wo": "will",
+    "sha": "shall",
+    "gon": "going",
+    "wan": "want",
+    "got": "got",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How pronouns are worded. `referents`: token positions that stand for a known phrase."""
+
+    scene: Scene
+    by_speaker: bool = True
+    referents: Mapping[int, str] = field(default_factory=dict)
+
+
+def rewrite_tokens(tokens: Sequence[Token], voice: Voice) -> str:
+    """The tokens joined as written, pronouns and contractions replaced."""
+    parts: list[str] = []
+    before: Token | None = None
+    for token in tokens:
+        word = _rewrite_word(token, voice)
+        if word:
+            parts.append(_choose_gap(before, token, word) + word)
+            before = token
+    return "".join(parts).strip()
+
+
+def _choose_gap(before: Token | None, token: Token, word: str) -> str:
+    if before is None:
+        return ""
+    if before.i + 1 == token.i and not before.whitespace_:
+        return " " if word != token.text and word[0].isalnum() and before.text != "-" else ""
+    return "" if token.is_punct and token.text in ",.;:!?)%" else " "
+
+
+def _rewrite_word(token: Token, voice: Voice) -> str:
+    low = token.lower_.replace("’", "'")
+    if token.i in voice.referents:
+        return voice.referents[token.i]
+    pronoun = _rewrite_pronoun(low, token, voice)
+    if pronoun is not None:
+        return pronoun
+    return (
+        _rewrite_verb(low, token)
+        if token.pos_ in ("VERB", "AUX", "PART")
+        else _rewrite_other(low, token)
+    )
+
+
+def _rewrite_other(low: str, token: Token) -> str:
+    return {"&": "and", "w/": "with"}.get(low, "" if token.is_space else token.text)
+
+
+def _rewrite_pronoun(low: str, token: Token, voice: Voice) -> str | None:
+    me, you = voice.scene.speaker, voice.scene.listener
+    own = "their" if voice.by_speaker and not _is_in_subject(token) else format_possessive(me)
+    words = {"i": me, "me": me, "my": own, "mine": format_possessive(me), "myself": "themself"}
+    words |= {
+        "we": f"{me} and others",
+        "us": f"{me} and others",
+        "our": own,
+        "ourselves": "themselves",
+    }
+    if you:
+        words |= {"you": you, "your": format_possessive(you), "yours": format_possessive(you)}
+    is_pronoun = token.pos_ in ("PRON", "DET") or low == "i"
+    return words.get(low) if is_pronoun else None
+
+
+def _is_in_subject(token: Token) -> bool:
+    return token.head.dep_ in ("nsubj", "nsubjpass") and token.dep_ == "poss"
+
+
+def _rewrite_verb(low: str, token: Token) -> str:
+    if low in _NEGATIONS:
+        return "not"
+    if low == "na" or (low == "ta" and token.i and token.nbor(-1).lower_ == "got"):
+        return "to"
+    if low in _CLIPPED_STEMS and _is_clipped(token):
+        return (
+            inflect_third_person(low, "want")
+            if low == "wan" and _agrees_with_speaker(token)
+            else _CLIPPED_STEMS[low]
+        )
+    if low == "'d":
+        return "had" if token.head.tag_ == "VBN" else "would"
+    if low == "'ll":
+        return "will"
+    if low == "wanna":
+        return "wants to" if _agrees_with_speaker(token) else "want to"
+    if low == "'s" and token.pos_ == "AUX":
+        follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
+        perfect = token.head.tag_ == "VBN" and token.dep_ == "aux"
+        return "has" if perfect or follows in ("been", "got", "had") else "is"
+    return _rewrite_finite_verb(low, token)
+
+
+def _is_clipped(token: Token) -> bool:
+    follows = token.doc[token.i + 1].lower_ if token.i + 1 < len(token.doc) else ""
+    return follows in ("na", "ta", "n't", "n’t", "not") and not token.whitespace_
+
+
+def _rewrite_finite_verb(low: str, token: Token) -> str:
+    clipped = {"'re": "are", "'ve": "have", "'m": "am"}
+    present = (
+        token.tag_ == "VBP"
+        or is_subjectless_liking(token)
+        or low in clipped
+        or low in ("am", "were")
+    )
+    if present and low != "quit" and _agrees_with_speaker(token):
+        return inflect_third_person(low, token.lemma_)
+    return clipped.get(low, token.text)
+
+
+def _agrees_with_speaker(token: Token) -> bool:
+    """The subject is the speaker alone: written as "I", or left out."""
+    verb = token.head if token.dep_ in ("aux", "auxpass") else token
+    subject = find_verb_subject(verb)
+    return subject is None or (subject.lower_ == "i" and not any(subject.conjuncts))
+
+
+def find_verb_subject(verb: Token) -> Token | None:
+    """The subject of a verb, looked for up the coordinated verbs before it."""
+    while True:
+        found = next((c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "expl")), None)
+        if found is not None or verb.dep_ not in ("conj", "xcomp"):
+            return found
+        verb = verb.head
+
+
+def format_sentence(words: str) -> str:
+    """`words` as a sentence: no stray spaces or commas, a capital and a full stop."""
+    text = " ".join(words.split()).strip(" ,;:-–—.!?")
+    text += '"' if text.count('"') % 2 else ""
+    text = text.replace(" ,", ",").replace("( ", "(").replace(" )", ")")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -1,0 +1,159 @@
+"""What a sentence does: assert, ask, request, wish, or keep the talk going (spec E20, E26).
+
+Only assertions become facts. The tests are word patterns and a look at the root of the
+parse; they err towards leaving a sentence out, for the raw turn stays searchable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from spacy.tokens import Span, Token
+
+from memoryhub.engines.local.grammar.verbs import is_past_form, is_subjectless_liking
+from memoryhub.engines.types import SpeechAct
+
+_LEADING_WORDS = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
+_FORGET = re.compile(
+    rf"{_LEADING_WORDS}(?:(?:can|could|would|will) you |i(?:'d like| want| need) you to )?"
+    r"(?:please |just )*"
+    r"(?:forget|delete|erase|remove|wipe|(?:don't|do not) (?:remember|keep|store|save))\b(?! to\b)"
+    r".*\b(?:my|mine|what i|that i|i told|i said|i've|everything|memory|memories"
+    r"|about (?!it|that))",
+    re.I,
+)
+_SORRY = r"^\W*(?:(?:oh|no|hmm|um|ah)\W+)*(?:sorry|wait|oops)\b"
+_CORRECTION = re.compile(
+    r"\bi (?:never|didn't|did not) (?:say|said)\b|\bi (?:meant|misspoke|mistyped)\b"
+    r"|^\W*correction\b|\bi was wrong\b"
+    r"|\bthat(?:'s| is| was) (?:wrong|not right|not what i|incorrect)\b"
+    r"|^\W*(?:no\W+|oh\W+|sorry\W+|wait\W+|well\W+)*actually\b.*\bnot\b|\bnot .+\bas i said\b"
+    rf"|{_SORRY}(?:.*\bnot\b|\W+(?:i|it|my)\b)",
+    re.I,
+)
+_CONDITIONAL_VERB = r"(?:would|could|might|'d|were|will|'ll|can|may)"
+_HYPOTHETICAL = re.compile(
+    r"\b(?:i wish|imagine|what if|suppose|supposing|as if|if only|in case)\b"
+    r"|^\W*(?:and |but |so )?(?:maybe|perhaps)\b"
+    r"|\b(?:i|we) (?:might|may)\b(?! have (?:told|mentioned|said))"
+    rf"|\bif\b.*\b{_CONDITIONAL_VERB}\b|\b{_CONDITIONAL_VERB}\b.*\bif\b|^\W*if\b",
+    re.I,
+)
+_EXCLAMATION = r"(?:hey|wow|oh|yeah|yes|aw+|haha|no|so|absolutely|totally|definitely|well|omg|ah)"
+# How small talk begins, after exclamations and perhaps a name.
+_SMALL_TALK_PHRASES = [
+    r"",
+    r"thanks?\b",
+    r"thank you",
+    r"congrat",
+    r"sounds?\b",
+    r"(?:so )?glad\b",
+    r"good (?:luck|job|for|to)",
+    r"great (?:job|to)",
+    r"nice (?:job|to)",
+    r"well done",
+    r"way to go",
+    r"keep (?:up|it|going|me|at|on|your|that|pushing|chasing)",
+    r"go for it",
+    r"you(?:'re| are|'ve| have|'ll| will|r)?\b",
+    r"it(?:'s| is| was|'ll| will)",
+    r"that(?:'s| is| was|'ll| must| sounds)",
+    r"this is",
+    r"take care",
+    r"bye",
+    r"see you",
+    r"(?:i )?hope\b",
+    r"i(?:'m| am)(?: \w+){0,2} (?:proud|glad|happy|thrilled)(?: \w+){0,2} (?:of|for|with) you",
+    r"i(?:'m| am)(?: \w+)? (?:here for|behind|sure|glad|sorry)",
+    r"wish(?:ing)? you",
+    r"best of",
+    r"proud of",
+    r"never give up",
+    r"stay",
+    r"don't (?:give|worry|forget|stop)",
+    r"let(?:'s| me| us)",
+    r"can't wait",
+    r"looking forward",
+    r"no (?:worries|problem|way)",
+    r"same here",
+    r"me too",
+    r"i (?:agree|bet|guess|know|see|hear|get|totally|completely|can imagine|can see|can relate)",
+    r"i (?:appreciate|admire|believe in)",
+    r"",
+][1:-1]
+_SMALL_TALK = re.compile(
+    rf"^\W*(?:{_EXCLAMATION}\b\W*)*(?:\w+\W+)?(?:{'|'.join(_SMALL_TALK_PHRASES)})", re.I
+)
+_QUESTION_LEAD = re.compile(
+    rf"{_LEADING_WORDS}(?:who|what|what's|where|when|why|how|which|whose|do|does|did|is|are|was|were|can"
+    r"|could|would|will|have|has|should)\s+(?:\w+\s+)?(?:you|your|he|she|they|it|the|this|that|i|my"
+    r"|we|is|are|do|did|does|was|were)\b",
+    re.I,
+)
+_TRAILING_MARKS = re.compile(r"[\s\"'”’)\]]+$|[^\w?!.,;:'\"]+$")
+
+
+def classify_act(sentence: Span) -> SpeechAct:
+    """The speech act of one parsed sentence."""
+    text = normalise_quotes(sentence.text)
+    if _FORGET.search(text):
+        return "forget"
+    if is_question(text):
+        return "question"
+    if _HYPOTHETICAL.search(text):
+        return "hypothetical"
+    if is_imperative(sentence.root):
+        return "request"
+    return "chitchat" if is_small_talk(text) or not _has_verb(sentence) else "assertion"
+
+
+def is_question(text: str) -> bool:
+    ended = _TRAILING_MARKS.sub("", normalise_quotes(text))
+    return ended.endswith("?") or (not ended.endswith((".", "!")) and _opens_with_question(ended))
+
+
+def is_correction(text: str) -> bool:
+    """The speaker takes back or puts right what was said (spec E19)."""
+    return bool(_CORRECTION.search(normalise_quotes(text)))
+
+
+def is_small_talk(text: str) -> bool:
+    """Thanks, praise and encouragement: they say little of anybody's life."""
+    return bool(_SMALL_TALK.match(normalise_quotes(text)))
+
+
+def find_small_talk_end(text: str) -> int:
+    """Characters of `text` before which nothing is worth reading; 0 when it opens soberly."""
+    found = _SMALL_TALK.match(text.replace("’", "'").replace("‘", "'"))
+    return found.end() if found else 0
+
+
+def is_imperative(root: Token) -> bool:
+    """A bare verb without a subject; "Lost my job" is no order, for it is a past form."""
+    if root.sent.text.lower().lstrip().startswith(("gonna", "gotta", "wanna")):
+        return False
+    if is_subjectless_liking(root):
+        return False
+    if root.tag_ not in ("VB", "VBP") or is_past_form(root.text):
+        return False
+    return not any(c.dep_ in ("nsubj", "nsubjpass", "csubj", "expl", "aux") for c in root.children)
+
+
+def choose_overall_act(acts: Iterable[SpeechAct]) -> SpeechAct:
+    """The act of an utterance: the weightiest of its sentences'."""
+    found = set(acts)
+    order: tuple[SpeechAct, ...] = ("forget", "assertion", "question", "request", "hypothetical")
+    return next((act for act in order if act in found), "chitchat")
+
+
+def normalise_quotes(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'").strip()
+
+
+def _opens_with_question(text: str) -> bool:
+    return bool(_QUESTION_LEAD.match(text))
+
+
+def _has_verb(sentence: Span) -> bool:
+    return any(token.pos_ in ("VERB", "AUX") for token in sentence)

@@ -1,0 +1,80 @@
+"""English verb forms by lemminflect, and the verbs that matter by what they say."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import lemminflect
+from spacy.tokens import Token
+
+from memoryhub.engines.local.wordlists import split_words
+
+# They report a state of mind about a clause: the clause may be a fact, they are not.
+OPINION_VERBS = split_words(
+    """
+    think guess believe suppose feel find realize realise notice mean figure
+    """
+)
+# "I hope", "I can imagine": nothing to remember in any tense.
+EMPTY_VERBS = split_words(
+    """
+    hope agree bet wish imagine understand appreciate mean guess wonder thank relate matter
+    mind doubt care happen thrill trust let wait figure suppose believe sound seem admire hang
+    reply
+    """
+)
+# Nothing to remember in the present ("I see"), but "I saw a bear" is.
+EMPTY_PRESENT_VERBS = split_words(
+    """
+    know see hear say tell ask mention talk chat feel look remind remember forget show
+    send check think consider share stay
+    """
+)
+LIKING_VERBS = split_words(
+    """
+    love like enjoy prefer hate dislike adore loathe fancy detest
+    """
+)
+ENDING_VERBS = split_words(
+    """
+    quit stop cease abandon drop
+    """
+)
+
+
+def is_subjectless_liking(head: Token) -> bool:
+    """ "Love hiking!": a liking that opens its sentence is the speaker's, not an order."""
+    bare = (
+        head.lemma_.lower() in LIKING_VERBS and head.dep_ == "ROOT" and head.tag_ in ("VB", "VBP")
+    )
+    return bare and head.i - head.sent.start < 2
+
+
+@lru_cache(maxsize=20_000)
+def inflect_verb(lemma: str, tag: str) -> str:
+    """("move", "VBD") → "moved"; the lemma itself where no form is known."""
+    if lemma == "be":
+        return {"VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag, "are")
+    forms = lemminflect.getInflection(lemma, tag)
+    return str(forms[0]) if forms else lemma
+
+
+@lru_cache(maxsize=20_000)
+def find_lemma(word: str, pos: str = "VERB") -> str:
+    lemmas = lemminflect.getLemma(word.lower(), pos)
+    return str(lemmas[0]) if lemmas else word.lower()
+
+
+def is_past_form(word: str) -> bool:
+    """ "lost", "signed", "quit": a form that may be a past tense whatever the tagger says."""
+    low = word.lower()
+    return low == "quit" or (
+        low in lemminflect.getInflection(find_lemma(low), "VBD") and (low != find_lemma(low))
+    )
+
+
+def inflect_third_person(verb: str, lemma: str) -> str:
+    """The form after "she" of a present form after "I": am → is, have → has, go → goes."""
+    low = verb.lower()
+    fixed = {"am": "is", "'m": "is", "are": "is", "'re": "is", "'ve": "has", "were": "was"}
+    return fixed.get(low) or inflect_verb(lemma or low, "VBZ")

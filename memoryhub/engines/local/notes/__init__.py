@@ -1,0 +1,1 @@
+"""Note descriptors, links by likeness and shared words, and themes that spread."""

@@ -1,0 +1,1 @@
+"""Knowledge, traits by interests that repeat, and an agent that follows fixed rules."""

@@ -1,0 +1,1 @@
+"""Where topics begin, chains, themes and segments, episodes and digests, by extracts."""

@@ -1,0 +1,214 @@
+"""Comparing two embedders in one space before it changes over: what both find, how well, how fast.
+
+Asked are the space's golden questions, and questions that were asked there lately. Rules route and
+judge, whatever the policy says, since it is vectors that are compared. Figures are kept, never
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import Conflict
+from memoryhub.golden.expectations import (
+    RECALL_CUTOFFS,
+    Expectation,
+    QuestionOutcome,
+    Rank,
+    compare_outcomes,
+    compute_overlap,
+    compute_percentile,
+    find_rank,
+)
+from memoryhub.golden.models import GoldenQuestion
+from memoryhub.golden.replay_runs import load_lineages
+from memoryhub.pipeline.embeddings import cutover
+from memoryhub.pipeline.ingest.services import ring_on_commit
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import EmbeddingMigration, Job
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.models import RecallLog
+from memoryhub.recall.render.results import SearchResult
+from memoryhub.recall.services import search_memories
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+
+RESULT_LIMIT = 10
+MOST_GOLDEN, MOST_ASKED = 20, 20
+State = EmbeddingMigration.State
+COMPARABLE_STATES = (State.FILLED, State.LIVE, State.BACK)
+
+
+def plan_comparison(migration: EmbeddingMigration, now: datetime) -> None:
+    """Have the two compared by a worker. Opens its own scope. Raises Conflict until both are."""
+    with tenant_scope(migration.tenant_id):
+        row: EmbeddingMigration = EmbeddingMigration.objects.get(id=migration.id)
+        if row.state not in COMPARABLE_STATES:
+            raise Conflict(_("both embedders' vectors must be there first"), code="migration_state")
+        space = Space.objects.get(id=row.space_id)
+        payload: dict[str, object] = {"compare": str(row.id)}
+        key = f"compare:{row.id}:{now.isoformat()}"
+        queue.plan_step(space, Job.Step.REPLAY, "D", key, now, payload=payload)
+        ring_on_commit(row.tenant_id, row.space_id)
+
+
+def run_comparison(job: Job, now: datetime) -> None:
+    """Raises LeaseLost."""
+    with tenant_scope(job.tenant_id):
+        row = EmbeddingMigration.objects.filter(id=job.payload["compare"]).first()
+        if row is None or row.state not in COMPARABLE_STATES:
+            queue.lock_job(job)
+            queue.finish_job(job, {"compared": 0}, now)
+            return
+        space = Space.objects.get(id=job.space_id)
+        questions, policy = (
+            _sample_questions(space),
+            _replace_models_by_rules(load_effective_policy(space).policy),
+        )
+        sizes = [asdict(each) for each in cutover.list_vector_storage(space)]
+    pairs = [
+        _search_with_both(space, row, asked, policy, now, at) for at, asked in enumerate(questions)
+    ]
+    told = compute_figures(pairs) | {"stored": sizes, "at": now.isoformat()}
+    with tenant_scope(job.tenant_id):
+        queue.lock_job(job)
+        EmbeddingMigration.objects.filter(id=row.id).update(comparison=told)
+        queue.finish_job(job, {"compared": len(pairs)}, now)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonQuestion:
+    text: str
+    expected: tuple[Expectation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderResult:
+    """What one embedder found: ids in order, the ranks of what was expected, milliseconds."""
+
+    ids: tuple[str, ...]
+    ranks: tuple[Rank, ...]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderResults:
+    old: EmbedderResult
+    new: EmbedderResult
+
+
+def compute_figures(pairs: Sequence[EmbedderResults]) -> dict[str, Any]:
+    """Means over the questions; recall over those that expect something. Pure."""
+    expecting = [pair for pair in pairs if pair.old.ranks]
+    verdicts = [
+        compare_outcomes(QuestionOutcome(pair.old.ranks), QuestionOutcome(pair.new.ranks))
+        for pair in expecting
+    ]
+    return {
+        "questions": len(pairs),
+        "golden": len(expecting),
+        **{said: verdicts.count(said) for said in ("better", "worse", "same")},
+        "overlap": _compute_mean(compute_overlap(pair.old.ids, pair.new.ids) for pair in pairs),
+        "first_same": _compute_mean(float(pair.old.ids[:1] == pair.new.ids[:1]) for pair in pairs),
+        "old": _summarise_side([pair.old for pair in pairs], [pair.old for pair in expecting]),
+        "new": _summarise_side([pair.new for pair in pairs], [pair.new for pair in expecting]),
+    }
+
+
+def _summarise_side(
+    found: Sequence[EmbedderResult], expecting: Sequence[EmbedderResult]
+) -> dict[str, Any]:
+    took = sorted(each.milliseconds for each in found)
+    recall = {
+        str(k): _compute_mean(
+            sum(rank is not None and rank <= k for rank in each.ranks) / len(each.ranks)
+            for each in expecting
+        )
+        for k in RECALL_CUTOFFS
+    }
+    return {
+        "recall": recall,
+        "p50": compute_percentile(took, 0.5),
+        "p95": compute_percentile(took, 0.95),
+    }
+
+
+def _compute_mean(values: Iterable[float]) -> float | None:
+    numbers = list(values)
+    return round(sum(numbers) / len(numbers), 4) if numbers else None
+
+
+def _sample_questions(space: Space) -> list[ComparisonQuestion]:
+    """Golden questions, the newest first, and what was last asked here.
+
+    Where the recall log is off or empty: the last questions in what people said.
+    """
+    rows = GoldenQuestion.objects.filter(space=space, retired_at=None)
+    golden = [
+        ComparisonQuestion(row.text, tuple(map(Expectation.from_stored, row.expected)))
+        for row in rows.order_by("-changed_at")[:MOST_GOLDEN]
+    ]
+    known = {each.text for each in golden}
+    recent = [text for text in _list_recent_queries(space) if text not in known]
+    return golden + [ComparisonQuestion(text) for text in recent[:MOST_ASKED]]
+
+
+def _list_recent_queries(space: Space) -> list[str]:
+    logged = RecallLog.objects.filter(space=space).order_by("-asked_at")
+    asked = list(dict.fromkeys(logged.values_list("query", flat=True)[: 10 * MOST_ASKED]))
+    if asked:
+        return asked
+    said = Turn.objects.filter(space=space, role="user", text__regex=r"[?？]\s*$")
+    recent = said.exclude(state=Turn.State.REDACTED).order_by("-seq")[: 2 * MOST_ASKED]
+    return list(dict.fromkeys(recent.values_list("text", flat=True)))
+
+
+def _replace_models_by_rules(policy: Policy) -> Policy:
+    changed: dict[str, Any] = {}
+    for name in ("route", "judge"):
+        group = getattr(policy, name)
+        if group.mode == "llm":
+            changed[name] = group.model_copy(update={"mode": "rules"})
+    return policy.model_copy(update=changed)
+
+
+def _search_with_both(
+    space: Space,
+    row: EmbeddingMigration,
+    asked: ComparisonQuestion,
+    policy: Policy,
+    now: datetime,
+    place: int,
+) -> EmbedderResults:
+    """They take turns in being first: whoever is second finds warm caches."""
+    found: dict[str, EmbedderResult] = {}
+    for model in (row.old, row.new) if place % 2 else (row.new, row.old):
+        began = perf_counter()
+        result = search_memories(
+            space,
+            asked.text,
+            limit=RESULT_LIMIT,
+            policy=policy,
+            vectors=model,
+            now=now,
+            reinforce=False,
+        )
+        took = round((perf_counter() - began) * 1000, 2)
+        found[model] = _build_result(space, asked, result, took)
+    return EmbedderResults(found[row.old], found[row.new])
+
+
+def _build_result(
+    space: Space, asked: ComparisonQuestion, result: SearchResult, took: float
+) -> EmbedderResult:
+    lineages = load_lineages(space, result) if asked.expected else {}
+    ranks = tuple(find_rank(each, result.items, lineages) for each in asked.expected)
+    return EmbedderResult(tuple(str(item.id) for item in result.items), ranks, took)

@@ -1,0 +1,281 @@
+"""From records to memories: one way in for all sources, whether it is tried or done.
+
+The file is read through before anything is written: a broken one is refused whole. Then what was
+said goes to `ingest`, as through the API, and is read by the pipeline; what is ready-made is
+written by `storing`. Importing a file again adds nothing, and goes on where a crash broke it off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.importers import write
+from memoryhub.importers.json_stream import JsonItem, OpenFile, stream_items
+from memoryhub.importers.records import (
+    RECORD_KINDS,
+    BlockRecord,
+    MemoryRecord,
+    PassageRecord,
+    Record,
+    RecordKind,
+    SessionRecord,
+    SkippedRecord,
+    UnknownFields,
+)
+from memoryhub.importers.report import ImportReport, count_record_entries, get_record_kind
+from memoryhub.importers.sources.base import ImportSource
+from memoryhub.importers.write import ImportOrigin
+from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import clean_subject, ensure_space
+
+# Ready-made memories written in one event.
+BATCH_SIZE = 200
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """An import as it was asked for. `subject`: whose all of it is, "": whom the file names.
+    `only`: the kinds to take."""
+
+    source: ImportSource
+    open_file: OpenFile
+    file: str
+    actor: str
+    subject: str = ""
+    only: frozenset[RecordKind] = frozenset(RECORD_KINDS)
+    dry_run: bool = False
+
+    def open_items(self) -> Iterator[JsonItem]:
+        return stream_items(self.open_file, self.source.sections)
+
+    def read_records(self) -> Iterator[Record]:
+        """What is wanted of what the source reads."""
+        for record in self.source.read(self.open_items):
+            if (
+                isinstance(record, (SkippedRecord, UnknownFields))
+                or get_record_kind(record) in self.only
+            ):
+                yield record
+
+    def get_subject(self, record: Record) -> str:
+        named = "" if isinstance(record, (SkippedRecord, UnknownFields)) else record.subject
+        return self.subject or named
+
+
+def import_file(
+    tenant_id: UUID,
+    wanted: ImportRequest,
+    now: datetime,
+    progress: Progress = lambda done, total: None,
+) -> ImportReport:
+    """Raises InvalidInput, which names the place, before anything is written: for a file that is
+    broken, holds nothing of this source, or says not whose memories it holds."""
+    report = check_file(wanted)
+    if not report.total:
+        return report
+    origin = ImportOrigin(
+        wanted.source.name, wanted.source.title, wanted.file[:200], wanted.actor[:120], now
+    )
+    loader = _FileImporter(tenant_id, wanted, origin, report, progress)
+    loader.run()
+    return report
+
+
+def check_file(wanted: ImportRequest) -> ImportReport:
+    """The file, read through: what it has, and nothing written or looked up."""
+    report = ImportReport(wanted.source.name, wanted.file[:200], wanted.dry_run)
+    if wanted.subject:
+        clean_subject(wanted.subject)
+    ownerless = 0
+    for record in wanted.read_records():
+        subject = wanted.get_subject(record)
+        if not subject and not isinstance(record, (SkippedRecord, UnknownFields)):
+            ownerless += count_record_entries(record)
+            report.add_skipped(_build_ownerless_skip(record))
+        else:
+            report.count_record(record, subject)
+    if ownerless and not report.total:
+        message = _("the file does not say whose memories these are: name a subject")
+        raise InvalidInput(message, field="subject")
+    if not report.total and not report.reasons:
+        message = _("nothing of %(source)s is in the file")
+        raise InvalidInput(message % {"source": wanted.source.title}, field="file")
+    return report
+
+
+def _build_ownerless_skip(
+    record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord,
+) -> SkippedRecord:
+    reason = gettext_noop("it does not say whose it is: name a subject")
+    own_id = record.id if isinstance(record, (MemoryRecord, PassageRecord)) else ""
+    return SkippedRecord(
+        record.where, reason, get_record_kind(record), own_id, count_record_entries(record)
+    )
+
+
+@dataclass
+class _FileImporter:
+    tenant_id: UUID
+    request: ImportRequest
+    origin: ImportOrigin
+    report: ImportReport
+    progress: Progress
+    done: int = 0
+    memories: dict[str, list[MemoryRecord]] = field(default_factory=dict)
+    passages: dict[str, list[PassageRecord]] = field(default_factory=dict)
+    # Ids of facts and notes of this file so far, by subject: a file may name one twice.
+    seen: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def run(self) -> None:
+        for record in self.request.read_records():
+            if isinstance(record, (SkippedRecord, UnknownFields)):
+                continue  # counted when the file was checked
+            subject = self.request.get_subject(record)
+            if subject:
+                self._import_record(record, subject)
+        self._write_batch()
+
+    def _import_record(
+        self, record: SessionRecord | MemoryRecord | PassageRecord | BlockRecord, subject: str
+    ) -> None:
+        if isinstance(record, SessionRecord):
+            self._import_session(record, subject)
+        elif isinstance(record, BlockRecord):
+            self._import_block(record, subject)
+        elif self._is_new_in_file(record, subject):
+            if isinstance(record, MemoryRecord):
+                self.memories.setdefault(subject, []).append(record)
+            else:
+                self.passages.setdefault(subject, []).append(record)
+            held = sum(len(each) for each in self.memories.values())
+            if held + sum(len(each) for each in self.passages.values()) >= BATCH_SIZE:
+                self._write_batch()
+
+    def _is_new_in_file(self, record: MemoryRecord | PassageRecord, subject: str) -> bool:
+        key = (subject, get_record_kind(record), record.id)
+        if record.id and key in self.seen:
+            reason = gettext_noop("an earlier item of the file has this id")
+            self._add_skipped(
+                SkippedRecord(record.where, reason, get_record_kind(record), record.id)
+            )
+            return False
+        self.seen.add(key)
+        return True
+
+    def _add_skipped(self, record: SkippedRecord) -> None:
+        self.report.add_skipped(record)
+        self._advance_progress(record.count)
+
+    def _advance_progress(self, count: int) -> None:
+        self.done += count
+        self.progress(self.done, self.report.total)
+
+    def _count_imported(self, kind: RecordKind, taken: int, already: int) -> None:
+        self.report.taken[kind] += taken
+        self.report.already[kind] += already
+        self._advance_progress(taken + already)
+
+    def _import_session(self, talk: SessionRecord, subject: str) -> None:
+        for at in range(0, len(talk.messages), settings.MAX_MESSAGES):
+            messages = talk.messages[at : at + settings.MAX_MESSAGES]
+            request = IngestRequest(
+                subject,
+                messages,
+                session=talk.session,
+                agent=talk.agent,
+                channel=self.origin.engine,
+            )
+            try:
+                new = self._ingest_messages(request)
+            except MemoryHubError as error:
+                reason = f"{error.field or 'messages'}: {error.message}"
+                self._add_skipped(
+                    SkippedRecord(talk.where, reason, "turn", talk.session, len(messages))
+                )
+            else:
+                self._count_imported("turn", new, len(messages) - new)
+
+    def _ingest_messages(self, request: IngestRequest) -> int:
+        """How many of the messages are new; with a dry run, what was written is taken back."""
+        if not self.request.dry_run:
+            return len(ingest_messages(self.tenant_id, request).new)
+        with tenant_scope(self.tenant_id):
+            mark = transaction.savepoint()
+            try:
+                space = ensure_space(self.tenant_id, request.subject)
+                return len(append_messages(space, request, self.origin.now).new)
+            finally:
+                transaction.savepoint_rollback(mark)
+
+    def _find_space(self, subject: str) -> Space | None:
+        """None with a dry run, where there is none yet."""
+        with tenant_scope(self.tenant_id):
+            if not self.request.dry_run:
+                return ensure_space(self.tenant_id, subject)
+            return Space.objects.filter(subject=clean_subject(subject)).first()
+
+    def _write_batch(self) -> None:
+        for subject, memories in self.memories.items():
+            self._write_facts(self._find_space(subject), memories)
+        for subject, passages in self.passages.items():
+            self._write_notes(self._find_space(subject), passages)
+        self.memories.clear()
+        self.passages.clear()
+
+    def _write_facts(self, space: Space | None, memories: list[MemoryRecord]) -> None:
+        places = write.match_lineages(space, memories, self.origin)
+        new = [place for place in places if not place.known]
+        if new and space is not None and not self.request.dry_run:
+            write.write_facts(space, new, self.origin)
+        self._count_imported("fact", len(new), len(places) - len(new))
+
+    def _write_notes(self, space: Space | None, passages: list[PassageRecord]) -> None:
+        known = write.find_known_notes(space, passages, self.origin)
+        new = [
+            passage
+            for passage in passages
+            if space is None or write.build_note_id(space, passage, self.origin) not in known
+        ]
+        if new and space is not None and not self.request.dry_run:
+            write.write_notes(space, new, self.origin)
+        self._count_imported("note", len(new), len(passages) - len(new))
+
+    def _import_block(self, block: BlockRecord, subject: str) -> None:
+        space = self._find_space(subject)
+        there = write.find_block(space, block)
+        if there is not None and there.value == block.value:
+            self._count_imported("block", 0, 1)
+            return
+        reason = write.explain_block_refusal(there, block)
+        if not reason and space is not None and not self.request.dry_run:
+            reason = write.write_block(space, there, block, self.origin)
+        if reason:
+            self._add_skipped(SkippedRecord(block.where, reason, "block", block.label))
+        else:
+            self._count_imported("block", 1, 0)
+
+
+def parse_kinds(names: Iterable[str]) -> frozenset[RecordKind]:
+    """Raises InvalidInput for what is no kind; all kinds where none is named."""
+    given = [name for name in names if name]
+    found = frozenset(kind for kind in RECORD_KINDS if kind in given)
+    if unknown := [name for name in given if name not in RECORD_KINDS]:
+        known = ", ".join(RECORD_KINDS)
+        raise InvalidInput(
+            _("%(unknown)s is none of %(known)s")
+            % {"unknown": repr(unknown[0][:40]), "known": known},
+            field="only",
+        )
+    return found or frozenset(RECORD_KINDS)

@@ -1,0 +1,125 @@
+"""Which engine reads a tenant's dialogue, and which embedder makes its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from memoryhub.engines import registry
+from memoryhub.engines.registry import EmbedderName, EngineSettings
+from memoryhub.engines.types import Embedder, Engine
+from memoryhub.errors import EngineError
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.switches import PROXY_PURPOSE
+from memoryhub.tenants.models import Space, Tenant
+
+if TYPE_CHECKING:
+    from memoryhub.engines.llm.client.relay import ChatRelay
+
+PROBE_FILE_NAME = "models.json"  # in the data folder
+
+
+def build_engine_settings() -> EngineSettings:
+    return EngineSettings(
+        embedder=cast("EmbedderName", settings.EMBEDDER),
+        embedding_model=settings.EMBEDDING_MODEL,
+        embedding_dimension=settings.EMBEDDING_DIMENSION,
+        openai_base_url=settings.OPENAI_BASE_URL,
+        openai_api_key=settings.OPENAI_API_KEY,
+        llm_model=settings.LLM_MODEL,
+        threads=settings.MODEL_THREADS,
+        timeout=settings.MODEL_TIMEOUT_SECONDS,
+        probed=settings.DATA_DIR / PROBE_FILE_NAME,
+        prompts=settings.PROMPTS,
+    )
+
+
+def select_engine(tenant: Tenant, policy: Policy) -> Engine:
+    """The tenant's engine, with the models and prompts that the policy names for purposes."""
+    models, prompts = _list_named_choices(policy.llm.model), _list_named_choices(policy.llm.prompt)
+    told = replace(build_engine_settings(), llm_models=models, llm_prompts=prompts)
+    return registry.get_engine(tenant.engine, told)
+
+
+def _list_named_choices(by_purpose: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((purpose, name) for purpose, name in by_purpose.items() if name))
+
+
+def get_named_engine(name: str) -> Engine:
+    """The engine of this name, whatever a tenant or a policy says."""
+    return registry.get_engine(name, build_engine_settings())
+
+
+def list_proxied_models(tenant: Tenant, policy: Policy) -> list[str]:
+    """Names of the models that clients may ask through the hub; the first is asked unless they
+    name another. Raises a permanent EngineError that says what to set where there is none.
+
+    A tenant whose dialogue is read by rules is given those that the operator lists, and no others.
+    """
+    if not settings.OPENAI_BASE_URL:
+        raise _build_unset_error(
+            _("No OpenAI-compatible endpoint is configured: set OPENAI_BASE_URL")
+        )
+    listed, own = settings.PROXY_MODELS, policy.llm.model.get(PROXY_PURPOSE, "")
+    if tenant.engine == Tenant.Engine.LLM:
+        listed = [own or settings.LLM_MODEL, *listed]
+    elif own in listed:
+        listed = [own, *listed]
+    names = list(dict.fromkeys(name for name in listed if name))
+    if not names:
+        raise _build_unset_error(
+            _(
+                "No model is configured for this tenant: set MEMORYHUB_LLM_MODEL and switch the "
+                "tenant to the engine llm, or list models in MEMORYHUB_PROXY_MODELS"
+            )
+        )
+    return names
+
+
+def _build_unset_error(message: str) -> EngineError:
+    return EngineError(message, permanent=True, code="engine_not_configured")
+
+
+def get_proxy_relay() -> ChatRelay:
+    """The way to the endpoint for what clients ask through the hub."""
+    from memoryhub.engines.llm.client.relay import get_relay  # loads the SDK
+
+    return get_relay(
+        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.PROXY_TIMEOUT_SECONDS
+    )
+
+
+def get_current_embedder() -> Embedder:
+    return registry.get_embedder(build_engine_settings())
+
+
+def find_embedder(model: str) -> Embedder | None:
+    """The embedder whose vectors are named `model` ("": the one in use); None if it is gone.
+
+    After another one was configured, spaces are still searched by the old one's vectors until
+    the new one's are complete (E17). Raises EngineError as `embedder` does.
+    """
+    current = get_current_embedder()
+    if model in ("", current.name):
+        return current
+    return registry.find_embedder(model, build_engine_settings())
+
+
+def select_embedder(space: Space) -> Embedder:
+    """The one by whose vectors the space is searched, for what is written to it.
+
+    So that what is said while another one's vectors are made is found as ever (E17). Where it is
+    gone, the one in use: what it embeds is found by its words until the space has changed over.
+    """
+    return find_embedder(space.embedding_model) or get_current_embedder()
+
+
+def list_known_embedders() -> list[str]:
+    """Names of those that can be made without being named: the one in use, the packaged one."""
+    current = get_current_embedder().name
+    packaged = registry.get_embedder(EngineSettings()).name
+    return list(dict.fromkeys([current, packaged]))

@@ -1,0 +1,196 @@
+"""Public dialogue sets with the questions asked about them: LoCoMo, LongMemEval, MemoryBank."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memoryhub.dialogues.formats import Conversation, read_dialogues
+from memoryhub.errors import InvalidInput
+from memoryhub.lab.datasets import longmemeval
+from memoryhub.lab.datasets.categories import ADVERSARIAL_CATEGORY, CATEGORIES_BY_FORMAT, Category
+from memoryhub.lab.datasets.labels import find_evidence_labels
+
+_EVIDENCE_REF = re.compile(r"D:?(\d+):(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetQuestion:
+    """`category` is the set's number (0 where it has none); `evidence` may be empty.
+
+    `expected` is "" where the set names no answer. `unanswerable`: nothing was said about it.
+    `asked_at`: when it is asked, where the set says so.
+    """
+
+    text: str
+    category: int = 0
+    evidence: frozenset[str] = frozenset()
+    expected: str = ""
+    unanswerable: bool = False
+    asked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A conversation, and what is asked about it."""
+
+    conversation: Conversation
+    questions: list[DatasetQuestion] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.conversation.subject
+
+    @property
+    def turn_count(self) -> int:
+        return sum(len(session.messages) for session in self.conversation.sessions)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A file as read. `sha256` is that of its bytes: two reports with the same one compare."""
+
+    name: str
+    form: str
+    sha256: str
+    dialogues: Sequence[Dialogue]
+
+    @property
+    def categories(self) -> tuple[Category, ...]:
+        return CATEGORIES_BY_FORMAT.get(self.form, ())
+
+
+def read_dataset_dialogues(path: Path) -> list[Dialogue]:
+    """The dialogues of a file. Raises as `read` does."""
+    return list(read_dataset(path).dialogues)
+
+
+def read_dataset(path: Path) -> Dataset:
+    """Read `path`, telling the format by its shape. Raises InvalidInput for any other."""
+    try:
+        raw = path.read_bytes()
+        data = json.loads(raw)
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path.name} can't be read as JSON: {error}", field="path") from error
+    form = _detect_format(data)
+    if not form:
+        raise InvalidInput(
+            f"{path.name} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format",
+            field="path",
+        )
+    try:
+        dialogues = _FORMAT_READERS[form](path, data)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidInput(
+            f"{path.name} is not in the format {form} ({reason})", field="path"
+        ) from error
+    return Dataset(path.name, form, hashlib.sha256(raw).hexdigest(), dialogues)
+
+
+def count_by_category(questions: Iterable[DatasetQuestion]) -> dict[int, int]:
+    """Questions by category number, in order."""
+    return dict(sorted(Counter(question.category for question in questions).items()))
+
+
+def _detect_format(data: Any) -> str:
+    if isinstance(data, list) and _all_have_key("conversation", data):
+        return "locomo"
+    if isinstance(data, list) and _all_have_key("haystack_sessions", data):
+        return "longmemeval"
+    if isinstance(data, dict) and _all_have_key("history", data.values()):
+        return "memorybank"
+    return ""
+
+
+def _all_have_key(key: str, rows: Collection[Any]) -> bool:
+    return bool(rows) and all(isinstance(row, dict) and key in row for row in rows)
+
+
+def parse_evidence_refs(written: Any) -> frozenset[str]:
+    """Turn refs in an evidence field, however written: "D8:6; D9:17", "D:11:26", "D30:05"."""
+    texts = [written] if isinstance(written, str) else (written or [])
+    found = (_EVIDENCE_REF.findall(str(text)) for text in texts)
+    return frozenset(f"D{int(s)}:{int(t)}" for pairs in found for s, t in pairs)
+
+
+def _read_locomo(path: Path, data: Sequence[Mapping[str, Any]]) -> list[Dialogue]:
+    asked = [[_build_locomo_question(qa) for qa in row.get("qa", [])] for row in data]
+    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "locomo"), asked, strict=True)]
+
+
+def _build_locomo_question(qa: Mapping[str, Any]) -> DatasetQuestion:
+    category = int(qa["category"])
+    trap = category == ADVERSARIAL_CATEGORY
+    return DatasetQuestion(
+        text=str(qa["question"]),
+        category=category,
+        evidence=parse_evidence_refs(qa.get("evidence")),
+        # Some adversarial questions come with the answer they are to lure into.
+        expected="" if trap else str(qa.get("answer", "")),
+        unanswerable=trap,
+    )
+
+
+def _read_longmemeval(path: Path, data: Sequence[Mapping[str, Any]]) -> list[Dialogue]:
+    return [_build_longmemeval_dialogue(row) for row in data]
+
+
+def _build_longmemeval_dialogue(row: Mapping[str, Any]) -> Dialogue:
+    conversation, evidence = longmemeval.read_conversation(row)
+    question = DatasetQuestion(
+        text=str(row["question"]),
+        category=longmemeval.get_category_number(row),
+        evidence=evidence,
+        expected=str(row.get("answer", "")),
+        unanswerable=longmemeval.is_unanswerable(row),
+        asked_at=longmemeval.parse_session_time(row.get("question_date")),
+    )
+    return Dialogue(conversation, [question])
+
+
+def _read_memorybank(path: Path, data: Mapping[str, Any]) -> list[Dialogue]:
+    probing, labels = (
+        _read_probing_questions(path),
+        find_evidence_labels(path, _build_questions_path(path)),
+    )
+    asked = [
+        [
+            DatasetQuestion(text, evidence=labels[place][number] if labels else frozenset())
+            for number, text in enumerate(probing.get(name, []))
+        ]
+        for place, name in enumerate(data)
+    ]
+    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "memorybank"), asked, strict=True)]
+
+
+def _build_questions_path(path: Path) -> Path:
+    """The questions about a MemoryBank file."""
+    language = path.stem.rsplit("_", 1)[-1]
+    return path.with_name(f"probing_questions_{language}.jsonl")
+
+
+def _read_probing_questions(path: Path) -> dict[str, list[str]]:
+    """From the file beside it that is named for the same language; none is no error."""
+    beside = _build_questions_path(path)
+    if not beside.exists():
+        return {}
+    questions: dict[str, list[str]] = {}
+    for line in beside.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            questions |= json.loads(line)
+    return questions
+
+
+_FORMAT_READERS: Mapping[str, Callable[[Path, Any], list[Dialogue]]] = {
+    "locomo": _read_locomo,
+    "longmemeval": _read_longmemeval,
+    "memorybank": _read_memorybank,
+}

@@ -1,0 +1,1 @@
+"""What `lab recall` and `lab derive` measure, each in throw-away tenants."""

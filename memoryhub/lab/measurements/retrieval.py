@@ -1,0 +1,143 @@
+"""Evidence recall of the search service that the API serves, on a public dialogue set."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoryhub.inference.selection import get_current_embedder
+from memoryhub.lab.datasets.read import DatasetQuestion, Dialogue
+from memoryhub.lab.metrics.rankings import (
+    RankingOutcome,
+    compute_means,
+    compute_percentile,
+    group_by_category,
+)
+from memoryhub.lab.throwaway.tenants import (
+    open_throwaway_tenant,
+    write_derived_dialogue,
+    write_dialogue_turns,
+)
+from memoryhub.recall.ranking.weights import get_shipped_weights
+from memoryhub.recall.render.results import MemoryKind, SearchResult
+from memoryhub.recall.services import DEFAULT_KINDS, search_memories
+from memoryhub.tenants.models import Space
+
+RESULT_LIMIT = 30
+Progress = Callable[[str], None]
+
+
+@dataclass
+class RetrievalRun:
+    """One choice of kinds over all dialogues: outcomes by dialogue, milliseconds a search."""
+
+    name: str
+    kinds: Sequence[MemoryKind]
+    outcomes: dict[str, list[RankingOutcome]] = field(default_factory=dict)
+    took_ms: list[float] = field(default_factory=list)
+    empty: int = 0
+
+
+@dataclass
+class RetrievalReport:
+    """What was measured. `unjudged`: questions without evidence, asked for their latency only."""
+
+    runs: list[RetrievalRun]
+    turns: int = 0
+    unjudged: int = 0
+    load_seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "turns": self.turns,
+            "turns_per_second": round(self.turns / self.load_seconds, 1) if self.turns else 0,
+            "questions_without_evidence": self.unjudged,
+            "runs": [_render_run(run) for run in self.runs],
+        }
+
+
+def measure_retrieval(
+    dialogues: Sequence[Dialogue], *, derive: bool, progress: Progress
+) -> RetrievalReport:
+    """Load each dialogue into a tenant of its own and ask its questions."""
+    runs = [RetrievalRun("turns", ("turn",))] + (
+        [RetrievalRun("all kinds", DEFAULT_KINDS)] if derive else []
+    )
+    report = RetrievalReport(runs)
+    for dialogue in dialogues:
+        with open_throwaway_tenant() as tenant:
+            start = time.perf_counter()
+            space = (write_derived_dialogue if derive else write_dialogue_turns)(tenant, dialogue)
+            report.load_seconds += time.perf_counter() - start
+            report.turns += dialogue.turn_count
+            progress(
+                f"{dialogue.name}: {dialogue.turn_count} turns, {len(dialogue.questions)} questions"
+            )
+            report.unjudged += sum(not question.evidence for question in dialogue.questions)
+            for run in runs:
+                run.outcomes[dialogue.name] = _ask_questions(run, space, dialogue.questions)
+    return report
+
+
+def _ask_questions(
+    run: RetrievalRun, space: Space, questions: Sequence[DatasetQuestion]
+) -> list[RankingOutcome]:
+    outcomes = []
+    for question in questions:
+        start = time.perf_counter()
+        result = search_memories(
+            space, question.text, limit=RESULT_LIMIT, kinds=run.kinds, reinforce=False
+        )
+        run.took_ms.append((time.perf_counter() - start) * 1000)
+        run.empty += result.insufficient
+        if question.evidence:
+            outcomes.append(_build_outcome(question, result))
+    return outcomes
+
+
+def _build_outcome(question: DatasetQuestion, result: SearchResult) -> RankingOutcome:
+    return RankingOutcome(
+        category=question.category,
+        evidence=question.evidence,
+        ranked=[frozenset(s.external_id for s in item.sources) for item in result.items],
+        tokens=get_current_embedder().count_tokens([item.text for item in result.items]),
+        trap=question.unanswerable,
+    )
+
+
+def _render_run(run: RetrievalRun) -> dict[str, Any]:
+    outcomes = [outcome for rows in run.outcomes.values() for outcome in rows]
+    judged = _select_judged(outcomes)
+    learned_from = set(get_shipped_weights().trained.conversations)
+    tuned = {name: rows for name, rows in run.outcomes.items() if name in learned_from}
+    untuned = {name: rows for name, rows in run.outcomes.items() if name not in learned_from}
+    return {
+        "name": run.name,
+        "questions": len(judged),
+        "overall": compute_means(judged),
+        "tuned": _render_part(tuned),
+        "untuned": _render_part(untuned),
+        "by_category": {c: compute_means(rows) for c, rows in group_by_category(outcomes).items()},
+        "by_dialogue": {
+            name: compute_means(_select_judged(rows)) for name, rows in run.outcomes.items()
+        },
+        "search_ms": {f"p{p}": round(compute_percentile(run.took_ms, p), 1) for p in (50, 95)},
+        "empty_answers": run.empty,
+    }
+
+
+def _render_part(outcomes: Mapping[str, Sequence[RankingOutcome]]) -> dict[str, Any]:
+    """Of some dialogues: those the weights were learned from, or the others."""
+    judged = _select_judged([outcome for rows in outcomes.values() for outcome in rows])
+    return {
+        "dialogues": list(outcomes),
+        "questions": len(judged),
+        "overall": compute_means(judged),
+        "by_category": {c: compute_means(rows) for c, rows in group_by_category(judged).items()},
+    }
+
+
+def _select_judged(outcomes: Sequence[RankingOutcome]) -> list[RankingOutcome]:
+    return [outcome for outcome in outcomes if not outcome.trap]

@@ -1,0 +1,1 @@
+"""Measures of rankings, of answers and of many outcomes together. Pure."""

@@ -1,0 +1,104 @@
+"""How well rankings find the evidence. Pure; the definitions are in docs/reference/lab.md."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RECALL_CUTS = (1, 5, 10, 20, 30)
+HIT_CUTS = (1, 3, 5)
+TOKEN_BUDGETS = (250, 500, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingOutcome:
+    """One question's ranking: the turn refs each result stands for, and the results' tokens.
+
+    `trap`: it asks about what was never said (LoCoMo's category 5) and counts in no mean of all.
+    """
+
+    category: int
+    evidence: frozenset[str]
+    ranked: Sequence[frozenset[str]]
+    tokens: Sequence[int]
+    trap: bool = False
+
+
+def compute_recall_at(outcome: RankingOutcome, cut: int) -> float:
+    """The share of the evidence turns within the first `cut` results."""
+    return _compute_found_share(outcome, outcome.ranked[:cut])
+
+
+def compute_hit_at(outcome: RankingOutcome, cut: int) -> float:
+    """1 if any of the evidence is within the first `cut` results, else 0."""
+    return float(compute_recall_at(outcome, cut) > 0)
+
+
+def count_tokens_at(outcome: RankingOutcome, cut: int) -> int:
+    """Of the texts of the first `cut` results."""
+    return sum(outcome.tokens[:cut])
+
+
+def compute_recall_within(outcome: RankingOutcome, budget: int) -> float:
+    """The share within the leading results whose texts fit `budget` tokens together."""
+    total, fitting = 0, 0
+    for tokens in outcome.tokens:
+        total += tokens
+        if total > budget:
+            break
+        fitting += 1
+    return _compute_found_share(outcome, outcome.ranked[:fitting])
+
+
+def _compute_found_share(outcome: RankingOutcome, results: Iterable[frozenset[str]]) -> float:
+    found = frozenset[str]().union(*results)
+    return len(outcome.evidence & found) / len(outcome.evidence)
+
+
+def compute_ndcg_at(outcome: RankingOutcome, cut: int) -> float:
+    """Binary gains; a result counts for evidence that no better result has shown."""
+    seen: set[str] = set()
+    gained = 0.0
+    for place, refs in enumerate(outcome.ranked[:cut]):
+        new = (refs & outcome.evidence) - seen
+        gained += bool(new) / math.log2(place + 2)
+        seen |= new
+    ideal = sum(1 / math.log2(at + 2) for at in range(min(cut, len(outcome.evidence))))
+    return gained / ideal
+
+
+def compute_means(outcomes: Sequence[RankingOutcome]) -> dict[str, float]:
+    """Means over questions: "recall@10", "ndcg@10", "recall<=500", "tokens@10", "hit@3"."""
+    means = {
+        f"recall@{cut}": _compute_mean(compute_recall_at(o, cut) for o in outcomes)
+        for cut in RECALL_CUTS
+    }
+    means["ndcg@10"] = _compute_mean(compute_ndcg_at(o, 10) for o in outcomes)
+    means |= {
+        f"recall<={budget}": _compute_mean(compute_recall_within(o, budget) for o in outcomes)
+        for budget in TOKEN_BUDGETS
+    }
+    means["tokens@10"] = _compute_mean(count_tokens_at(o, 10) for o in outcomes)
+    return means | {
+        f"hit@{cut}": _compute_mean(compute_hit_at(o, cut) for o in outcomes) for cut in HIT_CUTS
+    }
+
+
+def group_by_category(outcomes: Iterable[RankingOutcome]) -> dict[int, list[RankingOutcome]]:
+    groups: dict[int, list[RankingOutcome]] = defaultdict(list)
+    for outcome in outcomes:
+        groups[outcome.category].append(outcome)
+    return dict(sorted(groups.items()))
+
+
+def compute_percentile(values: Sequence[float], share: float) -> float:
+    return float(np.percentile(values, share)) if values else 0.0
+
+
+def _compute_mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return round(sum(numbers) / len(numbers), 4) if numbers else 0.0

@@ -1,0 +1,1 @@
+"""A run as one document: built, imported from a file, printed as tables."""

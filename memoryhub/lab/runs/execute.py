@@ -1,0 +1,384 @@
+"""Systems side by side: each dialogue derived once a write policy, each question asked once.
+
+What is done is written down at once, so a run that ends early is gone on with where it stood.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from memoryhub.engines.types import Engine
+from memoryhub.errors import Conflict, EngineError, InvalidInput
+from memoryhub.inference import selection
+from memoryhub.inference.models import ModelCall
+from memoryhub.lab.datasets.read import Dataset, Dialogue, count_by_category
+from memoryhub.lab.datasets.sample import sample_questions
+from memoryhub.lab.locks import LOCKS
+from memoryhub.lab.measurements.derivation import count_space_rows, list_errors
+from memoryhub.lab.metrics.aggregate import group_by_key, sum_calls
+from memoryhub.lab.models import LabDerivation, LabRun
+from memoryhub.lab.readers.base import ReaderInputs
+from memoryhub.lab.runs import services
+from memoryhub.lab.runs.ask import ask_question
+from memoryhub.lab.runs.environment import describe_environment
+from memoryhub.lab.systems import System, get_systems
+from memoryhub.lab.throwaway.replay import compute_asking_time, cut_dialogue, replay_dialogue
+from memoryhub.lab.throwaway.tenants import (
+    delete_abandoned_tenants,
+    delete_tenant_rows,
+    open_kept_tenant,
+)
+from memoryhub.policies.services import set_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+
+Progress = Callable[[str], None]
+# After so many failures in a row whoever answers is taken to be gone.
+MOST_FAILURES_IN_A_ROW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run is told. `questions` None: all; `categories` empty: all; `answers` empty: the
+    engine that derives reads and answers too."""
+
+    presets: tuple[str, ...]
+    questions: int | None = None
+    categories: tuple[int, ...] = ()
+    seed: int = 0
+    engine: str = "local"
+    answers: str = ""
+    judge: str = "off"
+    budget_tokens: int = 2000
+    limit_conversations: int | None = None
+    turns: int | None = None
+
+    @property
+    def reader(self) -> str:
+        """The engine that reads and answers."""
+        return self.answers or self.engine
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> RunOptions:
+        """As a run keeps them."""
+        lists = {name: tuple(settings[name]) for name in ("presets", "categories")}
+        return cls(**{**settings, **lists})
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """Everything that is decided before the first question."""
+
+    options: RunOptions
+    systems: Sequence[System]
+    dialogues: Sequence[Dialogue]
+    question_numbers: Mapping[str, Sequence[int]]  # by dialogue, numbers of questions
+    writer: Engine
+    engine: Engine  # reads and answers
+    judge: Engine | None
+
+    @property
+    def total(self) -> int:
+        return len(self.systems) * sum(map(len, self.question_numbers.values()))
+
+
+def plan_run(options: RunOptions, dataset: Dataset) -> RunPlan:
+    """Raises InvalidInput for unknown presets or no questions, EngineError without an endpoint."""
+    systems = get_systems(options.presets)
+    writer = selection.get_named_engine(options.engine)
+    engine = selection.get_named_engine(options.reader)
+    judge = selection.get_named_engine("llm") if options.judge == "llm" else None
+    dialogues = [
+        cut_dialogue(d, options.turns) for d in dataset.dialogues[: options.limit_conversations]
+    ]
+    if len({dialogue.name for dialogue in dialogues}) < len(dialogues):
+        raise InvalidInput(_("two conversations have the same name"), field="data")
+    pairs = sample_questions(
+        dialogues, options.questions, categories=options.categories, seed=options.seed
+    )
+    if not pairs:
+        raise InvalidInput(_("there are no questions to ask"), field="questions")
+    asked = {
+        name: [at for _, at in rows]
+        for name, rows in group_by_key(pairs, _get_dialogue_name).items()
+    }
+    wanted = [dialogue for dialogue in dialogues if dialogue.name in asked]
+    return RunPlan(options, systems, wanted, asked, writer, engine, judge)
+
+
+def _get_dialogue_name(pair: tuple[str, int]) -> str:
+    return pair[0]
+
+
+def start_run(owner: Tenant, options: RunOptions, dataset: Dataset, progress: Progress) -> LabRun:
+    """A new run, to its end. Raises what `planned` does before anything is written."""
+    plan = plan_run(options, dataset)
+    services.mark_dead_runs(owner)
+    _report_deleted_tenants(delete_abandoned_tenants(), progress)
+    run = create_planned_run(owner, plan, dataset)
+    progress(f"run {run.id}: {plan.total} answers wanted")
+    selection.get_current_embedder().embed(["loaded before anything is timed"])
+    return _execute_run(run, plan, progress)
+
+
+def create_planned_run(owner: Tenant, plan: RunPlan, dataset: Dataset, **more: Any) -> LabRun:
+    """The run's row, with everything that is known before the first question."""
+    return services.create_run(
+        owner,
+        settings=asdict(plan.options),
+        dataset=describe_dataset(dataset, plan),
+        systems=[system.to_dict() for system in plan.systems],
+        environment=describe_environment(
+            plan.writer, plan.engine, selection.get_current_embedder(), plan.judge
+        ),
+        total=plan.total,
+        **more,
+    )
+
+
+def resume_run(
+    owner: Tenant, run_id: str, dataset: Dataset, progress: Progress, *, anew: bool = True
+) -> LabRun:
+    """Go on with a run of the same data; `anew`: also when somebody had stopped it.
+
+    Raises NotFound, Conflict for one that is going on, and InvalidInput for other data.
+    """
+    run = services.get_run(owner, run_id)
+    if dataset.sha256 != run.dataset["sha256"]:
+        raise InvalidInput("that run was of another file: its SHA-256 differs", field="data")
+    if run.state == LabRun.State.DONE:
+        return run
+    plan = plan_run(RunOptions.from_settings(run.settings), dataset)
+    if anew:
+        services.clear_stop_request(run)
+    _report_deleted_tenants(
+        delete_abandoned_tenants(keep=services.list_tenant_slugs(run)), progress
+    )
+    progress(f"run {run.id}: {run.done} of {run.total} answers are there")
+    return _execute_run(run, plan, progress)
+
+
+def _report_deleted_tenants(slugs: Sequence[str], progress: Progress) -> None:
+    if slugs:
+        progress(f"swept away what {len(slugs)} broken-off measurements left")
+
+
+def describe_dataset(dataset: Dataset, plan: RunPlan) -> dict[str, Any]:
+    """The report's part about the data: what there is, and what of it is used."""
+    asked = [d.questions[at] for d in plan.dialogues for at in plan.question_numbers[d.name]]
+    return {
+        "name": dataset.name,
+        "format": dataset.form,
+        "sha256": dataset.sha256,
+        "categories": [category.to_dict() for category in dataset.categories],
+        "whole": {
+            "conversations": len(dataset.dialogues),
+            "turns": sum(d.turn_count for d in dataset.dialogues),
+            "questions": _format_category_counts(
+                count_by_category(q for d in dataset.dialogues for q in d.questions)
+            ),
+        },
+        "used": {
+            "conversations": [d.name for d in plan.dialogues],
+            "turns": sum(d.turn_count for d in plan.dialogues),
+            "questions": _format_category_counts(count_by_category(asked)),
+            "with_evidence": sum(bool(q.evidence) for q in asked),
+            "with_answers": sum(bool(q.expected) for q in asked),
+        },
+    }
+
+
+def _format_category_counts(by_category: Mapping[int, int]) -> dict[str, int]:
+    return {str(number): count for number, count in by_category.items()}
+
+
+def _execute_run(run: LabRun, plan: RunPlan, progress: Progress) -> LabRun:
+    with _hold_run_lock(run):
+        try:
+            services.mark_run_running(run)
+            missing = _ask_missing_questions(run, plan, progress)
+        except KeyboardInterrupt:
+            services.interrupt_run(run, LabRun.State.INTERRUPTED, "interrupted")
+            raise
+        except services.RunPostponed:
+            services.postpone_run(run)
+            return run
+        except services.RunStopped as asked:
+            services.interrupt_run(run, LabRun.State.INTERRUPTED, asked.message)
+            return run
+        except Exception as error:
+            # Whatever went wrong is kept on the run and shown; the caller hears of it as well.
+            services.interrupt_run(run, LabRun.State.FAILED, f"{type(error).__name__}: {error}")
+            raise
+        if missing:
+            services.interrupt_run(
+                run, LabRun.State.INTERRUPTED, f"{missing} questions could not be asked"
+            )
+        else:
+            services.finish_run(run)
+    return run
+
+
+@contextmanager
+def _hold_run_lock(run: LabRun) -> Iterator[None]:
+    name = services.build_lock_name(run.id)
+    if not LOCKS.acquire(name):
+        raise Conflict(f"run {run.id} is going on in another process")
+    try:
+        yield
+    finally:
+        LOCKS.release(name)
+
+
+def _ask_missing_questions(run: LabRun, plan: RunPlan, progress: Progress) -> int:
+    """Returns how many questions are still without an answer."""
+    have = services.load_answered_keys(run)
+    run.done = len(have)
+    groups = _group_by_signature(plan.systems)
+    missing = 0
+    for dialogue in plan.dialogues:
+        for signature, systems in groups.items():
+            left = {
+                system.name: [
+                    at
+                    for at in plan.question_numbers[dialogue.name]
+                    if (system.name, dialogue.name, at) not in have
+                ]
+                for system in systems
+            }
+            if any(left.values()):
+                missing += _SystemGroup(run, plan, dialogue, signature, progress).ask_questions(
+                    systems, left
+                )
+    return missing
+
+
+def _group_by_signature(systems: Sequence[System]) -> dict[str, list[System]]:
+    """Those that write alike together, in the order they were named."""
+    groups: dict[str, list[System]] = {}
+    for system in systems:
+        groups.setdefault(system.signature, []).append(system)
+    return groups
+
+
+class _SystemGroup:
+    """Systems that write alike, on one dialogue: derived once, read by each in its own way."""
+
+    def __init__(
+        self, run: LabRun, plan: RunPlan, dialogue: Dialogue, signature: str, progress: Progress
+    ) -> None:
+        self._run, self._plan, self._dialogue = run, plan, dialogue
+        self._signature, self._progress = signature, progress
+
+    def ask_questions(self, systems: Sequence[System], left: Mapping[str, Sequence[int]]) -> int:
+        """Returns how many questions could not be asked. The tenant goes when all were."""
+        row = services.get_or_create_derivation(self._run, self._signature, self._dialogue.name)
+        missing = 0
+        with open_kept_tenant(row.slug) as tenant:
+            space = self._derive_dialogue(tenant, row, systems[0])
+            for system in systems:
+                missing += self._ask_system(tenant, space, system, left[system.name])
+            if not missing:
+                delete_tenant_rows(tenant.id)
+        return missing
+
+    def _derive_dialogue(self, tenant: Tenant, row: LabDerivation, system: System) -> Space:
+        with tenant_scope(tenant.id):
+            there = Space.objects.filter(tenant=tenant).exists()
+            Tenant.objects.filter(id=tenant.id).update(engine=self._plan.options.engine)
+        if not there:
+            services.update_derivation(row, sessions=0, finished=False, seconds=0.0)
+        if not row.finished:
+            set_policy(
+                tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides)
+            )
+        doing = f"{self._dialogue.name}: deriving as {system.name} does"
+        self._report_stage(doing)
+        every = len(self._dialogue.conversation.sessions)
+        began, before = time.perf_counter(), row.seconds
+
+        def report_sessions(sessions: int) -> None:
+            seconds = before + time.perf_counter() - began
+            services.update_derivation(row, sessions=sessions, seconds=round(seconds, 2))
+            services.update_stage(self._run, f"{doing}, {sessions} of {every} sessions")
+            services.check_not_stopped(self._run)
+
+        space = replay_dialogue(tenant, self._dialogue, done=row.sessions, told=report_sessions)
+        if not row.finished:
+            self._record_derivation(tenant, space, row)
+        return space
+
+    def _record_derivation(self, tenant: Tenant, space: Space, row: LabDerivation) -> None:
+        with tenant_scope(tenant.id):
+            found = {name: number for name, number in count_space_rows(space).items() if number}
+            calls, errors = _sum_writing_calls(space), list_errors(space)
+        services.update_derivation(
+            row,
+            finished=True,
+            turns=self._dialogue.turn_count,
+            counts=found,
+            calls=calls,
+            errors=errors[:100],
+        )
+
+    def _ask_system(
+        self, tenant: Tenant, space: Space, system: System, numbers: Sequence[int]
+    ) -> int:
+        """Returns how many questions failed. Raises EngineError when they keep failing."""
+        if not numbers:
+            return 0
+        set_policy(tenant.id, actor="lab", preset=system.preset, overrides=dict(system.overrides))
+        with tenant_scope(tenant.id):
+            Tenant.objects.filter(id=tenant.id).update(engine=self._plan.options.reader)
+        self._report_stage(f"{self._dialogue.name}: {len(numbers)} questions to {system.name}")
+        place = ReaderInputs(
+            space,
+            self._plan.engine,
+            selection.get_current_embedder(),
+            self._plan.options.budget_tokens,
+            compute_asking_time(self._dialogue),
+            system.options,
+        )
+        reader = system.build_reader(place)
+        failed = in_a_row = 0
+        for number in numbers:
+            question = self._dialogue.questions[number]
+            services.check_not_stopped(self._run)
+            try:
+                outcome = ask_question(place, reader, question, self._plan.judge)
+            except EngineError as error:
+                failed, in_a_row = failed + 1, in_a_row + 1
+                self._progress(f"{system.name}: {error.message}")
+                if in_a_row >= MOST_FAILURES_IN_A_ROW:
+                    raise
+                continue
+            in_a_row = 0
+            services.save_outcome(self._run, outcome, system.name, self._dialogue.name, number)
+        return failed
+
+    def _report_stage(self, stage: str) -> None:
+        services.update_stage(self._run, stage)
+        self._progress(f"{self._run.done}/{self._run.total} {stage}")
+
+
+def _sum_writing_calls(space: Space) -> dict[str, dict[str, float]]:
+    """What models were asked while the dialogue was derived, by purpose."""
+    rows = ModelCall.objects.filter(space=space).order_by("id")
+    return sum_calls({call.purpose: _measure_model_call(call)} for call in rows)
+
+
+def _measure_model_call(call: ModelCall) -> dict[str, float]:
+    return {
+        "calls": 1,
+        "failed": int(call.status == ModelCall.Status.FAILED),
+        "prompt_tokens": call.prompt_tokens,
+        "completion_tokens": call.completion_tokens,
+        "milliseconds": round(call.milliseconds, 1),
+        "money": float(call.cost),
+    }

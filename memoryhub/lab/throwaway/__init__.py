@@ -1,0 +1,1 @@
+"""Tenants that live for one measurement, and dialogues replayed in them."""

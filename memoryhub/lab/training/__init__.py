@@ -1,0 +1,1 @@
+"""What each signal of a search is worth, learned from labelled questions."""

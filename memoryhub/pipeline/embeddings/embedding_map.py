@@ -1,0 +1,130 @@
+"""The embedding map of a space: its memories in two dimensions, drawn in the background.
+
+A job of the space's own queue in its last lane, so that dialogue comes first. It reads the vectors,
+lays them out with nothing open, telling how far it is, and writes places: ids and numbers, no
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.utils.translation import gettext
+
+from memoryhub.engines.projection import ROUNDS, project_to_plane
+from memoryhub.errors import Conflict
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job, SpaceMap
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.models import IndexEntry
+
+MAX_MEMORIES = 5000  # memories on a map, the newest
+MAPPED_KINDS = ("fact", "note", "segment", "episode")
+DECIMAL_PLACES = 4  # of a coordinate between -1 and 1
+
+
+def begin_map(space: Space, actor: str, now: datetime) -> SpaceMap:
+    """Plan it, or plan it anew; the caller rings. Inside the tenant's scope. Raises Conflict while
+    it is under way."""
+    row: SpaceMap
+    row, made = SpaceMap.objects.select_for_update().get_or_create(
+        space=space, defaults={"tenant_id": space.tenant_id, "asked_at": now, "total": ROUNDS}
+    )
+    if not made and is_under_way(row):
+        raise Conflict(gettext("the map is being drawn already"), code="map_under_way")
+    row.actor, row.asked_at, row.done, row.total = actor[:120], now, 0, ROUNDS
+    row.save(update_fields=["actor", "asked_at", "done", "total"])
+    key = f"{row.id}:{now.isoformat()}"
+    queue.plan_step(space, Job.Step.MAP, "D", key, now, payload={"map": str(row.id)})
+    return row
+
+
+def find_map_job(row: SpaceMap) -> Job | None:
+    """The last one that was to draw it."""
+    jobs = Job.objects.filter(space_id=row.space_id, step=Job.Step.MAP)
+    found: Job | None = jobs.order_by("-created_at", "-id").first()
+    return found
+
+
+def is_under_way(row: SpaceMap) -> bool:
+    job = find_map_job(row)
+    return job is not None and job.state in queue.UNFINISHED_STATES
+
+
+def run(job: Job, now: datetime) -> None:
+    """Raises LeaseLost."""
+    with tenant_scope(job.tenant_id):
+        space = Space.objects.get(id=job.space_id)
+        found = list(_query_entries(space)[:MAX_MEMORIES])
+        mark = compute_mark(space)
+    vectors = np.array([embedding for *_, embedding in found], np.float32).reshape(
+        len(found), -1 if found else 0
+    )
+    places = project_to_plane(vectors, lambda done: _report_progress(job, done))
+    with tenant_scope(job.tenant_id):
+        queue.lock_job(job)
+        _write_points(
+            job, space, [_build_point(*each) for each in zip(found, places, strict=True)], mark, now
+        )
+        queue.finish_job(job, {"drawn": len(found)}, now)
+
+
+def _query_entries(space: Space) -> Any:
+    """(kind, id, vector) of what is searched by its vector, the newest first."""
+    rows = IndexEntry.objects.filter(space=space, model=space.embedding_model, chunk=0)
+    rows = rows.filter(kind__in=MAPPED_KINDS).exclude(embedding=None)
+    return rows.order_by("-id").values_list("kind", "owner_id", "embedding")
+
+
+def _build_point(entry: Any, place: Any) -> list[Any]:
+    kind, owner, _ = entry
+    return [kind, str(owner), *(round(float(part), DECIMAL_PLACES) for part in place)]
+
+
+def _report_progress(job: Job, done: int) -> None:
+    """Raises LeaseLost when the job is another worker's by now."""
+    with tenant_scope(job.tenant_id):
+        queue.lock_job(job)
+        SpaceMap.objects.filter(id=job.payload["map"]).update(done=done)
+
+
+def _write_points(job: Job, space: Space, points: list[Any], mark: str, now: datetime) -> None:
+    """Nothing where an erasure has meanwhile taken memories away: they would be back."""
+    held = SpaceMap.objects.select_for_update().filter(id=job.payload["map"])
+    held.first()  # from here on an erasure waits, or what it took is seen to be gone
+    if compute_mark(space) != mark:
+        points = _select_existing_points(space, points)
+    held.update(
+        points=points,
+        mark=mark,
+        embedder=space.embedding_model,
+        drawn_at=now,
+        done=ROUNDS,
+    )
+
+
+def _select_existing_points(space: Space, points: list[Any]) -> list[Any]:
+    rows = IndexEntry.objects.filter(space=space, kind__in=MAPPED_KINDS, chunk=0)
+    there = {str(owner) for owner in rows.values_list("owner_id", flat=True)}
+    return [point for point in points if point[1] in there]
+
+
+def compute_mark(space: Space) -> str:
+    """Another one when memories with vectors came, went or were put differently."""
+    rows = _query_entries(space)
+    last = rows.values_list("id", flat=True).first()
+    return f"{space.embedding_model} {rows.count()} {last}"[:200]
+
+
+def remove_erased_points(space: Space, gone: Iterable[UUID]) -> None:
+    """Of an erasure: not even the ids of what is gone stay. Call inside its transaction."""
+    row = SpaceMap.objects.select_for_update().filter(space=space).first()
+    if row is not None:
+        erased = {str(each) for each in gone}
+        row.points = [point for point in row.points if point[1] not in erased]
+        row.save(update_fields=["points"])

@@ -1,0 +1,403 @@
+"""Erasure as a whole (spec §11.9): targets, dry run, execution, receipt.
+
+One transaction: nothing is left half erased, and nothing that is being derived is written from
+what goes, because running jobs lose their lease. What has to be derived, written or embedded anew
+is planned as jobs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import F, Min, Q, QuerySet
+from django.utils.translation import gettext
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.errors import NotFound
+from memoryhub.inference.ledger import save_open_ledger
+from memoryhub.inference.models import ModelCall
+from memoryhub.news import News, notify_listeners
+from memoryhub.pipeline.embeddings import embedding_map
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps import promotion
+from memoryhub.pipeline.steps.maintenance import quality_readings
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import lock_space
+from notes.erasure import erase
+from notes.erasure.evidence import is_repetition
+from notes.erasure.trace import ErasureTrace, collect_row_text, trace_erasure
+from notes.facts.validity import build_past_q
+from notes.history import row_kinds
+from notes.models import Derivation, Fact, Page, Proposal, Receipt
+from personas.models import BlockAttachment, BlockVersion
+from personas.scrub import scrub_blocks
+
+MAX_SAMPLES = 5
+MAX_OUTLIVED_PER_SWEEP = 500  # a sweep
+TargetKind = Literal["turns", "session", "facts", "subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureTarget:
+    """What to erase of a space. `sources`: with facts, also the turns that say them. `wishes`:
+    turns that asked for it; what of their exchanges repeats the facts goes too."""
+
+    kind: TargetKind
+    ids: tuple[UUID, ...] = ()
+    sources: bool = False
+    wishes: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErasurePlan:
+    """What an erasure would do: how many rows of each kind, and some of their words."""
+
+    counts: dict[str, int]
+    samples: dict[str, list[str]] = field(default_factory=dict)
+    review: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.counts.values())
+
+
+# What layers above keep of answers: called with the space and the oldest time concerned.
+AnswerPurge = Callable[[Space, datetime], int]
+_ANSWER_PURGES: list[AnswerPurge] = []
+
+
+def register_purge(purge: AnswerPurge) -> None:
+    """Join in from a layer above, when its app is ready."""
+    if purge not in _ANSWER_PURGES:
+        _ANSWER_PURGES.append(purge)
+
+
+# Rows of layers above that go with what is erased: called with the trace, they add to it.
+TraceExtension = Callable[[ErasureTrace], None]
+_TRACE_EXTENSIONS: list[TraceExtension] = []
+
+
+def register_trace_extension(extend: TraceExtension) -> None:
+    """Join in from a layer above, when its app is ready."""
+    if extend not in _TRACE_EXTENSIONS:
+        _TRACE_EXTENSIONS.append(extend)
+
+
+def plan_erasure(space: Space, target: ErasureTarget) -> ErasurePlan:
+    """A dry run: changes nothing. Opens its own scope. Raises NotFound."""
+    with tenant_scope(space.tenant_id):
+        if target.kind == "subject":
+            return ErasurePlan(_count_space_rows(space), review=_list_shared_blocks(space))
+        target = _add_similar_wishes(space, target)
+        found = _trace_target(space, target)
+        strict = _is_strict(space, target)
+        counts = Counter(kind for kind, _ in found.doomed_rows)
+        counts["turns"] = len(found.turns)
+        counts["wishes"] = len(found.erased_turn_ids.intersection(target.wishes))
+        counts["rederived" if strict else "loosened"] = len(found.tainted_rows)
+        counts["withheld"] = len(found.rewritten_rows)
+        samples: dict[str, list[str]] = {"turn": [t.text for t in found.turns[:MAX_SAMPLES]]}
+        for (kind, _), row in {**found.doomed_rows, **found.tainted_rows}.items():
+            words = samples.setdefault(kind, [])
+            if len(words) < MAX_SAMPLES and collect_row_text(row).strip():
+                words.append(collect_row_text(row).split("\n")[0][:200])
+        return ErasurePlan(
+            {k: n for k, n in counts.items() if n}, {k: w for k, w in samples.items() if w}
+        )
+
+
+def execute_erasure(
+    space: Space,
+    target: ErasureTarget,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    within_step: bool = False,
+) -> Receipt:
+    """Erase, and say what went. Opens its own scope. Raises NotFound.
+
+    Run again, it finds nothing: the receipt, not stored then, counts zero. `within_step`: the one
+    job that runs in the space is the caller's own.
+    """
+    save_open_ledger()
+    with tenant_scope(space.tenant_id):
+        lock_space(space)
+        if not within_step:
+            _release_running_jobs(space, now)
+        if target.kind == "subject":
+            return _drop_space(space, actor, now, reason)
+        target = _add_similar_wishes(space, target)
+        found = _trace_target(space, target)
+        if not found.turns and not found.doomed_rows:
+            return _write_receipt(space, target, actor, now, reason, Counter(), [], stored=False)
+        counts, review = _erase_traced(space, target, found, actor, now)
+        return _write_receipt(space, target, actor, now, reason, counts, review)
+
+
+def erase_outlived_facts(space: Space, policy: Policy, now: datetime) -> datetime | None:
+    """Erase claims that hold no longer and outlived the tenant's limit (AMA's rule b, J3).
+
+    A task of the sweep; returns when the next one outlives it. Without a limit they stay, closed.
+    """
+    days = policy.retention.max_age_days
+    if days is None:
+        return None
+    age = timedelta(days=days)
+    with tenant_scope(space.tenant_id):
+        over = Fact.objects.filter(build_past_q(now) | Q(status=Fact.Status.RETRACTED), space=space)
+        over = over.filter(pinned=False)
+        old = over.filter(asserted_at__lt=now - age).order_by("asserted_at")
+        ids = tuple(old.values_list("id", flat=True)[:MAX_OUTLIVED_PER_SWEEP])
+    if ids:
+        target = ErasureTarget("facts", ids)
+        execute_erasure(
+            space, target, "policy: retention.max_age", now, reason="outlived", within_step=True
+        )
+    with tenant_scope(space.tenant_id):
+        next_one = over.aggregate(at=Min("asserted_at"))["at"]
+    return next_one + age if next_one else None
+
+
+def _erase_traced(
+    space: Space, target: ErasureTarget, found: ErasureTrace, actor: str, now: datetime
+) -> tuple[Counter[str], list[dict[str, Any]]]:
+    counts: Counter[str] = Counter()
+    blocks, review = scrub_blocks(space, found.turns, actor, now)
+    counts["blocks"] = blocks
+    counts["wishes"] = len(found.erased_turn_ids.intersection(target.wishes))
+    oldest = _find_oldest_time(found, now)
+    strict = _is_strict(space, target)
+    again = _group_remaining_turns(found) if strict else {}
+    counts.update(_clear_payloads(space, oldest))
+    counts.update(erase.erase_traced(found, actor, now, strict=strict))
+    embedding_map.remove_erased_points(space, (row for _, row in found.doomed_rows))
+    quality_readings.remove_erased_samples(space, (row for _, row in found.doomed_rows))
+    if target.kind == "session":
+        for session in Session.objects.filter(id__in=target.ids):
+            erase.erase_session_name(session)
+    _plan_follow_up(space, found, again, now)
+    return counts, review
+
+
+def _add_similar_wishes(space: Space, target: ErasureTarget) -> ErasureTarget:
+    """With the other open wishes for the same claims: those are granted by the same erasure, which
+    deletes their proposals, so that nobody would look at their words again.
+    """
+    if not target.wishes:
+        return target
+    alike = Proposal.objects.filter(
+        space=space, kind="erase", state=Proposal.State.OPEN, row_id__in=target.ids
+    )
+    turns = (turn for turn_ids in alike.values_list("turn_ids", flat=True) for turn in turn_ids)
+    return replace(target, wishes=tuple(dict.fromkeys([*target.wishes, *turns])))
+
+
+def _trace_target(space: Space, target: ErasureTarget) -> ErasureTrace:
+    turns, facts = _load_targets(space, target)
+    found = trace_erasure(space, turns, facts)
+    for extend in _TRACE_EXTENSIONS:
+        extend(found)
+    return found
+
+
+def _load_targets(space: Space, target: ErasureTarget) -> tuple[list[Turn], list[Fact]]:
+    held = Turn.objects.filter(space=space).exclude(state=Turn.State.REDACTED).order_by("seq")
+    if target.kind == "turns":
+        return list(held.filter(id__in=target.ids)), []
+    if target.kind == "session":
+        return list(held.filter(session__in=target.ids)), []
+    facts = list(Fact.objects.filter(space=space, id__in=target.ids))
+    facts += _load_rewordings(facts)
+    if not target.sources:
+        return [], facts
+    links = Derivation.objects.filter(child_type="fact", child_id__in=[f.id for f in facts])
+    said = links.filter(role=Derivation.Role.SUPPORT).values("turn_id")
+    turns = list(held.filter(id__in=said))
+    known = {turn.id for turn in turns}
+    return turns + [
+        t for t in _load_repeating_turns(held, target, turns, facts) if t.id not in known
+    ], facts
+
+
+def _load_repeating_turns(
+    held: QuerySet[Turn], target: ErasureTarget, said: Sequence[Turn], facts: Sequence[Fact]
+) -> list[Turn]:
+    """Turns of the exchanges in which it was wished for that repeat what is to be forgotten.
+
+    Where nothing was found that is meant, the wish's own words are all there is of it.
+    """
+    asked = list(held.filter(id__in=target.wishes))
+    if not facts:
+        return asked
+    near = Q(pk__in=target.wishes)
+    for turn in asked:
+        for page in Page.objects.filter(
+            session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
+        ):
+            near |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
+    texts = [*(turn.text for turn in said), *(fact.text for fact in facts)]
+    values = [(fact.o or fact.text, fact.owner) for fact in facts]
+    return [turn for turn in held.filter(near) if is_repetition(turn.text, texts, values)]
+
+
+def _load_rewordings(facts: Iterable[Fact]) -> list[Fact]:
+    """Versions of the same claims that said it in other words: not what was so before."""
+    found: dict[UUID, Fact] = {}
+    for fact in facts:
+        same = Fact.objects.filter(
+            space=fact.space_id, lineage=fact.lineage, valid_from=fact.valid_from
+        )
+        found |= {other.id: other for other in same.exclude(retired_at=None).exclude(id=fact.id)}
+    return list(found.values())
+
+
+def _is_strict(space: Space, target: ErasureTarget) -> bool:
+    return load_effective_policy(space).policy.erase.mode == "strict"
+
+
+def _release_running_jobs(space: Space, now: datetime) -> None:
+    """Whoever works on the space finds its lease lost, and what it made is thrown away."""
+    Job.objects.filter(space=space, state=Job.State.RUNNING).update(
+        state=Job.State.RETRY, attempts=F("attempts") + 1, run_after=now, lease_until=None
+    )
+
+
+def _find_oldest_time(found: ErasureTrace, now: datetime) -> datetime:
+    """When the first of what goes came in: nothing older can tell of it."""
+    times = [turn.received_at for turn in found.turns]
+    times += [fact.recorded_at for fact in found.list_doomed_facts()]
+    return min(times, default=now)
+
+
+def _clear_payloads(space: Space, oldest: datetime) -> dict[str, int]:
+    """What models were asked and answered, and what jobs and answers tell of it, since then."""
+    calls = ModelCall.objects.filter(space=space, created_at__gte=oldest)
+    told = calls.exclude(input=None, output="", error="")
+    counts = {"model_calls": told.update(input=None, output="", error="")}
+    jobs = Job.objects.filter(space=space).exclude(result={}, error="")
+    jobs = jobs.filter(Q(finished_at__gte=oldest) | Q(finished_at=None))
+    counts["jobs"] = jobs.update(result={}, error="")
+    counts["answers"] = sum(purge(space, oldest) for purge in _ANSWER_PURGES)
+    return counts
+
+
+def _group_remaining_turns(found: ErasureTrace) -> dict[UUID, list[UUID]]:
+    """The turns that tainted rows also rest on, by session: what they say is derived again."""
+    kept = Turn.objects.filter(id__in=found.remaining_turn_ids - found.erased_turn_ids)
+    sessions: dict[UUID, list[UUID]] = {}
+    for turn in kept.exclude(state=Turn.State.REDACTED).order_by("seq"):
+        sessions.setdefault(turn.session_id, []).append(turn.id)
+    return sessions
+
+
+def _plan_follow_up(
+    space: Space, found: ErasureTrace, again: dict[UUID, list[UUID]], now: datetime
+) -> None:
+    """Plan what is derived, summed up and embedded anew; the profile follows at once (I3)."""
+    key = f"erased-{now.isoformat()}"
+    for session_id, turns in again.items():
+        queue.enqueue_step(
+            space,
+            Job.Step.REDERIVE,
+            "B",
+            f"{key}-{session_id}",
+            now,
+            payload={"turns": [str(turn) for turn in turns]},
+        )
+    left: dict[str, list[str]] = {"page": [], "chain": [], "segment": [], "episode": []}
+    for kind, row_id in found.rewritten_rows:
+        left[kind].append(str(row_id))
+    if left["page"] or left["chain"] or left["segment"]:
+        payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
+        queue.enqueue_step(space, Job.Step.PLACE, "B", key, now, payload=payload)
+    if left["episode"]:
+        queue.enqueue_step(space, Job.Step.DIGEST, "D", key, now)
+        queue.enqueue_step(space, Job.Step.FOLD, "C", key, now)
+    if found.turns:
+        queue.enqueue_step(space, Job.Step.EMBED, "D", key, now)
+    promotion.refresh_profile(space, load_effective_policy(space).policy, now)
+
+
+def _count_space_rows(space: Space) -> dict[str, int]:
+    counts = {
+        f"{kind.name}s": kind.model._default_manager.filter(space=space).count()
+        for kind in row_kinds.list_row_kinds()
+    }
+    counts["turns"] = Turn.objects.filter(space=space).count()
+    counts["model_calls"] = ModelCall.objects.filter(space=space).count()
+    counts["jobs"] = Job.objects.filter(space=space).count()
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def _list_shared_blocks(space: Space) -> list[dict[str, Any]]:
+    """Blocks of the tenant that this subject's dialogue could write: for a person to look at."""
+    attached = BlockAttachment.objects.filter(space=space, block__space=None)
+    written = BlockVersion.objects.filter(space=space, block__space=None)
+    blocks = {a.block_id: a.block.label for a in attached.select_related("block")}
+    blocks |= {v.block_id: v.block.label for v in written.select_related("block")}
+    return [{"block": str(block), "label": label} for block, label in blocks.items()]
+
+
+def _drop_space(space: Space, actor: str, now: datetime, reason: str) -> Receipt:
+    counts, review = Counter(_count_space_rows(space)), _list_shared_blocks(space)
+    counts["spaces"] = 1
+    counts["answers"] = sum(purge(space, space.created_at) for purge in _ANSWER_PURGES)
+    target = ErasureTarget("subject")
+    receipt = _write_receipt(space, target, actor, now, reason, counts, review)
+    Space.objects.filter(id=space.id).delete()
+    return receipt
+
+
+def _write_receipt(
+    space: Space,
+    target: ErasureTarget,
+    actor: str,
+    now: datetime,
+    reason: str,
+    counts: Counter[str],
+    review: list[dict[str, Any]],
+    *,
+    stored: bool = True,
+) -> Receipt:
+    ids = sorted(str(each) for each in target.ids or target.wishes) or [str(space.id)]
+    receipt = Receipt(
+        tenant_id=space.tenant_id,
+        target=target.kind,
+        target_digest=erase.hash_with_secret(target.kind, *ids),
+        actor=actor,
+        reason=reason[:500],
+        counts={kind: count for kind, count in counts.items() if count},
+        review=review,
+        created_at=now,
+    )
+    if stored:
+        receipt.save(force_insert=True)
+        notify_listeners(space.tenant_id, lambda: [_build_news(space, receipt)])
+    return receipt
+
+
+def _build_news(space: Space, receipt: Receipt) -> News:
+    """Of no space where the whole of it goes, or it would go with it."""
+    data = {"receipt_id": str(receipt.id), "target": receipt.target, "counts": receipt.counts}
+    data["space_id"] = str(space.id)
+    whole = receipt.target == "subject"
+    return News("erasure.done", receipt.created_at, data, None if whole else space.id)
+
+
+def get_space(tenant_id: UUID, space_id: UUID) -> Space:
+    """Raises NotFound."""
+    with tenant_scope(tenant_id):
+        space: Space | None = Space.objects.filter(id=space_id).first()
+    if space is None:
+        raise NotFound(gettext("no such space"))
+    return space

@@ -1,0 +1,47 @@
+"""What an erasure left tainted, derived again from what remains (spec §11.9)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.derive.derive import derive_batch
+from memoryhub.pipeline.steps.derive.extract import BatchDraft
+from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch_again
+from memoryhub.tenants.scope import tenant_scope
+from notes.erasure.erase import hash_claim
+from notes.models import Derivation, Fact, Tombstone
+
+
+def run(job: Job, now: datetime) -> None:
+    """Read the exchanges of the job's turns again. Raises EngineError, LeaseLost, StaleRead."""
+    derive_batch(load_batch_again(job, job.payload.get("turns", [])), now, _keep_only_lost)
+
+
+def _keep_only_lost(batch: DialogueBatch, made: BatchDraft) -> None:
+    """What these turns still support is not said a second time, and what was erased as such
+    does not come back."""
+    with tenant_scope(batch.space.tenant_id):
+        held = _load_supported_claims(batch)
+        graves = {hash_claim(batch.space, draft.fact): draft.fact.text_key for draft in made.facts}
+        buried = set(Tombstone.objects.filter(digest__in=graves).values_list("digest", flat=True))
+    dead = {graves[digest] for digest in buried}
+    for page in made.pages:
+        page.facts = [
+            draft
+            for draft in page.facts
+            if draft.fact.text_key not in dead
+            and not any((draft.fact.text_key, s.turn_id) in held for s in draft.sources)
+        ]
+
+
+def _load_supported_claims(batch: DialogueBatch) -> set[tuple[str, UUID]]:
+    """(claim, turn) of every claim that one of the turns supports."""
+    links = Derivation.objects.filter(
+        child_type="fact", role=Derivation.Role.SUPPORT, turn__in=batch.turns
+    ).values_list("child_id", "turn_id")
+    keys = dict(
+        Fact.objects.filter(id__in=[fact for fact, _ in links]).values_list("id", "text_key")
+    )
+    return {(keys[fact], turn) for fact, turn in links if fact in keys}

@@ -1,0 +1,1 @@
+"""The write side's entrance: messages go in, a job comes out."""

@@ -1,0 +1,168 @@
+"""The write side's entrance: what was said goes in, a job comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from memoryhub.dialogues.messages import Message
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.services import AppendedTurns, append_turns
+from memoryhub.errors import NotFound
+from memoryhub.pipeline.ingest.debounce import debounce_jobs, find_debounce
+from memoryhub.pipeline.jobs import queue, runner
+from memoryhub.pipeline.jobs.runner import run_space
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.tasks import ring_worker
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import ensure_space
+from notes.topics.segments import form_pages
+
+__all__ = [
+    "IngestRequest",
+    "IngestResult",
+    "cancel_job",
+    "ingest_and_wait",
+    "ingest_messages",
+    "retry_job",
+    "run_space",
+    "wait_for_job",
+]
+
+WAIT_SECONDS = 30.0
+# About ten seconds of reading by the local engine.
+MAX_WAIT_CHARACTERS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """Messages about a subject. Without a session's name they join the last unnamed one.
+
+    `terms`: what is laid down for what will be read from them (`notes.facts.terms`). `despite_pause`: the
+    person themselves wants them kept, also while the space is paused.
+    """
+
+    subject: str
+    messages: Sequence[Message]
+    session: str = ""
+    agent: str = ""
+    channel: str = ""
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    despite_pause: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """`job` is None when every message had been delivered before and is derived already."""
+
+    space: Space
+    session: Session
+    turns: list[Turn]
+    new: list[Turn]
+    job: Job | None
+
+
+def append_messages(space: Space, request: IngestRequest, now: datetime) -> AppendedTurns:
+    """Store what of it was not delivered before. Call inside the tenant's scope."""
+    return append_turns(
+        space,
+        request.messages,
+        received=now,
+        session_id=request.session,
+        agent=request.agent,
+        channel=request.channel,
+        terms=request.terms,
+        despite_pause=request.despite_pause,
+    )
+
+
+def ingest_messages(
+    tenant_id: UUID, request: IngestRequest, now: datetime | None = None
+) -> IngestResult:
+    """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1).
+
+    `now` is the time of receipt where it is not the present: a replay's clock.
+    """
+    now = now or timezone.now()
+    with tenant_scope(tenant_id):
+        space = ensure_space(tenant_id, request.subject)
+        appended = append_messages(space, request, now)
+        if not appended.new:
+            job = _find_earlier_job(space, appended.turns)
+        else:
+            form_pages(appended.session, appended.new)
+            job = _plan_derivation(space, appended.new, now)
+            ring_on_commit(tenant_id, space.id, max(0.0, (job.run_after - now).total_seconds()))
+    return IngestResult(space, appended.session, appended.turns, appended.new, job)
+
+
+def ring_on_commit(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> None:
+    """Robust: what is committed is answered for, whatever becomes of the doorbell."""
+
+    def doorbell() -> None:
+        ring_worker(tenant_id, space_id, *([after] if after else []))
+
+    transaction.on_commit(doorbell, robust=True)
+
+
+def _plan_derivation(space: Space, new: list[Turn], now: datetime) -> Job:
+    """The job that reads the new turns, at once or when more has gathered."""
+    how = find_debounce(space)
+    wait = how.debounce_seconds if how else 0.0
+    job = queue.enqueue_derivation(space, new[0].seq, new[-1].seq, now, wait=wait)
+    if how:
+        debounce_jobs(job, how, now)
+    return job
+
+
+def _find_earlier_job(space: Space, turns: list[Turn]) -> Job | None:
+    """A repeated delivery is told of the job it made the first time."""
+    last = max(turn.seq for turn in turns)
+    derivations = Job.objects.filter(space=space, step=Job.Step.DERIVE)
+    job: Job | None = derivations.filter(first_seq__lte=last, last_seq__gte=last).first()
+    return job
+
+
+def ingest_and_wait(
+    tenant_id: UUID, request: IngestRequest, seconds: float = WAIT_SECONDS
+) -> IngestResult:
+    """Ingest, and work on the space until this job has ended or the time is up."""
+    done = ingest_messages(tenant_id, request)
+    if done.job is not None:
+        wait_for_job(tenant_id, done.job, seconds)
+    return done
+
+
+def wait_for_job(tenant_id: UUID, job: Job, seconds: float = WAIT_SECONDS) -> Job:
+    """Help the job along from a request, and wait for its end or the time's."""
+    with tenant_scope(tenant_id):
+        queue.hasten_derivations(job, timezone.now())
+    return runner.run_until_done(tenant_id, job, seconds, most_characters=MAX_WAIT_CHARACTERS)
+
+
+def cancel_job(job_id: UUID, actor: str, reason: str = "") -> None:
+    """Have a step left undone; messages that it was to read stay, unread, and `retry_job` takes it
+    back. Call inside the tenant's scope. Raises NotFound, Conflict."""
+    job = Job.objects.filter(id=job_id).first()
+    if job is None:
+        raise NotFound(_("There is no such job."))
+    why = f"Cancelled by {actor}: {reason}" if reason else f"Cancelled by {actor}"
+    queue.cancel_job(job, why, timezone.now())
+    # What waited behind it may be due.
+    ring_on_commit(job.tenant_id, job.space_id)
+
+
+def retry_job(job_id: UUID) -> Job:
+    """Give a job that failed or was cancelled another round. Call inside the tenant's scope.
+    Raises Conflict."""
+    job = queue.revive_job(job_id, timezone.now())
+    ring_on_commit(job.tenant_id, job.space_id)
+    return job

@@ -1,0 +1,149 @@
+"""Running a space's jobs, one at a time and in order."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.db.models import Sum
+from django.db.models.functions import Length
+from django.utils import timezone
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.errors import MemoryHubError
+from memoryhub.inference.ledger import open_ledger
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.jobs.registry import STEP_RUNNERS
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.review import review_rules
+from memoryhub.tenants.scope import tenant_scope
+from notes.review import proposals
+
+log = structlog.get_logger()
+POLL_SECONDS = 0.05
+
+
+def run_space(tenant_id: UUID, space_id: UUID) -> int:
+    """Run every job of the space that is due. Returns how many ran."""
+    ran = 0
+    while run_next_job(tenant_id, space_id):
+        ran += 1
+    return ran
+
+
+def drain_space(tenant_id: UUID, space_id: UUID, at: datetime) -> int:
+    """Run whatever is due by `at` until nothing is, as of that time: a replay's or a test's clock.
+
+    Returns how many jobs ran.
+    """
+    ran = 0
+    while run_next_job(tenant_id, space_id, at):
+        ran += 1
+    return ran
+
+
+def run_until_done(
+    tenant_id: UUID, job: Job, seconds: float, *, most_characters: int | None = None
+) -> Job:
+    """Work on the job's space until the job has ended or the time is up.
+
+    A job of more than `most_characters` is left to a worker and waited for: once begun it can't
+    be broken off, and a request would go on past its time.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        fits = (
+            most_characters is None or _count_waiting_characters(tenant_id, job) <= most_characters
+        )
+        if not (fits and run_next_job(tenant_id, job.space_id)):
+            time.sleep(POLL_SECONDS)  # a worker has it, or it waits to be retried
+        with tenant_scope(tenant_id):
+            job.refresh_from_db()
+        if job.state not in (Job.State.QUEUED, Job.State.RUNNING):
+            break
+    return job
+
+
+def _count_waiting_characters(tenant_id: UUID, job: Job) -> int:
+    """Characters to be read in the space up to the end of this job."""
+    with tenant_scope(tenant_id):
+        waiting = Turn.objects.filter(
+            space_id=job.space_id, seq__lte=job.last_seq, state=Turn.State.PENDING
+        )
+        return int(waiting.aggregate(size=Sum(Length("text")))["size"] or 0)
+
+
+def run_next_job(tenant_id: UUID, space_id: UUID, at: datetime | None = None) -> bool:
+    """Claim and run one job. False when there is none to claim."""
+    with tenant_scope(tenant_id):
+        job = queue.claim_job(space_id, timezone.now(), at)
+    if job is None:
+        return False
+    with proposals.collect_opened_proposals() as opened, keep_lease(job):
+        _run_step(job, at)
+    if opened:
+        _apply_review_rules(job, opened, at or timezone.now())
+    return True
+
+
+def _apply_review_rules(job: Job, opened: Collection[UUID], now: datetime) -> None:
+    """Answer what the job put before a person, where a rule says how. It is done by now: whatever
+    goes wrong here is none of it, and leaves the question open."""
+    try:
+        review_rules.apply_rules(job.tenant_id, job.space_id, opened, now)
+    except Exception:
+        log.exception("rules.failed", space=str(job.space_id))
+
+
+def _run_step(job: Job, at: datetime | None) -> None:
+    with open_ledger(job.tenant_id, space_id=job.space_id, job_id=job.id, at=at) as ledger:
+        try:
+            STEP_RUNNERS[Job.Step(job.step)](job, at or timezone.now())
+        except queue.LeaseLost:
+            log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
+            ledger.drop_words()  # an erasure may be why
+        except Exception as error:
+            # Whatever went wrong is kept on the job and shown; only the process's end escapes.
+            if not isinstance(error, MemoryHubError):
+                log.exception("job.failed", job=str(job.id), attempt=job.attempts)
+            _record_failure(job, error, ledger.find_pause_end(error), at or timezone.now())
+
+
+def _record_failure(job: Job, error: Exception, until: datetime | None, now: datetime) -> None:
+    with tenant_scope(job.tenant_id):
+        if until is not None:
+            queue.postpone_job(job, max(until, now), error)
+        else:
+            queue.fail_job(job, error, now)
+
+
+@contextmanager
+def keep_lease(job: Job) -> Iterator[None]:
+    """Extend the job's lease from a thread of its own while the work goes on."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_extend_lease_until, args=(job, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _extend_lease_until(job: Job, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(settings.JOB_LEASE_SECONDS / 3):
+            with tenant_scope(job.tenant_id):
+                if not queue.extend_lease(job, timezone.now()):
+                    return
+    except OperationalError:
+        log.warning("job.heartbeat_failed", job=str(job.id))
+    finally:
+        connection.close()

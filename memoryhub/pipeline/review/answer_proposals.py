@@ -1,0 +1,369 @@
+"""A person's word on what the pipeline may not do by itself (spec §11.7, E20, E24).
+
+Each answer is carried out as a manual event, or as an erasure. Opens its own scopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from memoryhub.dialogues.messages import check_text
+from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
+from memoryhub.news import notify_listeners
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.erasure import erase_targets
+from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
+from memoryhub.pipeline.review.answers import (
+    OPS_WITHOUT_ROW,
+    find_proposed_text,
+    find_text_column,
+    list_answers,
+    translate_common_answer,
+)
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.corrections.edits import build_next_version, load_supports, plan_correct_text
+from notes.corrections.manual import run_manual_edit
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.unit_of_work import ChangePlan, load_event_standing, restore_columns
+from notes.models import Entity, EvolutionEvent, Fact, Proposal
+from notes.review.proposals import build_proposal_news
+
+Kind = Proposal.Kind
+_ANSWERS_WITHOUT_EFFECT = frozenset(
+    {
+        ("conflict", "keep"),
+        ("quarantine", "discard"),
+        ("overwrite", "keep"),
+        ("erase", "keep"),
+        ("merge", "keep"),
+    }
+)
+_RETRACTING_OPS = frozenset({"correct", "retract"})
+
+
+def answer_proposal(
+    proposal: Proposal,
+    said: str,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+    text: str = "",
+) -> Proposal:
+    """Carry out one of the proposal's answers, for a `reason` of whoever decides. `text`: what is
+    new in other words, where it is accepted or kept beside. Raises InvalidInput, and Conflict
+    when it was answered before or can't be done any more."""
+    said = translate_common_answer(proposal.kind, said)
+    if said not in list_answers(proposal):
+        known = ", ".join(list_answers(proposal))
+        raise InvalidInput(_("one of %(known)s") % {"known": known}, field="answer")
+    words = _check_new_text(proposal, said, text)
+    with tenant_scope(proposal.tenant_id):
+        space = Space.objects.get(id=proposal.space_id)
+    proposal.decided_because = reason
+    _close_proposal(proposal, said, actor, now)
+    try:
+        if (proposal.kind, said) not in _ANSWERS_WITHOUT_EFFECT:
+            _carry_out_answer(space, proposal, said, actor, now, words)
+    except Exception:
+        _reopen_proposal(proposal, now)
+        raise
+    return proposal
+
+
+def _check_new_text(proposal: Proposal, said: str, text: str) -> str:
+    """The words to be written instead of those proposed, "" for none. Raises InvalidInput."""
+    words = check_text(text, field="text").strip() if text.strip() else ""
+    if not words or words == find_proposed_text(proposal):
+        return ""
+    if not find_proposed_text(proposal) or said not in ("replace", "store", "apply"):
+        raise InvalidInput(_("this answer writes no words of its own"), field="text")
+    return words
+
+
+def _close_proposal(proposal: Proposal, said: str, actor: str, now: datetime) -> None:
+    """Close it first, so that two people don't carry it out twice."""
+    left = (proposal.kind, said) in _ANSWERS_WITHOUT_EFFECT
+    proposal.state = Proposal.State.REJECTED if left else Proposal.State.ACCEPTED
+    with tenant_scope(proposal.tenant_id):
+        done = Proposal.objects.filter(id=proposal.id, state=Proposal.State.OPEN).update(
+            state=proposal.state,
+            decided_at=now,
+            decided_by=actor[:120],
+            decided_because=proposal.decided_because,
+            event=None,
+        )
+        if done:
+            notify_listeners(
+                proposal.tenant_id,
+                lambda: [build_proposal_news(proposal, "conflict.resolved", now)],
+            )
+    if done != 1:
+        raise Conflict(_("this was answered before"), code="already_answered")
+
+
+def _reopen_proposal(proposal: Proposal, now: datetime) -> None:
+    proposal.state = Proposal.State.OPEN
+    with tenant_scope(proposal.tenant_id):
+        Proposal.objects.filter(id=proposal.id).update(
+            state=proposal.state, decided_at=None, decided_by="", decided_because="", event=None
+        )
+        notify_listeners(
+            proposal.tenant_id, lambda: [build_proposal_news(proposal, "conflict.opened", now)]
+        )
+
+
+def take_back_answer(
+    proposal: Proposal, actor: str, now: datetime, *, reason: str = ""
+) -> Proposal:
+    """Undo what its answer did, and open it again. No rule answers it a second time.
+
+    Raises Conflict: it is open, its answer erased something, or more was built on it since.
+    """
+    if proposal.state == Proposal.State.OPEN:
+        raise Conflict(_("this is open: there is nothing to take back"), code="not_answered")
+    if proposal.kind == Kind.ERASE and proposal.state == Proposal.State.ACCEPTED:
+        raise Conflict(_("what was erased is gone for good"), code="not_undoable")
+    with tenant_scope(proposal.tenant_id):
+        event = _find_standing_event(proposal)
+    if event is not None:
+        corrections.undo_event(event, actor, now, reason=reason or "an answer taken back")
+    _reopen_proposal(proposal, now)
+    return proposal
+
+
+def _find_standing_event(proposal: Proposal) -> EvolutionEvent | None:
+    """The change-set of its answer, unless that was undone in the history already."""
+    event: EvolutionEvent | None = proposal.event
+    if event is None or event.id not in load_event_standing(proposal.space).select_standing(
+        {event.id}
+    ):
+        return None
+    return event
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOutcome:
+    """What came of one of many: `refused` says why it was not done."""
+
+    proposal: Proposal
+    refused: str = ""
+
+
+def run_for_each(
+    proposals: Iterable[Proposal], work: Callable[[Proposal], object]
+) -> list[AnswerOutcome]:
+    """Do it to one after the other; one that can't be done leaves the others alone."""
+    outcomes: list[AnswerOutcome] = []
+    for proposal in proposals:
+        try:
+            work(proposal)
+        except MemoryHubError as error:
+            outcomes.append(AnswerOutcome(proposal, error.message))
+        else:
+            outcomes.append(AnswerOutcome(proposal))
+    return outcomes
+
+
+def _carry_out_answer(
+    space: Space, proposal: Proposal, said: str, actor: str, now: datetime, words: str
+) -> None:
+    if proposal.kind == Kind.ERASE:
+        why = proposal.decided_because or "asked to forget"
+        erase_targets.execute_erasure(space, build_erasure_target(proposal), actor, now, reason=why)
+        return
+    work: AnswerWork = {
+        "replace": _replace_fact,
+        "discard": _discard_fact,
+        "store": _store_candidate,
+        "apply": _apply_overwrite,
+        "merge": _merge_entities,
+    }[said]
+    why = proposal.decided_because or f"{_REASON_BY_ANSWER[said]}: {proposal.reason}"[:500]
+    proposal.event = run_manual_edit(space, actor, now, why, _bind_work(work, proposal, words))
+    with tenant_scope(space.tenant_id):
+        Proposal.objects.filter(id=proposal.id).update(event=proposal.event)
+    corrections.refresh_after_change(space.id, space.tenant_id, str(proposal.event.id), now)
+
+
+_REASON_BY_ANSWER = {
+    "replace": "accepted",
+    "apply": "accepted",
+    "merge": "accepted",
+    "store": "kept beside what is held",
+    "discard": "rejected",
+}
+
+
+# The last: what is new in other words, or "".
+AnswerWork = Callable[[ChangePlan, ChangeSet, Proposal, str], None]
+
+
+def _bind_work(
+    work: AnswerWork, proposal: Proposal, words: str
+) -> Callable[[ChangePlan, ChangeSet], None]:
+    return lambda bench, changes: work(bench, changes, proposal, words)
+
+
+def build_erasure_target(proposal: Proposal) -> ErasureTarget:
+    """The claims, the turns that say them, and the wish where it says them once more: a wish to
+    forget leaves nothing to be found."""
+    ids = [UUID(str(each)) for each in proposal.payload.get("fact_ids", [])]
+    if not ids and proposal.row_id:
+        ids = [proposal.row_id]
+    return ErasureTarget("facts", tuple(ids), sources=True, wishes=tuple(proposal.turn_ids))
+
+
+def _replace_fact(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    """The stored claim takes the place of the one it contradicts."""
+    old: Fact = bench.get_row("fact", proposal.row_id or UUID(int=0))
+    new: Fact = bench.get_row("fact", UUID(str(proposal.payload["fact_id"])))
+    if words:
+        made: list[Fact] = []
+        plan_correct_text(new.id, words, made)(bench, changes)
+        new = made[0]
+    if new.valid_from < old.valid_from:
+        bench.edit_row(
+            changes,
+            new,
+            valid_to=old.valid_from,
+            status=Fact.Status.SUPERSEDED,
+            confidence=max(new.confidence, 0.9),
+        )
+        return
+    slot = _end_fact(bench, changes, old, new, str(proposal.payload.get("op", "supersede")))
+    same = old.predicate_key == new.predicate_key
+    bench.edit_row(
+        changes,
+        new,
+        supersedes_id=old.id,
+        confidence=max(new.confidence, 0.9),
+        cardinality=old.cardinality if same else new.cardinality,
+        **slot,
+    )
+
+
+def _end_fact(
+    bench: ChangePlan, changes: ChangeSet, old: Fact, new: Fact, op: str
+) -> dict[str, Any]:
+    """End the old claim; the slot on the shelf that it leaves to its successor, if it had one."""
+    slot = {"shelf": old.shelf, "shelved_at": old.shelved_at} if old.shelf else {}
+    off: dict[str, Any] = {"shelf": Fact.Shelf.NONE, "shelved_at": None}
+    if op in _RETRACTING_OPS:
+        bench.edit_row(changes, old, status=Fact.Status.RETRACTED, retired_at=bench.now, **off)
+    elif op == "augment":
+        bench.edit_row(changes, old, retired_at=bench.now, **off)
+    else:
+        until = max(new.valid_from, old.valid_from)
+        bench.edit_row(changes, old, valid_to=until, status=Fact.Status.SUPERSEDED, **off)
+    return slot
+
+
+def _discard_fact(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    row = bench.get_row("fact", UUID(str(proposal.payload["fact_id"])))
+    bench.edit_row(changes, row, status=Fact.Status.RETRACTED, corrected_by=bench.actor)
+
+
+def _build_candidate(
+    bench: ChangePlan, proposal: Proposal, words: str
+) -> tuple[Fact, list[TurnEvidence]]:
+    """A row of the candidate that the proposal keeps, not saved, with its support."""
+    fact = Fact(tenant_id=bench.space.tenant_id, space=bench.space)
+    fresh = {"id", "lineage", "lineage_version", "version", "supersedes_id", "retired_at"}
+    given = proposal.payload["candidate"]
+    restore_columns(fact, {name: value for name, value in given.items() if name not in fresh})
+    kept = proposal.payload.get("sources", [])
+    sources = [TurnEvidence(UUID(s["turn"]), s.get("start"), s.get("end")) for s in kept]
+    fact.recorded_at, fact.confidence = bench.now, max(fact.confidence, 0.9)
+    if words:
+        fact = build_next_version(fact, words, bench.now)
+        fact.lineage_version, fact.corrected_by = 1, bench.actor
+    return fact, sources
+
+
+def _store_candidate(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    """A person vouches for what was held back; it stands beside what is held."""
+    fact, sources = _build_candidate(bench, proposal, words)
+    fact.cardinality = "multi"
+    bench.add_row(changes, fact, sources)
+
+
+def _apply_overwrite(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    """Write what would have changed a row that a person had corrected or pinned."""
+    row = bench.get_row(proposal.row_type, proposal.row_id or UUID(int=0))
+    if proposal.row_type == "fact" and "candidate" in proposal.payload:
+        _apply_claim_overwrite(bench, changes, row, proposal, words)
+        return
+    given = proposal.payload.get("values", proposal.payload)
+    columns = {column.attname for column in row._meta.concrete_fields}
+    values: dict[str, Any] = {name: value for name, value in given.items() if name in columns}
+    if not values:
+        raise InvalidInput(_("there is nothing to write in this proposal"), field="payload")
+    if words:
+        values[find_text_column(proposal)] = words
+    bench.edit_row(changes, row, **values)
+
+
+def _apply_claim_overwrite(
+    bench: ChangePlan, changes: ChangeSet, old: Fact, proposal: Proposal, words: str
+) -> None:
+    op = str(proposal.payload.get("op", "supersede"))
+    new, sources = _build_candidate(bench, proposal, words)
+    slot = _end_fact(bench, changes, old, new, op)
+    if op in OPS_WITHOUT_ROW:
+        return
+    for name, value in slot.items():
+        setattr(new, name, value)
+    if op == "augment":
+        new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
+        new.mention_count = old.mention_count + 1
+        sources = [*load_supports(old.id), *sources]  # united, as where nobody has to be asked
+    else:
+        new.supersedes = old
+    same = (old.owner, old.predicate_key) == (new.owner, new.predicate_key)
+    if op == "augment" or (same and old.predicate_key):
+        new.lineage, new.lineage_version = old.lineage, old.lineage_version + 1
+    bench.add_row(changes, new, sources)
+
+
+def _merge_entities(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    entity: Entity = bench.get_row("entity", UUID(str(proposal.payload["entity"])))
+    into: Entity = bench.get_row("entity", UUID(str(proposal.payload["into"])))
+    if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
+        raise Conflict(_("one of the two is merged already"), code="already_merged")
+    bench.edit_row(changes, entity, merged_into_id=into.id)
+    aliases = [*dict.fromkeys([*into.aliases, entity.name])]
+    bench.edit_row(changes, into, aliases=aliases)
+
+
+def grant_forget_requests(space: Space, now: datetime) -> int:
+    """Erase at once what the subject asked to forget, where it is clear what is meant and the
+    policy says so (E20); the other wishes wait for a person. Returns how many were granted.
+
+    A wish is clear when its proposal says so (`auto`). Call outside of any scope.
+    """
+    with tenant_scope(space.tenant_id):
+        if load_effective_policy(space).policy.erase.on_request != "auto":
+            return 0
+        open_ones = Proposal.objects.filter(
+            space=space, kind=Kind.ERASE, state=Proposal.State.OPEN, payload__auto=True
+        )
+        wishes = list(open_ones.order_by("created_at", "id"))
+    return sum(_grant_request(wish, now) for wish in wishes)
+
+
+def _grant_request(wish: Proposal, now: datetime) -> bool:
+    """False where an erasure has taken the wish along meanwhile: two that mean the same."""
+    try:
+        answer_proposal(wish, "erase", "policy: erase.on_request", now)
+    except Conflict:
+        return False
+    return True

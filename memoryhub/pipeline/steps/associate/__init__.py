@@ -1,0 +1,1 @@
+"""Notes of what was read: drafted, described, linked with their like, and evolved."""

@@ -1,0 +1,335 @@
+"""Notes with their links and their evolution, beside a derivation (spec §12.1, step 6).
+
+`prepare` asks models with nothing open, `write` runs in the derivation's transaction. A model
+that fails here costs notes nothing but time: the step `associate` (`enriching`) asks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from memoryhub.engines.types import Embedder, Engine, Passage
+from memoryhub.errors import EngineError
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.associate.neighbourhood import (
+    NoteAssociations,
+    ask_associations,
+    load_neighbourhood,
+)
+from memoryhub.pipeline.steps.associate.note_drafts import DraftedNote, draft_notes
+from memoryhub.pipeline.steps.derive.extract import PageDraft
+from memoryhub.pipeline.steps.derive.read import DialogueBatch
+from memoryhub.pipeline.steps.derive.resolve import StaleRead
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.index import indexer
+from notes.links.evolve import DescriptorChange, build_descriptors, evolve_notes
+from notes.links.link import NotePair, link_notes, load_note_sources
+from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Proposal
+from notes.review.proposals import propose_change
+
+log = structlog.get_logger()
+
+SAID, DESCRIBED = "said in the dialogue", "described"
+LINKED_REASON = "linked with what it belongs to"
+REPLACED_REASON = "What the one says took the place of what the other says"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteContext:
+    """What a change-set of notes carries, and who is asked."""
+
+    space: Space
+    policy: Policy
+    policy_version: str
+    job: Job
+    engine: Engine
+    embedder: Embedder
+
+    @property
+    def stamp(self) -> str:
+        return f"{self.engine.name}/{self.engine.version}"
+
+    def build_change_set(self, kind: str, now: datetime, reason: str) -> ChangeSet:
+        return ChangeSet(
+            space=self.space,
+            kind=kind,
+            actor="pipeline",
+            at=now,
+            reason=reason,
+            engine=self.stamp,
+            job_id=self.job.id,
+            trigger=self.job.step,
+            policy_version=self.policy_version,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedEntries:
+    entries: Sequence[indexer.EntryDraft]
+    vectors: indexer.Vectors | None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedNotes:
+    """Notes and what was found of them, not yet written.
+
+    `sources` are the turns behind them, by note. `described` are new descriptors of held notes
+    that were pending. `index` is for every note as it will be after all of it. `owed` are those
+    to be asked about again, by `failure` if there was one.
+    """
+
+    setting: NoteContext
+    new: Sequence[DraftedNote] = ()
+    sources: Mapping[UUID, Sequence[TurnEvidence]] = field(default_factory=dict)
+    descriptions: Sequence[DescriptorChange] = ()
+    associations: NoteAssociations = field(default_factory=NoteAssociations)
+    index: Sequence[EmbeddedEntries] = ()
+    unfinished: Sequence[UUID] = ()
+    failure: EngineError | None = None
+
+    @property
+    def has_unembedded(self) -> bool:
+        return any(part.entries and part.vectors is None for part in self.index)
+
+
+def prepare_notes(
+    batch: DialogueBatch,
+    pages: Sequence[PageDraft],
+    stored: Sequence[Fact],
+    engine: Engine,
+    embedder: Embedder,
+    now: datetime,
+) -> PreparedNotes:
+    """The notes of a batch with their links and what their neighbours learn.
+
+    `stored`: the facts that will be written. Opens its own scope: call outside any.
+    """
+    setting = NoteContext(
+        batch.space, batch.policy, batch.policy_version, batch.job, engine, embedder
+    )
+    new = draft_notes(batch, pages, stored, setting.stamp, now)
+    notes = [each.note for each in new]
+    if not batch.policy.llm.combine_calls:
+        _describe_separately(setting, notes)
+    sources = {each.note.id: each.sources for each in new}
+    return compare_notes(PreparedNotes(setting, new, sources), notes)
+
+
+def _describe_separately(setting: NoteContext, notes: Sequence[Note]) -> None:
+    """By a call of their own; what can't be described now is pending (spec §4.4)."""
+    try:
+        apply_changes(describe_notes(setting, notes))
+    except EngineError as error:
+        log.warning("notes.undescribed", error=str(error))
+
+
+def describe_notes(setting: NoteContext, notes: Sequence[Note]) -> list[DescriptorChange]:
+    """What `note_build` says of those that are pending. Raises EngineError."""
+    pending = [note for note in notes if note.enrichment == Note.Enrichment.PENDING]
+    passages = [
+        Passage(f"n{at}", note.content, note.occurred_at) for at, note in enumerate(pending, 1)
+    ]
+    drafts = setting.engine.describe_notes(passages) if passages else []
+    done = {"enrichment": Note.Enrichment.DONE}
+    return [
+        DescriptorChange(note, {**build_descriptors(draft), **done}, note.version, DESCRIBED)
+        for note, draft in zip(pending, drafts, strict=True)
+        if draft is not None
+    ]
+
+
+def apply_changes(changes: Sequence[DescriptorChange]) -> None:
+    """To the rows in memory: what follows is asked of the notes as they will be."""
+    for change in changes:
+        for name, value in change.values.items():
+            setattr(change.note, name, value)
+
+
+def compare_notes(prepared: PreparedNotes, notes: Sequence[Note]) -> PreparedNotes:
+    """With links and evolution of the notes that are described, and the vectors of all."""
+    zone = ZoneInfo(prepared.setting.space.timezone)
+    entries = indexer.build_note_entries(notes, zone=zone)
+    vectors, failure = _embed_entries(entries, prepared.setting.embedder)
+    ready = [note for note in notes if note.enrichment == Note.Enrichment.DONE]
+    found = NoteAssociations()
+    if vectors is not None:
+        found, failure = _find_associations(prepared.setting, ready, entries, vectors)
+    owed = notes if failure else [note for note in notes if note not in ready]
+    prepared = replace(
+        prepared, associations=found, unfinished=[note.id for note in owed], failure=failure
+    )
+    return replace(prepared, index=_build_index(prepared, EmbeddedEntries(entries, vectors), zone))
+
+
+def _find_associations(
+    setting: NoteContext,
+    notes: Sequence[Note],
+    entries: Sequence[indexer.EntryDraft],
+    vectors: indexer.Vectors,
+) -> tuple[NoteAssociations, EngineError | None]:
+    """(what belongs together, why that could not be found out)."""
+    ids = {note.id for note in notes}
+    at = [place for place, entry in enumerate(entries) if entry.owner_id in ids]
+    wanted = setting.policy.notes.links or setting.policy.notes.evolution
+    if not at or not wanted:
+        return NoteAssociations(), None
+    own, name = [entries[place] for place in at], setting.embedder.name
+    near = load_neighbourhood(setting.space, setting.policy, notes, own, vectors[at], name)
+    try:
+        return ask_associations(near, setting.policy, setting.engine), None
+    except EngineError as error:
+        log.warning("notes.unlinked", error=str(error))
+        return NoteAssociations(), error
+
+
+def _build_index(
+    prepared: PreparedNotes, before: EmbeddedEntries, zone: ZoneInfo
+) -> tuple[EmbeddedEntries, EmbeddedEntries]:
+    """The entries to be stored: those of notes that changed are made anew (A6)."""
+    fresh = indexer.build_note_entries(
+        [change.after for change in prepared.associations.changes], zone=zone
+    )
+    changed = {entry.owner_id for entry in fresh}
+    at = [place for place, entry in enumerate(before.entries) if entry.owner_id not in changed]
+    kept = EmbeddedEntries(
+        [before.entries[place] for place in at],
+        None if before.vectors is None else before.vectors[at],
+    )
+    return kept, EmbeddedEntries(fresh, _embed_entries(fresh, prepared.setting.embedder)[0])
+
+
+def _embed_entries(
+    entries: Sequence[indexer.EntryDraft], model: Embedder
+) -> tuple[indexer.Vectors | None, EngineError | None]:
+    """None when the embedder is down: the rows are kept and found by their words (E18)."""
+    try:
+        return (indexer.embed_entries(entries, model) if entries else None), None
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        return None, error
+
+
+def write_notes(prepared: PreparedNotes, now: datetime, *, attempt: int | None = 1) -> None:
+    """Store notes, links, evolution and index entries: an event for what was said, one for what
+    was described, one for what was linked. Call in the transaction that also ends the job.
+
+    `attempt` is the one to plan for notes that are owed something; None plans none. Raises
+    StaleRead when a note changed since it was read: prepare again and write anew.
+    """
+    setting = prepared.setting
+    rows = _lock_notes(prepared)
+    _create_notes(prepared, now)
+    _write_descriptions(prepared, rows, now)
+    _write_associations(prepared, rows, now)
+    for change in prepared.associations.refused:
+        _propose_overwrite(prepared, change, now)
+    for part in prepared.index:
+        indexer.write_entries(setting.space, setting.embedder.name, part.entries, part.vectors)
+    if prepared.unfinished and attempt is not None:
+        _plan_associate_job(prepared, now, attempt)
+
+
+def _lock_notes(prepared: PreparedNotes) -> dict[UUID, Note]:
+    """The rows to be changed, new ones and held ones, in the versions that were read."""
+    new = {each.note.id: each.note for each in prepared.new}
+    changes = [*prepared.descriptions, *prepared.associations.changes]
+    ids = {change.note.id for change in changes} - set(new)
+    held = Note.objects.select_for_update().filter(id__in=ids, retired_at=None)
+    rows = {row.id: row for row in held} | new
+    for change in changes:
+        row = rows.get(change.note.id)
+        if row is None or row.version != change.version or row.is_protected:
+            raise StaleRead("notes changed while they were being compared")
+    return rows
+
+
+def _create_notes(prepared: PreparedNotes, now: datetime) -> None:
+    changes = prepared.setting.build_change_set(EvolutionEvent.Kind.EVOLVE, now, SAID)
+    Note.objects.bulk_create([each.note for each in prepared.new], batch_size=500)
+    for each in prepared.new:
+        changes.record_creation(each.note, each.sources)
+    changes.save()
+
+
+def _write_descriptions(prepared: PreparedNotes, rows: dict[UUID, Note], now: datetime) -> None:
+    changes = prepared.setting.build_change_set(EvolutionEvent.Kind.REFRESH, now, DESCRIBED)
+    evolve_notes([(rows[change.note.id], change) for change in prepared.descriptions], {}, changes)
+    changes.save()
+
+
+def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note], now: datetime) -> None:
+    """Links and evolution are one event: undone together (AM8)."""
+    changes = prepared.setting.build_change_set(EvolutionEvent.Kind.EVOLVE, now, LINKED_REASON)
+    pairs = [*prepared.associations.pairs, *_find_contradictions(prepared)]
+    grown = prepared.associations.changes
+    sources = dict(prepared.sources)
+    sources |= load_note_sources(
+        {teacher for change in grown for teacher in change.by} - set(sources)
+    )
+    link_notes(prepared.setting.space, pairs, sources, changes, now)
+    lessons = {change.note.id: _collect_lesson_sources(change, sources) for change in grown}
+    evolve_notes([(rows[change.note.id], change) for change in grown], lessons, changes)
+    changes.save()
+
+
+def _collect_lesson_sources(
+    change: DescriptorChange, sources: Mapping[UUID, Sequence[TurnEvidence]]
+) -> list[TurnEvidence]:
+    """The turns behind the notes that a note learnt from, as context."""
+    return [
+        replace(source, role=Derivation.Role.CONTEXT, via_type="note", via_id=teacher)
+        for teacher in change.by
+        for source in sources.get(teacher, ())
+    ]
+
+
+def _find_contradictions(prepared: PreparedNotes) -> list[NotePair]:
+    """A new fact's note with those of the fact whose place it took (spec §11.7)."""
+    new = {
+        each.note.fact.supersedes_id: each.note.id
+        for each in prepared.new
+        if each.note.fact is not None and each.note.fact.supersedes_id
+    }
+    if not new or not prepared.setting.policy.notes.links:
+        return []
+    old = Note.objects.filter(fact__in=new, retired_at=None).values_list("id", "fact_id")
+    return [NotePair(note, new[fact], Link.Kind.CONTRADICTS, REPLACED_REASON) for note, fact in old]
+
+
+def _propose_overwrite(prepared: PreparedNotes, change: DescriptorChange, now: datetime) -> None:
+    """What the pipeline may not write into a note that a person corrected or pinned."""
+    sources = [s for teacher in change.by for s in prepared.sources.get(teacher, ())]
+    propose_change(
+        prepared.setting.space,
+        Proposal.Kind.OVERWRITE,
+        ":".join(map(str, (change.note.id, change.version, *change.by)))[:100],
+        change.why or "A new note describes it better",
+        now,
+        payload=change.values,
+        row=change.note,
+        turn_ids=[source.turn_id for source in sources],
+    )
+
+
+def _plan_associate_job(prepared: PreparedNotes, now: datetime, attempt: int) -> None:
+    """Have the step `associate` see to the notes that are owed something."""
+    job = prepared.setting.job
+    queue.enqueue_step(
+        prepared.setting.space,
+        Job.Step.ASSOCIATE,
+        "B",
+        str(job.id),
+        now + queue.compute_backoff(1) if prepared.failure else now,
+        payload={"notes": [str(note) for note in prepared.unfinished], "attempt": attempt},
+        first_seq=job.first_seq,
+        last_seq=job.last_seq,
+    )

@@ -1,0 +1,1 @@
+"""Deriving memories from dialogue: read, extract, resolve against what is held, write."""

@@ -1,0 +1,237 @@
+"""Second part: models are called, nothing is held open. Rows come out, not yet saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+from numpy.typing import NDArray
+
+from memoryhub.dialogues.messages import hash_text
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import (
+    Embedder,
+    Engine,
+    Exchange,
+    Extraction,
+    ExtractionOptions,
+    FactCandidate,
+)
+from memoryhub.errors import EngineError
+from memoryhub.inference.selection import select_embedder, select_engine
+from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
+from memoryhub.pipeline.steps.derive.resolve import FactDraft
+from notes.facts.terms import apply_terms
+from notes.facts.trust import TRUSTED_ROLES
+from notes.graph.identity import normalise_name
+from notes.history.change_set import TurnEvidence
+from notes.index import indexer
+from notes.index.indexer import join_date_words
+from notes.models import Derivation, Fact, Page
+
+log = structlog.get_logger()
+
+
+@dataclass
+class PageDraft:
+    """What one exchange yielded."""
+
+    page: Page
+    turns: list[Turn]
+    construction: Extraction
+    facts: list[FactDraft]
+
+
+@dataclass
+class BatchDraft:
+    pages: list[PageDraft]
+    entries: list[indexer.EntryDraft]
+    vectors: NDArray[Any] | None
+    reader: Engine
+    embedder: Embedder
+    engine: str
+
+    @property
+    def facts(self) -> list[FactDraft]:
+        return [fact for page in self.pages for fact in page.facts]
+
+
+def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
+    """Read the batch with the engine, and embed its turns."""
+    engine, model = select_engine(batch.tenant, batch.policy), select_embedder(batch.space)
+    stamp = f"{engine.name}/{engine.version}"
+    pages = _draft_pages(batch, engine, stamp, now)
+    entries = _build_turn_entries(batch, pages)
+    return BatchDraft(pages, entries, _embed_entries(entries, model), engine, model, stamp)
+
+
+def _embed_entries(entries: Sequence[indexer.EntryDraft], model: Embedder) -> NDArray[Any] | None:
+    """None when the embedder is down: the rows are kept and found by their words (E18)."""
+    try:
+        return indexer.embed_entries(entries, model)
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        return None
+
+
+def _draft_pages(
+    batch: DialogueBatch, engine: Engine, stamp: str, now: datetime
+) -> list[PageDraft]:
+    read = [page for page in batch.pages if batch.select_page_turns(page)]
+    handles: dict[str, TextWindow] = {}
+    built = _construct_exchanges(
+        batch, engine, [build_exchange(batch, page, handles) for page in read]
+    )
+    drafts = []
+    for page, construction in zip(read, built, strict=True):
+        turns = batch.select_page_turns(page)
+        _mark_turns(turns, construction, handles)
+        drafts.append(
+            PageDraft(
+                page=page,
+                turns=turns,
+                construction=construction,
+                facts=_draft_facts(batch, construction, handles, stamp, now),
+            )
+        )
+    return drafts
+
+
+def _construct_exchanges(
+    batch: DialogueBatch, engine: Engine, exchanges: Sequence[Exchange]
+) -> list[Extraction]:
+    """What the engine reads; nothing is asked where the policy wants nothing of it."""
+    policy = batch.policy
+    wanted = ExtractionOptions(
+        facts=policy.facts.enabled and policy.facts.source == "dialogue",
+        graph=policy.graph.enabled,
+        notes=policy.notes.enabled,
+        chain=policy.chain.enabled,
+        combine=policy.llm.combine_calls,
+        batch=policy.derive.batch_exchanges,
+    )
+    if wanted.facts:
+        return engine.extract_memories(exchanges, wanted)
+    if engine.name == "llm" and not (wanted.combine and wanted.notes):
+        return [Extraction() for _ in exchanges]
+    # The same call describes notes. Rules cost nothing, and say who wishes to be forgotten.
+    read = engine.extract_memories(exchanges, wanted)
+    return [replace(each, facts=(), relations=()) for each in read]
+
+
+def _mark_turns(turns: list[Turn], built: Extraction, handles: dict[str, TextWindow]) -> None:
+    acts = {handles[handle].turn.id: act for handle, act in built.speech_acts.items()}
+    for turn in turns:
+        turn.state = Turn.State.PROCESSED
+        turn.speech_act = acts.get(turn.id, "")
+        turn.lang = detect_language(turn.text)
+
+
+def _join_event_words(pages: list[PageDraft], zone: ZoneInfo) -> dict[UUID, str]:
+    drafts = [fact for page in pages for fact in page.facts if fact.sources]
+    return join_date_words(((draft.sources[0].turn_id, draft.fact) for draft in drafts), zone)
+
+
+def _draft_facts(
+    batch: DialogueBatch,
+    built: Extraction,
+    handles: dict[str, TextWindow],
+    stamp: str,
+    now: datetime,
+) -> list[FactDraft]:
+    drafts = []
+    related = [turn.id for turn in batch.find_related_turns(built.related, handles)]
+    for at, candidate in enumerate(built.facts[: batch.policy.facts.most_per_exchange]):
+        windows = [handles[span.handle] for span in candidate.sources if span.handle in handles]
+        if not windows:
+            continue  # a claim without support is not kept (I2)
+        turn = windows[0].turn
+        drafts.append(
+            FactDraft(
+                fact=_build_fact(batch, candidate, turn, stamp, now),
+                sources=[
+                    *_build_sources(candidate, handles),
+                    *_build_context_sources(related, turn),
+                ],
+                trusted=turn.role in TRUSTED_ROLES,
+                role=turn.role,
+                correction=candidate.correction,
+                relations=[(r.src, r.label, r.dst) for r in built.relations if r.fact == at],
+                types={normalise_name(entity.name): entity.type[:20] for entity in built.entities},
+            )
+        )
+    return drafts
+
+
+def _build_context_sources(related: Sequence[UUID], turn: Turn) -> list[TurnEvidence]:
+    """The earlier turns that a claim's exchange bears on: context, not support (AMA's R_t)."""
+    role = Derivation.Role.CONTEXT
+    return [TurnEvidence(turn_id, role=role) for turn_id in related if turn_id != turn.id]
+
+
+def _build_sources(candidate: FactCandidate, handles: dict[str, TextWindow]) -> list[TurnEvidence]:
+    return [
+        TurnEvidence(
+            handles[span.handle].turn.id,
+            handles[span.handle].offset + span.start,
+            handles[span.handle].offset + span.end,
+        )
+        for span in candidate.sources
+        if span.handle in handles
+    ]
+
+
+def _build_fact(
+    batch: DialogueBatch, candidate: FactCandidate, turn: Turn, stamp: str, now: datetime
+) -> Fact:
+    event = candidate.event
+    planned = candidate.polarity == "planned"
+    # Only what holds can push out another value; a plan is one of many until it comes true.
+    cardinality = candidate.cardinality if candidate.polarity == "holds" else "multi"
+    fact = Fact(
+        tenant_id=batch.space.tenant_id,
+        space=batch.space,
+        owner=candidate.owner[:120],
+        speaker=candidate.speaker[:120],
+        text=candidate.text,
+        text_key=hash_text(f"{candidate.owner} {candidate.text}"),
+        pattern=candidate.pattern,
+        s=candidate.s,
+        v=candidate.v,
+        o=candidate.o,
+        o2=candidate.o2,
+        c=candidate.c,
+        predicate_key=candidate.predicate_key[:80],
+        cardinality=cardinality,
+        kind=candidate.kind,
+        polarity=candidate.polarity,
+        event_from=event.start if event else None,
+        event_to=event.end if event else None,
+        event_granularity=event.granularity if event else "",
+        event_text=event.text[:120] if event else "",
+        valid_from=turn.occurred_at if event is None or planned else event.start,
+        asserted_at=turn.occurred_at,
+        recorded_at=now,
+        confidence=candidate.confidence,
+        engine=stamp,
+        metadata=turn.metadata,
+    )
+    return apply_terms(fact, turn.terms)
+
+
+def _build_turn_entries(batch: DialogueBatch, pages: list[PageDraft]) -> list[indexer.EntryDraft]:
+    """Also the turn before anew: its window now has a right-hand neighbour."""
+    zone = ZoneInfo(batch.space.timezone)
+    return indexer.build_turn_entries(
+        batch.around,
+        batch.space.speakers,
+        time_words=batch.event_words | _join_event_words(pages, zone),
+        only=indexer.find_touched_turns(batch.around, {turn.id for turn in batch.own_words}),
+        zone=zone,
+    )

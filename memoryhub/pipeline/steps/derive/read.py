@@ -1,0 +1,238 @@
+"""First part of a derivation: everything the engine needs, read in one short transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.queries import filter_turns_between, load_turns_around, load_turns_before
+from memoryhub.engines.types import Exchange, Utterance
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.episodes.store import load_rolling_text
+from notes.index.indexer import AFTER, BEFORE, load_event_date_words
+from notes.models import Page
+from notes.quality.echoes import TextSpan, find_echoes, mask_spans
+
+# A longer text is read in windows, so that one message can't take all memory (E4).
+MAX_WINDOW_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueBatch:
+    """`turns` are to be derived; `before` (oldest first) and `around` are context only."""
+
+    job: Job
+    tenant: Tenant
+    space: Space
+    turns: list[Turn]
+    before: list[Turn]
+    around: list[Turn]  # the turns with their neighbours, for what they are found by
+    pages: list[Page]
+    pages_with_note: set[object]  # ids of pages that have a note
+    policy: Policy
+    policy_version: str
+    event_words: dict[UUID, str]  # dates that facts of the turns before speak of
+    summary: str = ""  # S
+    echoes: Mapping[UUID, Sequence[TextSpan]] = field(default_factory=dict)
+    absorbed: Sequence[Job] = ()  # jobs behind this one whose turns are read along with its own
+
+    def select_page_turns(self, page: Page) -> list[Turn]:
+        return [turn for turn in self.turns if page.covers(turn)]
+
+    @property
+    def own_words(self) -> list[Turn]:
+        """Turns that say something of their own, and are not put together from memories."""
+        return [turn for turn in self.turns if not is_echo(turn)]
+
+    @property
+    def last_seq(self) -> int:
+        return self.turns[-1].seq
+
+    def mask_turn_text(self, turn: Turn) -> str:
+        """What a turn says of its own: blank where it repeats what the hub gave out."""
+        return mask_spans(turn.text, self.echoes.get(turn.id, ()))
+
+    def find_related_turns(
+        self, handles: Iterable[str], windows: Mapping[str, TextWindow]
+    ) -> list[Turn]:
+        """The turns that these handles of the history or of earlier messages stand for (R_t)."""
+        known = {f"h{turn.seq}": turn for turn in [*self.before, *self.turns]}
+        known |= {handle: window.turn for handle, window in windows.items()}
+        return [known[handle] for handle in handles if handle in known]
+
+
+def is_echo(turn: Turn) -> bool:
+    """Text the hub returned itself: deriving from it would make memories of memories."""
+    return bool(turn.metadata.get("quoted"))
+
+
+def load_batch(job: Job) -> DialogueBatch:
+    """The turns of the job that nobody has read yet, and of those that wait right behind it."""
+    with tenant_scope(job.tenant_id):
+        turns = _load_pending_turns(job)
+        batch = _build_batch(job, turns)
+        # What failed once is read by itself: it may be another turn that can't be read.
+        if not turns or job.tries > 1 or batch.tenant.engine != Tenant.Engine.LLM:
+            return batch
+        absorbed = _find_absorbed_jobs(job, turns, batch.policy.derive.batch_exchanges)
+        more = [turn for each in absorbed for turn in _load_pending_turns(each)]
+        return _build_batch(job, [*turns, *more], absorbed) if absorbed else batch
+
+
+def load_imagined_batch(job: Job, turns: list[Turn]) -> DialogueBatch:
+    """These turns, whether their job stays or not. Call inside the tenant's scope."""
+    return _build_batch(job, turns)
+
+
+def _load_pending_turns(job: Job) -> list[Turn]:
+    said = filter_turns_between(job.space_id, job.first_seq, job.last_seq)
+    return list(said.filter(state=Turn.State.PENDING))
+
+
+def _find_absorbed_jobs(job: Job, turns: Sequence[Turn], most: int) -> list[Job]:
+    """Jobs right behind, of the same session, as long as all have at most `most` exchanges."""
+    found: list[Job] = []
+    held = list(turns)
+    for after in queue.list_jobs_behind(job, most * 2):
+        more = _load_pending_turns(after)
+        if any(turn.session_id != turns[0].session_id for turn in more):
+            break
+        held += more
+        if len(_load_pages(held)) > most:
+            break
+        found.append(after)
+    return found
+
+
+def load_batch_again(job: Job, turn_ids: Sequence[str]) -> DialogueBatch:
+    """The exchanges of these turns, which are of one session, whoever has read them before."""
+    with tenant_scope(job.tenant_id):
+        seqs = list(Turn.objects.filter(id__in=turn_ids).values_list("seq", flat=True))
+        found = list(Turn.objects.filter(id__in=turn_ids).order_by("seq"))
+        pages = [page for page in _load_pages(found) if any(page.covers(turn) for turn in found)]
+        seqs += [seq for page in pages for seq in (page.first_seq, page.last_seq)]
+        around = (
+            filter_turns_between(job.space_id, min(seqs), max(seqs))
+            if seqs
+            else Turn.objects.none()
+        )
+        held = [turn for turn in around if any(page.covers(turn) for page in pages)]
+        return _build_batch(job, [turn for turn in held if turn.state != Turn.State.REDACTED])
+
+
+def _build_batch(job: Job, turns: list[Turn], absorbed: Sequence[Job] = ()) -> DialogueBatch:
+    space = Space.objects.get(id=job.space_id)
+    effective = load_effective_policy(space)
+    near = max(effective.policy.derive.context_turns, BEFORE + AFTER)
+    before = load_turns_before(turns[0], near) if turns else []
+    around = load_turns_around([turn.id for turn in turns], BEFORE + AFTER)
+    pages = _load_pages(turns)
+    return DialogueBatch(
+        job=job,
+        tenant=Tenant.objects.get(id=job.tenant_id),
+        space=space,
+        turns=turns,
+        before=[turn for turn in before if turn.state != Turn.State.REDACTED],
+        around=around,
+        pages=pages,
+        pages_with_note=_find_pages_with_note(pages),
+        policy=effective.policy,
+        policy_version=effective.version,
+        event_words=load_event_date_words(
+            [turn.id for turn in [*before, *around]], ZoneInfo(space.timezone)
+        ),
+        summary=load_rolling_text(space),
+        echoes=find_echoes(space, [*before, *turns]) if turns else {},
+        absorbed=absorbed,
+    )
+
+
+def _load_pages(turns: Sequence[Turn]) -> list[Page]:
+    """The pages of a job's turns, which are of one session."""
+    if not turns:
+        return []
+    session = Page.objects.filter(session_id=turns[0].session_id)
+    return list(session.filter(first_seq__lte=turns[-1].seq, last_seq__gte=turns[0].seq))
+
+
+def _find_pages_with_note(pages: Sequence[Page]) -> set[object]:
+    return set(
+        Page.objects.filter(id__in=[p.id for p in pages], notes__isnull=False).values_list(
+            "id", flat=True
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TextWindow:
+    """A part of a turn's text, `offset` characters in."""
+
+    turn: Turn
+    offset: int
+    text: str
+
+    def build_utterance(self, handle: str) -> Utterance:
+        turn = self.turn
+        return Utterance(handle, turn.speaker, turn.role, self.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+
+
+def cut_windows(turn: Turn, text: str | None = None) -> list[TextWindow]:
+    """The turn's text whole, or cut near sentence ends when it is very long.
+
+    `text` is its text with echoes blanked out, of the same length.
+    """
+    text = turn.text if text is None else text
+    found, at = [], 0
+    while len(text) - at > MAX_WINDOW_CHARACTERS:
+        end = _find_cut(text, at)
+        found.append(TextWindow(turn, at, text[at:end]))
+        at = end
+    return [*found, TextWindow(turn, at, text[at:])]
+
+
+def _find_cut(text: str, at: int) -> int:
+    """The last sentence end or line break of the window, else its hard end."""
+    end = at + MAX_WINDOW_CHARACTERS
+    cuts = [
+        text.rfind(mark, at + MAX_WINDOW_CHARACTERS // 2, end) for mark in ("\n", ". ", "。", " ")
+    ]
+    best = next((cut for cut in cuts if cut > at), -1)
+    return best + 1 if best > at else end
+
+
+def build_exchange(batch: DialogueBatch, page: Page, handles: dict[str, TextWindow]) -> Exchange:
+    """The page's turns to read, with what went before. `handles` gets every handle's window."""
+    utterances = []
+    for turn in batch.select_page_turns(page):
+        text = batch.mask_turn_text(turn)
+        for window in [] if is_echo(turn) or not text.strip() else cut_windows(turn, text):
+            handle = f"t{len(handles) + 1}"
+            handles[handle] = window
+            utterances.append(window.build_utterance(handle))
+    return Exchange(
+        utterances=utterances,
+        history=_build_history(batch, page),
+        participants=batch.space.speakers,
+        subject=batch.space.name or batch.space.subject,
+        summary=batch.summary,
+    )
+
+
+def _build_history(batch: DialogueBatch, page: Page) -> list[Utterance]:
+    """The last m turns before the page, under handles that are theirs in the whole batch."""
+    first, most = batch.select_page_turns(page)[0].seq, batch.policy.derive.context_turns
+    known = [turn for turn in [*batch.before, *batch.turns] if turn.seq < first]
+    return [
+        TextWindow(turn, 0, batch.mask_turn_text(turn)[:MAX_WINDOW_CHARACTERS]).build_utterance(
+            f"h{turn.seq}"
+        )
+        for turn in known[len(known) - most if most < len(known) else 0 :]
+    ]

@@ -1,0 +1,338 @@
+"""From candidates to claims: compare with what is held, decide, write (spec §11.7).
+
+Used by the derivation of dialogue and by promotion alike. `prepare` reads in a short transaction
+of its own and asks models with nothing open; `write` runs in the caller's transaction and only
+writes what was decided, if nothing it rests on has changed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from memoryhub.engines.types import Embedder, Engine
+from memoryhub.errors import Conflict, EngineError
+from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.facts.decide import ClaimDecision
+from notes.facts.neighbours import (
+    find_facts_about,
+    find_nearest_facts,
+    find_same_predicate,
+    select_neighbours,
+)
+from notes.facts.resolve import ResolutionRules, Resolver, find_refuted_candidates, load_held_claims
+from notes.facts.trust import find_distrust_reason
+from notes.graph import build as graphs
+from notes.graph.build import FactTriples, GraphDraft, Triple
+from notes.graph.identity import normalise_name
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.index import indexer
+from notes.models import Derivation, Fact
+from notes.review.candidates import propose_candidate
+
+log = structlog.get_logger()
+
+
+REFUTED_REASON = "a person has said that this was never so"
+
+
+class StaleRead(Conflict):
+    """What was decided rests on rows that have changed since: prepare again."""
+
+    code = "stale_read"
+
+
+@dataclass
+class FactDraft:
+    """A claim to be resolved. `fact` is a row not yet saved, `sources` its support, never empty.
+
+    `trusted`: said by a person, not by an assistant or a tool. `correction`: the speaker takes
+    back what was said. `types` are the types of entities by their keys (`notes.graph.identity.normalise_name`).
+    """
+
+    fact: Fact
+    sources: list[TurnEvidence]
+    trusted: bool
+    correction: bool = False
+    relations: list[Triple] = field(default_factory=list)
+    types: Mapping[str, str] = field(default_factory=dict)
+    role: str = "user"  # in which the first source was said
+
+    @property
+    def supporting_sources(self) -> list[TurnEvidence]:
+        """Without the turns that are only its context."""
+        return [s for s in self.sources if s.role == Derivation.Role.SUPPORT]
+
+
+def copy_drafts(drafts: Sequence[FactDraft]) -> list[FactDraft]:
+    """The drafts with rows of their own: deciding changes them, and may have to be done again."""
+    return [replace(draft, fact=copy(draft.fact)) for draft in drafts]
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedDraft:
+    """What became of a draft. `fact` is the row that now says it: new, or the one it repeats;
+    None when nothing does."""
+
+    draft: FactDraft
+    decision: ClaimDecision[Any]
+    fact: Fact | None
+
+    def render_decision(self) -> dict[str, Any]:
+        """In the words of the API."""
+        target = self.decision.target
+        return {
+            "text": self.draft.fact.text,
+            "op": self.decision.op.value,
+            "reason": self.decision.reason,
+            "fact_id": str(self.fact.id) if self.fact else "",
+            "target": {"id": str(target.id), "text": target.text} if target else None,
+            "turns": [str(source.turn_id) for source in self.draft.supporting_sources],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedClaims:
+    """Decisions taken and vectors made, not yet written. `read` are the versions rested on."""
+
+    space: Space
+    drafts: Sequence[FactDraft]
+    decisions: Sequence[DecidedDraft]
+    resolver: Resolver
+    graph: GraphDraft | None
+    read_versions: Mapping[UUID, int]
+    entries: Sequence[indexer.EntryDraft]
+    vectors: indexer.Vectors | None
+    model: str
+
+    @property
+    def inserted_facts(self) -> list[Fact]:
+        """The facts that `write` will store."""
+        return self.resolver.inserted
+
+
+def prepare_claims(
+    space: Space,
+    policy: Policy,
+    drafts: Sequence[FactDraft],
+    engine: Engine,
+    embedder: Embedder,
+    now: datetime,
+) -> PreparedClaims:
+    """Decide what each draft does to the claims held. Opens its own scope: call outside any.
+
+    Raises EngineError when a model fails: nothing is decided then, and the job tries again.
+    """
+    zone = ZoneInfo(space.timezone)
+    asked = _embed_entries(
+        indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
+    )
+    near, held, refuted = _load_comparison(space, policy, drafts, asked, embedder.name)
+    read = {fact.id: fact.version for fact in held}
+    resolver = Resolver(held, now, _build_rules(policy))
+    rows = {fact.id: fact for fact in held}
+    deciding = ClaimDecider(
+        resolver,
+        engine,
+        _build_questions(drafts, near, asked, policy, refuted),
+        rows,
+        space.name or space.subject,
+        policy.facts.neighbours,
+    )
+    decided = [
+        DecidedDraft(draft, *done)
+        for draft, done in zip(drafts, deciding.decide_candidates(), strict=True)
+    ]
+    with tenant_scope(space.tenant_id):
+        graph = _draw_graph(space, policy, decided, resolver, engine)
+    entries = indexer.build_fact_entries(resolver.inserted, zone=zone)
+    entries += graphs.build_graph_entries(graph) if graph else []
+    vectors = _embed_entries(entries, embedder)
+    if graph is not None and vectors is not None:
+        _settle_entity_merges(graph, policy, entries, vectors, engine, embedder.name)
+    return PreparedClaims(
+        space, drafts, decided, resolver, graph, read, entries, vectors, embedder.name
+    )
+
+
+def _build_rules(policy: Policy) -> ResolutionRules:
+    facts = policy.facts
+    return ResolutionRules(
+        resolution=facts.resolution,
+        contradiction=facts.contradiction,
+        store_after_contradiction=facts.store_after_contradiction,
+        most_closures=facts.most_closures,
+        review_from=facts.review_from,
+    )
+
+
+def _load_comparison(
+    space: Space,
+    policy: Policy,
+    drafts: Sequence[FactDraft],
+    vectors: indexer.Vectors | None,
+    model: str,
+) -> tuple[list[list[UUID]], list[Fact], set[int]]:
+    """By draft, what may be offered for it; every row that decisions may rest on; the places of
+    drafts that say what a person has said was never so."""
+    most, facts = policy.facts.neighbours, [draft.fact for draft in drafts]
+    if not drafts:
+        return [], [], set()
+    with tenant_scope(space.tenant_id):
+        asked = [] if vectors is None else list(zip([f.owner for f in facts], vectors, strict=True))
+        found = find_nearest_facts(space, model, asked, floor=policy.facts.floor, most=most)
+        near = found or [[] for _ in drafts]
+        edges = find_facts_about(space, [(d.fact.owner, _list_related_names(d)) for d in drafts])
+        wanted = {row for rows in [*near, *edges.values()] for row in rows}
+        held = _load_held_claims(space, drafts, wanted)
+        refuted = find_refuted_candidates(space, facts, held)
+    offered = [
+        select_neighbours(most, near[at], find_same_predicate(held, fact), edges.get(at, []))
+        for at, fact in enumerate(facts)
+    ]
+    return offered, held, refuted
+
+
+def _list_related_names(draft: FactDraft) -> set[str]:
+    """What a draft's relations lead to; everything of an owner's leads from the owner."""
+    names = {name for src, _, dst in draft.relations for name in (src, dst)}
+    return {name for name in names if normalise_name(name) != normalise_name(draft.fact.owner)}
+
+
+def _load_held_claims(
+    space: Space, drafts: Sequence[FactDraft], near: Collection[UUID]
+) -> list[Fact]:
+    return load_held_claims(
+        space,
+        [draft.fact for draft in drafts],
+        corrections=[draft.fact for draft in drafts if draft.correction],
+        near=near,
+    )
+
+
+def _build_questions(
+    drafts: Sequence[FactDraft],
+    near: Sequence[Sequence[UUID]],
+    vectors: indexer.Vectors | None,
+    policy: Policy,
+    refuted: Collection[int],
+) -> list[ClaimQuestion]:
+    return [
+        ClaimQuestion(
+            draft.fact,
+            draft.sources,
+            draft.trusted,
+            draft.correction,
+            near[at],
+            _find_earlier_drafts(drafts, at, vectors, policy.facts.floor),
+            find_distrust_reason(draft.role, draft.fact.text)
+            or (REFUTED_REASON if at in refuted else ""),
+        )
+        for at, draft in enumerate(drafts)
+    ]
+
+
+def _find_earlier_drafts(
+    drafts: Sequence[FactDraft], at: int, vectors: indexer.Vectors | None, floor: float
+) -> list[int]:
+    """Earlier candidates of the batch that say something near, of the same owner, in other turns:
+    what one turn says at once is meant side by side."""
+    if vectors is None:
+        return []
+    new, turn = drafts[at].fact, drafts[at].sources[0].turn_id
+    found = [
+        (float(vectors[at] @ vectors[place]) / 4, place)
+        for place in range(at)
+        if drafts[place].fact.owner == new.owner
+        and all(source.turn_id != turn for source in drafts[place].sources)
+    ]
+    return [place for cosine, place in sorted(found, reverse=True) if round(cosine, 6) >= floor][:3]
+
+
+def _draw_graph(
+    space: Space,
+    policy: Policy,
+    decided: Sequence[DecidedDraft],
+    resolver: Resolver,
+    engine: Engine,
+) -> GraphDraft | None:
+    if not policy.graph.enabled:
+        return None
+    stored = {fact.id for fact in resolver.inserted}
+    drafts = [each.draft for each in decided if each.draft.fact.id in stored]
+    types = {name: kind for draft in drafts for name, kind in draft.types.items()}
+    told = [FactTriples(draft.fact, draft.relations, draft.sources) for draft in drafts]
+    return graphs.build_graph(space, told, types, f"{engine.name}/{engine.version}"[:60])
+
+
+def _settle_entity_merges(
+    graph: GraphDraft,
+    policy: Policy,
+    entries: Sequence[indexer.EntryDraft],
+    vectors: indexer.Vectors,
+    engine: Engine,
+    model: str,
+) -> None:
+    """Which new entities are ones known under another name (GR5)."""
+    places = {entry.owner_id: at for at, entry in enumerate(entries) if entry.kind == "entity"}
+    new = [entity for entity in graph.new_entities.values() if entity.id in places]
+    with tenant_scope(graph.space.tenant_id):
+        near = graphs.find_nearest_entities(
+            graph.space, model, [vectors[places[entity.id]] for entity in new]
+        )
+        pairs = graphs.build_entity_pairs(
+            graph, new, near, policy.graph.merge_at, policy.graph.ask_at
+        )
+    asked = graphs.list_undecided_pairs(pairs)
+    answers = engine.compare_names(asked) if asked else {}
+    graphs.apply_pair_answers(graph, pairs, answers)
+
+
+def _embed_entries(
+    entries: Sequence[indexer.EntryDraft], model: Embedder
+) -> indexer.Vectors | None:
+    """None when the embedder is down: the rows are kept and found by their words (E18)."""
+    try:
+        return indexer.embed_entries(entries, model) if entries else None
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        return None
+
+
+def write_claims(
+    prepared: PreparedClaims, changes: ChangeSet, now: datetime
+) -> Sequence[DecidedDraft]:
+    """Store facts, entities, relations and their index entries; the causes go into `changes`,
+    which the caller saves. What may not be done unasked is proposed.
+
+    Call in the transaction that also ends the job. Raises StaleRead: prepare again.
+    """
+    _check_not_stale(prepared)
+    prepared.resolver.save(changes)
+    if prepared.graph is not None:
+        graphs.save_graph(prepared.graph, changes)
+    indexer.write_entries(prepared.space, prepared.model, prepared.entries, prepared.vectors)
+    relations = {draft.fact.id: draft.relations for draft in prepared.drafts}
+    for overruled in prepared.resolver.overruled:
+        propose_candidate(
+            prepared.space, overruled, relations.get(overruled.new.id, []), changes.at
+        )
+    return prepared.decisions
+
+
+def _check_not_stale(prepared: PreparedClaims) -> None:
+    rows = _load_held_claims(prepared.space, prepared.drafts, prepared.read_versions.keys())
+    if {fact.id: fact.version for fact in rows} != prepared.read_versions:
+        raise StaleRead("claims changed while they were being compared")
+    if prepared.graph is not None and prepared.graph.is_stale():
+        raise StaleRead("entities changed while they were being compared")

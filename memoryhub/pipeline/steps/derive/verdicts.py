@@ -1,0 +1,208 @@
+"""Asking an engine what candidates do to the claims near them, and checking what it says.
+
+All candidates of a batch are asked about in one call. A claim is ended or reworded at most once
+by that call's verdicts: a later candidate that names it again is asked about anew, by itself,
+against what is held by then (spec M9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from memoryhub.engines.types import ClaimCandidate, ClaimComparison, ClaimVerdict, Engine, HeldClaim
+from notes.facts.decide import ClaimDecision, ResolutionOp
+from notes.facts.judge import decide_by_verdict
+from notes.facts.resolve import Resolver
+from notes.history.change_set import TurnEvidence
+from notes.models import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimQuestion:
+    """A candidate with what may be offered for it, nearest first: rows held, and the places of
+    earlier candidates of the batch."""
+
+    fact: Fact
+    sources: Sequence[TurnEvidence]
+    trusted: bool
+    correction: bool
+    held: Sequence[UUID] = ()
+    earlier: Sequence[int] = ()
+    quarantine_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _TargetedVerdict:
+    """A verdict with what its handle stood for when it was asked."""
+
+    verdict: ClaimVerdict
+    row: UUID | None = None
+    earlier: int | None = None
+
+
+@dataclass
+class ClaimDecider:
+    """One batch being decided in memory. Nothing is open; `engine` may be a model far away."""
+
+    resolver: Resolver
+    engine: Engine
+    questions: Sequence[ClaimQuestion]
+    rows: Mapping[UUID, Fact]
+    subject: str
+    max_offered: int
+    _standing_facts: dict[int, Fact] = field(
+        default_factory=dict
+    )  # what says a candidate, by its place
+    _offered_facts: dict[UUID, Fact] = field(
+        default_factory=dict
+    )  # of this batch, and offered since
+
+    def decide_candidates(self) -> list[tuple[ClaimDecision[Any], Fact | None]]:
+        """For each candidate, in order, what became of it and the row that now says it."""
+        asked = [
+            (p, self.questions[p].held, self.questions[p].earlier) for p in self._list_open_places()
+        ]
+        rulings = self._ask_engine(asked)
+        return [
+            self._apply_decision(place, rulings.get(place)) for place in range(len(self.questions))
+        ]
+
+    def _list_open_places(self) -> list[int]:
+        """Candidates that code leaves open and that have something to be compared with."""
+        if self.resolver.rules.resolution != "resolve":
+            return []
+        return [
+            place
+            for place, question in enumerate(self.questions)
+            if not question.quarantine_reason
+            and (question.held or question.earlier)
+            and self._decide_by_rules(question).is_open
+        ]
+
+    def _decide_by_rules(self, question: ClaimQuestion) -> ClaimDecision[Any]:
+        return self.resolver.decide_by_rules(
+            question.fact, trusted=question.trusted, correction=question.correction
+        )
+
+    def _apply_decision(
+        self, place: int, ruling: _TargetedVerdict | None
+    ) -> tuple[ClaimDecision[Any], Fact | None]:
+        question = self.questions[place]
+        new, sources = question.fact, question.sources
+        if question.quarantine_reason:
+            return self.resolver.quarantine_candidate(
+                new, sources, question.quarantine_reason
+            ), None
+        decision = self._decide_by_rules(question)
+        if decision.is_open and ruling is not None:
+            decision = self._judge_verdict(place, ruling)
+        done = self.resolver.apply_decision(decision, new, sources, trusted=question.trusted)
+        stands: Fact | None = done.target if done.op is ResolutionOp.SAME else None
+        if done.inserts:
+            stands = new
+        if stands is not None:
+            self._standing_facts[place] = stands
+        return done, stands
+
+    def _judge_verdict(self, place: int, ruling: _TargetedVerdict) -> ClaimDecision[Any]:
+        target = self._find_target(ruling)
+        if target is not None and target.id in self.resolver.changed_fact_ids:
+            again = self._ask_again(place, target)
+            target = self._find_target(again) if again else None
+            if again is None or (
+                target is not None and target.id in self.resolver.changed_fact_ids
+            ):
+                return ClaimDecision(ResolutionOp.ADD, "new")
+            ruling = again
+        question, verdict = self.questions[place], ruling.verdict
+        new: Any = question.fact
+        return decide_by_verdict(
+            verdict.op,
+            new,
+            target,
+            text=verdict.text,
+            sure=verdict.sure,
+            trusted=question.trusted,
+            correction=question.correction,
+        )
+
+    def _find_target(self, ruling: _TargetedVerdict) -> Fact | None:
+        if ruling.row is not None:
+            return self._get_fact(ruling.row)
+        return self._standing_facts.get(ruling.earlier) if ruling.earlier is not None else None
+
+    def _ask_again(self, place: int, target: Fact) -> _TargetedVerdict | None:
+        """Ask about one candidate by itself, against what took the place of what it named."""
+        successor = self.resolver.successors[target.id]
+        left = [
+            row for row in self.questions[place].held if row not in self.resolver.changed_fact_ids
+        ]
+        if successor.id not in self.resolver.changed_fact_ids:
+            self._offered_facts[successor.id] = successor
+            left = [successor.id, *left]
+        return self._ask_engine([(place, left[: self.max_offered], ())]).get(place)
+
+    def _ask_engine(
+        self, asked: Sequence[tuple[int, Sequence[UUID], Sequence[int]]]
+    ) -> dict[int, _TargetedVerdict]:
+        """One call about these candidates, each with the rows and earlier candidates offered."""
+        held = list(dict.fromkeys(row for _, rows, _ in asked for row in rows))
+        if not (held or any(earlier for _, _, earlier in asked)):
+            return {}
+        handles = {row: f"m{number}" for number, row in enumerate(held, 1)}
+        candidates = [
+            self._build_candidate(p, [handles[row] for row in rows], earlier)
+            for p, rows, earlier in asked
+        ]
+        shown = [build_held_claim(handle, self._get_fact(row)) for row, handle in handles.items()]
+        named = {other for _, _, earlier in asked for other in earlier}
+        settled = sorted(named - {place for place, _, _ in asked})
+        shown += [
+            build_held_claim(_format_handle(place), self.questions[place].fact) for place in settled
+        ]
+        verdicts = self.engine.resolve_claims(ClaimComparison(candidates, shown, self.subject))
+        rows = {handle: row for row, handle in handles.items()}
+        places = {_format_handle(p): p for p in range(len(self.questions))}
+        return {
+            places[v.candidate]: _TargetedVerdict(v, rows.get(v.target), places.get(v.target))
+            for v in reversed(verdicts)
+            if v.candidate in places
+        }
+
+    def _build_candidate(
+        self, place: int, rows: list[str], earlier: Sequence[int]
+    ) -> ClaimCandidate:
+        fact = self.questions[place].fact
+        offered = [*rows, *(_format_handle(other) for other in earlier)]
+        return ClaimCandidate(
+            handle=_format_handle(place),
+            text=fact.text,
+            owner=fact.owner,
+            speaker=fact.speaker,
+            said_at=fact.asserted_at,
+            event_from=fact.event_from,
+            offered=tuple(offered[: self.max_offered]),
+            polarity=fact.polarity,  # type: ignore[arg-type]  # a checked choice
+        )
+
+    def _get_fact(self, row: UUID) -> Fact:
+        return self._offered_facts.get(row) or self.rows[row]
+
+
+def _format_handle(place: int) -> str:
+    return f"c{place + 1}"
+
+
+def build_held_claim(handle: str, fact: Fact) -> HeldClaim:
+    return HeldClaim(
+        handle=handle,
+        text=fact.text,
+        owner=fact.owner,
+        predicate_key=fact.predicate_key,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
+        polarity=fact.polarity,  # type: ignore[arg-type]  # a checked choice
+    )

@@ -1,0 +1,1 @@
+"""What is over, summed up: topics, digests of days and sessions, and the rolling summary."""

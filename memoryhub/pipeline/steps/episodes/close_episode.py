@@ -1,0 +1,238 @@
+"""Closing an episode: when its topic shifts, is asked for, or the window is full (AMA, spec §7).
+
+Code sees first whether the window is full. Where constructing says which exchanges open a topic,
+that decides the rest and no model is asked; else one call an exchange does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Max, OuterRef, Subquery
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.engines.types import Passage
+from memoryhub.errors import EngineError
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.episodes import episode_io
+from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.episodes.spans import (
+    TOPIC_GAP,
+    EpisodeSpan,
+    PageStretch,
+    count_turns,
+    find_closed_spans,
+    is_silence,
+)
+from notes.episodes.store import EpisodeContent, EpisodeDraft, compute_coverage, draft_episode
+from notes.models import Episode, Page
+
+_MAX_OPEN_SESSIONS = 5  # of those left open, the newest
+
+
+# Planning
+
+
+def schedule(due: DerivedDialogue) -> None:
+    """Plan the step if a span is complete, or if only a model can say so."""
+    if not due.policy.episodes.topic:
+        return
+    session = due.turns[0].session_id
+    opening = {page for page, built in due.constructions.items() if built.topic_cue}
+    stretches = load_open_stretches(session, due.last_seq, opening)
+    window = due.policy.episodes.window_turns
+    if needs_model_gate(due.policy) or find_closed_spans(stretches, window):
+        _plan_episode_job(due, session, opens=[str(s.page_id) for s in stretches if s.opens])
+    for left in _list_sessions_left_open(due.space, due.turns[0]):
+        _plan_episode_job(due, left, ended=True)
+
+
+def _plan_episode_job(due: DerivedDialogue, session: UUID, **payload: object) -> None:
+    queue.plan_step(
+        due.space,
+        Job.Step.EPISODE,
+        "B",
+        f"{session}:{due.last_seq}",
+        due.now,
+        payload={"session": str(session)} | payload,
+        first_seq=due.turns[0].seq,
+        last_seq=due.last_seq,
+    )
+
+
+def needs_model_gate(policy: Policy) -> bool:
+    """Whether a model is asked for every exchange, since no other call says it by the way."""
+    return not (policy.llm.combine_calls and (policy.facts.enabled or policy.notes.enabled))
+
+
+def _list_sessions_left_open(space: Space, first: Turn) -> list[UUID]:
+    """Sessions that were over before this turn, with turns that no episode covers."""
+    topics = Episode.objects.filter(
+        session=OuterRef("id"), kind=Episode.Kind.TOPIC, retired_at=None
+    )
+    said = Turn.objects.filter(session=OuterRef("id"), state=Turn.State.PROCESSED)
+    rows = (
+        Session.objects.filter(space=space, ended_at__lt=first.occurred_at - TOPIC_GAP)
+        .exclude(id=first.session_id)
+        .annotate(covered=Subquery(topics.order_by("-to_seq").values("to_seq")[:1]))
+        .annotate(last=Subquery(said.order_by("-ordinal").values("seq")[:1]))
+    )
+    newest = rows.order_by("-ordinal")[:_MAX_OPEN_SESSIONS]
+    return [row.id for row in newest if row.last and row.last > (row.covered or 0)]
+
+
+def find_covered_seq(session: UUID) -> int:
+    """The last turn of the session that a topic's episode covers."""
+    rows = Episode.objects.filter(session=session, kind=Episode.Kind.TOPIC, retired_at=None)
+    return int(rows.aggregate(last=Max("to_seq"))["last"] or 0)
+
+
+def load_open_turns(session: UUID, last_seq: int) -> list[Turn]:
+    turns = Turn.objects.filter(
+        session=session, seq__gt=find_covered_seq(session), seq__lte=last_seq
+    )
+    return list(turns.filter(state=Turn.State.PROCESSED).order_by("seq"))
+
+
+def load_open_stretches(session: UUID, last_seq: int, opening: set[UUID]) -> list[PageStretch]:
+    """The session's turns since its last episode, by page. Call inside the tenant's scope."""
+    return _build_stretches(session, load_open_turns(session, last_seq), opening)
+
+
+def _build_stretches(session: UUID, turns: Sequence[Turn], opening: set[UUID]) -> list[PageStretch]:
+    if not turns:
+        return []
+    first, last = turns[0].seq, turns[-1].seq
+    pages = Page.objects.filter(session=session, last_seq__gte=first, first_seq__lte=last)
+    found: list[PageStretch] = []
+    before: Turn | None = None
+    for page in pages.order_by("first_seq"):
+        said = [turn for turn in turns if page.covers(turn)]
+        if said:
+            silent = before and is_silence(before.occurred_at, said[0].occurred_at)
+            found.append(PageStretch(page.id, len(said), bool(silent or page.id in opening)))
+            before = said[-1]
+    return found
+
+
+# Running
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTopic:
+    """A session's turns that no episode covers, by page, and as an engine reads them."""
+
+    stretches: list[PageStretch]
+    turns: list[Turn]
+    passages: dict[UUID, Passage]
+
+    def select_span_turns(self, span: EpisodeSpan) -> list[Turn]:
+        skipped = 0
+        for stretch in self.stretches:
+            if stretch == span[0]:
+                break
+            skipped += stretch.turns
+        return self.turns[skipped : skipped + count_turns(span)]
+
+
+def run(job: Job, now: datetime) -> None:
+    """Write an episode of every complete span. Raises EngineError, LeaseLost, StaleRead."""
+    episode_io.retry_stale_reads(lambda: _close_complete_spans(episode_io.load_context(job, now)))
+
+
+def _close_complete_spans(at: EpisodeContext) -> None:
+    job = at.job
+    with tenant_scope(job.tenant_id):
+        session = Session.objects.get(id=job.payload["session"])
+        found = _load_open_topic(at, session)
+    drafts = [
+        draft
+        for span in _find_complete_spans(at, found)
+        if (draft := _draft_episode(at, session, found.select_span_turns(span), span, found))
+    ]
+    index = episode_io.embed_drafts(at, drafts)
+    with tenant_scope(job.tenant_id):
+        episode_io.write_episodes(at, drafts, index, "a topic came to its end")
+        queue.finish_job(job, {"episodes": [str(draft.row.id) for draft in drafts]}, at.now)
+
+
+def _load_open_topic(at: EpisodeContext, session: Session) -> OpenTopic:
+    turns = load_open_turns(session.id, at.job.last_seq)
+    opening = {UUID(page) for page in at.job.payload.get("opens", [])}
+    stretches = _build_stretches(session.id, turns, opening)
+    heard = [turn for turn in turns if episode_io.is_heard(turn)]
+    return OpenTopic(stretches, turns, episode_io.build_passages(heard, at.zone))
+
+
+def _find_complete_spans(at: EpisodeContext, found: OpenTopic) -> list[EpisodeSpan]:
+    window = at.effective.policy.episodes.window_turns
+    ended = bool(at.job.payload.get("ended"))
+    if ended or not needs_model_gate(at.effective.policy):
+        return find_closed_spans(found.stretches, window, ended=ended)
+    return find_closed_spans(_gate_stretches(at, found), window, least=1)
+
+
+def _gate_stretches(at: EpisodeContext, found: OpenTopic) -> list[PageStretch]:
+    """The stretches with what the model says of the new ones: which open or end a topic.
+
+    Nothing is asked where code knows: after a silence, or where the window is full anyway.
+    """
+    window = at.effective.policy.episodes.window_turns
+    new = _load_new_pages(at)
+    judged: list[PageStretch] = []
+    open_: list[PageStretch] = []
+    for stretch in found.stretches:
+        full = count_turns([*open_, stretch]) >= window
+        known = full or stretch.opens or stretch.page_id not in new
+        cause = "none" if known else _ask_gate(at, found, open_, stretch)
+        stretch = replace(stretch, opens=stretch.opens or cause == "shift", ends=cause == "request")
+        judged.append(stretch)
+        open_ = [stretch] if stretch.opens else [*open_, stretch]
+        if full or stretch.ends:
+            open_ = []
+    return judged
+
+
+def _load_new_pages(at: EpisodeContext) -> set[UUID]:
+    with tenant_scope(at.job.tenant_id):
+        pages = Page.objects.filter(
+            session=at.job.payload["session"],
+            last_seq__gte=at.job.first_seq,
+            first_seq__lte=at.job.last_seq,
+        )
+        return set(pages.values_list("id", flat=True))
+
+
+def _ask_gate(
+    at: EpisodeContext, found: OpenTopic, open_: Sequence[PageStretch], newest: PageStretch
+) -> str:
+    window = [found.passages[s.page_id] for s in open_ if s.page_id in found.passages]
+    if not window or newest.page_id not in found.passages:
+        return "none"
+    try:  # a gate that fails leaves the code's rule: the window's length (spec §7.4)
+        gate = at.engine.detect_episode_end(window, found.passages[newest.page_id])
+    except EngineError:
+        return "none"
+    return gate.cause if gate.open else "none"
+
+
+def _draft_episode(
+    at: EpisodeContext, session: Session, turns: Sequence[Turn], span: EpisodeSpan, found: OpenTopic
+) -> EpisodeDraft | None:
+    """None where nothing was said that can be told."""
+    passages = [found.passages[s.page_id] for s in span if s.page_id in found.passages]
+    if not passages:
+        return None
+    written = at.engine.summarise_episode(passages)
+    wording = EpisodeContent(written.text, written.title)
+    heard = [turn for turn in turns if episode_io.is_heard(turn)]
+    covered = compute_coverage(heard, bounds=turns)
+    return draft_episode(at.space, Episode.Kind.TOPIC, wording, covered, at.stamp, session=session)

@@ -1,0 +1,215 @@
+"""What episodes are made from, and how they are written: shared by the steps that write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.types import Embedder, Engine, Passage, Utterance
+from memoryhub.errors import EngineError
+from memoryhub.inference.selection import select_embedder, select_engine
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.derive.read import is_echo
+from memoryhub.pipeline.steps.derive.resolve import StaleRead
+from memoryhub.pipeline.steps.passages import MAX_PASSAGE_CHARACTERS, load_passages
+from memoryhub.policies.services import EffectivePolicy, load_effective_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from notes.episodes import store
+from notes.history.change_set import ChangeSet
+from notes.index import indexer
+from notes.models import Episode, EvolutionEvent, Page, Proposal
+from notes.retention import decay
+from notes.review import proposals
+
+log = structlog.get_logger()
+T = TypeVar("T")
+MAX_READS = 3  # of what changes while it is being written about (E10)
+# Documents and tool output are nobody's word; they stay searchable themselves (spec E24).
+_READ_ROLES = (Turn.Role.USER, Turn.Role.ASSISTANT)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeContext:
+    """Where a step works: its space, the policy in force, and the models that serve it."""
+
+    job: Job
+    space: Space
+    effective: EffectivePolicy
+    engine: Engine
+    embedder: Embedder
+    now: datetime
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.space.timezone)
+
+    @property
+    def stamp(self) -> str:
+        return f"{self.engine.name}/{self.engine.version}"
+
+    def build_change_set(self, kind: str, reason: str) -> ChangeSet:
+        return ChangeSet(
+            self.space,
+            kind,
+            "pipeline",
+            self.now,
+            reason=reason,
+            engine=self.stamp[:60],
+            job_id=self.job.id,
+            trigger=self.job.step,
+            policy_version=self.effective.version,
+        )
+
+
+def load_context(job: Job, now: datetime) -> EpisodeContext:
+    with tenant_scope(job.tenant_id):
+        space = Space.objects.get(id=job.space_id)
+        effective = load_effective_policy(space)
+        engine = select_engine(Tenant.objects.get(id=job.tenant_id), effective.policy)
+    return EpisodeContext(job, space, effective, engine, select_embedder(space), now)
+
+
+def retry_stale_reads(once: Callable[[], T]) -> T:
+    """Do it, anew when what it read has changed meanwhile. Raises StaleRead in the end."""
+    for _ in range(MAX_READS - 1):
+        try:
+            return once()
+        except StaleRead:
+            continue
+    return once()
+
+
+# What is read
+
+
+def is_heard(turn: Turn) -> bool:
+    """Said by a person or an agent, in words of their own, and read."""
+    return turn.state == Turn.State.PROCESSED and turn.role in _READ_ROLES and not is_echo(turn)
+
+
+def build_passages(turns: Sequence[Turn], zone: ZoneInfo) -> dict[UUID, Passage]:
+    """By page, in the order of the turns, at the space's own time.
+
+    Call inside the tenant's scope.
+    """
+    if not turns:
+        return {}
+    pages = _load_pages(turns)
+    said = {page.id: [turn for turn in turns if page.covers(turn)] for page in pages}
+    place = {turn.id: at for at, turn in enumerate(turns)}
+    pages = sorted((p for p in pages if said[p.id]), key=lambda p: place[said[p.id][0].id])
+    made = load_passages(pages, said)
+    return {
+        page.id: replace(passage, at=passage.at.astimezone(zone))
+        for page, passage in zip(pages, made, strict=True)
+    }
+
+
+def _load_pages(turns: Sequence[Turn]) -> list[Page]:
+    seqs = [turn.seq for turn in turns]
+    pages = Page.objects.filter(
+        session_id__in={turn.session_id for turn in turns},
+        first_seq__lte=max(seqs),
+        last_seq__gte=min(seqs),
+    )
+    return list(pages)
+
+
+def build_utterances(turns: Sequence[Turn], zone: ZoneInfo) -> list[Utterance]:
+    return [
+        Utterance(
+            f"t{number}",
+            turn.speaker,
+            "user" if turn.role == Turn.Role.USER else "assistant",
+            turn.text[:MAX_PASSAGE_CHARACTERS],
+            turn.occurred_at.astimezone(zone),
+        )
+        for number, turn in enumerate(turns, start=1)
+    ]
+
+
+# What is written
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedEntries:
+    entries: Sequence[indexer.EntryDraft]
+    vectors: indexer.Vectors | None
+
+
+def embed_drafts(at: EpisodeContext, drafts: Sequence[store.EpisodeDraft]) -> EmbeddedEntries:
+    """Index entries of the drafts, embedded if the embedder answers (E18). Call with no scope."""
+    entries = store.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
+    try:
+        vectors = indexer.embed_entries(entries, at.embedder) if entries else None
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        vectors = None
+    return EmbeddedEntries(entries, vectors)
+
+
+def write_episodes(
+    at: EpisodeContext, drafts: Sequence[store.EpisodeDraft], index: EmbeddedEntries, reason: str
+) -> None:
+    """Store new and renewed episodes, an event of each sort. Raises StaleRead, LeaseLost.
+
+    Call inside the tenant's scope. What a person corrected is left, and the new text proposed.
+    """
+    queue.lock_job(at.job)
+    _check_versions(drafts)
+    kept = [draft for draft in drafts if not _propose_overwrite(at, draft)]
+    made = at.build_change_set(EvolutionEvent.Kind.DIGEST, reason)
+    renewed = at.build_change_set(EvolutionEvent.Kind.REFRESH, reason)
+    for draft in kept:
+        store.save_episode(made if draft.before is None else renewed, draft)
+    made.save()
+    renewed.save()
+    decay.set_forget_dates(at.space, at.effective.policy.forget)
+    _write_index_entries(at, index, {draft.row.id for draft in kept})
+
+
+def _check_versions(drafts: Sequence[store.EpisodeDraft]) -> None:
+    read = {draft.row.id: draft.before["version"] for draft in drafts if draft.before}
+    rows = Episode.objects.select_for_update().filter(id__in=read).order_by("id")
+    if dict(rows.values_list("id", "version")) != read:
+        raise StaleRead("the episode was changed meanwhile")
+
+
+def _propose_overwrite(at: EpisodeContext, draft: store.EpisodeDraft) -> bool:
+    """Whether it is a person's text: what would be written instead is put before them."""
+    if draft.before is None or not draft.row.is_protected:
+        return False
+    row = draft.row
+    proposals.propose_change(
+        at.space,
+        Proposal.Kind.OVERWRITE,
+        f"episode:{row.id}:{row.coverage_hash[:16]}",
+        "more was said that belongs to what a person corrected or pinned",
+        at.now,
+        payload={"title": row.title, "text": row.text, "details": row.details},
+        row=row,
+        turn_ids=[source.turn_id for source in draft.coverage.sources],
+    )
+    return True
+
+
+def _write_index_entries(at: EpisodeContext, index: EmbeddedEntries, kept: set[UUID]) -> None:
+    places = [n for n, entry in enumerate(index.entries) if entry.owner_id in kept]
+    if not places:
+        return
+    vectors = None if index.vectors is None else index.vectors[places]
+    entries = [index.entries[n] for n in places]
+    indexer.write_entries(at.space, at.embedder.name, entries, vectors)
+    if vectors is None:
+        key = str(at.job.id)
+        due = at.now + queue.compute_backoff(1)
+        queue.plan_step(at.space, Job.Step.EMBED, "D", key, due)

@@ -1,0 +1,96 @@
+"""The window of a session with the models and jobs it needs (MemGPT, spec §12.1, step 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from memoryhub.dialogues.models import Session
+from memoryhub.engines.types import Engine
+from memoryhub.errors import Conflict
+from memoryhub.inference.selection import get_current_embedder, select_engine
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.models import Job
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import EffectivePolicy, load_effective_policy
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from personas.models import Window
+from personas.window import ComposedWindow, WindowHelpers, compose_agent_context, refold_window
+
+WINDOW_KEY = "window"
+
+
+def compose_window(
+    session: Session,
+    effective: EffectivePolicy,
+    engine: Engine,
+    now: datetime,
+    *,
+    head: Sequence[str] = (),
+    agent: str = "",
+) -> ComposedWindow:
+    """What to put in front of the agent of this session; a failed fold is left to a job (MG10)."""
+    aid = _build_window_help(engine, effective.policy, effective.version)
+    return compose_agent_context(session, effective.policy, aid, now, head=head, agent=agent)
+
+
+def _build_window_help(engine: Engine, policy: Policy, version: str) -> WindowHelpers:
+    words = policy.episodes.rolling_words
+    return WindowHelpers(
+        count=get_current_embedder().count_tokens,
+        fold=partial(engine.fold_summary, max_words=words),
+        plan_retry=_plan_fold_job,
+        engine=f"{engine.name}/{engine.version}"[:60],
+        policy_version=version,
+    )
+
+
+def _plan_fold_job(window: Window, now: datetime) -> None:
+    key = f"{WINDOW_KEY}:{window.id}:{window.version}"
+    queue.enqueue_step(
+        window.session.space,
+        Job.Step.FOLD,
+        "C",
+        key,
+        now + queue.compute_backoff(1),
+        payload={WINDOW_KEY: str(window.id)},
+    )
+
+
+def is_window_job(job: Job) -> bool:
+    """Whether the job is about a window's summary, and not the space's."""
+    return WINDOW_KEY in job.payload
+
+
+def renew_window_summary(
+    session: Session, effective: EffectivePolicy, engine: Engine, now: datetime
+) -> int:
+    """Write the summary of the session's window anew after it went stale. Call unscoped."""
+    with tenant_scope(session.tenant_id):
+        window = Window.objects.filter(session=session).first()
+    if window is None:
+        return 0
+    return refold_window(
+        session.tenant_id,
+        window.id,
+        _build_window_help(engine, effective.policy, effective.version),
+        now,
+    )
+
+
+def run(job: Job, now: datetime) -> None:
+    """Fold what a flush could not. Raises EngineError: tried again with backoff."""
+    with tenant_scope(job.tenant_id):
+        effective = load_effective_policy(Space.objects.get(id=job.space_id))
+        engine = select_engine(Tenant.objects.get(id=job.tenant_id), effective.policy)
+    aid = _build_window_help(engine, effective.policy, effective.version)
+    try:
+        told = refold_window(job.tenant_id, UUID(str(job.payload[WINDOW_KEY])), aid, now)
+    except Conflict:
+        told = refold_window(job.tenant_id, UUID(str(job.payload[WINDOW_KEY])), aid, now)
+    with tenant_scope(job.tenant_id):
+        queue.lock_job(job)
+        queue.finish_job(job, {"messages": told}, now)

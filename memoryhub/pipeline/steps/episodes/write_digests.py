@@ -1,0 +1,350 @@
+"""Digests of days, sessions and everything (MemoryBank, spec §2.2).
+
+A day is digested once it is over in the space's own time zone, a session once it has fallen
+silent. What comes late makes the digest stale: withheld, and written anew by the next job. So
+does an erasure, for every kind of episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from functools import partial
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.db.models import Q
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.services import SESSION_GAP
+from memoryhub.engines.types import DigestKind, DigestText, Passage
+from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.jobs.queue import plan_topic_step
+from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.episodes import episode_io, rolling, windows
+from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from notes.episodes import store
+from notes.episodes.store import Coverage, EpisodeContent, EpisodeDraft
+from notes.history.change_set import ChangeSet
+from notes.models import Derivation, Episode, EvolutionEvent
+
+Kind = Episode.Kind
+# What each kind asks of an engine; the others are written by the steps they belong to.
+DIGEST_KINDS: dict[str, DigestKind] = {
+    Kind.DAY: "day",
+    Kind.SESSION: "session",
+    Kind.GLOBAL: "global",
+    Kind.PERSONA: "persona",
+    Kind.GLOBAL_PERSONA: "global_persona",
+}
+# A digest of digests, and of which.
+SUMMARISED_KIND = {Kind.GLOBAL: Kind.DAY, Kind.GLOBAL_PERSONA: Kind.PERSONA}
+
+
+# Planning
+
+
+def schedule(due: DerivedDialogue) -> None:
+    """Plan the digests of the days and the session spoken in, and mark those written too early."""
+    zone = ZoneInfo(due.space.timezone)
+    days = sorted({turn.occurred_at.astimezone(zone).date() for turn in due.turns})
+    session = due.turns[0].session_id
+    _mark_stale(due, days, session)
+    if due.policy.episodes.day or due.policy.episodes.global_ or due.policy.portrait.enabled:
+        for day in days:
+            _plan_digest(
+                due.space, f"day:{day}", compute_next_midnight(day, zone), due, day=str(day)
+            )
+    if due.policy.episodes.session:
+        over = due.turns[-1].received_at + SESSION_GAP
+        _plan_digest(due.space, f"session:{session}", over, due, put_off=True, session=str(session))
+
+
+def _plan_digest(
+    space: Space,
+    topic: str,
+    at: datetime,
+    due: DerivedDialogue,
+    *,
+    put_off: bool = False,
+    **of: object,
+) -> None:
+    plan_topic_step(
+        space,
+        Job.Step.DIGEST,
+        "D",
+        topic,
+        at,
+        last_seq=due.last_seq,
+        payload=dict(of),
+        put_off=put_off,
+    )
+
+
+def compute_next_midnight(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day + timedelta(days=1), time.min, tzinfo=zone)
+
+
+def _mark_stale(due: DerivedDialogue, days: list[date], session: UUID) -> None:
+    """Digests that the new turns belong to. A person's own text stays in use: see `write`."""
+    rows = Episode.objects.filter(space=due.space, retired_at=None, stale=False)
+    early = rows.filter(Q(day__in=days) | Q(kind=Kind.SESSION, session=session))
+    changes = ChangeSet(
+        due.space,
+        EvolutionEvent.Kind.REFRESH,
+        "pipeline",
+        due.now,
+        reason="something was said later that belongs to it",
+        job_id=due.job.id,
+        trigger="derive",
+    )
+    for row in early:
+        if not row.is_protected:
+            store.update_episode(changes, row, stale=True)
+    changes.save()
+
+
+def plan_stale_renewal(space: Space, now: datetime) -> None:
+    """Plan that every stale episode is written anew. Call inside the tenant's scope."""
+    plan_topic_step(space, Job.Step.DIGEST, "D", "stale", now, last_seq=int(now.timestamp()))
+
+
+def plan_renewal_if_stale(space: Space, policy: Policy, now: datetime) -> datetime | None:
+    """A sweep's task: nothing stays withheld because nobody planned its renewal."""
+    with tenant_scope(space.tenant_id):
+        if Episode.objects.filter(space=space, retired_at=None, stale=True).exists():
+            plan_stale_renewal(space, now)
+    return None
+
+
+# Running
+
+
+@dataclass(frozen=True, slots=True)
+class DigestTarget:
+    """An episode to write: a stored one, or one of a kind that is not there yet."""
+
+    kind: str
+    row: Episode | None = None
+    session: Session | None = None
+    day: date | None = None
+
+
+def run(job: Job, now: datetime) -> None:
+    """Write what the job names and whatever is stale. Raises EngineError, LeaseLost, StaleRead.
+
+    One episode after the other, each in a transaction of its own: what was written stays
+    written when the next one fails, and isn't asked for again.
+    """
+    at = episode_io.load_context(job, now)
+    written: list[str] = []
+    for target in _list_targets(at):
+        written += episode_io.retry_stale_reads(partial(_write_digest, at, target))
+    with tenant_scope(job.tenant_id):
+        queue.lock_job(job)
+        _plan_digests_above(at, written)
+        queue.finish_job(job, {"episodes": written}, now)
+
+
+def _list_targets(at: EpisodeContext) -> Iterator[DigestTarget]:
+    with tenant_scope(at.job.tenant_id):
+        named = list(_list_named_targets(at))
+        stale = list(
+            Episode.objects.filter(space=at.space, retired_at=None, stale=True)
+            .select_related("session")
+            .order_by("from_seq")
+        )
+    yield from named
+    done = {target.row.id for target in named if target.row}
+    # Digests of digests last: by then what they are made from is as it should be.
+    for row in sorted(stale, key=lambda row: row.kind in SUMMARISED_KIND):
+        if row.id not in done:
+            yield DigestTarget(row.kind, row, row.session, row.day)
+
+
+def _list_named_targets(at: EpisodeContext) -> Iterator[DigestTarget]:
+    """What the job was planned for. Call inside the tenant's scope."""
+    policy, payload = at.effective.policy, at.job.payload
+    if "day" in payload:
+        day = date.fromisoformat(payload["day"])
+        if policy.episodes.day or policy.episodes.global_:
+            yield DigestTarget(Kind.DAY, _find_episode(at, Kind.DAY, day=day), day=day)
+        if policy.portrait.enabled:
+            yield DigestTarget(Kind.PERSONA, _find_episode(at, Kind.PERSONA, day=day), day=day)
+    if "session" in payload:
+        session = Session.objects.get(id=payload["session"])
+        yield DigestTarget(Kind.SESSION, _find_episode(at, Kind.SESSION, session=session), session)
+    if payload.get("above"):
+        for kind in SUMMARISED_KIND:
+            if _is_wanted(policy, kind):
+                yield DigestTarget(kind, _find_episode(at, kind))
+
+
+def _is_wanted(policy: Policy, kind: str) -> bool:
+    return policy.episodes.global_ if kind == Kind.GLOBAL else policy.portrait.enabled
+
+
+def _find_episode(at: EpisodeContext, kind: str, **of: object) -> Episode | None:
+    rows = Episode.objects.filter(space=at.space, kind=kind, retired_at=None, **of)
+    found: Episode | None = rows.order_by("-to_seq").first()
+    return found
+
+
+def _plan_digests_above(at: EpisodeContext, written: list[str]) -> None:
+    """Days that were digested make the digest of all days due, once for all of them."""
+    policy = at.effective.policy
+    wanted = policy.episodes.global_ or policy.portrait.enabled
+    kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
+    if wanted and kinds.exists():
+        seq = int(at.now.timestamp())
+        plan_topic_step(
+            at.space, Job.Step.DIGEST, "D", "above", at.now, last_seq=seq, payload={"above": True}
+        )
+
+
+# Writing one
+
+
+@dataclass(frozen=True, slots=True)
+class DigestMaterial:
+    """What an episode is written from: passages in order, and what they cover."""
+
+    passages: list[Passage]
+    coverage: Coverage
+
+
+def _write_digest(at: EpisodeContext, target: DigestTarget) -> list[str]:
+    """The id of the episode, if it was written."""
+    if target.kind == Kind.ROLLING and target.session:
+        windows.renew_window_summary(target.session, at.effective, at.engine, at.now)
+        return []
+    if target.kind == Kind.ROLLING:
+        return _store_drafts(at, rolling.draft_renewed_summary(at), target)
+    with tenant_scope(at.job.tenant_id):
+        if target.row is not None:
+            target = replace(target, row=Episode.objects.get(id=target.row.id))
+        found = (
+            _load_digest_material(at, target)
+            if target.kind in SUMMARISED_KIND
+            else _load_turn_material(at, target)
+        )
+    if found is None:
+        return _retire_episode(at, target)
+    row = target.row
+    if row is not None and not row.stale and row.coverage_hash == found.coverage.digest:
+        return []
+    wording = _ask_wording(at, target, found.passages)
+    if not wording.text:
+        return _retire_episode(at, target)
+    made = store.draft_episode(
+        at.space,
+        target.kind,
+        wording,
+        found.coverage,
+        at.stamp,
+        row=row,
+        session=target.session,
+        day=target.day,
+    )
+    return _store_drafts(at, [made], target)
+
+
+def _ask_wording(
+    at: EpisodeContext, target: DigestTarget, passages: list[Passage]
+) -> EpisodeContent:
+    if target.kind == Kind.TOPIC:
+        topic = at.engine.summarise_episode(passages)
+        return EpisodeContent(topic.text, topic.title)
+    digest = at.engine.build_digest(DIGEST_KINDS[target.kind], passages)
+    return EpisodeContent(digest.text, digest.title, _build_details(digest))
+
+
+def _build_details(digest: DigestText) -> dict[str, object]:
+    said: dict[str, object] = {
+        "points": list(digest.points),
+        "traits": list(digest.traits),
+        "mood": digest.mood,
+        "reply_strategy": digest.reply_strategy,
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _store_drafts(
+    at: EpisodeContext, drafts: list[EpisodeDraft], target: DigestTarget
+) -> list[str]:
+    if not drafts:
+        return _retire_episode(at, target)
+    index = episode_io.embed_drafts(at, drafts)
+    with tenant_scope(at.job.tenant_id):
+        reason = "a late turn or an erasure" if target.row and target.row.stale else "a span ended"
+        episode_io.write_episodes(at, drafts, index, reason)
+    return [str(draft.row.id) for draft in drafts]
+
+
+def _retire_episode(at: EpisodeContext, target: DigestTarget) -> list[str]:
+    """Nothing of what it covered remains: the episode is held no longer."""
+    if target.row is None:
+        return []
+    with tenant_scope(at.job.tenant_id):
+        queue.lock_job(at.job)
+        changes = at.build_change_set(
+            EvolutionEvent.Kind.REFRESH, "nothing is left of what it covered"
+        )
+        row = Episode.objects.select_for_update().get(id=target.row.id)
+        if not row.is_protected:
+            store.update_episode(changes, row, retired_at=at.now)
+        changes.save()
+    return []
+
+
+# Reading what one is made from: call inside the tenant's scope
+
+
+def _load_turn_material(at: EpisodeContext, target: DigestTarget) -> DigestMaterial | None:
+    turns = _load_turns(at, target)
+    heard = [turn for turn in turns if episode_io.is_heard(turn)]
+    if target.kind == Kind.PERSONA:
+        heard = [turn for turn in heard if turn.role == Turn.Role.USER]
+    if not heard:
+        return None
+    said = list(episode_io.build_passages(heard, at.zone).values())
+    return DigestMaterial(said, store.compute_coverage(heard, bounds=turns)) if said else None
+
+
+def _load_turns(at: EpisodeContext, target: DigestTarget) -> list[Turn]:
+    turns = Turn.objects.filter(space=at.space, state=Turn.State.PROCESSED)
+    if target.day is not None:
+        start = datetime.combine(target.day, time.min, tzinfo=at.zone)
+        end = compute_next_midnight(target.day, at.zone)
+        turns = turns.filter(occurred_at__gte=start, occurred_at__lt=end)
+        return list(turns.order_by("occurred_at", "seq"))
+    turns = turns.filter(session=target.session)
+    if target.kind == Kind.TOPIC and target.row is not None:
+        turns = turns.filter(seq__range=(target.row.from_seq, target.row.to_seq))
+    return list(turns.order_by("seq"))
+
+
+def _load_digest_material(at: EpisodeContext, target: DigestTarget) -> DigestMaterial | None:
+    """The days' digests, oldest first (MB9)."""
+    rows = Episode.objects.filter(
+        store.build_live_q(), space=at.space, kind=SUMMARISED_KIND[Kind(target.kind)]
+    )
+    days = list(rows.order_by("day"))
+    if not days:
+        return None
+    passages = [
+        Passage(f"d{n}", row.text, datetime.combine(row.day or row.from_at, time.min, at.zone))
+        for n, row in enumerate(days, start=1)
+    ]
+    links = Derivation.objects.filter(
+        child_type="episode",
+        child_id__in=[row.id for row in days],
+        role=Derivation.Role.SUPPORT,
+    )
+    pairs = links.values_list("child_id", "turn_id")
+    return DigestMaterial(passages, store.compute_coverage_of_episodes(days, pairs))

@@ -1,0 +1,1 @@
+"""What is done to a space by the clock: fading, merging names, measuring quality."""

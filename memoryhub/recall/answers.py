@@ -1,0 +1,216 @@
+"""A question answered from a space's memories, with what the answer rests on (spec §7.2, §12.2).
+
+The tenant's engine answers; where its model fails, the rules quote instead. Nothing is made up:
+an answer has a memory behind it, or says that nothing is known (E32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import structlog
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from memoryhub.engines.embedding.model_files import count_tokens
+from memoryhub.engines.local.answers import extractive
+from memoryhub.engines.local.claims.predicates import find_question_predicates
+from memoryhub.engines.types import GroundedAnswer, Quote
+from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.inference import selection
+from memoryhub.inference.ledger import TenantLedger, open_ledger
+from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.question.prepare import ANONYMOUS_CALLER, SearchCaller, StageTimer
+from memoryhub.recall.render.citations import AnswerResult, AnswerTokens, build_citations
+from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
+from memoryhub.recall.render.prompt import format_memory_line
+from memoryhub.recall.render.quotes import build_quote, load_quote_details, score_bearings
+from memoryhub.recall.render.results import MemoryItem, SearchResult
+from memoryhub.recall.services import search_memories
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+
+log = structlog.get_logger()
+LIMIT, BUDGET = 10, 2000
+# Of a question this much is read by the rules and shown to a model.
+_MAX_QUESTION_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedAnswer:
+    """An answer and what it was made of: `items` are what its indices point at."""
+
+    answer: GroundedAnswer
+    items: Sequence[MemoryItem]
+    tokens: int
+    failed: bool = False
+
+
+def answer_question(
+    space: Space,
+    question: str,
+    *,
+    session_id: UUID | None = None,
+    as_of: datetime | None = None,
+    include_past: bool = False,
+    deep: bool = False,
+    limit: int | None = LIMIT,
+    budget_tokens: int = BUDGET,
+    explain: bool = False,
+    policy: Policy | None = None,
+    asked_by: SearchCaller = ANONYMOUS_CALLER,
+    now: datetime | None = None,
+    reinforce: bool = True,
+) -> AnswerResult:
+    """Answer `question` from at most `limit` memories (None: as many as it asks for) of together
+    `budget_tokens`.
+
+    `as_of`: as things stood then; `include_past`: also from what no longer holds. The other
+    arguments are those of `search`. Raises InvalidInput as it does, and for a budget out of
+    bounds. A model that fails degrades the answer. Opens its own scopes.
+    """
+    if not LEAST_TOKENS <= budget_tokens <= MOST_TOKENS:
+        raise InvalidInput(
+            gettext("from %(least)s to %(most)s") % {"least": LEAST_TOKENS, "most": MOST_TOKENS},
+            field="budget_tokens",
+        )
+    now, clock = now or timezone.now(), StageTimer()
+    with open_ledger(space.tenant_id, space_id=space.id, at=now) as ledger:
+        before = len(ledger.calls)
+        found = search_memories(
+            space,
+            question,
+            limit=limit,
+            as_of=as_of,
+            include_past=include_past,
+            deep=deep,
+            session_id=session_id,
+            policy=policy,
+            asked_by=asked_by,
+            explain=explain,
+            now=now,
+            reinforce=reinforce,
+        )
+        with clock.measure_stage("answer"):
+            made = compose_answer(
+                space,
+                question,
+                found.items,
+                at=as_of or now,
+                include_past=include_past,
+                budget_tokens=budget_tokens,
+                policy=policy,
+                now=now,
+            )
+        tokens, calls = _sum_model_usage(ledger, before, made.tokens)
+    return _build_result(made, found, tokens, calls, clock, explain)
+
+
+def compose_answer(
+    space: Space,
+    question: str,
+    items: Sequence[MemoryItem],
+    *,
+    at: datetime,
+    include_past: bool = False,
+    budget_tokens: int = BUDGET,
+    policy: Policy | None = None,
+    now: datetime | None = None,
+    engine: str = "",
+) -> ComposedAnswer:
+    """The answer that these memories, best first, give to the question as things stood at `at`.
+
+    `engine` is asked in place of the tenant's. Opens its own scopes; none may be open, since a
+    model may be asked.
+    """
+    with tenant_scope(space.tenant_id):
+        policy = policy or load_effective_policy(space).policy
+        tenant = Tenant.objects.get(id=space.tenant_id)
+        tenant.engine = engine or tenant.engine
+        details = load_quote_details(
+            items, at, find_question_predicates(question[:_MAX_QUESTION_CHARACTERS])
+        )
+    zone = ZoneInfo(space.timezone)
+    bearing = zip(items, score_bearings(items), strict=True)
+    quoted = [(item, build_quote(item, details, zone, worth)) for item, worth in bearing]
+    holding = [(i, q) for i, q in quoted if include_past or not _has_ended(q, at)]
+    kept, tokens = _fit_token_budget(holding, budget_tokens)
+    quotes, subject = [quote for _, quote in kept], space.name or space.subject
+    with open_ledger(space.tenant_id, space_id=space.id, at=now):
+        made, failed = _ask_engine(tenant, policy, question, quotes, subject)
+    return ComposedAnswer(made, [item for item, _ in kept], tokens, failed)
+
+
+def _has_ended(quote: Quote, at: datetime) -> bool:
+    return quote.until is not None and quote.until <= at
+
+
+def _fit_token_budget(
+    quoted: Sequence[tuple[MemoryItem, Quote]], budget: int
+) -> tuple[list[tuple[MemoryItem, Quote]], int]:
+    """(those that fit together, the first first; their tokens)."""
+    sizes = count_tokens([format_memory_line(item) for item, _ in quoted]) if quoted else []
+    kept, total = list[tuple[MemoryItem, Quote]](), 0
+    for pair, size in zip(quoted, sizes, strict=True):
+        if total + size <= budget:
+            kept.append(pair)
+            total += size
+    return kept, total
+
+
+def _ask_engine(
+    tenant: Tenant, policy: Policy, question: str, quotes: Sequence[Quote], subject: str
+) -> tuple[GroundedAnswer, bool]:
+    """(the engine's answer, False), or (the rules' one, True) where it could not be asked (E16)."""
+    try:
+        engine = selection.select_engine(tenant, policy)
+        return engine.answer_question(question, quotes, subject=subject), False
+    except EngineError as error:
+        log.warning("recall.degraded", part="answer", error=error.message)
+        return extractive.answer_from_quotes(question, quotes, subject=subject), True
+
+
+def _sum_model_usage(ledger: TenantLedger, before: int, memories: int) -> tuple[AnswerTokens, int]:
+    calls = [call for call, _ in ledger.calls[before:]]
+    prompt = sum(call.prompt_tokens for call in calls)
+    return AnswerTokens(memories, prompt, sum(call.completion_tokens for call in calls)), len(calls)
+
+
+def _build_result(
+    made: ComposedAnswer,
+    found: SearchResult,
+    tokens: AnswerTokens,
+    calls: int,
+    clock: StageTimer,
+    explain: bool,
+) -> AnswerResult:
+    shown: dict[str, Any] = {"memories": [_render_memory(item) for item in made.items]}
+    if found.explain is not None:
+        shown = asdict(found.explain) | shown
+    return AnswerResult(
+        text=made.answer.text,
+        quoted=made.answer.quoted,
+        abstained=made.answer.abstained,
+        citations=build_citations(made.answer, made.items),
+        insufficient=found.insufficient,
+        degraded=[*found.degraded, *(["answer"] if made.failed else [])],
+        unverified=found.unverified,
+        conflicts=found.conflicts,
+        pending_turns=found.pending_turns,
+        query_truncated=found.query_truncated,
+        tokens=tokens,
+        calls=calls,
+        took_ms={**found.took_ms, **clock.took_ms},
+        explain=shown if explain else {},
+        recall_id=found.recall_id,
+    )
+
+
+def _render_memory(item: MemoryItem) -> dict[str, Any]:
+    return {"kind": item.kind, "id": str(item.id), "text": item.text}

@@ -1,0 +1,113 @@
+"""Whether what was found suffices, and what else to look at (AMA, spec §7.2, §12.2 step 6).
+
+The judge names what is relevant and whether it is enough; what follows is decided here. Nothing
+is ever changed: conflicts are reported (spec J1, I11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from memoryhub.engines.types import JudgeEntry, Judgement, MemoryConflict
+from memoryhub.recall.question.engine import TolerantEngine
+from memoryhub.recall.question.prepare import PreparedQuestion
+from memoryhub.recall.render.results import ConflictingMemories, MemoryItem
+
+# (what is kept so far, number of the round) -> memories that were not seen before
+FindMore = Callable[[Sequence[MemoryItem], int], Sequence[MemoryItem]]
+
+
+@dataclass
+class JudgedMemories:
+    """`items` are those to show. `enough` is False when the last round still left something open,
+    `unverified` when the judge could not be asked. `irrelevant` is what a judge set aside, `word`
+    what it said, as a sentence."""
+
+    items: list[MemoryItem]
+    enough: bool
+    rounds: int = 1
+    unverified: bool = False
+    conflicts: list[ConflictingMemories] = field(default_factory=list)
+    irrelevant: list[MemoryItem] = field(default_factory=list)
+    verdict: str = ""
+
+
+def is_satisfied(relevant: int, offered: int, enough: bool, density: float) -> bool:
+    """No further round: the judge has enough, and of what was offered enough was of use."""
+    return enough and offered > 0 and round(relevant / offered, 6) >= density
+
+
+def judge_by_floor(first: Sequence[MemoryItem], more: FindMore, rounds: int) -> JudgedMemories:
+    """What passed its channel's floor is relevant: more is tried only where nothing did."""
+    items, number = list(first), 1
+    while not items and number < rounds:
+        number += 1
+        items = list(more((), number))
+    word = f"nothing above the floor at first; {number} rounds" if number > 1 else ""
+    return JudgedMemories(items, enough=bool(items), rounds=number, verdict=word)
+
+
+def judge_by_engine(
+    ask: PreparedQuestion,
+    consultant: TolerantEngine,
+    first: Sequence[MemoryItem],
+    more: FindMore,
+    rounds: int,
+) -> JudgedMemories:
+    """At most `rounds` rounds; what was found relevant in one is kept in the next (spec J4).
+
+    A judge that fails takes everything for relevant, and no further round is tried (spec §7.4).
+    """
+    offered, number = list(first), 1
+    conflicts: list[ConflictingMemories] = []
+    aside: dict[UUID, MemoryItem] = {}
+    while True:
+        judgement = consultant.judge_entries(
+            ask.routed_question.query, _build_entries(offered), ask.window
+        )
+        if judgement is None:
+            word = "could not be asked: everything found is taken for relevant"
+            return JudgedMemories(
+                offered, bool(offered), number, True, conflicts, [*aside.values()], word
+            )
+        kept, found = _apply_judgement(judgement, offered)
+        conflicts += found
+        taken = {item.id for item in kept}
+        aside |= {item.id: item for item in offered if item.id not in taken}
+        density = ask.policy.judge.density
+        enough = is_satisfied(len(kept), len(offered), judgement.enough, density)
+        added = [] if enough or number == rounds else list(more(kept, number + 1))
+        if not added:
+            word = _format_verdict(len(kept), len(offered), judgement.enough, number)
+            enough = judgement.enough and bool(kept)
+            return JudgedMemories(kept, enough, number, False, conflicts, [*aside.values()], word)
+        number += 1
+        offered = [*kept, *added]
+
+
+def _format_verdict(relevant: int, offered: int, enough: bool, rounds: int) -> str:
+    verdict = "enough" if enough else "not enough"
+    return f"{relevant} of {offered} relevant, {verdict}, round {rounds}"
+
+
+def _build_entries(items: Sequence[MemoryItem]) -> list[JudgeEntry]:
+    return [JudgeEntry(f"m{at}", item.text, item.occurred_at) for at, item in enumerate(items, 1)]
+
+
+def _apply_judgement(
+    judgement: Judgement, offered: Sequence[MemoryItem]
+) -> tuple[list[MemoryItem], list[ConflictingMemories]]:
+    """(the relevant items in their present order, conflicts by id)."""
+    by_handle = {f"m{at}": item for at, item in enumerate(offered, 1)}
+    relevant = set(judgement.relevant)
+    kept = [item for handle, item in by_handle.items() if handle in relevant]
+    return kept, [_build_conflict(conflict, by_handle) for conflict in judgement.conflicts]
+
+
+def _build_conflict(
+    conflict: MemoryConflict, by_handle: dict[str, MemoryItem]
+) -> ConflictingMemories:
+    ids: list[UUID] = [by_handle[handle].id for handle in conflict.handles if handle in by_handle]
+    return ConflictingMemories(tuple(ids), conflict.why)

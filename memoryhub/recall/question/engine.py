@@ -1,0 +1,63 @@
+"""The engine as a search asks it: what fails is named and done without (E16).
+
+Every call runs with nothing open, and none of them is needed for an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+import structlog
+
+from memoryhub.engines.types import Engine, JudgeEntry, Judgement, RoutedQuestion, Utterance
+from memoryhub.errors import EngineError
+from memoryhub.inference import selection
+from memoryhub.inference.ledger import open_ledger
+from memoryhub.policies.schema import Policy
+from memoryhub.tenants.models import Space, Tenant
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+
+@dataclass
+class TolerantEngine:
+    """A tenant's engine for one search. `degraded` names what it could not be asked for.
+
+    `tenant` is None where the policy has it asked nothing.
+    """
+
+    space: Space
+    policy: Policy
+    tenant: Tenant | None
+    now: datetime
+    degraded: list[str] = field(default_factory=list)
+
+    def route_question(self, question: str, window: Sequence[Utterance]) -> RoutedQuestion | None:
+        return self._call_engine("router", lambda engine: engine.route_question(question, window))
+
+    def extract_names(self, question: str) -> list[str] | None:
+        return self._call_engine("router", lambda engine: engine.extract_question_names(question))
+
+    def judge_entries(
+        self, question: str, entries: Sequence[JudgeEntry], window: Sequence[Utterance]
+    ) -> Judgement | None:
+        return self._call_engine(
+            "judge", lambda engine: engine.judge_entries(question, entries, window)
+        )
+
+    def _call_engine(self, part: str, ask: Callable[[Engine], T]) -> T | None:
+        if part in self.degraded:
+            return None  # it has just failed: don't wait for it twice
+        if self.tenant is None:
+            return None
+        try:
+            with open_ledger(self.space.tenant_id, space_id=self.space.id, at=self.now):
+                return ask(selection.select_engine(self.tenant, self.policy))
+        except EngineError as error:
+            log.warning("recall.degraded", part=part, error=error.message)
+            self.degraded.append(part)
+            return None

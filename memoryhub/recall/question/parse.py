@@ -1,0 +1,106 @@
+"""What a question asks for, read by rules: whom, when, which predicate. No model call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memoryhub.engines.local.chinese import rules
+from memoryhub.engines.local.claims import predicates
+from memoryhub.engines.local.dates.english import find_times
+from memoryhub.engines.local.language import LanguageCode, detect_language
+from memoryhub.engines.types import TimeSpan
+from notes.index.indexer import split_into_chunks, strip_names
+from notes.index.lexemes import build_lexical_text
+
+_WHEN_PATTERN = re.compile(
+    r"\b(?:when|what (?:time|day|date|month|year)|which (?:day|month|year)|how long ago)\b"
+    r"|什么时候|哪天|几月|几号|何时|哪年|哪一天",
+    re.I,
+)
+# Characters of a question that are read: for its words, and by the rules.
+READ_WORDS, READ = 20_000, 4_000
+# Who is meant where nobody is named: most likely whom the space is about.
+_PRONOUN_PATTERN = re.compile(r"\b(?:he|she|him|her|his|hers)\b|[他她](?!们)", re.I)
+_CHINESE_NAME_PATTERN = re.compile(r"[\u4e00-\u9fff]{3}")
+# Roles and words that also are names: not taken for somebody when written in lower case.
+_ROLE_WORDS = frozenset({"user", "assistant", "system", "tool"})
+_WORDS_NOT_NAMES = _ROLE_WORDS | {"will", "may", "can", "mark", "art"}
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuestion:
+    """What the rules made of a question.
+
+    `embed`: without names, cut to what the embedder reads; `words`: the same, for the lexical
+    arm. `named`: participants it names; `spans`: times it names; `asks_when`: it wants
+    one. `predicates`: keys of the facts that would answer it. `subject`: whom the space is
+    about, where the question is about somebody and names nobody.
+    """
+
+    query: str
+    text_to_embed: str
+    words: str
+    truncated: bool
+    named: tuple[str, ...]
+    spans: tuple[TimeSpan, ...]
+    asks_when: bool
+    predicates: tuple[str, ...]
+    language: LanguageCode
+    subject: str = ""
+
+    @property
+    def speaker(self) -> str:
+        """The one participant the question is about, or ""."""
+        if self.named:
+            return self.named[0] if len(self.named) == 1 else ""
+        return self.subject
+
+
+def parse_question(
+    query: str, speakers: Iterable[str], now: datetime, max_tokens: int, subject: str = ""
+) -> ParsedQuestion:
+    """Read `query`, which is not empty, as asked at `now` of a space with these speakers, of whom
+    one may be its `subject`.
+
+    Of a query longer than READ_WORDS characters the rest is not looked at.
+    """
+    asked, query = len(query.strip()), query.strip()[:READ_WORDS]
+    named = tuple(name for name in speakers if _mentions_name(query, name))
+    bare = strip_names(query, [form for name in named for form in _list_name_forms(name)])
+    pieces, language = split_into_chunks(bare, max_tokens), detect_language(query[:READ])
+    return ParsedQuestion(
+        query=query,
+        text_to_embed=pieces[0],
+        words=build_lexical_text(bare),
+        truncated=len(pieces) > 1 or asked > len(query),
+        named=named,
+        spans=find_times(query[:READ], now),
+        asks_when=bool(_WHEN_PATTERN.search(query)),
+        predicates=_find_predicates(query[:READ], language),
+        language=language,
+        subject=subject if not named and _PRONOUN_PATTERN.search(query[:READ]) else "",
+    )
+
+
+def _find_predicates(question: str, language: LanguageCode) -> tuple[str, ...]:
+    if language == "zh":
+        return rules.find_question_predicates(question)
+    return predicates.find_question_predicates(question)
+
+
+def _list_name_forms(name: str) -> Sequence[str]:
+    """How a name may be written: in full, its first word, both in lower case; 林晓雨 as 晓雨."""
+    first = name.split()[0] if name.split() else name
+    lower = [form.lower() for form in (name, first) if form.lower() not in _WORDS_NOT_NAMES]
+    given = [name[1:]] if _CHINESE_NAME_PATTERN.fullmatch(name) else []
+    return [name, first, *lower, *given]
+
+
+def _mentions_name(query: str, name: str) -> bool:
+    if not name or name.lower() in _ROLE_WORDS:
+        return False
+    alternatives = "|".join(re.escape(form) for form in _list_name_forms(name))
+    return bool(re.search(rf"(?<![A-Za-z])(?:{alternatives})(?![A-Za-z])", query))

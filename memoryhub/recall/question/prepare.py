@@ -1,0 +1,304 @@
+"""A question made ready: its policy, route and vector, before any memory is read (§12.2 step 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from time import perf_counter
+from typing import Any, get_args
+from uuid import UUID
+
+import numpy as np
+from django.utils.translation import gettext as _
+from numpy.typing import NDArray
+
+from memoryhub.dialogues.messages import normalise_text
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.answers import questions
+from memoryhub.engines.local.language import can_embed_language
+from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
+from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.inference import selection
+from memoryhub.policies.schema import Channel, Policy, SelectMode
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.recall.candidates.sql import SearchVisibility
+from memoryhub.recall.question import intents
+from memoryhub.recall.question.engine import TolerantEngine
+from memoryhub.recall.question.parse import ParsedQuestion, parse_question
+from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.statements import open_prepared_cursor
+from notes.index.indexer import MAX_CHUNK_TOKENS
+
+Vector = NDArray[np.float32]
+
+
+@dataclass
+class StageTimer:
+    """Milliseconds by stage."""
+
+    took_ms: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure_stage(self, name: str) -> Iterator[None]:
+        start = perf_counter()
+        yield
+        spent = (perf_counter() - start) * 1000
+        self.took_ms[name] = round(self.took_ms.get(name, 0.0) + spent, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCaller:
+    """Who asks, for the recall log: by which way, and under which name."""
+
+    via: str = ""
+    name: str = ""
+
+
+ANONYMOUS_CALLER = SearchCaller()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOverride:
+    """What one question is to be asked under in place of the space's own: nothing is stored.
+
+    `policy` replaces all of it, `channels` and `select` these two switches. `engine` is asked
+    in the tenant's place, and the vectors named `vectors` are compared: a replay's candidates.
+    """
+
+    policy: Policy | None = None
+    channels: Sequence[Channel] | None = None
+    select: SelectMode | None = None
+    engine: str | None = None
+    vectors: str | None = None
+
+    def to_log_options(self) -> dict[str, Any]:
+        """What of it the recall log notes: a policy by its preset."""
+        return {
+            "policy": self.policy.preset if self.policy else "",
+            "channels": list(self.channels or ()),
+            "select": self.select or "",
+        }
+
+    def apply_to_policy(self, own: Policy) -> Policy:
+        """Raises InvalidInput for channels there are none of."""
+        policy = self.policy or own
+        changed = dict[str, Any]()
+        if self.channels is not None:
+            if not self.channels or set(self.channels) - set(get_args(Channel)):
+                raise InvalidInput(
+                    _("some of %(known)s") % {"known": ", ".join(get_args(Channel))},
+                    field="channels",
+                )
+            changed["channels"] = tuple(dict.fromkeys(self.channels))
+        if self.select is not None:
+            if self.select not in get_args(SelectMode):
+                raise InvalidInput(
+                    _("one of %(known)s") % {"known": ", ".join(get_args(SelectMode))},
+                    field="select",
+                )
+            changed["select"] = self.select
+        if not changed:
+            return policy
+        return policy.model_copy(update={"recall": policy.recall.model_copy(update=changed)})
+
+
+NO_OVERRIDE = SearchOverride()
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuestion:
+    """Everything the channels need to look for an answer.
+
+    `model` names the vectors to compare with `vector`, which is None where words alone can be
+    searched. `names` are entities the question names, as far as it was asked for them. `window`
+    is what was said before it in `session_id`. `version` is the space's policy's. `pending`: so
+    many turns of the space waited to be read when it was asked.
+    """
+
+    space: Space
+    policy: Policy
+    routed_question: RoutedQuestion
+    parsed_question: ParsedQuestion
+    model: str
+    vector: Vector | None
+    visibility: SearchVisibility
+    session_id: UUID | None = None
+    names: tuple[str, ...] = ()
+    window: tuple[Utterance, ...] = ()
+    version: str = ""
+    limit: int | None = None
+    pending: int = 0
+
+    @property
+    def k(self) -> int:
+        """How many memories to look for: as many as were asked for, else what the router wants."""
+        if self.limit is not None:
+            return self.limit
+        recall = self.policy.recall
+        return intents.compute_memory_count(self.routed_question.want, recall.k_min, recall.k_max)
+
+    def to_deep_question(self) -> PreparedQuestion:
+        """The same, looking also at what has faded."""
+        return replace(self, visibility=replace(self.visibility, deep=True))
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceSearchState:
+    """How a space stands when it is asked: its policy and the version of that, by which vectors
+    it is searched, and how many of its turns wait to be read."""
+
+    policy: Policy
+    version: str
+    model: str
+    pending: int
+
+
+def prepare_question(
+    space: Space,
+    query: str,
+    visibility: SearchVisibility,
+    clock: StageTimer,
+    *,
+    session_id: UUID | None = None,
+    name_entities: bool = False,
+    override: SearchOverride = NO_OVERRIDE,
+    standing: SpaceSearchState | None = None,
+) -> tuple[PreparedQuestion, TolerantEngine]:
+    """Raises InvalidInput for an empty query. Opens its own scope; asks models outside of it.
+
+    `standing`: as whoever has just read the space read it together with it.
+    """
+    query = _strip_unstorable(query)
+    if not query.strip():
+        raise InvalidInput(_("ask something: the query is empty"), field="query")
+    with clock.measure_stage("route"):
+        if standing is None:
+            with tenant_scope(space.tenant_id):
+                standing = load_space_state(space)
+        policy = override.apply_to_policy(standing.policy)
+        model = override.vectors or standing.model
+        asked_of, window = _load_engine_and_window(space, policy, override.engine, session_id)
+        consultant = TolerantEngine(space, policy, asked_of, visibility.now)
+        asked = _route_question(query, policy, consultant, window)
+        names = _find_entity_names(asked.query, policy, consultant) if name_entities else ()
+    embedder = _find_embedder(model)
+    way = _parse_by_rules(asked.query, space, policy, visibility.now, embedder)
+    with clock.measure_stage("embed"):
+        readable = embedder is not None and can_embed_language(embedder.name, way.language)
+        vector = _embed_question(embedder, way.text_to_embed) if embedder and readable else None
+    if vector is None and (readable or embedder is None):
+        consultant.degraded.insert(0, "dense")
+    ask = PreparedQuestion(
+        space=space,
+        policy=policy,
+        routed_question=asked,
+        parsed_question=way,
+        model=embedder.name if embedder else model,
+        vector=vector,
+        visibility=visibility,
+        session_id=session_id,
+        names=names,
+        window=window,
+        version=standing.version,
+        pending=standing.pending,
+    )
+    return ask, consultant
+
+
+def _strip_unstorable(query: str) -> str:
+    """Without what PostgreSQL takes no text with: NULs, and halves of characters."""
+    return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+
+
+_SPACE_STATE_SQL = """
+SELECT embedding_model, (
+  SELECT count(*) FROM dialogues_turn
+  WHERE tenant_id = %(tenant)s AND space_id = %(space)s AND state = 'pending')
+FROM tenants_space WHERE tenant_id = %(tenant)s AND id = %(space)s
+"""
+
+
+def load_space_state(space: Space) -> SpaceSearchState:
+    """Read anew, for a cutover may have come since the caller read the space (E17). Call inside
+    the tenant's scope."""
+    effective = load_effective_policy(space)
+    with open_prepared_cursor() as cursor:
+        cursor.execute(_SPACE_STATE_SQL, {"tenant": space.tenant_id, "space": space.id})
+        model, pending = cursor.fetchone() or ("", 0)
+    return SpaceSearchState(effective.policy, effective.version, model or "", pending)
+
+
+def _load_engine_and_window(
+    space: Space, policy: Policy, engine: str | None, session_id: UUID | None
+) -> tuple[Tenant | None, tuple[Utterance, ...]]:
+    """The tenant, whose engine it is, where the policy has it asked at all; and the last turns of
+    the session, for the engine to know who "she" is. Opens its own scope."""
+    if "llm" not in (policy.route.mode, policy.judge.mode):
+        return None, ()
+    with tenant_scope(space.tenant_id):
+        tenant: Tenant = Tenant.objects.get(id=space.tenant_id)
+        tenant.engine = engine or tenant.engine
+        return tenant, _load_session_window(policy, session_id)
+
+
+def _load_session_window(policy: Policy, session_id: UUID | None) -> tuple[Utterance, ...]:
+    if session_id is None:
+        return ()
+    said = Turn.objects.filter(session_id=session_id).exclude(state=Turn.State.REDACTED)
+    last = list(said.order_by("-ordinal")[: policy.derive.context_turns])
+    return tuple(
+        Utterance(f"w{at}", turn.speaker, turn.role, turn.text, turn.occurred_at)  # type: ignore[arg-type]  # a checked choice
+        for at, turn in enumerate(reversed(last), 1)
+    )
+
+
+def _route_question(
+    query: str, policy: Policy, consultant: TolerantEngine, window: tuple[Utterance, ...]
+) -> RoutedQuestion:
+    """Without a router, and where it fails: the question as it is, a fact, K_m (spec §7.4)."""
+    if policy.route.mode == "rules":
+        return questions.route_by_words(query)
+    plain = RoutedQuestion(query=query)
+    if policy.route.mode == "off":
+        return plain
+    return consultant.route_question(query, window) or plain
+
+
+def _find_entity_names(query: str, policy: Policy, consultant: TolerantEngine) -> tuple[str, ...]:
+    asked = consultant.extract_names(query) if policy.route.mode == "llm" else None
+    return tuple(questions.extract_names(query) if asked is None else asked)
+
+
+def _parse_by_rules(
+    query: str, space: Space, policy: Policy, now: datetime, embedder: Embedder | None
+) -> ParsedQuestion:
+    """What the rules read of it; of a question that is not to be routed, its words alone."""
+    most = embedder.max_tokens if embedder else MAX_CHUNK_TOKENS
+    way = parse_question(query, space.speakers, now, most, _find_subject_name(space))
+    if policy.route.mode != "off":
+        return way
+    return replace(way, named=(), subject="", spans=(), asks_when=False, predicates=())
+
+
+def _find_subject_name(space: Space) -> str:
+    """The one who spoke here and whom the space is about, as they are called."""
+    names = {normalise_text(name) for name in (space.name, space.subject) if name}
+    return next((name for name in space.speakers if normalise_text(name) in names), "")
+
+
+def _find_embedder(model: str) -> Embedder | None:
+    try:
+        return selection.find_embedder(model)
+    except EngineError:
+        return None
+
+
+def _embed_question(embedder: Embedder, text: str) -> Vector | None:
+    """The question's vector, or None when the embedder is down (E16)."""
+    try:
+        return embedder.embed([text]).reshape(-1)
+    except EngineError:
+        return None

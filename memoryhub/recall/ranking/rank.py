@@ -1,0 +1,222 @@
+"""What was said, is held true and was noted, as one ranked list (spec §12.2 steps 2, 3, 5).
+
+Their scores come from the same two arms, so they can be compared outright: one statement, one
+linear ranker, one floor (docs/explanation/recall.md).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from uuid import UUID
+
+from memoryhub.policies.schema import Channel
+from memoryhub.recall.candidates.channels.hits import ChannelHit
+from memoryhub.recall.candidates.channels.similar import build_arms, format_reason
+from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, CandidateRows, retrieve_candidates
+from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
+from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
+from memoryhub.recall.ranking import decay
+from memoryhub.recall.ranking.score import ScoredCandidate, score_candidates
+from memoryhub.recall.ranking.select import filter_relevant, select_distinct
+from memoryhub.recall.render.hydrate import SourceLinks, Span, load_source_links
+from memoryhub.recall.render.results import ChannelRank, DroppedMemory, ItemKind
+from notes.retention.curve import is_hiding_enabled
+
+# The channels whose findings are ranked together.
+KIND_OF_CHANNEL: Mapping[Channel, ItemKind] = {"facts": "fact", "raw": "turn", "notes": "note"}
+_CHANNEL_OF = {kind: channel for channel, kind in KIND_OF_CHANNEL.items()}
+# Where policy hides what has faded, so many more are looked at, lest they crowd out the rest.
+_FADED_FACTOR = 3
+# Scores are relative to what else is looked at: in each arm so many times what is wanted in all,
+# or of each kind.
+WIDE, _POOL = 2, 4
+# Links are read of so many times what is wanted: some give way to one another.
+SPARE_FACTOR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
+    candidate, ranked, and `links` the turns of those that were looked at. `barren`: nothing bears
+    on the question, and nothing more would be found among what has faded."""
+
+    chosen: Sequence[ScoredCandidate] = ()
+    order: Sequence[ScoredCandidate] = ()
+    relevant: Sequence[ScoredCandidate] = ()
+    links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
+    is_exhausted: bool = False
+
+    def count_by_channel(self) -> dict[str, int]:
+        """Candidates by channel."""
+        counts: dict[str, int] = {}
+        for scored in self.order:
+            channel = _CHANNEL_OF[scored.candidate.kind]
+            counts[channel] = counts.get(channel, 0) + 1
+        return counts
+
+
+def rank_candidates(
+    ask: PreparedQuestion,
+    channels: Sequence[Channel],
+    most: int,
+    per_kind: int | None,
+    clock: StageTimer,
+) -> Ranking:
+    """The `most` best, each thing once; or of each kind the best `per_kind`, as they are.
+
+    Call inside the tenant's scope.
+    """
+    kinds = [KIND_OF_CHANNEL[channel] for channel in channels if channel in KIND_OF_CHANNEL]
+    if not kinds:
+        return Ranking()
+    with clock.measure_stage("candidates"):
+        known, hidden = retrieve_ranking_pool(
+            ask, kinds, _POOL * per_kind if per_kind else WIDE * most
+        )
+    with clock.measure_stage("rank"):
+        order = score_candidates(
+            ask.parsed_question,
+            known,
+            kept=partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None,
+        )
+        passed = filter_relevant(order)
+        offered = (
+            _take_first_of_kind(passed, per_kind) if per_kind else passed[: SPARE_FACTOR * most]
+        )
+    with clock.measure_stage("hydrate"):
+        ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
+        links = {**{at: {} for at in ids}, **load_source_links(ids)}
+    chosen = offered[:most] if per_kind else select_distinct(offered, links, most)
+    return Ranking(chosen, order, passed, links, is_exhausted=not (passed or hidden))
+
+
+def retrieve_ranking_pool(
+    ask: PreparedQuestion, kinds: Sequence[ItemKind], per_arm: int
+) -> CandidateRows:
+    """Everything that is ranked: of each kind the `per_arm` best of each arm, PER_ARM at least.
+    Call inside the tenant's scope."""
+    crowd = _FADED_FACTOR if is_hiding_enabled(ask.policy.forget) else 1
+    known = retrieve_candidates(
+        ask.space,
+        words=ask.parsed_question.words,
+        vector=ask.vector,
+        model=ask.model,
+        kinds=kinds,
+        visibility=ask.visibility,
+        per_arm=crowd * max(CANDIDATES_PER_ARM, per_arm),
+    )
+    return (
+        CandidateRows(known.visible + retrieve_unindexed_turns(ask), known.hidden_count)
+        if "turn" in kinds
+        else known
+    )
+
+
+def _take_first_of_kind(passed: Sequence[ScoredCandidate], count: int) -> list[ScoredCandidate]:
+    seen: dict[str, int] = {}
+    kept = []
+    for scored in passed:
+        kind = scored.candidate.kind
+        seen[kind] = seen.get(kind, 0) + 1
+        if seen[kind] <= count:
+            kept.append(scored)
+    return kept
+
+
+def build_channel_ranks(
+    order: Sequence[ScoredCandidate],
+    wanted: Iterable[ScoredCandidate],
+    by_place: Iterable[ScoredCandidate] = (),
+) -> dict[UUID, ChannelRank]:
+    """Of the wanted candidates, their place in their own channel, by the ranker's score, and in
+    both arms; of those wanted `by_place`, only the former."""
+    told = {scored.candidate.id for scored in wanted}
+    briefly = {scored.candidate.id for scored in by_place}
+    by_kind: dict[ItemKind, list[ScoredCandidate]] = defaultdict(list)
+    for scored in order:
+        by_kind[scored.candidate.kind].append(scored)
+    found: dict[UUID, ChannelRank] = {}
+    for kind, own in by_kind.items():
+        channel = _CHANNEL_OF[kind]
+        arms = build_arms([scored.candidate for scored in own], told)
+        for place, scored in enumerate(own, 1):
+            at = scored.candidate.id
+            if at in arms:
+                why = format_reason(scored.candidate)
+                found[at] = ChannelRank(channel, place, round(scored.score, 4), why, arms[at])
+            elif at in briefly:
+                found[at] = ChannelRank(channel, place, round(scored.score, 4))
+    return found
+
+
+def build_hits(taken: Sequence[ScoredCandidate]) -> list[ChannelHit]:
+    """As hits of a channel, for their places."""
+    return [
+        ChannelHit(s.candidate.kind, s.candidate.id, 0.0, format_reason(s.candidate)) for s in taken
+    ]
+
+
+def list_unchosen(result: Ranking, most: int) -> list[ScoredCandidate]:
+    """The first `most` candidates that were not chosen."""
+    shown = {scored.candidate.id for scored in result.chosen}
+    rest = (scored for scored in result.order if scored.candidate.id not in shown)
+    return list(islice(rest, most))
+
+
+def explain_unchosen(
+    result: Ranking,
+    left: Sequence[ScoredCandidate],
+    found: Mapping[UUID, ChannelRank],
+    *,
+    in_full: bool,
+) -> list[DroppedMemory]:
+    """Why these were not chosen; `in_full`: with the parts of their scores."""
+    passed = set(map(id, result.relevant))  # the same objects: quicker than by the memories' ids
+    holder = _map_turns_to_chosen(result)
+    return [
+        _build_dropped(s, id(s) in passed, holder, result.links, found, s.parts if in_full else {})
+        for s in left
+    ]
+
+
+def _map_turns_to_chosen(result: Ranking) -> dict[UUID, UUID]:
+    """By turn, the first memory chosen that shows it."""
+    holder: dict[UUID, UUID] = {}
+    for scored in result.chosen:
+        for turn in _list_turns_of(scored, result.links):
+            holder.setdefault(turn, scored.candidate.id)
+    return holder
+
+
+def _list_turns_of(scored: ScoredCandidate, links: SourceLinks) -> Sequence[UUID]:
+    own = scored.candidate
+    return [own.id] if own.kind == "turn" else list(links.get(own.id, ()))
+
+
+def _build_dropped(
+    scored: ScoredCandidate,
+    has_passed: bool,
+    holder: Mapping[UUID, UUID],
+    links: SourceLinks,
+    found: Mapping[UUID, ChannelRank],
+    parts: Mapping[str, float],
+) -> DroppedMemory:
+    own = scored.candidate
+    turns = _list_turns_of(scored, links)
+    of = next((holder[turn] for turn in turns if turn in holder), None)
+    told = own.kind != "fact" and has_passed and turns and holder.keys() >= set(turns)
+    place = found.get(own.id)
+    return DroppedMemory(
+        kind=own.kind,
+        id=own.id,
+        text=own.text[:120],
+        why="below_floor" if not has_passed else "duplicate" if told else "over_limit",
+        score=scored.score,
+        parts=parts,
+        of=of if told else None,
+        found=[place] if place else [],
+    )

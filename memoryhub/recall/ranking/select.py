@@ -1,0 +1,70 @@
+"""Which of the ranked candidates are shown: above the floor, each thing once. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from uuid import UUID
+
+from memoryhub.recall.ranking.score import MemoryCandidate, ScoredCandidate
+
+# Calibrated on questions with and without an answer: see docs/explanation/recall.md.
+ENOUGH, FLOOR = 0.38, 0.15
+_WORDS, _ONLY_WORDS, _PREDICATE = 0.75, 2.0, 0.3
+
+
+def score_relevance(scored: ScoredCandidate) -> float:
+    """How far it bears on the question by itself, about 0 to 2, whatever else was found.
+
+    Similarity, mean of alone and in its window, plus three quarters of the share of the
+    question's words, which count for both without a vector. An asked-for predicate helps.
+    """
+    return _score_bearing(scored.candidate, is_asked_for=bool(scored.get_part("predicate")))
+
+
+def _score_bearing(candidate: MemoryCandidate, *, is_asked_for: bool) -> float:
+    share = min(candidate.lexical, 1.0)
+    asked_for = _PREDICATE if is_asked_for else 0.0
+    if candidate.dense is None:
+        return _ONLY_WORDS * share + asked_for
+    return max(candidate.dense / 2, 0.0) + _WORDS * share + asked_for
+
+
+def filter_relevant(ranked: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+    """Those of one `fuse` that bear on the question; none unless one clearly does (E32: never
+    junk)."""
+    if ranked and "predicate" in ranked[0].names:
+        by_itself = [score_relevance(scored) for scored in ranked]
+    else:
+        by_itself = [_score_bearing(scored.candidate, is_asked_for=False) for scored in ranked]
+    if max(by_itself, default=0.0) < ENOUGH:
+        return []
+    return [s for s, value in zip(ranked, by_itself, strict=True) if value >= FLOOR]
+
+
+def select_distinct(
+    ranked: Sequence[ScoredCandidate], turns_of: Mapping[UUID, Collection[UUID]], limit: int
+) -> list[ScoredCandidate]:
+    """The first `limit`, a fact standing for the turn it was read from (spec §12.2 step 5).
+
+    A fact takes the place its turn already has; further facts of that turn keep their own.
+    A note gives way to its turns, and they to it, whichever ranks first.
+    """
+    chosen: list[ScoredCandidate] = []
+    place: dict[UUID, int] = {}
+    covered: set[UUID] = set()
+    for scored in ranked:
+        own = scored.candidate
+        turns = turns_of.get(own.id, ()) if own.kind != "turn" else (own.id,)
+        held = next((place[turn] for turn in turns if turn in place), None)
+        if own.kind == "fact" and held is not None:
+            chosen[held] = scored.with_score(chosen[held].score, "source")
+            for turn in turns:
+                place.pop(turn, None)
+        elif own.kind == "fact" or not (turns and covered.issuperset(turns)):
+            if len(chosen) == limit:
+                continue
+            if own.kind == "turn":
+                place[own.id] = len(chosen)
+            chosen.append(scored)
+        covered.update(turns)
+    return chosen

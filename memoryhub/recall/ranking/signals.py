@@ -1,0 +1,180 @@
+"""What speaks for a candidate: its signals, before any weight. Pure: no database, no clock.
+
+What is a matter of degree is in standard deviations from the candidates' mean, the rest is yes or
+no, 1 or 0. What each signal is worth is learned (weights.py).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoryhub.engines.types import TimeSpan
+from memoryhub.recall.question.parse import ParsedQuestion
+from memoryhub.recall.render.results import ItemKind
+
+FloatArray = NDArray[np.float64]
+
+
+class MemoryCandidate(NamedTuple):
+    """A memory with what the signals need. A tuple: a search makes some hundreds of them.
+
+    `dense` is in [-2, 2], two similarities added, or None without a vector. `lexical` is about
+    the share of the question's words it has, in itself and in its window on average, and more
+    where they are repeated. `session` and `place` say where a turn stands. `text` is cut to 500
+    characters. `recalled_at` and `strength` say how well it is remembered (spec §11.6). `asked`
+    and `words` are stems with spaces between: the question's, and its own with its window's.
+    """
+
+    kind: ItemKind
+    id: UUID
+    dense: float | None
+    lexical: float
+    speaker: str
+    owner: str
+    predicate: str
+    occurred_at: datetime
+    event_from: datetime | None
+    event_to: datetime | None
+    session: UUID | None
+    place: int
+    text: str
+    recalled_at: datetime | None = None
+    strength: int = 1
+    question_words: str = ""
+    words: str = ""
+
+
+# Deviations smaller than these mean nothing: few memories may all be much alike.
+DENSE_SPREAD, LEXICAL_SPREAD, RARE_SPREAD = 0.12, 0.08, 0.05
+# What words count beside meaning where it is told whether a question bears on what is asked.
+_LEXICAL_SHARE = 0.5
+
+_HAN_CHARACTERS = "\u3400-\u4dbf\u4e00-\u9fff"
+# A word, or a Chinese character.
+_WORD_PATTERN = re.compile(rf"[{_HAN_CHARACTERS}]|[^\s{_HAN_CHARACTERS}]+")
+# A turn of usual length, as the logarithm of its words, and the most it may differ from that.
+_USUAL, _MOST = 3.0, 1.5
+# A turn that says when. Cheap, since it is asked of every candidate.
+_TIME_PATTERN = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|weekend|(?:last|next|this|past) \w+|recently"
+    r"|mon|tues|wednes|thurs|fri|satur|sun)(?:day)?\b"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:19|20)\d\d\b|\d ?[年月日号点]|昨天|今天|明天|上周|下周|去年|明年|上个月|周末",
+    re.I,
+)
+
+
+def compute_signals(
+    route: ParsedQuestion, found: Sequence[MemoryCandidate]
+) -> dict[str, FloatArray]:
+    """By signal its value for each of `found`."""
+    dense = compute_z_scores(_fill_missing_scores([c.dense for c in found]), DENSE_SPREAD)
+    lexical = compute_z_scores([c.lexical for c in found], LEXICAL_SPREAD)
+    said = _compute_own_signals(route, found)
+    return {
+        "dense": dense,
+        "lexical": lexical,
+        "rare": compute_z_scores(_compute_rare_shares(found), RARE_SPREAD),
+        "answers": _score_replies(found, dense + _LEXICAL_SHARE * lexical),
+        **said,
+    }
+
+
+def compute_z_scores(values: Sequence[float] | FloatArray, least: float = 1e-9) -> FloatArray:
+    """Standard deviations (of at least `least`) from the mean."""
+    numbers = np.asarray(values, dtype=float)
+    if not len(numbers):
+        return numbers
+    scores: FloatArray = (numbers - numbers.mean()) / max(float(numbers.std()), least)
+    return scores
+
+
+def _fill_missing_scores(values: Sequence[float | None]) -> list[float]:
+    """Those without a vector yet are taken for average, neither near nor far (E18)."""
+    known = [value for value in values if value is not None]
+    mean = sum(known) / len(known) if known else 0.0
+    return [mean if value is None else value for value in values]
+
+
+def _compute_rare_shares(found: Sequence[MemoryCandidate]) -> FloatArray:
+    """The share of the question's words each has, counting for more what few of them have."""
+    asked = found[0].question_words.split() if found else []
+    if not asked:
+        return np.zeros(len(found))
+    # A search within the text is quicker than taking all its words apart.
+    own, sought = [f" {candidate.words} " for candidate in found], [f" {w} " for w in asked]
+    has = np.array([[word in words for word in sought] for words in own], dtype=float)
+    rarity = np.log((len(found) + 1) / (has.sum(axis=0) + 0.5))
+    shares: FloatArray = has @ rarity / rarity.sum()
+    return shares
+
+
+def _score_replies(found: Sequence[MemoryCandidate], bearing: FloatArray) -> FloatArray:
+    """For each, how far the question it replies to bears on what is asked."""
+    asked: Mapping[tuple[UUID | None, int], float] = {
+        (c.session, c.place): value
+        for c, value in zip(found, bearing.tolist(), strict=True)
+        if value > 0 and ("?" in c.text or "？" in c.text) and c.session
+    }
+    if not asked:
+        return np.zeros(len(found))
+    return np.array([asked.get((c.session, c.place - 1), 0.0) for c in found])
+
+
+def _compute_own_signals(
+    route: ParsedQuestion, found: Sequence[MemoryCandidate]
+) -> dict[str, FloatArray]:
+    """What each candidate says for itself, whatever else was found.
+
+    What the question gives no cause for is not looked for.
+    """
+    who, spans, keys, nothing = route.speaker, route.spans, route.predicates, np.zeros(len(found))
+    kinds = np.array([c.kind for c in found])
+    asks, length = np.zeros(len(found)), np.zeros(len(found))
+    for at, candidate in enumerate(found):
+        if candidate.kind == "turn":
+            asks[at] = candidate.text.rstrip().endswith(("?", "？"))
+            length[at] = _score_length(candidate.text)
+    return {
+        "speaker": _to_flag_array([who in (c.speaker, c.owner) for c in found]) if who else nothing,
+        "date": _to_flag_array([any(_is_at_time(c, s) for s in spans) for c in found])
+        if spans
+        else nothing,
+        "when": _to_flag_array([_mentions_time(c) for c in found]) if route.asks_when else nothing,
+        "predicate": _to_flag_array([c.predicate in keys and who in ("", c.owner) for c in found])
+        if keys
+        else nothing,
+        "asks": asks,
+        "length": length,
+        "fact": _to_flag_array(kinds == "fact"),
+        "note": _to_flag_array(kinds == "note"),
+    }
+
+
+def _to_flag_array(values: Sequence[bool] | NDArray[np.bool_]) -> FloatArray:
+    return np.array(values, dtype=float)
+
+
+def _is_at_time(candidate: MemoryCandidate, span: TimeSpan) -> bool:
+    if candidate.event_from and candidate.event_to:
+        return candidate.event_from < span.end and candidate.event_to > span.start
+    return span.start <= candidate.occurred_at < span.end
+
+
+def _mentions_time(candidate: MemoryCandidate) -> bool:
+    return bool(candidate.event_from or _TIME_PATTERN.search(candidate.text))
+
+
+def _score_length(text: str) -> float:
+    """In [-1.5, 1.5], 0 for some twenty words: "Thanks!" says less than a story."""
+    units = text.split() if text.isascii() else _WORD_PATTERN.findall(text)
+    over = math.log1p(len(units)) - _USUAL
+    return max(-_MOST, min(_MOST, over))

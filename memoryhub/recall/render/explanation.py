@@ -1,0 +1,213 @@
+"""Why an answer is what it is: the way taken, and what was considered and not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.policies.schema import Channel
+from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, retrieve_candidates
+from memoryhub.recall.judge.judge import JudgedMemories
+from memoryhub.recall.question import intents
+from memoryhub.recall.question.prepare import PreparedQuestion
+from memoryhub.recall.ranking import rank
+from memoryhub.recall.ranking.score import MemoryCandidate, score_candidates
+from memoryhub.recall.ranking.select import FLOOR, score_relevance
+from memoryhub.recall.render.results import (
+    DroppedMemory,
+    DropReason,
+    Explanation,
+    MemoryItem,
+    RouteTaken,
+)
+from memoryhub.recall.retrieve import MOST_DROPPED, RetrievalResult
+from notes.facts.validity import is_fact_current
+from notes.models import Episode, Fact, Note
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTrace:
+    """What one reading made of a question. `room`: what was dropped for want of room; `hidden`:
+    what would have been found, had it been allowed to be seen; `most`: the limit."""
+
+    ask: PreparedQuestion
+    channels: Sequence[Channel]
+    first: RetrievalResult
+    judged: JudgedMemories
+    shown_items: Sequence[MemoryItem]
+    hidden: Sequence[DroppedMemory]
+    most: int
+
+    def build_explanation(self) -> Explanation:
+        return Explanation(
+            route=build_route_taken(self.ask, self.channels),
+            channels=self.first.counts,
+            judged=self.judged.verdict,
+            dropped=self.list_dropped(),
+        )
+
+    def list_dropped(self) -> list[DroppedMemory]:
+        """Each thing that is not shown once, with the reason that came last."""
+        shown = {item.id for item in self.shown_items}
+        late = [
+            *(_build_dropped(item, "irrelevant") for item in self.judged.irrelevant),
+            *(_build_dropped(item, "over_limit") for item in self.judged.items[self.most :]),
+            *(_build_dropped(item, "no_room") for item in self.judged.items[: self.most]),
+        ]
+        found: dict[UUID, DroppedMemory] = {}
+        for each in (*late, *self.first.dropped, *self.hidden):
+            if each.id not in shown:
+                found.setdefault(each.id, each)
+        return list(found.values())[:MOST_DROPPED]
+
+
+def _build_dropped(item: MemoryItem, why: DropReason) -> DroppedMemory:
+    return DroppedMemory(
+        kind=item.kind,
+        id=item.id,
+        text=item.text[:120],
+        why=why,
+        score=item.score,
+        parts=item.parts,
+        found=item.found,
+    )
+
+
+def build_route_taken(ask: PreparedQuestion, channels: Sequence[Channel]) -> RouteTaken:
+    way, asked, policy = ask.parsed_question, ask.routed_question, ask.policy
+    intent = [name for name in ("fine", "abstract", "event", "atomic") if getattr(asked, name)]
+    return RouteTaken(
+        query=asked.query,
+        mode=policy.route.mode,
+        select=policy.recall.select,
+        channels=list(channels),
+        because=_format_reason(ask, intent),
+        intent=intent,
+        wanted=intents.compute_memory_count(asked.want, policy.recall.k_min, policy.recall.k_max),
+        embedded=way.text_to_embed if ask.vector is not None else "",
+        words=way.words,
+        named=list(way.named),
+        speaker=way.speaker,
+        times=[span.text for span in way.spans],
+        asks_when=way.asks_when,
+        predicates=list(way.predicates),
+    )
+
+
+def _format_reason(ask: PreparedQuestion, intent: Sequence[str]) -> str:
+    """In a sentence."""
+    wants = {
+        "raw": "the question asks for exact words",
+        "episodes": "the question is after an overview or a story",
+        "facts": "the question asks for a fact",
+    }[intents.choose_store(ask.routed_question)]
+    how = {
+        "routed": "so one store is read",
+        "fixed": "the policy's channels are read side by side",
+        "fused": "all channels are ranked together",
+    }[ask.policy.recall.select]
+    return f"{wants}; {how}" if intent or ask.policy.route.mode != "off" else how
+
+
+def find_hidden(ask: PreparedQuestion, channels: Sequence[Channel]) -> list[DroppedMemory]:
+    """What bears on the question and may not be seen. Call inside the tenant's scope.
+
+    Read only where an explanation is wanted: two statements and one a kind.
+    """
+    kinds = [
+        rank.KIND_OF_CHANNEL[channel] for channel in channels if channel in rank.KIND_OF_CHANNEL
+    ]
+    if not kinds:
+        return []
+    known = {c.id for c in _retrieve_with_visibility(ask, kinds, ask)}
+    wide = replace(ask, visibility=replace(ask.visibility, everything=True))
+    found = _retrieve_with_visibility(ask, kinds, wide)
+    order = [s for s in score_candidates(ask.parsed_question, found) if score_relevance(s) >= FLOOR]
+    unseen = [s.candidate for s in order if s.candidate.id not in known]
+    return [
+        DroppedMemory(c.kind, c.id, c.text[:120], why, detail)
+        for c, why, detail in _explain_hidden(ask, unseen[:MOST_DROPPED])
+    ]
+
+
+def _retrieve_with_visibility(
+    ask: PreparedQuestion, kinds: Sequence[Any], seen: PreparedQuestion
+) -> list[MemoryCandidate]:
+    return retrieve_candidates(
+        ask.space,
+        words=ask.parsed_question.words,
+        vector=ask.vector,
+        model=ask.model,
+        kinds=kinds,
+        visibility=seen.visibility,
+        per_arm=CANDIDATES_PER_ARM,
+    ).visible
+
+
+def _explain_hidden(
+    ask: PreparedQuestion, unseen: Sequence[MemoryCandidate]
+) -> list[tuple[MemoryCandidate, DropReason, str]]:
+    reasons: dict[str, Mapping[UUID, tuple[DropReason, str]]] = {
+        kind: tell(ask, [c.id for c in unseen if c.kind == kind])
+        for kind, tell in _EXPLAINERS.items()
+    }
+    told = [(c, reasons.get(c.kind, {}).get(c.id)) for c in unseen]
+    return [(c, *why) for c, why in told if why is not None]
+
+
+def _explain_facts(
+    ask: PreparedQuestion, ids: Collection[UUID]
+) -> dict[UUID, tuple[DropReason, str]]:
+    return {fact.id: _explain_fact(ask, fact) for fact in Fact.objects.filter(id__in=ids)}
+
+
+def _explain_fact(ask: PreparedQuestion, fact: Fact) -> tuple[DropReason, str]:
+    if fact.status == Fact.Status.RETRACTED:
+        return "out_of_date", "retracted"
+    if fact.retired_at is not None:
+        return "out_of_date", "worded anew"
+    if is_fact_current(fact, ask.visibility.at):
+        return "faded", fact.visibility
+    ahead = fact.valid_from > ask.visibility.at
+    return "out_of_date", "not yet" if ahead else "superseded" if fact.valid_to else "over"
+
+
+def _explain_turns(
+    ask: PreparedQuestion, ids: Collection[UUID]
+) -> dict[UUID, tuple[DropReason, str]]:
+    """What was erased is not spoken of."""
+    rows = Turn.objects.filter(id__in=ids).exclude(state=Turn.State.REDACTED)
+    return {turn.id: _explain_by_time(ask, turn.occurred_at) for turn in rows}
+
+
+def _explain_notes(
+    ask: PreparedQuestion, ids: Collection[UUID]
+) -> dict[UUID, tuple[DropReason, str]]:
+    rows = Note.objects.filter(id__in=ids, retired_at=None)
+    return {note.id: _explain_by_time(ask, note.occurred_at) for note in rows}
+
+
+def _explain_episodes(
+    ask: PreparedQuestion, ids: Collection[UUID]
+) -> dict[UUID, tuple[DropReason, str]]:
+    rows = Episode.objects.filter(id__in=ids, retired_at=None)
+    return {row.id: _explain_by_time(ask, row.to_at) for row in rows}
+
+
+def _explain_by_time(ask: PreparedQuestion, at: Any) -> tuple[DropReason, str]:
+    if ask.visibility.as_of and at > ask.visibility.as_of:
+        return "out_of_date", "said later"
+    return "faded", "dormant"
+
+
+_EXPLAINERS: Mapping[
+    str, Callable[[PreparedQuestion, Collection[UUID]], dict[UUID, tuple[DropReason, str]]]
+] = {
+    "fact": _explain_facts,
+    "turn": _explain_turns,
+    "note": _explain_notes,
+    "episode": _explain_episodes,
+}

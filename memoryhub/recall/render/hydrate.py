@@ -1,0 +1,304 @@
+"""From ids to what a caller reads: texts, times, validity and source turns, a query a kind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
+
+from django.db.models import Model
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.dialogues.queries import SpokenTurn, load_spoken_turns
+from memoryhub.recall.render.results import ChannelRank, ItemKind, MemoryItem, TurnSource
+from memoryhub.tenants.scope import get_current_tenant
+from memoryhub.tenants.statements import open_prepared_cursor
+from notes.facts.intervals import is_claim_held, is_single_valued
+from notes.models import Episode, Fact, Note
+
+Span = tuple[int, int]
+# Of these nothing is derived yet.
+UNREAD_STATES = (Turn.State.PENDING, Turn.State.FAILED)
+# By derived row, the turns it rests on, in spoken order, with the supporting characters.
+SourceLinks = Mapping[UUID, Mapping[UUID, Span | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory that was found, not yet read. `parts` say how its score came about."""
+
+    kind: ItemKind
+    id: UUID
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    linked: bool = False
+    reason: str = ""
+    found: tuple[ChannelRank, ...] = ()
+
+
+_SOURCE_LINKS_SQL = """
+SELECT d.child_id, d.turn_id, d.span_start, d.span_end
+FROM notes_derivation d JOIN dialogues_turn t ON t.id = d.turn_id
+WHERE d.tenant_id = %s AND d.child_id = ANY(%s) AND d.child_type IN ('fact', 'note')
+  AND d.role = 'support'
+ORDER BY t.seq
+"""
+
+
+def load_source_links(derived: Iterable[UUID]) -> SourceLinks:
+    """Supporting turns of facts and notes by their id."""
+    ids = list(derived)
+    if not ids:
+        return {}
+    with open_prepared_cursor(binary=True) as cursor:
+        cursor.execute(_SOURCE_LINKS_SQL, [get_current_tenant(), ids])
+        rows = cursor.fetchall()
+    links: dict[UUID, dict[UUID, Span | None]] = defaultdict(dict)
+    for child, turn, start, end in rows:
+        links[child].setdefault(turn, None if start is None or end is None else (start, end))
+    return links
+
+
+def build_turn_source(turn: Turn, span: Span | None = None) -> TurnSource:
+    """The turn as evidence of something."""
+    return _build_source(SpokenTurn.from_turn(turn), span)
+
+
+def _build_source(turn: SpokenTurn, span: Span | None = None) -> TurnSource:
+    return TurnSource(
+        turn_id=turn.id,
+        ref=f"D{turn.session}:{turn.ordinal}",
+        speaker=turn.speaker,
+        text=turn.text,
+        occurred_at=turn.occurred_at,
+        external_id=turn.external_id,
+        span=span,
+    )
+
+
+def hydrate_memories(chosen: Sequence[FoundMemory], links: SourceLinks) -> list[MemoryItem]:
+    """Items in the order given. What was deleted since it was ranked is left out."""
+    ids: dict[str, list[UUID]] = defaultdict(list)
+    for each in chosen:
+        ids[each.kind].append(each.id)
+    rows = {kind: _ROW_LOADERS[kind](some) for kind, some in ids.items() if kind in _ROW_LOADERS}
+    turns = _load_turns(
+        [*ids["turn"], *(t for i in ids["fact"] + ids["note"] for t in links.get(i, ()))]
+    )
+    paged = load_turns_of_pages(ids["page"])
+    made = []
+    for each in chosen:
+        rests_on = links.get(each.id, {}).items()
+        sources = [_build_source(turns[t], span) for t, span in rests_on if t in turns]
+        row = turns.get(each.id) if each.kind == "turn" else rows.get(each.kind, {}).get(each.id)
+        if row is not None:
+            sources = [_build_source(turn) for turn in paged.get(each.id, ())] or sources
+            made.append(_ITEM_BUILDERS[each.kind](row, each, sources))
+    return made
+
+
+def _load_turns(ids: Sequence[UUID]) -> dict[UUID, SpokenTurn]:
+    return load_spoken_turns(dict.fromkeys(ids)) if ids else {}
+
+
+_TURNS_OF_PAGES_SQL = """
+SELECT p.id, t.id, s.ordinal, t.ordinal, t.speaker, t.text, t.occurred_at, t.external_id, t.state
+FROM notes_page p JOIN dialogues_session s ON s.id = p.session_id
+JOIN dialogues_turn t ON t.session_id = p.session_id AND t.seq BETWEEN p.first_seq AND p.last_seq
+WHERE p.tenant_id = %s AND p.id = ANY(%s) AND t.state <> 'redacted'
+ORDER BY t.seq
+"""
+
+
+def load_turns_of_pages(pages: Sequence[UUID]) -> dict[UUID, list[SpokenTurn]]:
+    """The turns of each page, in order, without redacted ones; other sessions of the space may
+    speak in between. A plain statement: every context reads it."""
+    turns: dict[UUID, list[SpokenTurn]] = defaultdict(list)
+    if pages:
+        with open_prepared_cursor(binary=True) as cursor:
+            cursor.execute(_TURNS_OF_PAGES_SQL, [get_current_tenant(), list(pages)])
+            for page, *turn in cursor.fetchall():
+                turns[page].append(SpokenTurn(*turn))
+    return turns
+
+
+class _FactColumns(NamedTuple):
+    """What an item needs of a fact."""
+
+    id: UUID
+    text: str
+    asserted_at: datetime
+    speaker: str
+    owner: str
+    event_from: datetime | None
+    event_to: datetime | None
+    event_text: str
+    valid_from: datetime
+    valid_to: datetime | None
+    status: str
+    retired_at: datetime | None
+    predicate_key: str
+    cardinality: str
+    polarity: str
+
+
+class _NoteColumns(NamedTuple):
+    """What an item needs of a note."""
+
+    id: UUID
+    content: str
+    occurred_at: datetime
+
+
+R = TypeVar("R", _FactColumns, _NoteColumns)
+
+
+def _load_columns(model: type[Model], row: type[R], ids: Sequence[UUID]) -> dict[UUID, R]:
+    """The columns of `row`, by a plain statement: every question reads some."""
+    columns = ", ".join(row._fields)
+    with open_prepared_cursor(binary=True) as cursor:
+        cursor.execute(
+            f"SELECT {columns} FROM {model._meta.db_table} "  # noqa: S608  # the model's own names
+            "WHERE tenant_id = %s AND id = ANY(%s)",
+            [get_current_tenant(), list(ids)],
+        )
+        return {found[0]: row._make(found) for found in cursor.fetchall()}
+
+
+class _PageColumns(NamedTuple):
+    """What an item needs of a page beside its turns."""
+
+    id: UUID
+    summary: str
+    started_at: datetime
+
+
+_PAGES_SQL = """
+SELECT p.id, COALESCE(c.summary, ''), s.started_at
+FROM notes_page p JOIN dialogues_session s ON s.id = p.session_id
+LEFT JOIN notes_chain c ON c.id = p.chain_id
+WHERE p.tenant_id = %s AND p.id = ANY(%s)
+"""
+
+
+def _load_pages(ids: Sequence[UUID]) -> dict[UUID, _PageColumns]:
+    with open_prepared_cursor(binary=True) as cursor:
+        cursor.execute(_PAGES_SQL, [get_current_tenant(), list(ids)])
+        return {row[0]: _PageColumns(*row) for row in cursor.fetchall()}
+
+
+def _build_turn_item(
+    turn: SpokenTurn, found: FoundMemory, sources: Sequence[TurnSource]
+) -> MemoryItem:
+    return MemoryItem(
+        kind="turn",
+        id=turn.id,
+        text=turn.text,
+        score=found.score,
+        parts=found.parts,
+        reason=found.reason,
+        found=found.found,
+        occurred_at=turn.occurred_at,
+        speaker=turn.speaker,
+        owner=turn.speaker,
+        sources=(_build_source(turn),),
+        unread=turn.state in UNREAD_STATES,
+    )
+
+
+def _build_fact_item(
+    fact: _FactColumns, found: FoundMemory, sources: Sequence[TurnSource]
+) -> MemoryItem:
+    return MemoryItem(
+        kind="fact",
+        id=fact.id,
+        text=fact.text,
+        score=found.score,
+        parts=found.parts,
+        reason=found.reason,
+        found=found.found,
+        occurred_at=fact.asserted_at,
+        speaker=fact.speaker,
+        owner=fact.owner,
+        event_from=fact.event_from,
+        event_to=fact.event_to,
+        event_text=fact.event_text,
+        valid_from=fact.valid_from,
+        valid_to=fact.valid_to,
+        status=fact.status,
+        sources=sources,
+        matter=f"{fact.owner}: {fact.predicate_key}"
+        if is_claim_held(fact) and is_single_valued(fact)
+        else "",
+    )
+
+
+def _build_note_item(
+    note: _NoteColumns, found: FoundMemory, sources: Sequence[TurnSource]
+) -> MemoryItem:
+    return MemoryItem(
+        kind="note",
+        id=note.id,
+        text=note.content,
+        score=found.score,
+        parts=found.parts,
+        reason=found.reason,
+        found=found.found,
+        occurred_at=note.occurred_at,
+        linked=found.linked,
+        sources=sources,
+    )
+
+
+def _build_page_item(
+    page: _PageColumns, found: FoundMemory, sources: Sequence[TurnSource]
+) -> MemoryItem:
+    return MemoryItem(
+        kind="page",
+        id=page.id,
+        text="\n".join(f"{source.speaker}: {source.text}" for source in sources),
+        score=found.score,
+        parts=found.parts,
+        reason=found.reason,
+        found=found.found,
+        occurred_at=sources[0].occurred_at if sources else page.started_at,
+        summary=page.summary,
+        sources=sources,
+    )
+
+
+def _build_episode_item(
+    episode: Episode, found: FoundMemory, sources: Sequence[TurnSource]
+) -> MemoryItem:
+    return MemoryItem(
+        kind="episode",
+        id=episode.id,
+        text=episode.text,
+        summary=episode.title,
+        score=found.score,
+        parts=found.parts,
+        reason=found.reason,
+        found=found.found,
+        occurred_at=episode.to_at,
+        event_from=episode.from_at,
+        event_to=episode.to_at,
+    )
+
+
+_ROW_LOADERS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
+    "fact": partial(_load_columns, Fact, _FactColumns),
+    "note": partial(_load_columns, Note, _NoteColumns),
+    "page": _load_pages,
+    "episode": lambda ids: Episode.objects.in_bulk(list(ids)),
+}
+_ITEM_BUILDERS: Mapping[str, Callable[[Any, FoundMemory, Sequence[TurnSource]], MemoryItem]] = {
+    "turn": _build_turn_item,
+    "fact": _build_fact_item,
+    "note": _build_note_item,
+    "page": _build_page_item,
+    "episode": _build_episode_item,
+}

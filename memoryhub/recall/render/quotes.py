@@ -1,0 +1,135 @@
+"""Memories as an engine that answers reads them: what holds, when it was said, what it is about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import cast
+from uuid import UUID
+
+from memoryhub.engines.local.dates.times import find_times
+from memoryhub.engines.types import Granularity, Quote, TimeSpan
+from memoryhub.recall.render.results import MemoryItem
+from notes.facts.validity import is_fact_current, is_fact_over
+from notes.models import Derivation, Fact
+
+# What a search's score rises with similarity and with the share of words, by linear regression
+# over the results of one conversation's questions.
+_NEAR, _WORDS = 6.6, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteDetails:
+    """What items do not say of themselves: facts' rows, and since when turns and notes are over."""
+
+    facts: Mapping[UUID, Fact]
+    end_times: Mapping[UUID, datetime]
+
+
+def load_quote_details(
+    items: Sequence[MemoryItem], at: datetime, predicates: Collection[str]
+) -> QuoteDetails:
+    """Of a question that asks for `predicates`, about `at`. Call inside the tenant's scope."""
+    ids = [item.id for item in items if item.kind == "fact"]
+    facts = Fact.objects.in_bulk(ids) if ids else {}
+    said = {item.id: _list_turns_of(item) for item in items if item.kind in ("turn", "note")}
+    return QuoteDetails(facts, _find_end_times(said, at, predicates))
+
+
+def _list_turns_of(item: MemoryItem) -> set[UUID]:
+    return {item.id} if item.kind == "turn" else {source.turn_id for source in item.sources}
+
+
+def _find_end_times(
+    said: Mapping[UUID, Collection[UUID]], at: datetime, predicates: Collection[str]
+) -> dict[UUID, datetime]:
+    """Turns, and notes by theirs, that told what holds no longer, with the time it ended: for what
+    was never true, the time it was said. Of several things told, what is asked for decides."""
+    read = Derivation.objects.filter(child_type="fact", role=Derivation.Role.SUPPORT)
+    every = {turn for turns in said.values() for turn in turns}
+    pairs = list(read.filter(turn_id__in=every).values_list("turn_id", "child_id"))
+    facts = Fact.objects.filter(id__in={f for _, f in pairs}, retired_at=None).in_bulk()
+    told = defaultdict[UUID, list[Fact]](list)
+    for turn, fact in pairs:
+        if fact in facts:
+            told[turn].append(facts[fact])
+    ended = {
+        memory: _compute_end_time(
+            [fact for turn in turns for fact in told.get(turn, ())], at, predicates
+        )
+        for memory, turns in said.items()
+    }
+    return {memory: end for memory, end in ended.items() if end is not None}
+
+
+def _compute_end_time(
+    facts: Sequence[Fact], at: datetime, predicates: Collection[str]
+) -> datetime | None:
+    asked = [fact for fact in facts if fact.predicate_key in predicates] or facts
+    if not asked or any(is_fact_current(fact, at) or not is_fact_over(fact, at) for fact in asked):
+        return None
+    return max(fact.valid_to or fact.valid_from for fact in asked)
+
+
+def build_quote(
+    item: MemoryItem, known: QuoteDetails, zone: tzinfo, bearing: float | None = None
+) -> Quote:
+    """Times are those of the space's zone. A turn's event is the first time it speaks of."""
+    said_at = item.occurred_at.astimezone(zone)
+    if item.kind != "fact":
+        events = find_times(item.text, said_at) if item.kind in ("turn", "note") else ()
+        return Quote(
+            text=item.text,
+            said_at=said_at,
+            event=events[0] if events else None,
+            speaker=item.speaker,
+            until=known.end_times.get(item.id),
+            relevance=bearing,
+        )
+    fact = known.facts.get(item.id)
+    return Quote(
+        text=item.text,
+        said_at=said_at,
+        event=_build_event_span(item, fact, zone),
+        owner=item.owner,
+        predicate=fact.predicate_key if fact else "",
+        object=(fact.o or fact.c) if fact else "",
+        until=item.valid_to,
+        relevance=bearing,
+    )
+
+
+def _build_event_span(item: MemoryItem, fact: Fact | None, zone: tzinfo) -> TimeSpan | None:
+    if item.event_from is None or item.event_to is None:
+        return None
+    known = cast("Granularity", fact.event_granularity if fact else "") or "day"
+    start, end = item.event_from.astimezone(zone), item.event_to.astimezone(zone)
+    return TimeSpan(start, end, known, item.event_text, max(0, item.text.find(item.event_text)))
+
+
+def score_bearings(items: Sequence[MemoryItem]) -> list[float | None]:
+    """How well each bears on the question, without what the question's naming somebody adds for
+    their own words; in the units of a search's score. None for what was not ranked with the rest.
+
+    Where turns, facts and notes were not ranked together, by the arms of the channel that found it.
+    """
+    together = any(_is_ranked(item) for item in items)
+    return [_score_from_ranking(item) if together else _score_from_arms(item) for item in items]
+
+
+def _is_ranked(item: MemoryItem) -> bool:
+    return "dense" in item.parts or "lexical" in item.parts
+
+
+def _score_from_ranking(item: MemoryItem) -> float | None:
+    return item.score - item.parts.get("speaker", 0.0) if _is_ranked(item) else None
+
+
+def _score_from_arms(item: MemoryItem) -> float | None:
+    arms = next((found.arms for found in item.found if found.arms), None)
+    if arms is None:
+        return None
+    near, words = arms.get("dense"), arms.get("lexical")
+    return _NEAR * (near.score if near else 0.0) + _WORDS * (words.score if words else 0.0)

@@ -1,0 +1,181 @@
+"""What a search answers with. Plain and frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+MemoryKind = Literal["fact", "turn", "note", "page", "episode"]
+# What a context may hold besides.
+ItemKind = Literal["fact", "turn", "note", "page", "episode", "core"]
+# Why something that was considered is not shown.
+DropReason = Literal[
+    "below_floor",
+    "out_of_date",
+    "faded",
+    "duplicate",
+    "over_limit",
+    "no_room",
+    "irrelevant",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSource:
+    """A turn a memory rests on. `ref` is "D{session}:{turn}"; `span` the supporting characters."""
+
+    turn_id: UUID
+    ref: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+    external_id: str = ""
+    span: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRank:
+    """A memory's place, from 1, and score in one arm of a channel: by meaning, or by words."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRank:
+    """That a channel held out a memory: its place there from 1, its score there, and why.
+
+    `arms`: "dense" and "lexical", as far as the channel has them.
+    """
+
+    channel: str
+    rank: int
+    score: float
+    reason: str = ""
+    arms: Mapping[str, ArmRank] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryItem:
+    """One memory. `parts` says what each signal added to `score`; they add up to it.
+
+    For all but facts `valid_from` and `valid_to` are None and `status` is "active". `linked`:
+    not found itself, but linked to a note that was. `summary`: of the chain a page belongs to,
+    or an episode's title. `reason`: what a channel of a context found it by. `unread`: a turn
+    that is not read yet, so that nothing is derived from it. `found`: by which channels.
+    `matter`: what a fact that is held is about, where only one such can hold at a time.
+    """
+
+    kind: ItemKind
+    id: UUID
+    text: str
+    score: float
+    parts: Mapping[str, float]
+    occurred_at: datetime
+    speaker: str = ""
+    owner: str = ""
+    event_from: datetime | None = None
+    event_to: datetime | None = None
+    event_text: str = ""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    status: str = "active"
+    linked: bool = False
+    summary: str = ""
+    reason: str = ""
+    sources: Sequence[TurnSource] = ()
+    unread: bool = False
+    found: Sequence[ChannelRank] = ()
+    matter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictingMemories:
+    """Memories that can't all hold at once. Reported, never changed by a search (I11)."""
+
+    ids: tuple[UUID, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedMemory:
+    """Something that was considered and is not shown. `of`: what is shown in its place.
+
+    `text` is cut to 120 characters. `score` is on the scale of the results' scores, where it has
+    one; `parts` add up to it. `detail` says more of the reason, as "superseded".
+    """
+
+    kind: ItemKind
+    id: UUID
+    text: str
+    why: DropReason
+    detail: str = ""
+    score: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    of: UUID | None = None
+    found: Sequence[ChannelRank] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteTaken:
+    """How the question was understood. `because` says in words why it went where it went.
+
+    `query` is the question as it was searched, `embedded` and `words` what the two arms looked
+    for, `wanted` how many memories it asks for.
+    """
+
+    query: str
+    mode: str
+    select: str
+    channels: Sequence[str]
+    because: str
+    intent: Sequence[str] = ()
+    wanted: int = 0
+    embedded: str = ""
+    words: str = ""
+    named: Sequence[str] = ()
+    speaker: str = ""
+    times: Sequence[str] = ()
+    asks_when: bool = False
+    predicates: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What was done to get there. `channels`: how many candidates each brought.
+
+    `judged`: the judge's word, "" where nobody was asked. The results' own part is in
+    `Item.parts` and `Item.found`.
+    """
+
+    route: RouteTaken
+    channels: Mapping[str, int] = field(default_factory=dict)
+    judged: str = ""
+    dropped: Sequence[DroppedMemory] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`insufficient`: nothing in the space bears on the query (E32), or the judge wants more.
+
+    `degraded`: what was lost on the way (dense, router, judge). `unverified`: the judge could
+    not be asked, so everything found is there. `tokens` of the items' texts, counted where a
+    budget was given. `took_ms` by stage. `explain` is there on request. `recall_id`: its entry in
+    the recall log, which is there some seconds later; None where nothing is logged.
+    """
+
+    items: Sequence[MemoryItem]
+    insufficient: bool
+    degraded: Sequence[str] = ()
+    unverified: bool = False
+    conflicts: Sequence[ConflictingMemories] = ()
+    pending_turns: int = 0
+    query_truncated: bool = False
+    tokens: int | None = None
+    rounds: int = 1
+    took_ms: Mapping[str, float] = field(default_factory=dict)
+    explain: Explanation | None = None
+    recall_id: UUID | None = None

@@ -1,0 +1,303 @@
+"""All channels of a question as one list: selected, each thing once, judged (spec §12.2 3-7).
+
+`search` and `context` both go this way; they differ in what they want of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from memoryhub.policies.schema import Channel
+from memoryhub.recall.candidates import channels as finding
+from memoryhub.recall.candidates.channels import notes
+from memoryhub.recall.candidates.channels.hits import ChannelHit
+from memoryhub.recall.judge import judge
+from memoryhub.recall.judge.rounds import FurtherRounds
+from memoryhub.recall.question import intents
+from memoryhub.recall.question.engine import TolerantEngine
+from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
+from memoryhub.recall.ranking import fusion, rank
+from memoryhub.recall.render.hydrate import (
+    FoundMemory,
+    SourceLinks,
+    Span,
+    hydrate_memories,
+    load_source_links,
+)
+from memoryhub.recall.render.results import DroppedMemory, ItemKind, MemoryItem
+
+# These are no findings to choose from: they are handed over as they are.
+UNRANKED_CHANNELS: frozenset[Channel] = frozenset({"stm", "window", "core", "shelf"})
+# The channel to look in for a kind of memory, whatever the policy has on.
+_CHANNEL_OF_KIND: Mapping[ItemKind, Channel] = {
+    "fact": "facts",
+    "turn": "raw",
+    "note": "notes",
+    "page": "pages",
+    "episode": "episodes",
+}
+_KIND_OF_CHANNEL: Mapping[Channel, ItemKind] = {
+    **{channel: kind for kind, channel in _CHANNEL_OF_KIND.items()},
+    "graph": "fact",
+    "shelf": "fact",
+    "stm": "turn",
+}
+# Candidates that are explained although they are not shown, and kept in the log.
+MOST_DROPPED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalScope:
+    """Where to look, and for how much: the `most` best, or K of each kind.
+
+    `kinds`: nothing else is shown, also not by further rounds; None: whatever is found.
+    `seen`: there already, by id; a further round looks for something else. `explained`: of what
+    is dropped the parts of its score and its place in both arms are told.
+    """
+
+    channels: Sequence[Channel]
+    most: int
+    limit_per_kind: int | None = None
+    kinds: frozenset[ItemKind] | None = None
+    seen: frozenset[UUID] = frozenset()
+    linked: bool = False
+    explain: bool = False
+
+    def cut_to_limit(self, items: Sequence[MemoryItem]) -> list[MemoryItem]:
+        """The `most` best, and what comes beside them."""
+        if not self.linked:
+            return list(items[: self.most])
+        direct = {item.id for item in [i for i in items if not i.linked][: self.most]}
+        return [item for item in items if item.linked or item.id in direct]
+
+
+@dataclass
+class RetrievalResult:
+    """What one look brought: `items` best first, each once. `counts` by channel, `links` the
+    turns of facts and notes that were looked up on the way. `barren`: channels that would bring
+    nothing in a further round either."""
+
+    items: list[MemoryItem] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    dropped: list[DroppedMemory] = field(default_factory=list)
+    links: dict[UUID, Mapping[UUID, Span | None]] = field(default_factory=dict)
+    exhausted_channels: Sequence[Channel] = ()
+
+
+def select_channels(ask: PreparedQuestion) -> list[Channel]:
+    """AMA's one store, or the channels of the policy that hold out findings."""
+    recall = ask.policy.recall
+    if recall.select == "routed":
+        return [intents.choose_store(ask.routed_question)]
+    return [channel for channel in recall.channels if channel not in UNRANKED_CHANNELS]
+
+
+def select_channels_for_kinds(
+    ask: PreparedQuestion, kinds: Collection[ItemKind] | None
+) -> list[Channel]:
+    """The selected channels, or where such kinds are found; everything if policy has none on,
+    for an agent with tools of its own."""
+    chosen = select_channels(ask)
+    if kinds is not None:
+        own = [channel for channel in chosen if _KIND_OF_CHANNEL[channel] in kinds]
+        given = {
+            _KIND_OF_CHANNEL[channel]
+            for channel in own
+            if _CHANNEL_OF_KIND[_KIND_OF_CHANNEL[channel]] == channel
+        }
+        chosen = own + [_CHANNEL_OF_KIND[kind] for kind in kinds if kind not in given]
+    return chosen or ["facts", "raw", "notes"]
+
+
+def select_named_channels(ask: PreparedQuestion) -> list[Channel]:
+    """The channels the question names, the shelf and the latest exchanges too."""
+    if ask.policy.recall.select == "routed":
+        return select_channels(ask)
+    return [channel for channel in ask.policy.recall.channels if channel in _KIND_OF_CHANNEL]
+
+
+def select_precise_channels(ask: PreparedQuestion, chosen: Sequence[Channel]) -> list[Channel]:
+    """Of these the ones that answer in few words, and those the question's intent favours."""
+    favoured = {*rank.KIND_OF_CHANNEL, *intents.compute_channel_weights(ask.routed_question)}
+    return [channel for channel in chosen if channel in favoured] or ["facts", "raw", "notes"]
+
+
+def retrieve_memories(
+    ask: PreparedQuestion, wanted: RetrievalScope, clock: StageTimer
+) -> RetrievalResult:
+    """One look into all channels wanted. Call inside the tenant's scope.
+
+    A list shows each thing once; of a look for so many `of_each` whoever packs it sees to that.
+    """
+    ask = ask if wanted.limit_per_kind else replace(ask, limit=wanted.most)
+    found, made = _find_memories(ask, wanted, clock)
+    with clock.measure_stage("hydrate"):
+        items = load_items(found, made.links)
+    if not wanted.limit_per_kind:
+        items, told = remove_duplicates(items)
+        made.dropped += told
+    made.items = [i for i in items if wanted.kinds is None or i.kind in wanted.kinds]
+    return made
+
+
+def _find_memories(
+    ask: PreparedQuestion, wanted: RetrievalScope, clock: StageTimer
+) -> tuple[list[FoundMemory], RetrievalResult]:
+    recall = ask.policy.recall
+    if recall.select != "fused" or recall.whole:
+        with clock.measure_stage("candidates"):
+            lists = finding.find_hits_by_channel(ask, wanted.channels)
+        weights = (
+            intents.compute_channel_weights(ask.routed_question) if recall.select == "fused" else {}
+        )
+        return fusion.fuse_channels(lists, weights), RetrievalResult(counts=_count_hits(lists))
+    result = rank.rank_candidates(ask, wanted.channels, wanted.most, wanted.limit_per_kind, clock)
+    with clock.measure_stage("candidates"):
+        beside = [channel for channel in wanted.channels if channel not in rank.KIND_OF_CHANNEL]
+        lists = finding.find_hits_by_channel(ask, beside)
+        if (wanted.limit_per_kind or wanted.linked) and "notes" in wanted.channels:
+            lists["linked"] = _find_linked_notes(ask, result)
+    with clock.measure_stage("rank"):
+        left = rank.list_unchosen(result, MOST_DROPPED)
+        # For the log places are enough.
+        told = [*result.chosen, *left] if wanted.explain else result.chosen
+        own = rank.build_channel_ranks(result.order, told, by_place=left)
+        found = fusion.merge_into_ranking(result.chosen, lists, _weigh_other_channels(ask), own)
+        dropped = rank.explain_unchosen(result, left, own, in_full=wanted.explain)
+    joined = {each.id for each in found}
+    dropped = [each for each in dropped if each.id not in joined]
+    counts = {**result.count_by_channel(), **_count_hits(lists)}
+    barren = list(rank.KIND_OF_CHANNEL) if result.is_exhausted else []
+    barren = [channel for channel in barren if channel in wanted.channels]
+    return found, RetrievalResult([], counts, dropped, result.links, barren)
+
+
+def _weigh_other_channels(ask: PreparedQuestion) -> Mapping[str, float]:
+    return {
+        k: v
+        for k, v in intents.compute_channel_weights(ask.routed_question).items()
+        if k not in rank.KIND_OF_CHANNEL
+    }
+
+
+def _count_hits(lists: Mapping[str, Sequence[ChannelHit]]) -> dict[str, int]:
+    return {channel: len(hits) for channel, hits in lists.items()}
+
+
+def _find_linked_notes(ask: PreparedQuestion, result: rank.Ranking) -> list[ChannelHit]:
+    """Notes linked to those chosen, with a budget of their own (A10)."""
+    known = [s.candidate for s in result.order if s.candidate.kind == "note"]
+    direct = [s.candidate.id for s in result.chosen if s.candidate.kind == "note"]
+    return notes.find_linked_hits(ask, known, direct[: ask.k])
+
+
+def judge_retrieval(
+    ask: PreparedQuestion,
+    consultant: TolerantEngine,
+    first: RetrievalResult,
+    wanted: RetrievalScope,
+    clock: StageTimer,
+) -> judge.JudgedMemories:
+    """What of it is shown. The judge is asked outside of any scope; opens its own for further
+    rounds. What a model judges is cut to K_max."""
+    mode, rounds = ask.policy.judge.mode, ask.policy.recall.rounds
+    if mode == "off" or (mode == "rules" and first.items):
+        return judge.JudgedMemories(first.items, enough=bool(first.items))
+
+    def find(deeper: PreparedQuestion, channel: Channel) -> list[MemoryItem]:
+        further = retrieve_memories(deeper, replace(wanted, channels=[channel]), StageTimer())
+        return further.items
+
+    known = {*wanted.seen, *(item.id for item in first.items)}
+    further = FurtherRounds(
+        ask,
+        find,
+        tried=wanted.channels,
+        barren=first.exhausted_channels,
+        seen=known,
+        last=rounds,
+        kinds=wanted.kinds,
+    )
+    with clock.measure_stage("judge"):
+        if mode == "rules":
+            return judge.judge_by_floor(first.items, further.find_more, rounds)
+        offered = first.items[: ask.policy.recall.k_max]
+        return judge.judge_by_engine(ask, consultant, offered, further.find_more, rounds)
+
+
+def load_items(found: Sequence[FoundMemory], known: SourceLinks) -> list[MemoryItem]:
+    """Call inside the tenant's scope. In the order given. `known`: turns looked up already."""
+    rest = [e.id for e in found if e.kind in ("fact", "note") and e.id not in known]
+    return hydrate_memories(found, {**known, **load_source_links(rest)})
+
+
+def load_items_of_hits(hits: Sequence[ChannelHit]) -> list[MemoryItem]:
+    """What a channel holds out, read. Call inside the tenant's scope."""
+    return load_items(
+        [FoundMemory(hit.kind, hit.id, hit.score, {}, hit.linked, hit.reason) for hit in hits], {}
+    )
+
+
+def remove_duplicates(items: Sequence[MemoryItem]) -> tuple[list[MemoryItem], list[DroppedMemory]]:
+    """Without turns that a fact or a page here shows as its own, nor notes on pages that are here.
+
+    Facts and pages stay, and take the better place: what is held true, and what was said around
+    it (spec §12.2 step 5). (what stays, what gave way)
+    """
+    shown = _map_turns_to_items(items, ("page", "fact"))
+    paged = _map_turns_to_items(items, ("page",))
+    kept: dict[UUID, MemoryItem] = {}
+    told = []
+    for item in items:
+        teller = _find_original(item, shown, paged)
+        if teller is None:
+            kept.setdefault(item.id, item)
+            continue
+        told.append(build_duplicate(item, teller))
+        if teller.id not in kept:
+            kept[teller.id] = _raise_to_score(teller, item)
+    return list(kept.values()), told
+
+
+def _map_turns_to_items(
+    items: Sequence[MemoryItem], kinds: Collection[str]
+) -> dict[UUID, MemoryItem]:
+    """By turn, the best memory here that shows it."""
+    found: dict[UUID, MemoryItem] = {}
+    for item in items:
+        if item.kind in kinds:
+            for source in item.sources:
+                found.setdefault(source.turn_id, item)
+    return found
+
+
+def _find_original(
+    item: MemoryItem, shown: Mapping[UUID, MemoryItem], paged: Mapping[UUID, MemoryItem]
+) -> MemoryItem | None:
+    if item.kind == "turn":
+        return shown.get(item.id)
+    own = [source.turn_id for source in item.sources]
+    if item.kind == "note" and own and all(turn in paged for turn in own):
+        return paged[own[0]]
+    return None
+
+
+def _raise_to_score(item: MemoryItem, instead: MemoryItem) -> MemoryItem:
+    """At the place of what it stands for: the difference is shown as a part of its score."""
+    parts = {**item.parts, "source": instead.score - item.score}
+    return replace(item, score=instead.score, parts=parts)
+
+
+def build_duplicate(item: MemoryItem, of: MemoryItem) -> DroppedMemory:
+    return DroppedMemory(
+        kind=item.kind,
+        id=item.id,
+        text=item.text[:120],
+        why="duplicate",
+        score=item.score,
+        parts=item.parts,
+        of=of.id,
+        found=item.found,
+    )

@@ -1,0 +1,312 @@
+"""What a correction by hand does to rows in memory: one function a correction.
+
+`notes.corrections.manual` carries them out, and the pages show beforehand what they would do. Each
+returns a `Work` for a Workbench, which knows who does it and when. A work raises NotFound,
+InvalidInput and Conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from copy import copy
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from memoryhub.dialogues.messages import check_text, hash_text
+from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.tenants.ids import new_id
+from notes.facts import fact_shelf
+from notes.facts.intervals import are_rivals, repair_interval
+from notes.facts.resolve import load_fact_supports
+from notes.facts.slots import ClaimSlots, carry_slots_over
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.unit_of_work import ChangePlan
+from notes.links.link import load_note_sources
+from notes.models import Fact, Link, Note, Retained
+
+FactStatus = Fact.Status
+Edit = Callable[[ChangePlan, ChangeSet], None]
+CopiedRow = TypeVar("Row", Fact, Link)
+MAX_NOTE_WORDS = 50  # keywords and tags that a merged note keeps
+
+
+def plan_correct_text(fact_id: UUID, text: str, made: list[Fact] | None = None) -> Edit:
+    """The same claim in better words. The new version is put into `made`. Raises InvalidInput."""
+    words = check_text(text, field="text").strip()
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        old: Fact = bench.get_row("fact", fact_id)
+        check_not_retired(old)
+        if words == old.text:
+            raise InvalidInput(_("that is what it says already"), field="text")
+        new = build_next_version(old, words, bench.now)
+        new.corrected_by = bench.actor
+        fact_shelf.hand_over_shelf_slot(old, new)
+        bench.edit_row(
+            changes, old, retired_at=bench.now, shelf=old.shelf, shelved_at=old.shelved_at
+        )
+        bench.add_row(changes, new, load_supports(old.id))
+        if made is not None:
+            made[:] = [new]
+
+    return work
+
+
+def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
+    """A copy with other words, not saved, made by no engine. Slots that can be told from the old
+    words are kept: see `notes.facts.slots`."""
+    new = _copy_row(old)
+    new.lineage_version = old.lineage_version + 1
+    new.text, new.text_key = text, hash_text(f"{old.owner} {text}")
+    slots = carry_slots_over(old.text, text, ClaimSlots(old.s, old.v, old.o, old.o2, old.c))
+    new.pattern = old.pattern if slots else ""
+    new.s, new.v, new.o, new.o2, new.c = slots or ClaimSlots()
+    new.engine, new.recorded_at, new.confidence = "", now, 1.0
+    return new
+
+
+def _copy_row(row: CopiedRow) -> CopiedRow:
+    """A copy under an id of its own."""
+    new = copy(row)
+    new.id, new.version = new_id(), 1
+    new._state = copy(row._state)
+    new._state.adding = True
+    return new
+
+
+def load_supports(fact_id: UUID) -> list[TurnEvidence]:
+    return load_fact_supports([fact_id]).get(fact_id, [])
+
+
+def check_not_retired(fact: Fact) -> None:
+    if fact.retired_at or fact.status == FactStatus.RETRACTED:
+        raise Conflict(_("this is not held any more: restore it first"), code="not_held")
+
+
+def plan_retract_fact(fact_id: UUID) -> Edit:
+    """It was never so: what it had closed holds again."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        fact: Fact = bench.get_row("fact", fact_id)
+        check_not_retired(fact)
+        reopen_bounded_claims(bench, changes, fact)
+        bench.edit_row(
+            changes,
+            fact,
+            status=FactStatus.RETRACTED,
+            corrected_by=bench.actor,
+            shelf=Fact.Shelf.NONE,
+            shelved_at=None,
+        )
+
+    return work
+
+
+def reopen_bounded_claims(bench: ChangePlan, changes: ChangeSet, gone: Fact) -> None:
+    """Give back their time to the claims that this one had bounded."""
+    others = Fact.objects.filter(space=bench.space).exclude(id=gone.id)
+    near = [f for f in others.filter(owner=gone.owner) if _may_be_bounded_by(f, gone)]
+    for fact in near:
+        interval = None if fact.corrected_by else repair_interval(fact, [gone], near)
+        if interval and (fact.valid_to, fact.status) != (interval.valid_to, interval.status):
+            row = bench.get_row("fact", fact.id)
+            bench.edit_row(
+                changes,
+                row,
+                valid_to=interval.valid_to,
+                status=interval.status,
+                retired_at=interval.retired_at,
+            )
+
+
+def _may_be_bounded_by(fact: Fact, gone: Fact) -> bool:
+    return fact.id == gone.supersedes_id or are_rivals(fact, gone)
+
+
+def plan_end_fact(fact_id: UUID, at: datetime | None = None) -> Edit:
+    """It held until `at`, or until now."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        fact: Fact = bench.get_row("fact", fact_id)
+        until = at or bench.now
+        check_not_retired(fact)
+        if until < fact.valid_from:
+            raise InvalidInput(_("that is before it began"), field="at")
+        bench.edit_row(
+            changes,
+            fact,
+            valid_to=until,
+            status=FactStatus.SUPERSEDED,
+            corrected_by=bench.actor,
+            shelf=Fact.Shelf.NONE,
+            shelved_at=None,
+        )
+
+    return work
+
+
+def plan_restore_fact(fact_id: UUID) -> Edit:
+    """It is so after all, and still: whatever had withdrawn, ended or retired it."""
+    values = {"status": FactStatus.ACTIVE, "valid_to": None, "retired_at": None}
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        fact: Fact = bench.get_row("fact", fact_id)
+        if all(getattr(fact, name) == value for name, value in values.items()):
+            raise Conflict(_("this holds already"), code="already_held")
+        bench.edit_row(changes, fact, corrected_by=bench.actor, **values)
+
+    return work
+
+
+def plan_forget_facts(fact_ids: Collection[UUID]) -> Edit:
+    """Hold these facts no longer; what they had ended stays ended."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.load_rows({("fact", fact_id) for fact_id in fact_ids})
+        for fact_id in fact_ids:
+            fact: Fact = bench.get_row("fact", fact_id)
+            check_not_retired(fact)
+            bench.retire_row(changes, fact)
+
+    return work
+
+
+def plan_set_pinned(row_type: str, row_id: UUID, pinned: bool) -> Edit:
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        row: Any = bench.get_row(row_type, row_id)
+        if not isinstance(row, Retained):
+            raise InvalidInput(
+                _("a %(kind)s can't be pinned") % {"kind": row_type}, field="row_type"
+            )
+        if row.pinned == pinned:
+            already = _("this is pinned already") if pinned else _("this is not pinned already")
+            raise Conflict(already, code="no_change")
+        bench.edit_row(changes, row, pinned=pinned)
+
+    return work
+
+
+def plan_describe_note(note_id: UUID, values: Mapping[str, Any]) -> Edit:
+    """Other descriptors, by their columns. What a note says never changes."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        note = _get_held_note(bench, note_id)
+        if all(getattr(note, name) == value for name, value in values.items()):
+            raise Conflict(_("it is described like this already"), code="no_change")
+        bench.edit_row(changes, note, corrected_by=bench.actor, **values)
+
+    return work
+
+
+def plan_forget_note(note_id: UUID) -> Edit:
+    """Take a note out, with its links."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.retire_row(changes, _get_held_note(bench, note_id))
+
+    return work
+
+
+def plan_restore_note(note_id: UUID) -> Edit:
+    """Hold a note again that was taken out. Its links stay as they are: undo brings both back."""
+
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        note: Note = bench.get_row("note", note_id)
+        if note.retired_at is None:
+            raise Conflict(_("this holds already"), code="already_held")
+        bench.edit_row(changes, note, retired_at=None, corrected_by=bench.actor)
+
+    return work
+
+
+def _get_held_note(bench: ChangePlan, note_id: UUID) -> Note:
+    note: Note = bench.get_row("note", note_id)
+    if note.retired_at:
+        raise Conflict(_("this note is not held any more"), code="not_held")
+    return note
+
+
+# Merging: two memories that say the same become one
+
+
+def plan_merge(kind: str, gone_id: UUID, kept_id: UUID) -> Edit:
+    """`gone` is taken out, and what it rests on supports `kept`. Facts and notes."""
+    if gone_id == kept_id:
+        raise InvalidInput(_("a memory can't be merged with itself"), field="other")
+    return (
+        _plan_merge_facts(gone_id, kept_id)
+        if kind == "fact"
+        else _plan_merge_notes(gone_id, kept_id)
+    )
+
+
+def _plan_merge_facts(gone_id: UUID, kept_id: UUID) -> Edit:
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.load_rows({("fact", gone_id), ("fact", kept_id)})
+        gone, kept = bench.get_row("fact", gone_id), bench.get_row("fact", kept_id)
+        for fact in (gone, kept):
+            check_not_retired(fact)
+        if gone.owner != kept.owner:
+            raise InvalidInput(_("it is about somebody else"), field="other")
+        bench.edit_row(
+            changes,
+            kept,
+            mention_count=kept.mention_count + gone.mention_count,
+            asserted_at=max(kept.asserted_at, gone.asserted_at),
+        )
+        changes.record_support(kept, load_supports(gone_id))
+        bench.retire_row(changes, gone)
+
+    return work
+
+
+def _plan_merge_notes(gone_id: UUID, kept_id: UUID) -> Edit:
+    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        bench.load_rows({("note", gone_id), ("note", kept_id)})
+        gone, kept = _get_held_note(bench, gone_id), _get_held_note(bench, kept_id)
+        bench.edit_row(
+            changes,
+            kept,
+            keywords=_join_words(kept.keywords, gone.keywords),
+            tags=_join_words(kept.tags, gone.tags),
+        )
+        changes.record_support(kept, load_note_sources([gone_id]).get(gone_id, ()))
+        _hand_over_links(bench, changes, gone, kept)
+        bench.retire_row(changes, gone)
+
+    return work
+
+
+def _join_words(first: list[str], second: list[str]) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))[:MAX_NOTE_WORDS]
+
+
+def _hand_over_links(bench: ChangePlan, changes: ChangeSet, gone: Note, kept: Note) -> None:
+    """The links of `gone` become links of `kept`, where it has none of that kind to that note."""
+    of_kept = Link.objects.filter(Q(a=kept) | Q(b=kept))
+    held = {(_get_other_end(link, kept.id), link.kind): link for link in of_kept}
+    for link in Link.objects.filter(Q(a=gone) | Q(b=gone), active=True, retired_at=None):
+        end = _get_other_end(link, gone.id)
+        if end == kept.id:
+            continue
+        if (end, link.kind) not in held:
+            bench.add_row(changes, _build_moved_link(link, sorted((end, kept.id)), bench.now), [])
+        elif not held[end, link.kind].active:
+            again = bench.get_row("link", held[end, link.kind].id)
+            bench.edit_row(changes, again, active=True, retired_at=None)
+
+
+def _build_moved_link(link: Link, ends: list[UUID], now: datetime) -> Link:
+    new = _copy_row(link)
+    new.created_at = now
+    new.a_id, new.b_id = ends
+    return new
+
+
+def _get_other_end(link: Link, note_id: UUID) -> UUID:
+    end: UUID = link.b_id if link.a_id == note_id else link.a_id
+    return end

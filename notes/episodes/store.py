@@ -1,0 +1,207 @@
+"""Episodes: what they cover, how they are written and renewed, and what of them is found."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, tzinfo
+from typing import Any
+
+from django.db.models import Q
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.tenants.models import Space
+from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.index.indexer import EntryDraft, format_date_words, split_into_chunks
+from notes.index.lexemes import build_lexical_text
+from notes.models import Derivation, Episode
+
+EpisodeKind = Episode.Kind
+# Spans that are searched. The summary so far and the portraits are handed over whole.
+SEARCHED_KINDS = (EpisodeKind.TOPIC, EpisodeKind.SESSION, EpisodeKind.DAY, EpisodeKind.GLOBAL)
+MAX_ENTRY_CHUNKS = 4
+
+
+# What may be found
+
+
+def build_live_q() -> Q:
+    """Held at present and true to what it covers: neither retired nor stale."""
+    return Q(retired_at=None, stale=False)
+
+
+def build_live_sql(alias: str) -> str:
+    return f"({alias}.retired_at IS NULL AND NOT {alias}.stale)"
+
+
+def find_rolling_summary(space: Space, session: Session | None = None) -> Episode | None:
+    """The row of the summary so far, stale or not: the space's, or a session's window's."""
+    return _find_newest(space, EpisodeKind.ROLLING, session=session)
+
+
+def load_rolling_text(space: Space, session: Session | None = None) -> str:
+    """S: what was said so far, in brief; "" before the first fold and while it is stale."""
+    row = find_rolling_summary(space, session)
+    return row.text if row is not None and not row.stale else ""
+
+
+def find_all_days_digest(space: Space) -> Episode | None:
+    """The digest of all days, for the assembled context (spec B9)."""
+    row = _find_newest(space, EpisodeKind.GLOBAL)
+    return row if row is not None and not row.stale else None
+
+
+def find_personality(space: Space) -> Episode | None:
+    """The person, from the days' personality notes; `details` has traits and reply_strategy."""
+    row = _find_newest(space, EpisodeKind.GLOBAL_PERSONA)
+    return row if row is not None and not row.stale else None
+
+
+def _find_newest(space: Space, kind: str, **of: Any) -> Episode | None:
+    rows = Episode.objects.filter(space=space, kind=kind, retired_at=None, **of)
+    found: Episode | None = rows.order_by("-to_seq").first()
+    return found
+
+
+# What one covers
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """A span's bounds, a hash of what it holds, and the turns it rests on."""
+
+    from_seq: int
+    to_seq: int
+    from_at: datetime
+    to_at: datetime
+    digest: str
+    sources: tuple[TurnEvidence, ...]
+
+
+def compute_coverage(turns: Sequence[Turn], *, bounds: Sequence[Turn] = ()) -> Coverage:
+    """Of turns, never none. `bounds`: all turns of the span, where not all of them were read."""
+    hashes = "".join(f"{turn.id}{turn.content_hash}" for turn in turns)
+    span = bounds or turns
+    times = [turn.occurred_at for turn in span]
+    return Coverage(
+        from_seq=min(turn.seq for turn in span),
+        to_seq=max(turn.seq for turn in span),
+        from_at=min(times),
+        to_at=max(times),
+        digest=_hash_text(hashes),
+        sources=tuple(TurnEvidence(turn.id) for turn in turns),
+    )
+
+
+def compute_coverage_of_episodes(
+    parts: Sequence[Episode], links: Iterable[tuple[Any, Any]]
+) -> Coverage:
+    """Of other episodes, never none: by way of them, of their turns. `links`: (episode, turn)."""
+    return Coverage(
+        from_seq=min(part.from_seq for part in parts),
+        to_seq=max(part.to_seq for part in parts),
+        from_at=min(part.from_at for part in parts),
+        to_at=max(part.to_at for part in parts),
+        digest=_hash_text("".join(f"{part.id}{part.coverage_hash}{part.text}" for part in parts)),
+        sources=tuple(
+            TurnEvidence(turn, via_type="episode", via_id=part)
+            for part, turn in dict.fromkeys(links)
+        ),
+    )
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# Writing
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeContent:
+    """What an engine wrote of a span."""
+
+    text: str
+    title: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeDraft:
+    """A row as it will be, not yet written; `before` are its present values, None: it is new."""
+
+    row: Episode
+    coverage: Coverage
+    before: dict[str, Any] | None = None
+
+
+def draft_episode(
+    space: Space,
+    kind: str,
+    wording: EpisodeContent,
+    coverage: Coverage,
+    stamp: str,
+    *,
+    row: Episode | None = None,
+    session: Session | None = None,
+    day: date | None = None,
+) -> EpisodeDraft:
+    """A new episode, or `row` as it is after its renewal. Reads and writes nothing."""
+    before = serialize_row(row) if row is not None else None
+    made = row or Episode(tenant_id=space.tenant_id, space=space, kind=kind)
+    made.session, made.day = session, day
+    made.title, made.text, made.details = wording.title[:200], wording.text, wording.details
+    made.from_seq, made.to_seq = coverage.from_seq, coverage.to_seq
+    made.from_at, made.to_at = coverage.from_at, coverage.to_at
+    made.coverage_hash, made.stale, made.engine = coverage.digest, False, stamp[:60]
+    made.version += before is not None
+    return EpisodeDraft(made, coverage, before)
+
+
+def save_episode(changes: ChangeSet, draft: EpisodeDraft) -> Episode:
+    """Write a drafted episode with its history; the caller has checked the version it read."""
+    draft.row.save()
+    if draft.before is None:
+        changes.record_creation(draft.row, draft.coverage.sources)
+        return draft.row
+    changes.record_change(draft.row, draft.before)
+    changes.record_support(draft.row, _list_new_sources(draft))
+    return draft.row
+
+
+def _list_new_sources(draft: EpisodeDraft) -> list[TurnEvidence]:
+    known = Derivation.objects.filter(
+        child_type="episode", child_id=draft.row.id, role=Derivation.Role.SUPPORT
+    )
+    pairs = set(known.values_list("turn_id", "via_id"))
+    return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]
+
+
+def update_episode(changes: ChangeSet, row: Episode, **values: Any) -> None:
+    """Set columns of a stored episode, with its revision: staleness, the end of holding it."""
+    before = serialize_row(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.save(update_fields=[*values, "version"])
+    changes.record_change(row, before)
+
+
+# Searching
+
+
+def build_episode_entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+    """Index entries of the kinds that are searched, under title, text and first date."""
+    return [
+        entry for row in rows if row.kind in SEARCHED_KINDS for entry in _build_entries(row, zone)
+    ]
+
+
+def _build_entries(row: Episode, zone: tzinfo) -> list[EntryDraft]:
+    dated = format_date_words(row.from_at.astimezone(zone), row.text)
+    pieces = split_into_chunks(f"{row.title}\n{row.text}".strip())[:MAX_ENTRY_CHUNKS]
+    return [
+        EntryDraft("episode", row.id, at, text, (), build_lexical_text(f"{dated} {text}"), "")
+        for at, text in enumerate(pieces)
+    ]

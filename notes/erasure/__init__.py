@@ -1,0 +1,1 @@
+"""Erasing for good: what an erasure reaches, and how rows and their traces are removed."""

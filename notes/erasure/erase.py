@@ -1,0 +1,316 @@
+"""Removing rows and every trace of what they said (spec §11.9, steps 2 to 6).
+
+The part of an erasure that concerns dialogue and memories. Nothing here asks a model: what has to
+be written or embedded anew is left to jobs. Call inside the tenant's scope, in one transaction.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db.models import Q
+
+from memoryhub.dialogues.models import Session, Turn
+from memoryhub.dialogues.queries import load_turns_around
+from memoryhub.tenants.models import Space
+from notes.erasure.trace import ErasureTrace
+from notes.facts.intervals import repair_interval
+from notes.graph import build
+from notes.history import row_kinds
+from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.unit_of_work import RowKey
+from notes.index import indexer
+from notes.index.indexer import load_event_date_words
+from notes.models import (
+    Derivation,
+    EvolutionEvent,
+    Fact,
+    Feedback,
+    Fingerprint,
+    IndexEntry,
+    Page,
+    Proposal,
+    Relation,
+    Revision,
+    SegmentPage,
+    Tombstone,
+)
+
+
+def hash_with_secret(*parts: object) -> str:
+    """A digest that tells nothing to who doesn't know what was erased and the hub's secret."""
+    said = "\0".join(str(part) for part in parts)
+    return hmac.new(settings.SECRET_KEY.encode(), said.encode(), "sha256").hexdigest()
+
+
+def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool) -> Counter[str]:
+    """Carry out what was traced. Returns how many of each kind went."""
+    counts: Counter[str] = Counter()
+    changes = ChangeSet(found.space, EvolutionEvent.Kind.ERASE, actor, now, trigger="erase")
+    if strict:
+        found.doomed_rows |= found.tainted_rows
+        _requeue_trait_pages(found, changes)
+    gone = set(found.doomed_rows)
+    purged = gone | set(found.rewritten_rows) | {("entity", i) for i in found.entities}
+    purged |= _clear_themes(found)
+    reopened = _plan_reopenings(found)
+    _blank_summaries(found, changes)
+    counts["revisions"] = _purge_revisions(found.space, purged)
+    counts.update(_delete_index_entries(found, purged))
+    counts["proposals"] = _delete_proposals(found)
+    counts["fingerprints"] = _delete_fingerprints(found)
+    counts["feedback"] = _delete_feedback(found)
+    counts.update(_delete_rows(found, changes))
+    for fact, values in reopened:
+        _edit_row(changes, fact, **values)
+    counts["reopened"] = sum("valid_to" in values for _, values in reopened)
+    counts["withheld"] = len(found.rewritten_rows)
+    Derivation.objects.filter(space=found.space, turn__in=found.erased_turn_ids).delete()
+    counts["turns"] = redact_turns(found.space, found.turns)
+    if not changes.revisions and found.turns:
+        changes.event.save(force_insert=True)
+    changes.save()
+    _write_tombstones(found, now)
+    return counts
+
+
+def _edit_row(changes: ChangeSet, row: Any, **values: Any) -> None:
+    was = serialize_row(row)
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.version += 1
+    row.save()
+    changes.record_change(row, was)
+
+
+def _plan_reopenings(found: ErasureTrace) -> list[tuple[Fact, dict[str, Any]]]:
+    """The claims that those which go had bounded, with their intervals anew (X7, GR9)."""
+    gone = {fact.id: fact for fact in found.list_doomed_facts()}
+    if not gone and not found.released_ids:
+        return []
+    places = Q(id__in=[f.supersedes_id for f in gone.values()]) | Q(supersedes__in=gone)
+    released = list(Fact.objects.filter(id__in=found.released_ids).exclude(id__in=gone))
+    places |= Q(id__in=found.released_ids)
+    places |= Q(lineage__in={f.lineage for f in gone.values()})
+    places |= Q(lineage__in={f.lineage for f in released})
+    for fact in [*gone.values(), *released]:
+        if fact.predicate_key:
+            places |= Q(owner=fact.owner, predicate_key=fact.predicate_key)
+    remaining = list(Fact.objects.filter(places, space=found.space).exclude(id__in=gone))
+    changed = []
+    for fact in remaining:
+        values = _repair_supersedes(fact, gone)
+        free = fact.id in found.released_ids
+        interval = repair_interval(fact, list(gone.values()), remaining, released=free)
+        if fact.corrected_by:
+            interval = None
+        values |= asdict(interval) if interval else {}
+        if any(getattr(fact, name) != value for name, value in values.items()):
+            changed.append((fact, values))
+    # Before the rows go, or the database would clear the pointers without a revision.
+    for fact, values in changed:
+        if "supersedes_id" in values:
+            Fact.objects.filter(id=fact.id).update(supersedes_id=values["supersedes_id"])
+    return changed
+
+
+def _repair_supersedes(fact: Fact, gone: dict[UUID, Fact]) -> dict[str, Any]:
+    """What it superseded, if that goes: what that one had superseded."""
+    before = fact.supersedes_id
+    while before in gone:
+        before = gone[before].supersedes_id
+    return {"supersedes_id": before} if before != fact.supersedes_id else {}
+
+
+def _requeue_trait_pages(found: ErasureTrace, changes: ChangeSet) -> None:
+    """Traits rest on many pages: those that remain are read again at the next promotion."""
+    traits = [row for kind, row in found.doomed_rows if kind == "trait"]
+    if not traits:
+        return
+    turns = Turn.objects.filter(
+        id__in=Derivation.objects.filter(child_id__in=traits).values("turn_id")
+    ).exclude(id__in=found.erased_turn_ids)
+    for turn in turns:
+        page = Page.objects.filter(
+            session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
+        ).first()
+        if page and page.analysed_at and ("page", page.id) not in found.doomed_rows:
+            _edit_row(changes, page, analysed_at=None)
+
+
+_EMPTY_VALUES: dict[str, Any] = {"keywords": [], "aliases": [], "tags": [], "details": {}}
+
+
+def _blank_summaries(found: ErasureTrace, changes: ChangeSet) -> None:
+    """Summaries lose their words at once and are withheld until they are written anew."""
+    for (kind, _), row in found.rewritten_rows.items():
+        texts = row_kinds.get_row_kind(kind).texts
+        values: dict[str, Any] = {name: _EMPTY_VALUES.get(name, "") for name in texts}
+        if hasattr(row, "stale"):
+            values["stale"] = True
+        if hasattr(row, "coverage_hash"):
+            values["coverage_hash"] = ""
+        _edit_row(changes, row, **values)
+        changes.revisions[-1].before = None  # these words go
+    for entity in found.entities.values():
+        name, *aliases = found.names[entity.id]
+        # Renamed, it leaves the key free, which may be that of an entity merged into it.
+        renamed = name != entity.name
+        known = hash_with_secret("entity", entity.id) if renamed else entity.canonical_key
+        _edit_row(changes, entity, name=name, aliases=aliases, canonical_key=known, summary="")
+        changes.revisions[-1].before = None
+
+
+def _clear_themes(found: ErasureTrace) -> set[RowKey]:
+    """Memberships of segments to be rewritten: a theme named several pages in the same words."""
+    segments = [row_id for kind, row_id in found.rewritten_rows if kind == "segment"]
+    rows = SegmentPage.objects.filter(segment__in=segments)
+    keys: set[RowKey] = {("segmentpage", row_id) for row_id in rows.values_list("id", flat=True)}
+    rows.update(theme="")
+    return keys
+
+
+def _purge_revisions(space: Space, keys: Iterable[RowKey]) -> int:
+    """Their values go, in every version; their events can't be undone any more."""
+    rows = Revision.objects.filter(space=space, row_id__in=[row for _, row in keys])
+    events = set(rows.values_list("event_id", flat=True))
+    EvolutionEvent.objects.filter(id__in=events).update(is_purged=True, reason="")
+    purged: int = rows.exclude(before=None, after=None).update(before=None, after=None)
+    return purged
+
+
+def _delete_index_entries(found: ErasureTrace, purged: set[RowKey]) -> dict[str, int]:
+    """Entries of what goes; neighbours of the turns get windows without them at once, and their
+    vectors later."""
+    owners = {row for _, row in purged} | found.erased_turn_ids
+    count, _ = IndexEntry.objects.filter(space=found.space, owner_id__in=owners).delete()
+    _rewrite_windows(found)
+    _reindex_entities(found, purged)
+    return {"index_entries": count}
+
+
+def _reindex_entities(found: ErasureTrace, purged: set[RowKey]) -> None:
+    """Entities that stay, and their relations, are found by the words they have left."""
+    if not found.entities:
+        return
+    ends = Q(src__in=found.entities) | Q(dst__in=found.entities)
+    gone = [row for kind, row in purged if kind == "relation"]
+    relations = Relation.objects.filter(ends, retired_at=None).exclude(id__in=gone)
+    entries = build.build_entity_entries(found.entities.values())
+    entries += build.build_relation_entries(relations.select_related("src", "dst", "fact"))
+    indexer.write_entries(found.space, found.space.embedding_model, entries, None)
+
+
+def _rewrite_windows(found: ErasureTrace) -> None:
+    if not found.turns:
+        return
+    touched = {
+        turn.id for turn in load_turns_around(found.erased_turn_ids, indexer.BEFORE)
+    } - found.erased_turn_ids
+    around = load_turns_around(touched | found.erased_turn_ids, indexer.BEFORE)
+    around = [turn for turn in around if turn.id not in found.erased_turn_ids]
+    held = IndexEntry.objects.filter(kind="turn", owner_id__in=touched, space=found.space)
+    zone = ZoneInfo(found.space.timezone)
+    for model in set(held.values_list("model", flat=True)):
+        own = set(held.filter(model=model).values_list("owner_id", flat=True))
+        entries = indexer.build_turn_entries(
+            around,
+            found.space.speakers,
+            only=own,
+            zone=zone,
+            time_words=load_event_date_words(list(own), zone),
+        )
+        indexer.write_entries(found.space, model, entries, None)
+
+
+def _delete_proposals(found: ErasureTrace) -> int:
+    about = Q(turn_ids__overlap=list(found.erased_turn_ids)) if found.turns else Q(pk=None)
+    about |= Q(row_id__in=[row for _, row in found.doomed_rows])
+    count, _ = Proposal.objects.filter(about, space=found.space).delete()
+    return count
+
+
+def _delete_feedback(found: ErasureTrace) -> int:
+    about = {row for _, row in [*found.doomed_rows, *found.rewritten_rows]} | found.erased_turn_ids
+    count, _ = Feedback.objects.filter(space=found.space, row_id__in=about).delete()
+    return count
+
+
+def _delete_fingerprints(found: ErasureTrace) -> int:
+    """Of what was given out since the oldest of the turns came in."""
+    if not found.turns:
+        return 0
+    oldest = min(turn.received_at for turn in found.turns)
+    count, _ = Fingerprint.objects.filter(space=found.space, seen_at__gte=oldest).delete()
+    return count
+
+
+# Deleted in this order, a row never goes before one that points at it.
+_KIND_PLURALS = {"entity": "entities", "segmentpage": "memberships", "profileattribute": "profile"}
+
+
+def _delete_rows(found: ErasureTrace, changes: ChangeSet) -> Counter[str]:
+    """The rows, each with an empty revision that says when it went (I6)."""
+    counts: Counter[str] = Counter()
+    by_kind: dict[str, list[UUID]] = {}
+    for (kind, row_id), row in found.doomed_rows.items():
+        by_kind.setdefault(kind, []).append(row_id)
+        changes.record_erasure(row)
+    rows = [row for ids in by_kind.values() for row in ids]
+    Derivation.objects.filter(space=found.space, child_id__in=rows).delete()
+    for kind, ids in by_kind.items():
+        model = row_kinds.get_row_kind(kind).model
+        model._default_manager.filter(id__in=ids).delete()
+        counts[_KIND_PLURALS.get(kind, f"{kind}s")] = len(ids)
+    return counts
+
+
+def redact_turns(space: Space, turns: Sequence[Turn]) -> int:
+    """What was said goes; that something was said then, by a person or an assistant, stays:
+    ordinals go on meaning the same, and a repeated delivery is recognised (I1)."""
+    for turn in turns:
+        turn.content_hash = hash_with_secret("content", turn.id, turn.content_hash)
+        turn.text, turn.speaker, turn.lang, turn.speech_act = "", "", "", ""
+        turn.metadata, turn.terms, turn.state = {}, {}, Turn.State.REDACTED
+    own = ["speaker", "lang", "speech_act", "metadata", "terms"]
+    columns = ["content_hash", "text", "state", *own]
+    Turn.objects.bulk_update(turns, columns, batch_size=500)
+    left = Turn.objects.filter(space=space).exclude(speaker="")
+    space.speakers = sorted(set(left.values_list("speaker", flat=True)))
+    space.save(update_fields=["speakers"])
+    return len(turns)
+
+
+def erase_session_name(session: Session) -> None:
+    """A session's own words: the name it was given, and its channel."""
+    session.external_id = f"erased-{hash_with_secret('session', session.id)[:16]}"
+    session.channel = ""
+    session.save(update_fields=["external_id", "channel"])
+
+
+def _write_tombstones(found: ErasureTrace, now: datetime) -> None:
+    digests = [hash_with_secret("turn", turn.id) for turn in found.turns]
+    digests += [
+        hash_with_secret("turn", t.session_id, t.external_id) for t in found.turns if t.external_id
+    ]
+    digests += [hash_claim(found.space, fact) for fact in found.named_facts]
+    Tombstone.objects.bulk_create(
+        [
+            Tombstone(tenant_id=found.space.tenant_id, digest=digest, created_at=now)
+            for digest in dict.fromkeys(digests)
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def hash_claim(space: Space, fact: Fact) -> str:
+    """By which the same claim, read again from words that remain, is recognised."""
+    return hash_with_secret("claim", space.id, fact.text_key)

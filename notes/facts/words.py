@@ -1,0 +1,86 @@
+"""How claims without a predicate of the table are compared: by the words they consist of.
+
+Only explicit endings ("quit smoking") and corrections use this, never plain statements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memoryhub.dialogues.messages import normalise_text
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+# What says that something ends or is denied, and what says nothing about what that is.
+_STOP_WORD_LIST = """
+quit quits quitting stop stops stopped give gives gave given up cut cuts out no not longer
+anymore any more never nor ended ends finished finishes dropped drop leave leaves left
+is are was were be been being am do does did doesn't don't didn't isn't aren't wasn't weren't
+has have had hasn't haven't a an the their his her its my our to of in on at for with from go
+goes going went and or now already last this week month year years ago recently finally
+"""
+_STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
+_ENDING_HAN = re.compile(r"不再|再也不|再也没|没有|已经|戒掉|戒|停止|放弃|了|不|没|再|的")
+_SUFFIX = re.compile(r"(?:ings?|ers?|ies|es|s|ed|y|e)$")
+_MAX_CORRECTED_WORDS = 3  # words a correction may put in the place of others
+
+
+def extract_stems(text: str, owner: str = "") -> frozenset[str]:
+    """What a text speaks of, roughly stemmed, without its owner and words that say nothing."""
+    left_out = {*_split_words(owner), *(f"{token}'s" for token in _split_words(owner))}
+    words = [w for w in _split_words(text) if w not in _STOP_WORDS and w not in left_out]
+    return frozenset(stem_word(word) for word in words if not _HAN.search(word)) | _extract_han(
+        text, owner
+    )
+
+
+def _extract_han(text: str, owner: str) -> frozenset[str]:
+    return frozenset(_HAN.findall(_ENDING_HAN.sub("", text.replace(owner, ""))))
+
+
+def stem_word(word: str) -> str:
+    """Enough of a word to find "smokes" and "smoker" by "smoking"."""
+    short = _SUFFIX.sub("", word)
+    return short if len(short) >= 3 else word
+
+
+def _split_words(text: str) -> list[str]:
+    return _TOKEN.findall(normalise_text(text))
+
+
+_MIN_NAMED_HAN = 3  # characters in a row that name a thing: fewer stand in other words too
+
+
+def is_about_same_thing(new: str, owner: str, held: str) -> bool:
+    """Whether what a text denies is said by one that is held, in the same words."""
+    said = "".join(_HAN.findall(_ENDING_HAN.sub("", new.replace(owner, ""))))
+    if said and (len(said) < _MIN_NAMED_HAN or said not in held):
+        return False
+    return has_all_stems(extract_stems(new, owner), held)
+
+
+def has_all_stems(thing: frozenset[str], text: str) -> bool:
+    """Whether a text has every word of a thing that has ended."""
+    return bool(thing) and thing <= extract_stems(text)
+
+
+def is_small_correction(new: str, old: str) -> bool:
+    """Whether one is the other with a few words put right ("on Tuesday" for "on Monday")."""
+    a, b = _split_words(new), _split_words(old)
+    start = _count_shared_prefix(a, b)
+    end = _count_shared_prefix(a[start:][::-1], b[start:][::-1])
+    changed = (len(a) - start - end, len(b) - start - end)
+    kept = start + end
+    return (
+        0 < max(changed) <= _MAX_CORRECTED_WORDS and min(changed) > 0 and kept >= max(2, *changed)
+    )
+
+
+def _count_shared_prefix(a: Sequence[str], b: Sequence[str]) -> int:
+    found = 0
+    for left, right in zip(a, b, strict=False):
+        if left != right:
+            break
+        found += 1
+    return found

@@ -1,0 +1,1 @@
+"""Entities and relations: projections of facts, and which entities are one."""

@@ -1,0 +1,348 @@
+"""Entities and relations: projections of facts, whose validity is the fact's (Mem0g, I3, R8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from memoryhub.engines.types import NamePair
+from memoryhub.tenants.models import Space
+from notes.graph.identity import (
+    MAX_NAME_LENGTH,
+    decide_name_merge,
+    find_survivor,
+    load_known_entities,
+    may_be_same_entity,
+    normalise_name,
+)
+from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.index import indexer
+from notes.index.lexemes import build_lexical_text
+from notes.models import Entity, EvolutionEvent, Fact, Relation
+from notes.review.proposals import build_merge_key, propose_change
+
+Triple = tuple[str, str, str]
+_UPDATED_COLUMNS = ("aliases", "mention_count", "merged_into", "version", "retired_at", "type")
+
+
+@dataclass(frozen=True, slots=True)
+class FactTriples:
+    """A stored fact with the triples it tells and what supports it."""
+
+    fact: Fact
+    triples: Sequence[Triple]
+    sources: Sequence[TurnEvidence]
+
+
+@dataclass
+class GraphDraft:
+    """Entities and relations to be written. `merges` are (new entity, the one it is), `doubts`
+    pairs for a person to decide, `apart` those that an engine found to be two."""
+
+    space: Space
+    known: dict[str, Entity]
+    new_entities: dict[str, Entity] = field(default_factory=dict)
+    relations: list[Relation] = field(default_factory=list)
+    sources: dict[UUID, list[TurnEvidence]] = field(default_factory=dict)
+    mentions: dict[str, int] = field(default_factory=dict)
+    merges: list[tuple[Entity, Entity]] = field(default_factory=list)
+    doubts: list[tuple[Entity, Entity, float]] = field(default_factory=list)
+    distinct: list[tuple[Entity, Entity, float]] = field(default_factory=list)
+
+    def get_entity(self, name: str) -> Entity:
+        return self.known.get(name) or self.new_entities[name]
+
+    def is_stale(self) -> bool:
+        """Whether an entity has come or changed since. Call inside the tenant's scope."""
+        now = load_known_entities(self.space, [*self.known, *self.new_entities])
+        return {n: (e.id, e.version) for n, e in now.items()} != {
+            n: (e.id, e.version) for n, e in self.known.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPair:
+    """A new entity, the known one nearest to it, and whether code may say that they are one."""
+
+    new: Entity
+    known: Entity
+    cosine: float
+    is_one: bool
+    question: NamePair
+
+
+def build_entity_pairs(
+    graph: GraphDraft,
+    new: Sequence[Entity],
+    near: Mapping[int, tuple[Entity, float]],
+    merge_at: float,
+    ask_at: float,
+) -> list[EntityPair]:
+    """The pairs near enough to be one entity, with what is said of each (GR5).
+
+    Call inside the tenant's scope.
+    """
+    found = []
+    for place, (known, cosine) in near.items():
+        entity = new[place]
+        kind = decide_name_merge(cosine, merge_at=merge_at, ask_at=ask_at)
+        if kind != "apart" and may_be_same_entity(entity.name, known.name, entity.type, known.type):
+            found.append((entity, known, cosine, kind == "merge"))
+    said = load_entity_texts({known.id for _, known, _, _ in found})
+    return [
+        EntityPair(
+            entity,
+            known,
+            cosine,
+            is_one,
+            NamePair(
+                f"p{number}",
+                entity.name,
+                known.name,
+                tuple(r.fact.text for r in graph.relations if entity in (r.src, r.dst))[:3],
+                tuple(said.get(known.id, [])[:3]),
+            ),
+        )
+        for number, (entity, known, cosine, is_one) in enumerate(found, 1)
+    ]
+
+
+def load_entity_texts(ids: set[UUID]) -> dict[UUID, list[str]]:
+    """By entity, the facts told of it, the latest first. Call inside the tenant's scope."""
+    said: dict[UUID, list[str]] = {}
+    edges = Relation.objects.filter(Q(src__in=ids) | Q(dst__in=ids), retired_at=None)
+    for src, dst, text in edges.order_by("-fact__asserted_at").values_list(
+        "src", "dst", "fact__text"
+    )[:100]:
+        for end in {src, dst} & ids:
+            said.setdefault(end, []).append(text)
+    return said
+
+
+def list_undecided_pairs(pairs: Sequence[EntityPair]) -> list[NamePair]:
+    """Those that code leaves to an engine."""
+    return [pair.question for pair in pairs if not pair.is_one]
+
+
+def apply_pair_answers(
+    graph: GraphDraft, pairs: Sequence[EntityPair], answers: Mapping[str, bool]
+) -> None:
+    """Merge what is one, leave apart what is not, and ask a person about the rest."""
+    for pair in pairs:
+        one = True if pair.is_one else answers.get(pair.question.handle)
+        if one:
+            graph.merges.append((pair.new, pair.known))
+        elif one is None:
+            graph.doubts.append((pair.new, pair.known, pair.cosine))
+        else:
+            graph.distinct.append((pair.new, pair.known, pair.cosine))
+
+
+def build_graph(
+    space: Space, told: Sequence[FactTriples], types: Mapping[str, str], stamp: str
+) -> GraphDraft:
+    """The entities and relations that stored facts tell of. Call inside the tenant's scope."""
+    told = [each for each in told if each.triples]
+    names = {
+        normalise_name(n): n
+        for t in told
+        for s, _, d in t.triples
+        for n in (s, d)
+        if normalise_name(n)
+    }
+    graph = GraphDraft(space, load_known_entities(space, names))
+    for canonical, name in names.items():
+        if canonical not in graph.known:
+            graph.new_entities[canonical] = _build_entity(
+                space, name, types.get(canonical, ""), stamp
+            )
+    for each in told:
+        _add_relations(graph, each, stamp)
+    return graph
+
+
+def _build_entity(space: Space, name: str, kind: str, stamp: str) -> Entity:
+    return Entity(
+        tenant_id=space.tenant_id,
+        space=space,
+        name=name[:MAX_NAME_LENGTH],
+        canonical_key=normalise_name(name),
+        type=kind[:20],
+        mention_count=0,
+        engine=stamp,
+    )
+
+
+def _add_relations(graph: GraphDraft, told: FactTriples, stamp: str) -> None:
+    via = [
+        TurnEvidence(s.turn_id, s.start, s.end, s.role, "fact", told.fact.id) for s in told.sources
+    ]
+    for src, label, dst in told.triples:
+        if not (normalise_name(src) and normalise_name(dst)):
+            continue
+        relation = Relation(
+            tenant_id=graph.space.tenant_id,
+            space=graph.space,
+            fact=told.fact,
+            src=graph.get_entity(normalise_name(src)),
+            label=label[:120],
+            dst=graph.get_entity(normalise_name(dst)),
+            engine=stamp,
+        )
+        graph.relations.append(relation)
+        graph.sources[relation.id] = via
+        for entity in {relation.src.id: relation.src, relation.dst.id: relation.dst}.values():
+            name = entity.canonical_key
+            graph.mentions[name] = graph.mentions.get(name, 0) + 1
+            graph.sources.setdefault(entity.id, []).extend(via)
+
+
+def build_graph_entries(graph: GraphDraft) -> list[indexer.EntryDraft]:
+    """Index entries of what is new: entities by their name, relations as they would be asked.
+
+    An entity that had been taken back, and is spoken of again, lost its entry then.
+    """
+    back = [entity for entity in graph.known.values() if entity.retired_at]
+    entities = {entity.id: entity for entity in [*graph.new_entities.values(), *back]}
+    return [*build_entity_entries(entities.values()), *build_relation_entries(graph.relations)]
+
+
+def build_entity_entries(entities: Iterable[Entity]) -> list[indexer.EntryDraft]:
+    return [_build_entry("entity", each.id, each.name, " ".join(each.aliases)) for each in entities]
+
+
+def build_relation_entries(relations: Iterable[Relation]) -> list[indexer.EntryDraft]:
+    """The relation as "source label target", found also by the words of its fact."""
+    return [
+        _build_entry("relation", r.id, f"{r.src.name} {r.label} {r.dst.name}", r.fact.text)
+        for r in relations
+    ]
+
+
+def _build_entry(kind: indexer.EntryKind, owner: UUID, text: str, words: str) -> indexer.EntryDraft:
+    known = build_lexical_text(f"{text.replace('_', ' ')} {words}")
+    return indexer.EntryDraft(kind, owner, 0, text, (), known, "")
+
+
+def save_graph(graph: GraphDraft, changes: ChangeSet) -> None:
+    """Write what was drawn; its causes go into `changes`, merges into an event of their own."""
+    merging = ChangeSet(
+        graph.space,
+        EvolutionEvent.Kind.MERGE,
+        changes.actor,
+        changes.at,
+        reason="found to be one",
+        engine=changes.engine,
+        job_id=changes.job_id,
+        trigger=changes.trigger,
+        policy_version=changes.policy_version,
+    )
+    for name, entity in graph.new_entities.items():
+        entity.mention_count = graph.mentions.get(name, 1)
+        changes.record_creation(entity, graph.sources.get(entity.id, []))
+    touched = _count_mentions(graph, changes)
+    for entity, into in graph.merges:
+        touched[into.id] = into
+        merge_entity(entity, into, merging, graph.sources.get(entity.id, []))
+    Entity.objects.bulk_create(graph.new_entities.values())
+    fresh = {entity.id for entity in graph.new_entities.values()}
+    Entity.objects.bulk_update([e for e in touched.values() if e.id not in fresh], _UPDATED_COLUMNS)
+    Relation.objects.bulk_create(graph.relations, batch_size=500)
+    for relation in graph.relations:
+        changes.record_creation(relation, graph.sources[relation.id])
+    merging.save()
+    _propose_merges(graph, changes)
+
+
+def _count_mentions(graph: GraphDraft, changes: ChangeSet) -> dict[UUID, Any]:
+    """Known entities that were spoken of again; one that was retired is back."""
+    found = {entity.id: entity for entity in graph.known.values()}
+    for entity in found.values():
+        names = [name for name, known in graph.known.items() if known is entity]
+        before = serialize_row(entity)
+        entity.mention_count += sum(graph.mentions.get(name, 0) for name in names)
+        entity.retired_at = None
+        entity.version += 1
+        changes.record_change(entity, before)
+        changes.record_support(entity, graph.sources.get(entity.id, []))
+    return found
+
+
+def merge_entity(
+    entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[TurnEvidence]
+) -> None:
+    """Let one entity stand for another, in memory; the rows are the caller's to save."""
+    before = serialize_row(entity)
+    entity.merged_into = into
+    entity.version += 1
+    merging.record_change(entity, before)
+    merging.record_support(entity, sources)
+    before = serialize_row(into)
+    into.aliases = [*into.aliases, entity.name]
+    into.version += 1
+    merging.record_change(into, before)
+
+
+def _propose_merges(graph: GraphDraft, changes: ChangeSet) -> None:
+    """About doubts; that two are apart is noted, so that it is not asked again."""
+    for entity, other, cosine in [*graph.doubts, *graph.distinct]:
+        turns = {source.turn_id for source in graph.sources.get(entity.id, [])}
+        declined = (entity, other, cosine) in graph.distinct
+        propose_change(
+            graph.space,
+            "merge",
+            build_merge_key(entity.id, other.id),
+            f'"{entity.name}" may be "{other.name}"',
+            changes.at,
+            payload={"entity": str(entity.id), "into": str(other.id), "cosine": round(cosine, 3)},
+            row=entity,
+            turn_ids=turns,
+            declined_by=changes.engine or "pipeline" if declined else "",
+        )
+
+
+_NEAREST_ENTITY_SQL = """
+SELECT g.n, near.owner_id, near.cosine
+FROM unnest(%(n)s::int[], %(vector)s::text[]) AS g(n, vector)
+CROSS JOIN LATERAL (
+  SELECT e.owner_id, 1 - (e.embedding <=> g.vector::halfvec) AS cosine
+  FROM notes_indexentry e JOIN notes_entity x ON x.id = e.owner_id
+  WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = 'entity'
+    AND e.model = %(model)s AND e.embedding IS NOT NULL AND x.retired_at IS NULL
+  ORDER BY e.embedding <=> g.vector::halfvec LIMIT 1
+) near
+"""
+
+
+def find_nearest_entities(
+    space: Space, model: str, vectors: Sequence[Any]
+) -> dict[int, tuple[Entity, float]]:
+    """By place, the entity whose name is nearest to a name's vector, and their cosine; it stands
+    for those merged into it. Call inside the tenant's scope."""
+    if not len(vectors):
+        return {}
+    given: dict[str, Any] = {
+        "n": list(range(len(vectors))),
+        "vector": [indexer.serialize_vector(vector) for vector in vectors],
+        "tenant": space.tenant_id,
+        "space": space.id,
+        "model": model,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAREST_ENTITY_SQL, given)
+        near = {place: (owner, float(cosine)) for place, owner, cosine in cursor.fetchall()}
+    known = _load_with_survivors({owner for owner, _ in near.values()})
+    return {n: (find_survivor(known[owner], known), cosine) for n, (owner, cosine) in near.items()}
+
+
+def _load_with_survivors(ids: set[UUID]) -> dict[UUID, Entity]:
+    known: dict[UUID, Entity] = {}
+    while ids:
+        known |= Entity.objects.in_bulk(ids)
+        ids = {e.merged_into_id for e in known.values() if e.merged_into_id} - known.keys()
+    return known

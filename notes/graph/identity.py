@@ -1,0 +1,85 @@
+"""When two names are one entity's, and who stands for whom (Mem0g, spec R3, R4). Mostly pure.
+
+A merged entity keeps its row and its relations and only points at the one it is: undoing the
+merge is taking the pointer back. Readers follow it with `family` and `survivor`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
+from uuid import UUID
+
+from memoryhub.dialogues.messages import normalise_text
+from memoryhub.tenants.models import Space
+from notes.models import Entity
+
+MergeVerdict = Literal["merge", "ask", "apart"]
+MAX_NAME_LENGTH = 200
+
+
+def normalise_name(name: str) -> str:
+    """The form under which two names are one entity; the display name is kept (R4)."""
+    return normalise_text(name)[:MAX_NAME_LENGTH]
+
+
+def decide_name_merge(cosine: float, *, merge_at: float, ask_at: float) -> MergeVerdict:
+    """What the similarity of two names' vectors comes to (GR5)."""
+    near = round(cosine, 6)
+    if near >= round(merge_at, 6):
+        return "merge"
+    return "ask" if near >= round(ask_at, 6) else "apart"
+
+
+def may_be_same_entity(left: str, right: str, left_type: str = "", right_type: str = "") -> bool:
+    """Whether names can be one entity's at all: not "room 101" and "room 102", nor a person and
+    a place, however near their vectors are."""
+    numbers = [re.findall(r"\d+", normalise_text(name)) for name in (left, right)]
+    types = {kind for kind in (left_type, right_type) if kind}
+    return (
+        numbers[0] == numbers[1]
+        and len(types) < 2
+        and normalise_name(left) != normalise_name(right)
+    )
+
+
+def load_known_entities(space: Space, keys: Collection[str]) -> dict[str, Entity]:
+    """By key, the entities of that name or alias; a name of its own comes before an alias."""
+    if not keys:
+        return {}
+    rows = list(Entity.objects.filter(space=space, canonical_key__in=keys))
+    found = {entity.canonical_key: entity for entity in rows}
+    missing = [name for name in keys if name not in found]
+    aliased = Entity.objects.filter(space=space, aliases__overlap=missing) if missing else []
+    for entity in aliased:
+        for alias in entity.aliases:
+            if normalise_name(alias) in missing:
+                found.setdefault(normalise_name(alias), entity)
+    return found
+
+
+def find_survivor(entity: Entity, others: Mapping[UUID, Entity]) -> Entity:
+    """Who stands for an entity after all merges, as far as `others` knows them."""
+    seen = {entity.id}
+    while (into := entity.merged_into_id) and into in others and into not in seen:
+        entity = others[into]
+        seen.add(into)
+    return entity
+
+
+def load_entity_family(space: Space, ids: Iterable[UUID]) -> set[UUID]:
+    """The entities with all that are one with them by merges: relations hang on any of these.
+
+    Call inside the tenant's scope. A handful of statements, one a level of merging.
+    """
+    found = set(ids)
+    fresh = set(found)
+    while fresh:
+        down = Entity.objects.filter(space=space, merged_into__in=fresh).values_list(
+            "id", flat=True
+        )
+        up = Entity.objects.filter(space=space, id__in=fresh, merged_into__isnull=False)
+        fresh = {*down, *up.values_list("merged_into_id", flat=True)} - found
+        found |= fresh
+    return found

@@ -1,0 +1,176 @@
+"""Change-sets: every change to a derived row is written with its cause (I2, I6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
+
+from memoryhub.news import News, notify_listeners
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space
+from notes.history.news import build_news
+from notes.models import COUNTER_COLUMNS, Derivation, EvolutionEvent, Revision
+
+_UNRECORDED_COLUMNS = frozenset({"tenant_id", "space_id"}) | COUNTER_COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEvidence:
+    """A turn, and the characters of it that support a row; `via` the row in between, if any."""
+
+    turn_id: UUID
+    start: int | None = None
+    end: int | None = None
+    role: str = Derivation.Role.SUPPORT
+    via_type: str = ""
+    via_id: UUID | None = None
+
+
+def serialize_row(row: Model) -> dict[str, Any]:
+    """The row's own columns as JSON values, without those that reading changes."""
+    held = ((name, getattr(row, name)) for name in _list_columns(type(row)))
+    return {
+        name: value if type(value) in _JSON_TYPES else _serialize_value(value)
+        for name, value in held
+    }
+
+
+# A roll-back asks for the values of every row of a space, more than once.
+@cache
+def _list_columns(model: type[Model]) -> list[str]:
+    names = [column.attname for column in model._meta.concrete_fields]
+    return [name for name in names if name not in _UNRECORDED_COLUMNS]
+
+
+_JSON_TYPES: tuple[type, ...] = (str, int, float, bool, list, dict, type(None))
+_encoder = DjangoJSONEncoder()
+
+
+def _serialize_value(value: Any) -> Any:
+    """Of another type: a choice is text, the rest is written as JSON writes it."""
+    return value if isinstance(value, _JSON_TYPES) else _encoder.default(value)
+
+
+@dataclass
+class ChangeSet:
+    """Collects what one event did, and writes it in three statements; then it tells.
+
+    `policy_version`: under which it was decided; "" stands for the one in force when it is saved.
+    """
+
+    space: Space
+    kind: str
+    actor: str
+    at: datetime
+    reason: str = ""
+    engine: str = ""
+    job_id: UUID | None = None
+    trigger: str = ""
+    policy_version: str = ""
+    undo_of: EvolutionEvent | None = None
+    revisions: list[Revision] = field(default_factory=list)
+    derivations: list[Derivation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.event = EvolutionEvent(
+            tenant_id=self.space.tenant_id,
+            space=self.space,
+            kind=self.kind,
+            actor=self.actor,
+            reason=self.reason,
+            engine=self.engine,
+            job_id=self.job_id,
+            trigger=self.trigger,
+            policy_version=self.policy_version,
+            undo_of=self.undo_of,
+            created_at=self.at,
+        )
+
+    def record_creation(self, row: Any, sources: Iterable[TurnEvidence]) -> None:
+        self._add_revision(row, None, getattr(row, "version", 1), after=serialize_row(row))
+        self.record_support(row, sources)
+
+    def record_change(self, row: Any, before: dict[str, Any]) -> None:
+        """Call after the row's values and version were changed; `before` from values_of()."""
+        self._add_revision(
+            row, before["version"], row.version, before=before, after=serialize_row(row)
+        )
+
+    def record_removal(self, row: Any) -> None:
+        """A record without a version of its own (a membership) that goes; before it is deleted."""
+        version = getattr(row, "version", 1)
+        self._add_revision(row, version, version + 1, before=serialize_row(row))
+
+    def record_erasure(self, row: Any) -> None:
+        """A row that is deleted: that it went is told, and nothing of what it was."""
+        version = getattr(row, "version", 1)
+        self._add_revision(row, version, version + 1)
+
+    def record_support(self, row: Any, sources: Iterable[TurnEvidence]) -> None:
+        self.derivations += [
+            Derivation(
+                tenant_id=self.space.tenant_id,
+                space=self.space,
+                child_type=row._meta.model_name,
+                child_id=row.id,
+                child_version=getattr(row, "version", 1),
+                turn_id=source.turn_id,
+                span_start=source.start,
+                span_end=source.end,
+                role=source.role,
+                via_type=source.via_type,
+                via_id=source.via_id,
+                event=self.event,
+            )
+            for source in sources
+        ]
+
+    def _add_revision(
+        self,
+        row: Any,
+        version_before: int | None,
+        version_after: int,
+        *,
+        before: dict[str, Any] | None = None,
+        after: dict[str, Any] | None = None,
+    ) -> None:
+        self.revisions.append(
+            Revision(
+                tenant_id=self.space.tenant_id,
+                space_id=self.space.id,
+                event=self.event,
+                row_type=row._meta.model_name,
+                row_id=row.id,
+                version_before=version_before,
+                version_after=version_after,
+                before=before,
+                after=after,
+            )
+        )
+
+    def save(self) -> None:
+        """Write the event with its revisions and derivations; nothing when nothing happened."""
+        if not self.revisions and not self.derivations:
+            return
+        if not self.event.policy_version:
+            self.event.policy_version = load_effective_policy(self.space).version
+        self.event.save(force_insert=True)
+        Revision.objects.bulk_create(self.revisions, batch_size=500)
+        Derivation.objects.bulk_create(self.derivations, batch_size=500)
+        notify_listeners(self.space.tenant_id, self._build_news)
+
+    def _build_news(self) -> Iterable[News]:
+        return build_news(
+            self.revisions,
+            self.at,
+            space_id=self.space.id,
+            event_id=self.event.id,
+            job_id=self.job_id,
+        )

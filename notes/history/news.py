@@ -1,0 +1,127 @@
+"""What a change-set means to those who only hear that something changed. Pure.
+
+A revision is news when it adds, ends, replaces or takes away a memory, or changes what it says;
+counting another mention or another visit is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from memoryhub.news import News
+
+Values = Mapping[str, Any]
+# By kind of row: its name in news, and the columns that say something.
+_NEWS_COLUMNS: dict[str, tuple[str, frozenset[str]]] = {
+    "fact": (
+        "fact",
+        frozenset({"text", "owner", "predicate_key", "kind", "polarity", "metadata", "pinned"})
+        | {"event_from", "event_to", "valid_from", "valid_to", "visibility"},
+    ),
+    "note": ("note", frozenset({"content", "context", "keywords", "tags", "category"})),
+    "episode": ("episode", frozenset({"title", "text", "details"})),
+    "trait": ("trait", frozenset({"level", "rationale", "valid_to"})),
+    "coreblock": ("block", frozenset({"label", "value", "description"})),
+}
+_CHANGE_NAMES = {"note": "evolved"}
+_SUPERSEDED, _RETRACTED, _ACTIVE = "superseded", "retracted", "active"
+
+
+class RevisionChange(Protocol):
+    """A revision. Both sides are None for a row that was erased."""
+
+    @property
+    def row_type(self) -> str: ...
+    @property
+    def row_id(self) -> UUID: ...
+    @property
+    def version_after(self) -> int: ...
+    @property
+    def before(self) -> Values | None: ...
+    @property
+    def after(self) -> Values | None: ...
+
+
+def build_news(
+    changes: Iterable[RevisionChange],
+    at: datetime,
+    *,
+    space_id: UUID,
+    event_id: UUID,
+    job_id: UUID | None,
+) -> Iterator[News]:
+    """One for each memory that the change-set changed in a way worth telling."""
+    told = [change for change in changes if change.row_type in _NEWS_COLUMNS]
+    made = [change.after for change in told if change.before is None and change.after]
+    context = _ChangeContext(
+        {str(row["supersedes_id"]) for row in made if row.get("supersedes_id")},
+        {str(row["lineage"]) for row in made if row.get("lineage")},
+        {str(c.after["lineage"]) for c in told if _is_reworded(c) and c.after},
+    )
+    for change in told:
+        if how := _name_change(change, context):
+            name = _NEWS_COLUMNS[change.row_type][0]
+            data = {"id": str(change.row_id), "version": change.version_after}
+            data |= _render_lineage(change) | {"event_id": str(event_id)}
+            data |= {"job_id": str(job_id)} if job_id else {}
+            yield News(f"{name}.{how}", at, data, space_id)
+
+
+class _ChangeContext:
+    """What else the change-set did: ids that new facts supersede, lineages with a new version,
+    and lineages of which a version was put away."""
+
+    def __init__(self, replaced: set[str], renewed: set[str], put_away: set[str]) -> None:
+        self.replaced, self.renewed, self.put_away = replaced, renewed, put_away
+
+
+def _is_reworded(change: RevisionChange) -> bool:
+    """A version that is put away, unless it is because it never was true."""
+    before, after = change.before, change.after
+    if not before or not after or "lineage" not in after:
+        return False
+    return _is_retirement(before, after) and after.get("status") != _RETRACTED
+
+
+def _is_retirement(before: Values, after: Values) -> bool:
+    return not before.get("retired_at") and bool(after.get("retired_at"))
+
+
+def _name_change(change: RevisionChange, context: _ChangeContext) -> str:
+    """The second word of its kind; "" for no news."""
+    before, after = change.before, change.after
+    if before is None and after is None:
+        return "deleted"
+    if before is None or after is None:
+        return _name_arrival(after, context) if after else "deleted"
+    if after.get("status") == _RETRACTED != before.get("status"):
+        return "retracted"
+    if _is_retirement(before, after):
+        return "" if str(after.get("lineage")) in context.renewed else "deleted"
+    if _is_retirement(after, before) or (after.get("status") == _ACTIVE != before.get("status")):
+        return "restored"
+    if after.get("status") == _SUPERSEDED != before.get("status"):
+        return "superseded" if str(change.row_id) in context.replaced else "ended"
+    columns = _NEWS_COLUMNS[change.row_type][1]
+    if after.get("retired_at") or all(before.get(name) == after.get(name) for name in columns):
+        return ""
+    return _CHANGE_NAMES.get(change.row_type, "changed")
+
+
+def _name_arrival(row: Values, context: _ChangeContext) -> str:
+    if row.get("retired_at"):
+        return ""
+    return "changed" if str(row.get("lineage")) in context.put_away else "added"
+
+
+def _render_lineage(change: RevisionChange) -> dict[str, Any]:
+    """By which other versions of the same claim are known."""
+    row = change.after or change.before or {}
+    if "lineage" not in row:
+        return {}
+    shown = {"lineage": str(row["lineage"]), "lineage_version": row["lineage_version"]}
+    before = row.get("supersedes_id")
+    return shown | ({"supersedes": str(before)} if before else {})

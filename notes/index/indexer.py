@@ -1,0 +1,382 @@
+"""What of a memory is embedded, and which of its words are stored, for the write and read path.
+
+A turn is embedded without names and date, alone and with its neighbours, and its stored vector
+is the sum of both: compare by inner product. Its words carry the date and a wider window.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Literal
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.claims.predicates import get_search_words
+from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.types import Embedder
+from memoryhub.tenants.ids import new_id
+from memoryhub.tenants.models import Space
+from notes.index.lexemes import build_lexical_text
+from notes.models import Derivation, Fact, Note, Page, Segment
+
+EntryKind = Literal["turn", "fact", "note", "page", "segment", "episode", "entity", "relation"]
+Vectors = NDArray[np.float32]
+
+# Turns before and after whose words stand beside a turn's own; for the vector, one each side.
+BEFORE, AFTER, BESIDE = 2, 1, 1
+MAX_CHUNK_TOKENS = 256
+MAX_NOTE_CHUNKS = 4
+NEIGHBOUR_WEIGHT = 0.5
+_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
+# About one token each: a CJK character, or a stretch of other script.
+_TOKEN_UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryDraft:
+    """One chunk to index. `beside` are the neighbours' texts that share in its vector.
+
+    `words` and `window_words` are what `lexical_text` made; an empty window is stored as null.
+    """
+
+    kind: EntryKind
+    owner_id: UUID
+    chunk: int
+    text_to_embed: str
+    beside: tuple[str, ...]
+    words: str
+    window_words: str
+
+    @property
+    def text_hash(self) -> str:
+        return hashlib.sha256("\0".join([self.text_to_embed, *self.beside]).encode()).hexdigest()
+
+
+def build_turn_entries(
+    turns: Sequence[Turn],
+    speakers: Iterable[str],
+    *,
+    time_words: Mapping[UUID, str] | None = None,
+    only: Collection[UUID] | None = None,
+    zone: tzinfo = UTC,
+    max_tokens: int = MAX_CHUNK_TOKENS,
+) -> list[EntryDraft]:
+    """Entries of `turns`, consecutive and in order; windows stay within a session.
+
+    `only` names the turns to make entries for, the others being context: see `touched`.
+    `time_words` are resolved dates ("12 May 2026" for "last Friday") by turn.
+    """
+    names = tuple(speakers)
+    made: list[EntryDraft] = []
+    for at, turn in enumerate(turns):
+        if only is None or turn.id in only:
+            near = _TurnNeighbours(turns, at, max_tokens)
+            dated = f"{format_date_words(turn.occurred_at.astimezone(zone), turn.text)} " + (
+                (time_words or {}).get(turn.id, "")
+            )
+            made += _build_turn_chunks(turn, near, dated, names, max_tokens)
+    return made
+
+
+def find_touched_turns(turns: Sequence[Turn], new: Collection[UUID]) -> set[UUID]:
+    """The new turns and those before them whose windows they complete.
+
+    Give `turn_entries` BEFORE + AFTER turns of context in front of the first new one.
+    """
+    places = [at for at, turn in enumerate(turns) if turn.id in new]
+    return {turns[near].id for at in places for near in range(max(0, at - AFTER), at + 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class _TurnNeighbours:
+    turns: Sequence[Turn]
+    at: int
+    max_tokens: int
+
+    def before(self, count: int) -> list[str]:
+        texts = self._texts(range(max(0, self.at - count), self.at))
+        return [split_into_chunks(text, self.max_tokens)[-1] for text in texts]
+
+    def after(self, count: int) -> list[str]:
+        texts = self._texts(range(self.at + 1, min(len(self.turns), self.at + 1 + count)))
+        return [split_into_chunks(text, self.max_tokens)[0] for text in texts]
+
+    def _texts(self, places: Iterable[int]) -> list[str]:
+        session = self.turns[self.at].session_id
+        return [self.turns[at].text for at in places if self.turns[at].session_id == session]
+
+
+def _build_turn_chunks(
+    turn: Turn, near: _TurnNeighbours, dated: str, names: Sequence[str], max_tokens: int
+) -> Iterator[EntryDraft]:
+    before, after = near.before(BESIDE), near.after(BESIDE)
+    wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
+    pieces = split_into_chunks(turn.text, max_tokens)
+    for number, text in enumerate(pieces):
+        # A chunk of a long text stands in the company of its own text.
+        beside = [*before, *after] if len(pieces) == 1 else []
+        yield EntryDraft(
+            kind="turn",
+            owner_id=turn.id,
+            chunk=number,
+            text_to_embed=strip_names(text, names),
+            beside=tuple(strip_names(text, names) for text in beside),
+            words=build_lexical_text(f"{dated} {text}"),
+            window_words=build_lexical_text(" ".join([dated, *wide_before, text, *wide_after])),
+        )
+
+
+def build_fact_entries(facts: Iterable[Fact], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+    """Facts under their own words, those of their predicate, and both their dates."""
+    return [_build_fact_entry(fact, zone) for fact in facts]
+
+
+def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
+    times = [at for at in (fact.asserted_at, fact.event_from) if at]
+    dated = " ".join(format_date_words(at.astimezone(zone), fact.text) for at in times)
+    predicate = get_search_words(fact.predicate_key)
+    words = f"{dated} {fact.event_text} {fact.text} {predicate}"
+    text = strip_names(fact.text, (fact.owner, fact.speaker))
+    return EntryDraft("fact", fact.id, 0, text, (), build_lexical_text(words), "")
+
+
+def build_note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+    """Notes under content, keywords, tags and context together (spec A7).
+
+    The descriptors stand beside the content, which never changes: when they evolve, they alone
+    are embedded anew.
+    """
+    return [entry for note in notes for entry in _build_note_chunks(note, zone)]
+
+
+def _build_note_chunks(note: Note, zone: tzinfo) -> Iterator[EntryDraft]:
+    described = " ".join([*note.keywords, *note.tags, note.context]).strip()
+    dated = format_date_words(note.occurred_at.astimezone(zone), note.content)
+    # The turns themselves are indexed whole; a note stands for them.
+    for number, text in enumerate(split_into_chunks(note.content)[:MAX_NOTE_CHUNKS]):
+        words = build_lexical_text(f"{dated} {text} {described}")
+        beside = (described,) if described else ()
+        yield EntryDraft("note", note.id, number, text, beside, words, "")
+
+
+def build_page_entries(
+    pages: Iterable[tuple[Page, Sequence[Turn]]], speakers: Iterable[str], *, zone: tzinfo = UTC
+) -> list[EntryDraft]:
+    """Pages with their turns: what was said, whoever said it.
+
+    Turns have been embedded by themselves; short pages are put together from them.
+    """
+    names = tuple(speakers)
+    return [
+        entry for page, turns in pages for entry in _build_page_chunks(page, turns, names, zone)
+    ]
+
+
+def _build_page_chunks(
+    page: Page, turns: Sequence[Turn], names: Sequence[str], zone: tzinfo
+) -> Iterator[EntryDraft]:
+    text = "\n".join(turn.text for turn in turns)
+    dated = format_date_words(turns[0].occurred_at.astimezone(zone), text) if turns else ""
+    if turns and all(len(split_into_chunks(turn.text)) == 1 for turn in turns):
+        first, *others = (strip_names(turn.text, names) for turn in turns)
+        yield EntryDraft(
+            "page", page.id, 0, first, tuple(others), build_lexical_text(f"{dated} {text}"), ""
+        )
+        return
+    for number, part in enumerate(split_into_chunks(text)[:MAX_NOTE_CHUNKS]):
+        bare = strip_names(part, names)
+        yield EntryDraft(
+            "page", page.id, number, bare, (), build_lexical_text(f"{dated} {part}"), ""
+        )
+
+
+def build_segment_entries(segments: Iterable[Segment]) -> list[EntryDraft]:
+    """Segments under summary and keywords together."""
+    return [build_segment_entry(row.id, row.summary, row.keywords) for row in segments]
+
+
+def build_segment_entry(segment_id: UUID, summary: str, keywords: Sequence[str]) -> EntryDraft:
+    text = format_segment_text(summary, keywords)
+    return EntryDraft("segment", segment_id, 0, text, (), build_lexical_text(text), "")
+
+
+def format_segment_text(summary: str, keywords: Sequence[str]) -> str:
+    """What a segment, or a theme that may join one, is embedded as."""
+    return f"{summary}\n{', '.join(keywords)}".strip()
+
+
+def split_into_chunks(text: str, max_tokens: int = MAX_CHUNK_TOKENS) -> list[str]:
+    """`text` whole, or in overlapping pieces that an embedder of `max_tokens` reads (E4).
+
+    An eighth of a piece is repeated in the next one; tokens are estimated, not counted.
+    """
+    units = [match.span() for match in _TOKEN_UNIT.finditer(text)]
+    size = max(8, max_tokens * 3 // 4)
+    if len(units) <= size:
+        return [text]
+    starts = range(0, len(units) - size // 8, size - size // 8)
+    return [text[units[at][0] : units[min(at + size, len(units)) - 1][1]] for at in starts]
+
+
+def strip_names(text: str, names: Iterable[str]) -> str:
+    """`text` without people's names, which pull every vector that carries them together."""
+    known = sorted({name for full in names for name in (full, *full.split()) if name}, key=len)
+    if not known or not text:
+        return text
+    alternatives = "|".join(re.escape(name) for name in reversed(known))
+    bare = re.sub(rf"(?<![A-Za-z])(?:{alternatives})(?:['’]s)?(?![A-Za-z])", " ", text)
+    return " ".join(bare.split()) or text
+
+
+def format_date_words(at: datetime, text: str) -> str:
+    """The date as it is asked for in the language of `text`."""
+    if detect_language(text) == "zh":
+        return f"{at.year}年{at.month}月{at.day}日"
+    return f"{at.day} {at:%B} {at.year}"
+
+
+def embed_entries(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors:
+    """(len(entries), dimension): each entry's own vector plus that of its window, of length 1 too.
+
+    The window's vector is put together from the turns' own: half of each neighbour's is added.
+    That finds slightly more than embedding the window's text would, for a fourth of the work.
+    Runs a model: call outside any transaction. Raises EngineError.
+    """
+    texts = list(dict.fromkeys(text for e in entries for text in (e.text_to_embed, *e.beside)))
+    place = {text: at for at, text in enumerate(texts)}
+    known = embedder.embed(texts)
+    own = known[[place[entry.text_to_embed] for entry in entries]]
+    window = own.copy()
+    for at, entry in enumerate(entries):
+        for text in entry.beside:
+            window[at] += NEIGHBOUR_WEIGHT * known[place[text]]
+    length = np.linalg.norm(window, axis=1, keepdims=True)
+    unit: Vectors = (window / np.where(length == 0, 1, length)).astype(np.float32)
+    return own + unit
+
+
+# In the same statement go rows whose text no longer has as many chunks, and other models' rows
+# of a text that has changed: a vector is that of the present text, or there is none (I9).
+_UPSERT_SQL = """
+WITH given AS (
+  SELECT * FROM unnest(
+    %(id)s::uuid[], %(kind)s::text[], %(owner)s::uuid[], %(chunk)s::int[],
+    %(vector)s::text[], %(words)s::text[], %(window)s::text[], %(hash)s::text[]
+  ) AS g(id, kind, owner_id, chunk, vector, words, window_words, hash)
+), gone AS (
+  DELETE FROM notes_indexentry e
+  USING (SELECT kind, owner_id, max(chunk) AS last FROM given GROUP BY kind, owner_id) kept
+  WHERE e.owner_id = kept.owner_id AND e.kind = kept.kind AND e.chunk > kept.last
+    AND (e.model = %(model)s OR NOT %(beside)s)
+), outdated AS (
+  DELETE FROM notes_indexentry e USING given g
+  WHERE e.owner_id = g.owner_id AND e.kind = g.kind AND e.chunk = g.chunk
+    AND e.model <> %(model)s AND e.text_hash <> g.hash AND NOT %(beside)s
+)
+INSERT INTO notes_indexentry AS e (id, tenant_id, space_id, model, kind, owner_id, chunk,
+                                   embedding, words, window_words, text_hash)
+SELECT id, %(tenant)s, %(space)s, %(model)s, kind, owner_id, chunk, vector::halfvec,
+       to_tsvector('english', words), to_tsvector('english', NULLIF(window_words, '')), hash
+FROM given
+ON CONFLICT (owner_id, kind, chunk, model) DO UPDATE SET
+  embedding = COALESCE(EXCLUDED.embedding,
+                       CASE WHEN e.text_hash = EXCLUDED.text_hash THEN e.embedding END),
+  words = EXCLUDED.words, window_words = EXCLUDED.window_words, text_hash = EXCLUDED.text_hash
+"""
+
+
+def write_entries(
+    space: Space,
+    model_name: str,
+    entries: Sequence[EntryDraft],
+    vectors: Vectors | None,
+    *,
+    beside: bool = False,
+) -> None:
+    """Store or replace the entries in one statement. Call inside the tenant's scope.
+
+    Without vectors (the embedder is down) they are found by their words until they get one (E18).
+    Another model's vectors of texts that changed go; `beside` leaves them all, for what is but
+    made again (E17).
+    """
+    if not entries:
+        return
+    _adopt_model(space, model_name)
+    columns: dict[str, Any] = {
+        "tenant": space.tenant_id,
+        "space": space.id,
+        "model": model_name,
+        "beside": beside,
+        "id": [new_id() for _ in entries],
+        "kind": [entry.kind for entry in entries],
+        "owner": [entry.owner_id for entry in entries],
+        "chunk": [entry.chunk for entry in entries],
+        "vector": [None] * len(entries)
+        if vectors is None
+        else [serialize_vector(v) for v in vectors],
+        "words": [entry.words for entry in entries],
+        "window": [entry.window_words for entry in entries],
+        "hash": [entry.text_hash for entry in entries],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_UPSERT_SQL, columns)
+
+
+# Of a space from before models were recorded, the one its entries have.
+_ADOPT_MODEL_SQL = """
+UPDATE tenants_space SET embedding_model = COALESCE((
+  SELECT model FROM notes_indexentry WHERE tenant_id = %s AND space_id = %s LIMIT 1), %s)
+WHERE id = %s AND embedding_model = '' RETURNING embedding_model
+"""
+
+
+def _adopt_model(space: Space, model_name: str) -> None:
+    """The first vectors of a space say by whose it is searched."""
+    if space.embedding_model:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_ADOPT_MODEL_SQL, [space.tenant_id, space.id, model_name, space.id])
+        adopted = cursor.fetchone()
+    if adopted is None:  # another writer was first
+        space.refresh_from_db(fields=["embedding_model"])
+    else:
+        space.embedding_model = adopted[0]
+
+
+def serialize_vector(vector: NDArray[np.float32]) -> str:
+    """The vector as SQL takes it, for `::halfvec`."""
+    return str(HalfVector(vector).to_text())
+
+
+# The dates that a turn's facts speak of, in words that the turn is then found by.
+
+
+def load_event_date_words(turn_ids: Sequence[UUID], zone: tzinfo) -> dict[UUID, str]:
+    """By turn, from the facts stored. Call inside the tenant's scope."""
+    if not turn_ids:
+        return {}
+    links = Derivation.objects.filter(child_type="fact", turn_id__in=turn_ids).exclude(
+        role=Derivation.Role.WITHDRAWN
+    )
+    turns = dict(links.values_list("child_id", "turn_id"))
+    facts = Fact.objects.filter(id__in=turns, event_from__isnull=False)
+    return join_date_words(((turns[fact.id], fact) for fact in facts), zone)
+
+
+def join_date_words(found: Iterable[tuple[UUID, Fact]], zone: tzinfo) -> dict[UUID, str]:
+    """The event dates of (turn, fact) pairs, those of a turn side by side."""
+    words: dict[UUID, list[str]] = {}
+    for turn_id, fact in found:
+        if fact.event_from is not None:
+            day = format_date_words(fact.event_from.astimezone(zone), fact.text)
+            words.setdefault(turn_id, []).append(day)
+    return {turn_id: " ".join(days) for turn_id, days in words.items()}

@@ -1,0 +1,85 @@
+"""How a note's descriptors change: never its content, never by something empty (spec §4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from memoryhub.engines.types import NoteDraft, NoteEvolution
+from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.models import Note
+
+MOST_WORDS, LONGEST_WORD, LONGEST_CONTEXT = 12, 120, 500  # spec §16
+DESCRIPTOR_COLUMNS = ("keywords", "tags", "context")
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptorChange:
+    """New values of a note's descriptors, read at `version`; `by` are the notes it learnt from."""
+
+    note: Note
+    values: dict[str, Any]
+    version: int
+    why: str = ""
+    by: tuple[UUID, ...] = ()
+
+    @property
+    def after(self) -> Note:
+        """The note as it will be, for its index entry: a copy, not to be saved."""
+        changed = copy(self.note)
+        for name, value in self.values.items():
+            setattr(changed, name, value)
+        return changed
+
+
+def build_descriptors(draft: NoteDraft) -> dict[str, Any]:
+    """A draft as columns, within their bounds."""
+    return {
+        "keywords": clean_words(draft.keywords),
+        "tags": clean_words(draft.tags),
+        "context": draft.context[:LONGEST_CONTEXT],
+    }
+
+
+def clean_words(found: Sequence[str]) -> list[str]:
+    trimmed = (word.strip()[:LONGEST_WORD] for word in found)
+    return list(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
+
+
+def compute_new_descriptors(note: Note, evolution: NoteEvolution) -> dict[str, Any]:
+    """The descriptors that become something else; empty ones stay as they are (A15, AM5)."""
+    given: dict[str, Any] = {
+        "keywords": clean_words(evolution.keywords or ()),
+        "tags": clean_words(evolution.tags or ()),
+        "context": (evolution.context or "").strip()[:LONGEST_CONTEXT],
+    }
+    return {name: value for name, value in given.items() if value and value != getattr(note, name)}
+
+
+def is_owned_by_author(note: Note) -> bool:
+    """Written by an agent or a person for itself: a free note with an author (spec C20)."""
+    return bool(note.author) and note.page_id is None and note.fact_id is None
+
+
+def evolve_notes(
+    changed: Sequence[tuple[Note, DescriptorChange]],
+    sources: Mapping[UUID, Sequence[TurnEvidence]],
+    changes: ChangeSet,
+) -> None:
+    """Write the new values into the rows, which are locked and of the version read.
+
+    What a note learnt rests on the turns of the note it learnt from, as context.
+    """
+    for row, change in changed:
+        before = serialize_row(row)
+        for name, value in change.values.items():
+            setattr(row, name, value)
+        row.version += 1
+        changes.record_change(row, before)
+        changes.record_support(row, sources.get(row.id, ()))
+    Note.objects.bulk_update(
+        [row for row, _ in changed], [*DESCRIPTOR_COLUMNS, "enrichment", "version"], batch_size=500
+    )

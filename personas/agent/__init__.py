@@ -1,0 +1,1 @@
+"""An agent that looks after its own memory: its tools, and a turn that runs them."""

@@ -1,0 +1,246 @@
+"""An agent's turn: step by step, each one tool or a text, until it yields (MemGPT, spec §3.2).
+
+What is wrong with a call goes back to the agent as a failed result, never further: an unknown
+tool, arguments that do not fit, a block that is full, a version somebody else wrote (G5-G7).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import ValidationError
+
+from memoryhub.dialogues.services import PAUSED_MESSAGE
+from memoryhub.engines.types import AgentContext, AgentMessage, AgentStep, Engine
+from memoryhub.errors import Conflict, EngineError, MemoryHubError
+from memoryhub.languages import use_stored_language
+from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
+from personas import blocks
+from personas.agent import tools
+from personas.agent.tools import (
+    SEARCH_TOOLS,
+    TOOLS,
+    WRITE_TOOLS,
+    AgentMemory,
+    AgentToolArguments,
+    cap_text,
+    format_hit_page,
+)
+from personas.blocks import BlockWriter
+from personas.models import CoreBlock
+
+MAX_FAILURES = 3  # in a row: then the turn is over
+TurnEnding = Literal["yielded", "paused", "failures", "steps", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What an agent did, and what came of it. `arguments` are as sent where they do not parse."""
+
+    tool: str
+    arguments: dict[str, Any] | str
+    thought: str
+    ok: bool
+    result: str
+
+
+@dataclass
+class AgentTurn:
+    """A whole turn. `said` are the messages to the person, in order; `trouble` says what broke
+    when a model failed. What was written until then stays written."""
+
+    steps: list[StepOutcome] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    ending: TurnEnding = "yielded"
+    trouble: str = ""
+    paused_minutes: int = 0
+
+
+@dataclass
+class Toolbox:
+    """The tools of one agent in one space. `seen`: the versions of the blocks in its context."""
+
+    space: Space
+    agent: str
+    memory: AgentMemory
+    now: datetime
+    turn_id: UUID | None = None
+    seen_versions: dict[UUID, int] = field(default_factory=dict)
+
+    @property
+    def writer(self) -> BlockWriter:
+        name = self.agent or "agent"
+        return BlockWriter(name, "agent", self.now, self.space, self.turn_id, "by its own tool")
+
+
+def run_agent_turn(
+    engine: Engine,
+    context: AgentContext,
+    box: Toolbox,
+    *,
+    max_steps: int,
+    reply_expected: bool = False,
+) -> AgentTurn:
+    """Let the agent act until it yields, fails three times in a row, or has had its steps.
+
+    `reply_expected`: it does not yield before it has said something to the person. Calls a model:
+    call outside any transaction. Raises nothing: a model that fails ends the turn (`broken`).
+    """
+    turned, messages, failures = AgentTurn(), list(context.messages), 0
+    for number in range(1, max_steps + 1):
+        try:
+            step = engine.choose_agent_step(replace(context, messages=messages))
+        except EngineError as error:
+            turned.ending, turned.trouble = "broken", error.message
+            return turned
+        done = _run_step(step, box, turned)
+        turned.steps.append(done)
+        messages += _render_step(step, done, f"call-{number}", box.now)
+        failures = 0 if done.ok else failures + 1
+        if failures == MAX_FAILURES:
+            turned.ending = "failures"
+            return turned
+        if turned.paused_minutes:
+            turned.ending = "paused"
+            return turned
+        if done.ok and not _needs_another_step(done) and (turned.messages or not reply_expected):
+            return turned
+    turned.ending = "steps"
+    return turned
+
+
+def run_tool_call(box: Toolbox, tool: str, arguments: str) -> tuple[StepOutcome, AgentTurn]:
+    """One call of a tool by an agent that runs elsewhere, and what it said or how long it rests.
+
+    `arguments` are JSON as a model gives them. Raises nothing that is the call's own fault: that
+    is a failed step, to be shown to the agent.
+    """
+    turned = AgentTurn()
+    return _run_step(AgentStep(tool=tool, arguments=arguments), box, turned), turned
+
+
+def _needs_another_step(step: StepOutcome) -> bool:
+    asked = isinstance(step.arguments, dict) and bool(step.arguments.get("heartbeat"))
+    return asked or step.tool in SEARCH_TOOLS
+
+
+def _run_step(step: AgentStep, box: Toolbox, turned: AgentTurn) -> StepOutcome:
+    if not step.tool:
+        return _say_text(step, turned)
+    if step.tool not in TOOLS:
+        known = ", ".join(TOOLS)
+        return StepOutcome(
+            step.tool, step.arguments, step.text, False, f"no such tool; there are: {known}"
+        )
+    try:
+        given = TOOLS[step.tool][0].model_validate(_parse_arguments(step.arguments))
+    except (ValueError, ValidationError) as error:
+        return StepOutcome(step.tool, step.arguments, step.text, False, _format_fault(error))
+    arguments = given.model_dump(mode="json", exclude_defaults=True)
+    try:
+        with use_stored_language():  # a model reads why it was refused
+            if box.space.paused_at and step.tool in WRITE_TOOLS:
+                raise Conflict(PAUSED_MESSAGE, code="memory_paused")
+            result = cap_text(_run_tool(given, box, turned))
+    except MemoryHubError as error:
+        return StepOutcome(
+            step.tool, arguments, step.text, False, cap_text(_format_refusal(error, box))
+        )
+    return StepOutcome(step.tool, arguments, step.text, True, result)
+
+
+def _say_text(step: AgentStep, turned: AgentTurn) -> StepOutcome:
+    """Words without a tool are said to the person."""
+    if not step.text:
+        return StepOutcome("", {}, "", False, "neither a tool nor a text: use one")
+    turned.messages.append(step.text)
+    return StepOutcome("", {}, "", True, step.text)
+
+
+def _parse_arguments(arguments: str) -> dict[str, Any]:
+    made = json.loads(arguments or "{}", strict=False)
+    if not isinstance(made, dict):
+        raise ValueError("the arguments are no JSON object")
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _format_fault(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        faults = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5])
+        return f"the arguments do not fit: {'; '.join(faults)}"
+    return f"the arguments are not readable: {error}"
+
+
+def _format_refusal(error: MemoryHubError, box: Toolbox) -> str:
+    if isinstance(error, Conflict) and "value" in error.extra:
+        return f"{error.message}. It says now:\n{error.extra['value']}"
+    return error.message
+
+
+def _run_tool(given: AgentToolArguments, box: Toolbox, turned: AgentTurn) -> str:
+    match given:
+        case tools.SendMessage(text=text):
+            turned.messages.append(text)
+            return "sent"
+        case tools.PauseHeartbeats(minutes=minutes):
+            turned.paused_minutes = minutes
+            return f"resting for {minutes} minutes"
+        case tools.RecallSearch(query=query, page=page):
+            return format_hit_page(box.memory.search_turns(query, page))
+        case tools.RecallSearchDates(start=start, end=end, page=page):
+            return format_hit_page(box.memory.list_turns_by_date(start, end, page))
+        case tools.ArchivalInsert(text=text, tags=tags):
+            box.memory.archive_text(text, tags)
+            return "kept in archival memory"
+        case tools.ArchivalSearch():
+            return format_hit_page(
+                box.memory.search_archive(
+                    given.query, given.page, given.tags, given.tag_mode, given.start, given.end
+                )
+            )
+        case _:
+            return _edit_block_by_label(given, box)
+
+
+def _edit_block_by_label(given: AgentToolArguments, box: Toolbox) -> str:
+    with tenant_scope(box.space.tenant_id):
+        block = blocks.get_block_by_label(box.space, given.label, box.agent)  # type: ignore[attr-defined]  # every block tool has one
+        version = box.seen_versions.get(block.id, block.version)
+        # The agent has been shown this version by now, in its context or by the refusal.
+        box.seen_versions[block.id] = block.version
+        changed = _edit_block(given, box.writer, block, version)
+        box.seen_versions[block.id] = changed.version
+    size = f"{len(changed.value)} of {changed.char_limit} characters"
+    return f"block {changed.label!r}, {size}, says now:\n{changed.value}"
+
+
+def _edit_block(
+    given: AgentToolArguments, writer: BlockWriter, block: CoreBlock, version: int
+) -> CoreBlock:
+    match given:
+        case tools.CoreAppend(text=text):
+            return blocks.append_to_block(writer, block.id, text, version)
+        case tools.CoreReplace(old=old, new=new):
+            return blocks.replace_in_block(writer, block.id, old, new, version)
+        case tools.CoreInsert(text=text, line=line):
+            return blocks.insert_into_block(writer, block.id, text, line, version)
+        case tools.CoreRethink(text=text):
+            return blocks.rethink_block(writer, block.id, text, version)
+    raise ValueError(f"{type(given).__name__} edits no block")
+
+
+def _render_step(
+    step: AgentStep, done: StepOutcome, call: str, now: datetime
+) -> list[AgentMessage]:
+    """The call and its result as the agent sees them in its next step."""
+    status = "OK" if done.ok else "Failed"
+    result = f"{status} ({now:%Y-%m-%d %H:%M}): {done.result}"
+    return [
+        AgentMessage("assistant", step.text, call, step.tool, step.arguments),
+        AgentMessage("tool", result, call, step.tool),
+    ]

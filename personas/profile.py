@@ -1,0 +1,188 @@
+"""The profile: a name, a home, a trade. Mirrored from facts, or written by hand (I3).
+
+A mirrored attribute says what its fact says while the fact holds. It is brought in step whenever
+dialogue was read; in between, an attribute whose fact no longer holds is simply not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from memoryhub.errors import InvalidInput
+from memoryhub.tenants.models import Space
+from notes.facts.validity import filter_current, is_fact_current
+from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.models import Derivation, EvolutionEvent, Fact
+from personas.models import ProfileAttribute
+from personas.traits import get_owner_name
+
+# Predicates of facts by the attribute they fill. What two predicates say, the newer one wins.
+ATTRIBUTES_BY_PREDICATE = {
+    "name": "name",
+    "full_name": "name",
+    "nickname": "nickname",
+    "age": "age",
+    "birth_year": "birth_year",
+    "birthday": "birthday",
+    "born_on": "birthday",
+    "gender": "gender",
+    "lives_in": "lives_in",
+    "comes_from": "comes_from",
+    "nationality": "nationality",
+    "works_as": "works_as",
+    "works_at": "works_at",
+    "studies_at": "studies_at",
+    "marital_status": "marital_status",
+    "native_language": "native_language",
+}
+# Of special protection: mirrored only when the policy switches sensitive traits on.
+SENSITIVE_ATTRIBUTES = frozenset({"gender"})
+
+
+def read_fact_value(fact: Fact) -> str:
+    """What the fact's predicate says of its owner: the object, else all of it."""
+    return (fact.o or fact.c or fact.text)[:500]
+
+
+def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
+    """The subject's profile at `at`, without what rests on a fact that no longer holds."""
+    rows = ProfileAttribute.objects.filter(
+        space=space, owner=get_owner_name(space), retired_at=None
+    )
+    return [
+        each
+        for each in rows.select_related("fact").order_by("key")
+        if each.fact is None or is_fact_current(each.fact, at)
+    ]
+
+
+def find_source_facts(space: Space, at: datetime, *, sensitive: bool) -> dict[str, Fact]:
+    """The fact that fills each attribute at `at`: the newest that holds."""
+    rows = filter_current(Fact.objects.filter(space=space, owner=get_owner_name(space)), at)
+    rows = rows.filter(predicate_key__in=ATTRIBUTES_BY_PREDICATE, polarity="holds")
+    found: dict[str, Fact] = {}
+    for fact in rows.order_by("valid_from", "asserted_at", "id"):
+        key = ATTRIBUTES_BY_PREDICATE[fact.predicate_key]
+        if sensitive or key not in SENSITIVE_ATTRIBUTES:
+            found[key] = fact
+    return found
+
+
+def mirror_profile(space: Space, changes: ChangeSet, *, sensitive: bool) -> int:
+    """Bring the mirrored attributes in step with the facts; returns how many changed.
+
+    What a person wrote stays. Call in a transaction that saves `changes`.
+    """
+    wanted = find_source_facts(space, changes.at, sensitive=sensitive)
+    rows = ProfileAttribute.objects.filter(
+        space=space, owner=get_owner_name(space), retired_at=None
+    )
+    held = {each.key: each for each in rows}
+    changed = 0
+    for key, fact in wanted.items():
+        changed += _mirror_attribute(changes, key, held.get(key), fact)
+    for key, each in held.items():
+        if each.fact_id is not None and key not in wanted and not each.is_protected:
+            _retire_attribute(changes, each)
+            changed += 1
+    return changed
+
+
+def _mirror_attribute(
+    changes: ChangeSet, key: str, old: ProfileAttribute | None, fact: Fact
+) -> int:
+    value = read_fact_value(fact)
+    if old is None:
+        _create_attribute(changes, key, value, fact=fact)
+        return 1
+    by_hand = old.fact_id is None or old.is_protected
+    if by_hand or (old.fact_id, old.value) == (fact.id, value):
+        return 0
+    before = serialize_row(old)
+    old.fact, old.value = fact, value
+    old.version += 1
+    old.save(update_fields=["fact", "value", "version"])
+    changes.record_change(old, before)
+    changes.record_support(old, _load_fact_sources(fact))
+    return 1
+
+
+def _create_attribute(
+    changes: ChangeSet, key: str, value: str, *, fact: Fact | None = None, actor: str = ""
+) -> None:
+    made = ProfileAttribute.objects.create(
+        tenant_id=changes.space.tenant_id,
+        space=changes.space,
+        owner=get_owner_name(changes.space),
+        key=key,
+        value=value,
+        fact=fact,
+        engine=fact.engine if fact else "",
+        corrected_by=actor[:120],
+    )
+    changes.record_creation(made, _load_fact_sources(fact) if fact else [])
+
+
+def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
+    """The turns its fact rests on, by way of the fact."""
+    links = Derivation.objects.filter(
+        child_type="fact", child_id=fact.id, role=Derivation.Role.SUPPORT
+    )
+    return [
+        TurnEvidence(each.turn_id, each.span_start, each.span_end, via_type="fact", via_id=fact.id)
+        for each in links
+    ]
+
+
+def _retire_attribute(changes: ChangeSet, old: ProfileAttribute) -> None:
+    before = serialize_row(old)
+    old.retired_at = changes.at
+    old.version += 1
+    old.save(update_fields=["retired_at", "version"])
+    changes.record_change(old, before)
+
+
+def write_attribute(
+    space: Space,
+    key: str,
+    value: str,
+    actor: str,
+    now: datetime,
+    *,
+    reason: str = "",
+) -> None:
+    """A person's own word on the profile; "" takes the attribute away, if no fact says it.
+
+    Call inside the tenant's scope. Raises InvalidInput.
+    """
+    key, value = key.strip().lower().replace(" ", "_"), value.strip()
+    if not key or len(key) > 120 or not key.replace("_", "").isalnum():
+        raise InvalidInput(_("a word or two: letters, digits and spaces"), field="key")
+    if len(value) > 500:
+        raise InvalidInput(_("at most 500 characters"), field="value")
+    why = reason or "written by hand"
+    changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, actor, now, why)
+    rows = ProfileAttribute.objects.select_for_update().filter(
+        space=space, owner=get_owner_name(space), key=key, retired_at=None
+    )
+    old = rows.first()
+    if old is None and value:
+        _create_attribute(changes, key, value, actor=actor)
+    elif old is not None and not value:
+        if old.fact_id is not None:
+            raise InvalidInput(_("it says what a fact says: correct the fact"), field="value")
+        _retire_attribute(changes, old)
+    elif old is not None:
+        _rewrite_attribute(changes, old, value, actor)
+    changes.save()
+
+
+def _rewrite_attribute(changes: ChangeSet, old: ProfileAttribute, value: str, actor: str) -> None:
+    before = serialize_row(old)
+    old.value, old.fact, old.corrected_by = value, None, actor[:120]
+    old.version += 1
+    old.save(update_fields=["value", "fact", "corrected_by", "version"])
+    changes.record_change(old, before)
