@@ -1,4 +1,4 @@
-"""What to put in front of a model: sections of memories under a budget of tokens (§12.2 step 8).
+"""What to put in front of a model: sections of memories within so many tokens (spec §12.2 step 8).
 
 Always in this order: core, window, shelf, facts, notes, episodes, pages with the summary of their
 chain, what was said, the latest exchanges. Every item carries its id, times and sources.

@@ -1,4 +1,4 @@
-"""What held claims a candidate is compared with: by vector, predicate and entity (§12.1)."""
+"""What held claims a candidate is compared with: by vector, predicate and entity (spec §12.1)."""
 
 from __future__ import annotations
 

@@ -178,7 +178,9 @@ def test_backslashes_are_not_taken_for_what_they_escape(elsewhere: Tenant) -> No
         assert Turn.objects.get().text == r"A NUL is written \u0000, half of one \ud83d."
 
 
-def test_rows_of_others_can_not_be_named(full: ScriptedHub, data: bytes, elsewhere: Tenant) -> None:
+def test_I8_rows_of_others_can_not_be_named(
+    full: ScriptedHub, data: bytes, elsewhere: Tenant
+) -> None:
     """The database alone would let a row name any tenant's (I8)."""
     with tenant_scope(full.tenant.id):
         session = Turn.objects.earliest("seq").session_id
@@ -186,7 +188,9 @@ def test_rows_of_others_can_not_be_named(full: ScriptedHub, data: bytes, elsewhe
     assert "names no session before it" in import_refused(elsewhere, forged).message
 
 
-def test_rows_of_the_tenants_other_spaces_can_not_be_named(full: ScriptedHub, data: bytes) -> None:
+def test_I8_rows_of_the_tenants_other_spaces_can_not_be_named(
+    full: ScriptedHub, data: bytes
+) -> None:
     with tenant_scope(full.tenant.id):
         entity = Entity.objects.earliest("id")
     row = {"id": str(uuid4()), "name": "x", "canonical_key": "x", "merged_into_id": str(entity.id)}

@@ -10,7 +10,8 @@ from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import undo_event
 from memoryhub.tenants.ids import new_id
-from notes.models import Derivation, EvolutionEvent, Fact, IndexEntry, Link, Note
+from notes.history.unit_of_work import RowsChanged, UnitOfWork
+from notes.models import Derivation, EvolutionEvent, Fact, IndexEntry, Link, Note, Revision
 from tests.support.hand_writer import HandWriter, Kind
 from tests.support.hub import ScriptedHub
 
@@ -34,6 +35,24 @@ def test_edited_words_are_a_new_version_with_the_same_supports(
     undo_event(event, "eva", hub.now)
     assert Fact.objects.get(retired_at=None).id == old.id
     assert IndexEntry.objects.filter(owner_id=old.id).exists()
+
+
+def test_I7_versions_rise_by_one_and_a_writer_of_an_older_one_is_refused(
+    hub: ScriptedHub, hand: HandWriter
+) -> None:
+    hand.add_claim("Ana lives in Porto", "Porto")
+    read, late = Fact.objects.get(), Fact.objects.get()
+    for until in (1, 2):
+        corrections.end_fact(hand.space, read.id, "eva", hub.now + timedelta(days=until))
+    stale = UnitOfWork(hand.build_change_set(Kind.MANUAL))
+    stale.track_row(late)
+    late.text = "Ana lives in Rome"
+    with pytest.raises(RowsChanged):
+        stale.save()
+    read.refresh_from_db()
+    assert (read.version, read.text) == (3, "Ana lives in Porto")
+    steps = Revision.objects.filter(row_id=read.id).order_by("version_after")
+    assert list(steps.values_list("version_before", "version_after")) == [(None, 1), (1, 2), (2, 3)]
 
 
 def test_E19_what_was_never_true_gives_its_time_back(hub: ScriptedHub, hand: HandWriter) -> None:

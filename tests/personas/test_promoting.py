@@ -362,7 +362,7 @@ def test_only_what_the_policy_wants_is_asked(hub: ScriptedHub, warm: WarmMemory)
     assert len(hub.model.list_calls("trait_update")[0]["keys"]) == 102
 
 
-def test_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
+def test_I3_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
     with tenant_scope(hub.tenant.id):
         space = hub.space
         policy = load_effective_policy(space).policy

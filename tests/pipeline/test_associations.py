@@ -284,7 +284,7 @@ def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Scri
 
 
 def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: ScriptedHub) -> None:
-    """What undo needs: it restores `before`, and the links are the event's own (§11.8)."""
+    """What undo needs: it restores `before`, and the links are the event's own (spec §11.8)."""
 
     old, new = make_two_near_notes(hub, reply_links_and_growth)
     (event,) = list_events(hub, "linked with what it belongs to")
@@ -425,7 +425,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
 
 
 def test_notes_of_facts_and_of_what_took_their_place(hub: ScriptedHub) -> None:
-    """§11.7: notes anchored to a superseded fact contradict the new fact's."""
+    """Spec §11.7: notes anchored to a superseded fact contradict the new fact's."""
     hub.set_policy(notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Mem0's checks (spec §15.5) and those of AMA and §10 that are about claims."""
+"""Mem0's checks (spec §15.5) and those of AMA and of spec §10 that are about claims."""
 
 from __future__ import annotations
 

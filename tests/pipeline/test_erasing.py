@@ -15,6 +15,8 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.corrections import manual
+from notes.history.undo import undo_event
 from notes.models import (
     Derivation,
     Entity,
@@ -210,6 +212,28 @@ def test_what_a_job_was_doing_with_an_erased_turn_is_thrown_away(reader: Scripte
     with tenant_scope(reader.tenant.id):
         due = Job.objects.exclude(state=Job.State.DONE).filter(run_after__lte=reader.now)
         assert not due.exists()
+
+
+def test_I1_nothing_but_an_erasure_changes_the_words_of_a_turn(reader: ScriptedHub) -> None:
+    hub = reader
+    hub.say_exchange("I moved to Zanzibar.", "Lovely.")
+    hub.say_exchange("I like kayaking.", "Nice.")
+    with tenant_scope(hub.tenant.id):
+        said = dict(Turn.objects.values_list("id", "text"))
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        home = Fact.objects.get(text="Ana moved to Zanzibar.")
+        manual.correct_text(hub.space, home.id, "Ana lives in Zanzibar.", "eva", hub.now)
+        read = EvolutionEvent.objects.filter(kind=EvolutionEvent.Kind.RESOLVE).earliest("id")
+        undo_event(read, "eva", hub.now, cascade=True)
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        assert dict(Turn.objects.values_list("id", "text")) == said
+    gone = get_turn(hub, "Zanzibar").id
+    erase_turns(hub, "Zanzibar")
+    with tenant_scope(hub.tenant.id):
+        assert dict(Turn.objects.values_list("id", "text")) == said | {gone: ""}
+        assert Turn.objects.get(id=gone).state == Turn.State.REDACTED
 
 
 def test_lenient_erasure_only_lets_go_of_the_support(reader: ScriptedHub) -> None:

@@ -80,7 +80,7 @@ def test_GR1_a_fact_gives_two_entities_and_one_relation(hub: ScriptedHub) -> Non
             ).exists()
 
 
-def test_GR2_moving_closes_one_relation_and_opens_another(hub: ScriptedHub) -> None:
+def test_GR2_I3_moving_closes_one_relation_and_opens_another(hub: ScriptedHub) -> None:
     tell_home(hub, "Lisbon")
     hub.pass_time(days=30)
     tell_home(hub, "Porto", "Alice moved to Porto.")

@@ -1,4 +1,4 @@
-"""§11.8 for every kind of row: undone bit for bit, redone bit for bit, index and all."""
+"""Undo (spec §11.8) of every kind of row: undone bit for bit, redone bit for bit, index and all."""
 
 from __future__ import annotations
 

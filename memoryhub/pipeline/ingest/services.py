@@ -86,7 +86,7 @@ def append_messages(space: Space, request: IngestRequest, now: datetime) -> Appe
 def ingest_messages(
     tenant_id: UUID, request: IngestRequest, now: datetime | None = None
 ) -> IngestResult:
-    """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1).
+    """Store turns, pages and a job in one transaction, then ring. No model is called (spec §12.1).
 
     `now` is the time of receipt where it is not the present: a replay's clock.
     """

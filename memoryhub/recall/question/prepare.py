@@ -1,4 +1,4 @@
-"""A question made ready: its policy, route and vector, before any memory is read (§12.2 step 1)."""
+"""A question made ready: policy, route and vector, before a memory is read (spec §12.2 step 1)."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ExtractionReader:
     """One reply being read against the exchanges it is about.
 
     `earlier` are the handles of what went before, which an exchange may refer to; `told` are
-    our own instructions, which are nobody's facts (spec M8). `rejected` counts what was
+    our own instructions, which are nobody's facts (spec §5.4 M8). `rejected` counts what was
     dropped.
     """
 
@@ -240,7 +240,7 @@ class ExtractionReader:
         )
 
     def _is_from_prompt(self, text: str) -> bool:
-        """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""
+        """Whether a "fact" is a piece of the instructions, said by nobody (spec §5.4 M8)."""
         plain = normalise_text(text).rstrip(".!。！")
         said = any(plain in normalise_text(u.text) for u in self.offered.values())
         return (

@@ -1,4 +1,4 @@
-"""By the clock: fading, warming up, merging names, ages, and what is kept for a time (§12.1).
+"""By the clock: fading, warming up, merging names, ages, and what is kept for a time (spec §12.1).
 
 A space is swept in the hour after it was spoken in, and again when something of it is due: an
 idle space costs nothing.
