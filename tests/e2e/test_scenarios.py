@@ -18,10 +18,10 @@ from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Membership, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
-from tests.e2e.conftest import Visitor
+from tests.support.browser import Visitor
 from tests.support.factories import make_member, make_space
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.writes]
 
 
 @pytest.fixture

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-
-from spacy.tokens import Doc
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.grammar.scene import Scene
 from memoryhub.engines.local.grammar.verbs import find_lemma
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 _ENTITY_TYPES = {
     "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation",

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-
-from spacy.tokens import Span, Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.predicates import (
@@ -46,6 +45,9 @@ from memoryhub.engines.local.grammar.subjects import Subject, find_subject
 from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
 
 _MAX_FACTS = 20  # facts of one utterance at most (spec §16)
 _CONFIDENCE_BY_SUBJECT = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
