@@ -60,7 +60,7 @@ class HubView(APIView):
         """With what the key has left of its minute."""
         response = super().finalize_response(*args, **kwargs)
         rate = getattr(self.request, "rate", None)
-        for name, value in rate.headers().items() if rate else ():
+        for name, value in rate.build_headers().items() if rate else ():
             response[name] = value
         return response
 
