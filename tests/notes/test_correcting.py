@@ -44,7 +44,7 @@ def test_I7_versions_rise_by_one_and_a_writer_of_an_older_one_is_refused(
     read, late = Fact.objects.get(), Fact.objects.get()
     for until in (1, 2):
         corrections.end_fact(hand.space, read.id, "eva", hub.now + timedelta(days=until))
-    stale = UnitOfWork(hand.build_change_set(Kind.MANUAL))
+    stale = UnitOfWork.from_change_set(hand.build_change_set(Kind.MANUAL))
     stale.track_row(late)
     late.text = "Ana lives in Rome"
     with pytest.raises(RowsChanged):

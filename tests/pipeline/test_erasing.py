@@ -9,14 +9,14 @@ import pytest
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
-from notes.history.undo import undo_event
 from notes.models import (
     Derivation,
     Entity,
@@ -223,7 +223,7 @@ def test_I1_nothing_but_an_erasure_changes_the_words_of_a_turn(reader: ScriptedH
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         home = Fact.objects.get(text="Ana moved to Zanzibar.")
-        manual.correct_text(hub.space, home.id, "Ana lives in Zanzibar.", "eva", hub.now)
+        corrections.correct_fact(hub.space, home.id, "Ana lives in Zanzibar.", "eva", hub.now)
         read = EvolutionEvent.objects.filter(kind=EvolutionEvent.Kind.RESOLVE).earliest("id")
         undo_event(read, "eva", hub.now, cascade=True)
     hub.run_due_jobs()

@@ -19,7 +19,7 @@ from rest_framework.test import APIClient
 from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.software import find_program
 from memoryhub.tenants.services import create_key, create_tenant
-from tests.conftest import _use_database
+from tests.conftest import use_database
 from tests.upgrade.making import ANSWERS, DUMP, SECRET_KEY
 
 
@@ -38,11 +38,11 @@ def upgraded(
     name, own = f"upgrade_{worker_id}", f"test_{worker_id}"
     _restore(postgres, name)
     with django_db_blocker.unblock():
-        _use_database(name)
+        use_database(name)
         call_command("migrate", database="owner", verbosity=0, interactive=False)
     yield
     with django_db_blocker.unblock():
-        _use_database(own)
+        use_database(own)
     _drop(postgres, name)
 
 
