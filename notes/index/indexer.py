@@ -21,7 +21,7 @@ from pgvector import HalfVector
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import get_search_words
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import embed_or_none
 from memoryhub.tenants.ids import new_id
@@ -38,7 +38,6 @@ MAX_CHUNK_TOKENS = 256
 MAX_NOTE_CHUNKS = 4
 MAX_EPISODE_CHUNKS = 4
 NEIGHBOUR_WEIGHT = 0.5
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 # About one token each: a CJK character, or a stretch of other script.
 # Episodes of other kinds are read by name.
 _SEARCHED_EPISODES = (
@@ -47,7 +46,7 @@ _SEARCHED_EPISODES = (
     Episode.Kind.DAY,
     Episode.Kind.GLOBAL,
 )
-_TOKEN_UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
+_TOKEN_UNIT = re.compile(rf"[{CJK}]|[^\s{CJK}]{{1,12}}")
 
 
 @dataclass(frozen=True, slots=True)
