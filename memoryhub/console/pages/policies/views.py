@@ -33,9 +33,6 @@ from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
 from memoryhub.policies.switches import PROMPT
 from memoryhub.tenants.models import Membership, Space
 
-# Versions of a policy.
-
-
 VERSIONS_A_PAGE = 10
 
 
@@ -46,9 +43,6 @@ def load_policy_versions(space: Space | None, number: int) -> ListPage[PolicyVer
 
 def get_version_or_404(version_id: UUID) -> PolicyVersion:
     return get_object_or_404(PolicyVersion.objects.select_related("space").filter(id=version_id))
-
-
-# The operator's own prompts, as the policy pages offer them.
 
 
 def list_prompt_choices() -> dict[str, dict[str, str]]:
