@@ -28,7 +28,7 @@ class HubView(APIView):
     takes_any_parameters = False
     # What it answers with, for the OpenAPI description: a type, or the schema of what is no JSON.
     answer: ClassVar[Any] = None
-    answer_statuses: ClassVar[tuple[int, ...]] = (200,)
+    answer_statuses: ClassVar[tuple[int, ...]] = (200,)  # of what is not only read
     answer_media_type = "application/json"
 
     def get_answer_type(self, method: str, status: int) -> Any:
@@ -60,7 +60,7 @@ class HubView(APIView):
         """With what the key has left of its minute."""
         response = super().finalize_response(*args, **kwargs)
         rate = getattr(self.request, "rate", None)
-        for name, value in rate.headers().items() if rate else ():
+        for name, value in rate.build_headers().items() if rate else ():
             response[name] = value
         return response
 
