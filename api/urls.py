@@ -114,6 +114,7 @@ urlpatterns = [
         "note",
         describe=notes_writes.DescribeNoteView,
         pin=notes_writes.PinNoteView,
+        forget=notes_writes.ForgetNoteView,
         delete=notes_writes.DeleteNoteView,
     ),
     *_build_row_routes(LINKS, "links", "link"),

@@ -34,7 +34,7 @@ _COMMON_WORDS = frozenset(
 
 @dataclass
 class StandInModel:
-    """Implements `engines.llm.chat.Model`. `asked` counts requests by purpose."""
+    """Implements `engines.llm.client.chat.ChatModel`. `asked` counts requests by purpose."""
 
     model: str = "stand-in"
     requests: Counter[str] = field(default_factory=Counter)
@@ -77,9 +77,9 @@ def _add_construction(reply: Data, handle: str, built: Extraction) -> None:
             "text": fact.text,
             "source": fact.sources[0].handle,
             "owner": fact.owner,
-            "subject": fact.s,
-            "verb": fact.v,
-            "object": fact.o,
+            "subject": fact.subject,
+            "verb": fact.verb,
+            "object": fact.object,
             "predicate": fact.predicate_key,
             "kind": fact.kind,
             "polarity": fact.polarity,

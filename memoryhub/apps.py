@@ -10,3 +10,6 @@ class MemoryHubConfig(AppConfig):
     def ready(self) -> None:
         # Registers the system checks, and the Celery app that shared tasks belong to.
         from memoryhub import celery, checks  # noqa: F401
+        from memoryhub.declarations import load_declarations
+
+        load_declarations()

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.search import SearchVectorField
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as Caution
 from django.db import DatabaseError, connection
+from django.db.models import BinaryField, CharField, Field, JSONField, Model, TextField
 
+from memoryhub.declarations import AppDeclaration, load_declarations
 from memoryhub.engines.llm.own_prompts import find_prompt_faults
+from memoryhub.pipeline.models import Job
 
 _ROLE_SQL = """
 SELECT current_user, rolsuper, rolbypassrls,
        EXISTS (SELECT 1 FROM pg_class WHERE relname = 'tenants_space' AND relowner = r.oid)
 FROM pg_roles r WHERE rolname = current_user
 """
+LONG_NAME = 200  # characters: shorter columns hold names and codes
 _REQUIRED_EXTENSIONS = {"vector", "btree_gin"}
 
 
@@ -60,6 +68,95 @@ def check_prompts(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
         )
         for name, fault in find_prompt_faults(settings.PROMPTS).items()
     ]
+
+
+@register
+def check_app_declarations(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    return find_declaration_gaps(load_declarations(), apps.get_models(), set(Job.Step))
+
+
+def find_declaration_gaps(
+    declared: Mapping[str, AppDeclaration], models: Iterable[type[Model]], steps: Collection[str]
+) -> list[CheckMessage]:
+    """What the apps (by label) leave out or say twice of these tables and steps."""
+    ours = {m._meta.label_lower: m for m in models if m._meta.app_label in declared}
+    return [
+        *_check_steps(declared.values(), steps),
+        *_check_tables(declared, ours),
+        *_check_memory_kinds(declared.values()),
+    ]
+
+
+def _check_steps(
+    declared: Iterable[AppDeclaration], steps: Collection[str]
+) -> Iterator[CheckMessage]:
+    counts = Counter(str(step.name) for app in declared for step in app.steps)
+    for name in sorted({*map(str, steps)} | counts.keys()):
+        if counts[name] != 1:
+            yield Error(
+                f"The step {name} is declared {counts[name]} times.",
+                hint="Declare one class for it, in the `steps` of one app's memory_app.py.",
+                id="memoryhub.E007",
+            )
+
+
+def _check_tables(
+    declared: Mapping[str, AppDeclaration], ours: Mapping[str, type[Model]]
+) -> Iterator[CheckMessage]:
+    erasable = _list_labels(declared, "erasable_texts")
+    exported = _list_labels(declared, "export_kinds")
+    histories = {
+        kind.model._meta.label_lower for app in declared.values() for kind in app.memory_kinds
+    }
+    wordy = {label for label, model in ours.items() if _holds_tenant_text(model)}
+    for label in sorted(wordy - erasable - histories):
+        yield Error(
+            f"Nobody says what an erasure does with the words of {label}.",
+            hint="Name what clears them in `erasable_texts` of its app's memory_app.py, or say "
+            "why they may stay.",
+            id="memoryhub.E008",
+        )
+    for label in sorted(ours.keys() - exported):
+        yield Error(
+            f"Nobody says whether {label} goes into an exported file.",
+            hint="Give it an ExportKind in `export_kinds` of its app's memory_app.py, or say why "
+            "it stays.",
+            id="memoryhub.E009",
+        )
+    for label in sorted((erasable & histories) | ((erasable | exported) - ours.keys())):
+        yield Error(
+            f"{label} is declared twice, or is no table of the app that declares it.",
+            hint="A memory kind is none of the `erasable_texts`; an app declares its own tables.",
+            id="memoryhub.E010",
+        )
+
+
+def _check_memory_kinds(declared: Iterable[AppDeclaration]) -> Iterator[CheckMessage]:
+    counts = Counter(kind.name for app in declared for kind in app.memory_kinds)
+    for name in sorted(name for name, count in counts.items() if count > 1):
+        yield Error(
+            f"Two memory kinds are called {name}.",
+            hint="History, undo and erasure know a kind by this name: declare it once.",
+            id="memoryhub.E010",
+        )
+
+
+def _list_labels(declared: Mapping[str, AppDeclaration], column: str) -> set[str]:
+    return {f"{label}.{name}" for label, app in declared.items() for name in getattr(app, column)}
+
+
+def _holds_tenant_text(model: type[Model]) -> bool:
+    """A tenant's table with a column that has room for a sentence."""
+    columns = {column.name: column for column in model._meta.concrete_fields}
+    return "tenant" in columns and any(_has_room_for_words(each) for each in columns.values())
+
+
+def _has_room_for_words(column: Field[Any, Any]) -> bool:
+    if isinstance(column, CharField):
+        return not column.choices and (column.max_length or LONG_NAME) >= LONG_NAME
+    if isinstance(column, ArrayField):
+        return isinstance(column.base_field, (CharField, TextField))
+    return isinstance(column, (TextField, JSONField, BinaryField, SearchVectorField))
 
 
 @register(Tags.security, deploy=True)

@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django.utils.translation import gettext_noop as _
 
+from memoryhub.declarations import load_declarations
+
 NEWS_KINDS: dict[str, str] = {
     "turns.added": _("Something was said"),
     "job.done": _("A step of the work ended"),
@@ -60,18 +62,11 @@ class News:
 
 
 NewsFactory = Callable[[], Iterable[News]]
-Listener = Callable[[UUID, NewsFactory], None]
-_LISTENERS: list[Listener] = []
-
-
-def add_listener(listener: Listener) -> None:
-    """Join in from a layer above, when its app is ready."""
-    if listener not in _LISTENERS:
-        _LISTENERS.append(listener)
 
 
 def notify_listeners(tenant_id: UUID, make: NewsFactory) -> None:
     """Call inside the tenant's scope, in the transaction of the change. `make` is asked only by
     listeners who want to know."""
-    for listener in _LISTENERS:
-        listener(tenant_id, make)
+    for app in load_declarations().values():
+        for listener in app.listeners:
+            listener(tenant_id, make)

@@ -5,7 +5,6 @@ docs/reference/settings.md describes each variable; a test holds the two togethe
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -252,5 +251,3 @@ SPECTACULAR_SETTINGS = {
 LOG_LEVEL = env.read_choice("MEMORYHUB_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING_CONFIG = "memoryhub.logs.configure_logging"
 LOGGING: dict[str, Any] = {"level": LOG_LEVEL, "json": env.read_flag("MEMORYHUB_LOG_JSON", False)}
-
-TESTING = "pytest" in sys.modules

@@ -14,6 +14,6 @@ urlpatterns = [
     path("", include("api.mcp.urls")),
     path("openai/v1/", include("api.openai.urls")),
     path("api/v1/", include("api.urls")),
-    path("me/", include("memoryhub.console.pages.own.urls")),
+    path("me/", include("memoryhub.console.pages.own.views")),
     path("", include("memoryhub.console.urls")),
 ]

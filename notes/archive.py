@@ -14,7 +14,6 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import structlog
 from django.db import connection
 from django.db.models import QuerySet
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from pgvector import HalfVector
 from memoryhub.dialogues.messages import check_text
 from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import Embedder
-from memoryhub.errors import EngineError
+from memoryhub.inference.selection import embed_or_none
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet, TurnEvidence
@@ -31,8 +30,6 @@ from notes.index import indexer
 from notes.index.lexemes import build_lexical_text
 from notes.links.evolve import clean_words
 from notes.models import EvolutionEvent, Note
-
-log = structlog.get_logger()
 
 PAGE_SIZE = 5
 COSINE_FLOOR = 0.25  # cosine below which a passage is no match (spec §16)
@@ -109,7 +106,7 @@ def add_passage(
         created_at=now,
     )
     entries = indexer.build_note_entries([note], zone=ZoneInfo(space.timezone))
-    vectors = _embed_passage(entries, embedder)
+    vectors = indexer.embed_entries_or_none(entries, embedder)
     changes = ChangeSet(space, EvolutionEvent.Kind.MANUAL, author[:120], now, "kept in the archive")
     with tenant_scope(space.tenant_id):
         note.save(force_insert=True)
@@ -117,16 +114,6 @@ def add_passage(
         changes.save()
         indexer.write_entries(space, embedder.name, entries, vectors)
     return note
-
-
-def _embed_passage(
-    entries: Sequence[indexer.EntryDraft], embedder: Embedder
-) -> indexer.Vectors | None:
-    try:
-        return indexer.embed_entries(entries, embedder)
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return None
 
 
 def search_passages(
@@ -156,12 +143,7 @@ def _embed_query(query: str, embedder: Embedder) -> NDArray[np.float32] | None:
     """None when the embedder is down, or its vectors mean nothing in the query's language."""
     if not can_embed_language(embedder.name, detect_language(query)):
         return None
-    try:
-        vector: NDArray[np.float32] = embedder.embed([query])[0]
-        return vector
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return None
+    return embed_or_none(lambda: embedder.embed([query])[0])
 
 
 def _filter_passages(space: Space, wanted: PassageQuery) -> QuerySet[Note]:

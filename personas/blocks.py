@@ -10,7 +10,7 @@ version that says who wrote what. Call inside the tenant's scope.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -20,7 +20,7 @@ from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Revision
 from personas.models import BlockAttachment, BlockVersion, CoreBlock
 
@@ -69,7 +69,7 @@ DEFAULT_BLOCKS = {
 class BlockWriter:
     """Who writes. Agents may not touch read-only and generated blocks (C9). `space` and
     `turn_id` say where from: the edit is in that space's history, and an erasure finds it.
-    `sources` are what a generated block rests on."""
+    `sources` are what a generated block rests on; `events` are those of what was written."""
 
     actor: str
     kind: Literal["agent", "person", "pipeline"]
@@ -79,6 +79,7 @@ class BlockWriter:
     reason: str = ""
     sources: Sequence[TurnEvidence] = ()
     policy_version: str = ""
+    events: list[EvolutionEvent] = field(default_factory=list)
 
 
 def load_visible_blocks(
@@ -161,7 +162,9 @@ def create_block(
     _check_length(block, value, char_limit)
     block.value = value
     block.save(force_insert=True)
-    _record_edit(block, writer, None)
+    changes = _build_change_set(writer)
+    changes.record_creation(block, writer.sources)
+    _save_changes(changes, writer)
     return block
 
 
@@ -230,19 +233,6 @@ def rethink_block(
 ) -> CoreBlock:
     """Write the whole block anew."""
     return revise_block(writer, block_id, version, value=value)
-
-
-def rename_block(
-    writer: BlockWriter, block_id: UUID, label: str, version: int | None = None
-) -> CoreBlock:
-    return revise_block(writer, block_id, version, label=label)
-
-
-def resize_block(
-    writer: BlockWriter, block_id: UUID, char_limit: int, version: int | None = None
-) -> CoreBlock:
-    """Another limit, never below what the block holds."""
-    return revise_block(writer, block_id, version, char_limit=char_limit)
 
 
 def revise_block(
@@ -381,21 +371,17 @@ def _check_label_free(tenant_id: UUID, space: Space | None, agent: str, label: s
 
 
 def _save_version(block: CoreBlock, writer: BlockWriter, **values: Any) -> None:
-    before = serialize_row(block)
-    for name, value in values.items():
-        setattr(block, name, value)
-    block.version += 1
-    block.updated_at = writer.now
-    block.save()
-    _record_edit(block, writer, before)
+    changes = _build_change_set(writer)
+    changes.update_row(block, **values, updated_at=writer.now)
+    changes.record_support(block, writer.sources)
+    _save_changes(changes, writer)
 
 
 _EVENT_KINDS = {"pipeline": EvolutionEvent.Kind.REFRESH}
 
 
-def _record_edit(block: CoreBlock, writer: BlockWriter, before: dict[str, Any] | None) -> None:
-    """The version, and the event that it is part of."""
-    changes = ChangeSet(
+def _build_change_set(writer: BlockWriter) -> ChangeSet:
+    return ChangeSet(
         writer.space,
         _EVENT_KINDS.get(writer.kind, EvolutionEvent.Kind.MANUAL),
         writer.actor[:120],
@@ -404,12 +390,12 @@ def _record_edit(block: CoreBlock, writer: BlockWriter, before: dict[str, Any] |
         trigger="block",
         policy_version=writer.policy_version,
     )
-    if before is None:
-        changes.record_creation(block, writer.sources)
-    else:
-        changes.record_change(block, before)
-        changes.record_support(block, writer.sources)
+
+
+def _save_changes(changes: ChangeSet, writer: BlockWriter) -> None:
+    """The event, and the version that is part of it."""
     changes.save()
+    writer.events.append(changes.event)
     _create_versions(changes.revisions, writer.turn_id)
 
 

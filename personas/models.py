@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -9,6 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import Space, TenantModel
 from notes.models import Derived, Episode, Fact
+from notes.models.fields import (
+    DERIVED_FIELDS,
+    ROW_FIELDS,
+    TECHNICAL,
+    MemoryField,
+    MemoryFields,
+)
 
 
 class Trait(Derived):
@@ -27,6 +36,18 @@ class Trait(Derived):
     rationale = models.TextField(blank=True)
     valid_from = models.DateTimeField()
     valid_to = models.DateTimeField(null=True, blank=True)
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "owner": MemoryField(_("owner")),
+        "key": MemoryField(_("key")),
+        "level": MemoryField(_("level"), is_news=True),
+        "confidence": MemoryField(_("confidence")),
+        "rationale": MemoryField(_("because"), is_words=True, is_news=True),
+        "valid_from": MemoryField(_("held from")),
+        "valid_to": MemoryField(_("held until"), is_news=True),
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["key", "-valid_from"]
@@ -51,6 +72,15 @@ class ProfileAttribute(Derived):
     fact = models.ForeignKey(
         Fact, models.CASCADE, null=True, blank=True, related_name="profile_attributes"
     )
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "owner": MemoryField(_("owner")),
+        "key": MemoryField(_("key")),
+        "value": MemoryField(_("value"), is_words=True),
+        "fact_id": MemoryField(_("says the fact")),
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["key"]
@@ -91,6 +121,21 @@ class CoreBlock(TenantModel):
     retired_at = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField()
 
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "space_id": TECHNICAL,
+        "agent": MemoryField(_("agent")),
+        "label": MemoryField(_("label"), is_words=True, is_news=True),
+        "value": MemoryField(_("text"), is_words=True, is_news=True),
+        "description": MemoryField(_("description"), is_news=True),
+        "char_limit": MemoryField(_("limit in characters")),
+        "read_only": MemoryField(_("read-only")),
+        "generated": MemoryField(_("generated")),
+        "version": DERIVED_FIELDS["version"],
+        "updated_at": TECHNICAL,
+        "retired_at": DERIVED_FIELDS["retired_at"],
+    }
+
     class Meta:
         ordering = ["label"]
         constraints = [
@@ -121,6 +166,18 @@ class BlockVersion(TenantModel):
     space = models.ForeignKey(Space, models.SET_NULL, null=True, blank=True, related_name="+")
     turn_id = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField()
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "block_id": MemoryField(api=None),
+        "version": TECHNICAL,
+        "value": MemoryField(_("text"), is_words=True),
+        "actor": TECHNICAL,
+        "reason": MemoryField(_("reason")),
+        "space_id": TECHNICAL,
+        "turn_id": TECHNICAL,
+        "created_at": TECHNICAL,
+    }
 
     class Meta:
         ordering = ["-version"]

@@ -12,7 +12,6 @@ from datetime import datetime
 from uuid import UUID
 
 from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.history.change_set import TurnEvidence
 from notes.models import Derivation, Episode
@@ -85,12 +84,6 @@ def renew_portrait(space: Space, policy: Policy, version: str, now: datetime) ->
         blocks.delete_block(writer, held.id)
         return None
     return blocks.rethink_block(writer, held.id, text)
-
-
-def renew_portrait_after_edit(space: Space, now: datetime) -> None:
-    """`renew` by the policy in force: call after a person's own word on a trait or the profile."""
-    held = load_effective_policy(space)
-    renew_portrait(space, held.policy, held.version, now)
 
 
 def _create_portrait(

@@ -7,6 +7,7 @@ dialogue was read; in between, an attribute whose fact no longer holds is simply
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -14,8 +15,8 @@ from django.utils.translation import gettext as _
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current, is_fact_current
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
-from notes.models import Derivation, EvolutionEvent, Fact
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.models import EvolutionEvent, Fact
 from personas.models import ProfileAttribute
 from personas.traits import get_owner_name
 
@@ -44,7 +45,7 @@ SENSITIVE_ATTRIBUTES = frozenset({"gender"})
 
 def read_fact_value(fact: Fact) -> str:
     """What the fact's predicate says of its owner: the object, else all of it."""
-    return (fact.o or fact.c or fact.text)[:500]
+    return (fact.object or fact.complement or fact.text)[:500]
 
 
 def load_profile(space: Space, at: datetime) -> list[ProfileAttribute]:
@@ -86,7 +87,7 @@ def mirror_profile(space: Space, changes: ChangeSet, *, sensitive: bool) -> int:
         changed += _mirror_attribute(changes, key, held.get(key), fact)
     for key, each in held.items():
         if each.fact_id is not None and key not in wanted and not each.is_protected:
-            _retire_attribute(changes, each)
+            changes.update_row(each, retired_at=changes.at)
             changed += 1
     return changed
 
@@ -101,18 +102,14 @@ def _mirror_attribute(
     by_hand = old.fact_id is None or old.is_protected
     if by_hand or (old.fact_id, old.value) == (fact.id, value):
         return 0
-    before = serialize_row(old)
-    old.fact, old.value = fact, value
-    old.version += 1
-    old.save(update_fields=["fact", "value", "version"])
-    changes.record_change(old, before)
+    changes.update_row(old, fact=fact, value=value)
     changes.record_support(old, _load_fact_sources(fact))
     return 1
 
 
 def _create_attribute(
     changes: ChangeSet, key: str, value: str, *, fact: Fact | None = None, actor: str = ""
-) -> None:
+) -> ProfileAttribute:
     made = ProfileAttribute.objects.create(
         tenant_id=changes.space.tenant_id,
         space=changes.space,
@@ -124,25 +121,13 @@ def _create_attribute(
         corrected_by=actor[:120],
     )
     changes.record_creation(made, _load_fact_sources(fact) if fact else [])
+    return made
 
 
 def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
     """The turns its fact rests on, by way of the fact."""
-    links = Derivation.objects.filter(
-        child_type="fact", child_id=fact.id, role=Derivation.Role.SUPPORT
-    )
-    return [
-        TurnEvidence(each.turn_id, each.span_start, each.span_end, via_type="fact", via_id=fact.id)
-        for each in links
-    ]
-
-
-def _retire_attribute(changes: ChangeSet, old: ProfileAttribute) -> None:
-    before = serialize_row(old)
-    old.retired_at = changes.at
-    old.version += 1
-    old.save(update_fields=["retired_at", "version"])
-    changes.record_change(old, before)
+    said = load_supports("fact", [fact.id]).get(fact.id, [])
+    return [replace(each, via_type="fact", via_id=fact.id) for each in said]
 
 
 def write_attribute(
@@ -153,10 +138,11 @@ def write_attribute(
     now: datetime,
     *,
     reason: str = "",
-) -> None:
+) -> tuple[ChangeSet, ProfileAttribute | None]:
     """A person's own word on the profile; "" takes the attribute away, if no fact says it.
 
-    Call inside the tenant's scope. Raises InvalidInput.
+    Returns the change-set and the attribute that stands now. Call inside the tenant's scope.
+    Raises InvalidInput.
     """
     key, value = key.strip().lower().replace(" ", "_"), value.strip()
     if not key or len(key) > 120 or not key.replace("_", "").isalnum():
@@ -168,21 +154,15 @@ def write_attribute(
     rows = ProfileAttribute.objects.select_for_update().filter(
         space=space, owner=get_owner_name(space), key=key, retired_at=None
     )
-    old = rows.first()
+    row = old = rows.first()
     if old is None and value:
-        _create_attribute(changes, key, value, actor=actor)
+        row = _create_attribute(changes, key, value, actor=actor)
     elif old is not None and not value:
         if old.fact_id is not None:
             raise InvalidInput(_("it says what a fact says: correct the fact"), field="value")
-        _retire_attribute(changes, old)
+        changes.update_row(old, retired_at=changes.at)
+        row = None
     elif old is not None:
-        _rewrite_attribute(changes, old, value, actor)
+        changes.update_row(old, value=value, fact=None, corrected_by=actor[:120])
     changes.save()
-
-
-def _rewrite_attribute(changes: ChangeSet, old: ProfileAttribute, value: str, actor: str) -> None:
-    before = serialize_row(old)
-    old.value, old.fact, old.corrected_by = value, None, actor[:120]
-    old.version += 1
-    old.save(update_fields=["value", "fact", "corrected_by", "version"])
-    changes.record_change(old, before)
+    return changes, row

@@ -13,7 +13,7 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Turn
 from memoryhub.tenants.models import Space
 from notes.erasure.evidence import has_erased_words
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
 from notes.models import Derivation, EvolutionEvent, Revision
 from personas.models import BlockVersion, CoreBlock
 
@@ -83,12 +83,7 @@ def _purge_revisions(block: CoreBlock, told: set[int]) -> None:
 
 
 def _restore_value(block: CoreBlock, value: str, changes: ChangeSet) -> None:
-    was = serialize_row(block)
-    block.value = value
-    block.version += 1
-    block.updated_at = changes.at
-    block.save(update_fields=["value", "version", "updated_at"])
-    changes.record_change(block, was)
+    changes.update_row(block, value=value, updated_at=changes.at)
     changes.revisions[-1].before = None  # these words go
     BlockVersion.objects.create(
         tenant_id=block.tenant_id,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from memoryhub.engines.types import TraitAssessment, TraitState
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Proposal
 from notes.review.proposals import propose_change
 from personas.dimensions import DIMENSIONS, LEVELS
@@ -128,21 +128,13 @@ def _open_trait(changes: ChangeSet, old: Trait | None, one: JudgedTrait) -> None
 
 def _close_trait(changes: ChangeSet, old: Trait, at: datetime, actor: str = "") -> None:
     """`actor`: the person who ends it by hand."""
-    before = serialize_row(old)
-    old.valid_to = at
-    old.corrected_by = actor[:120] or old.corrected_by
-    old.version += 1
-    old.save(update_fields=["valid_to", "corrected_by", "version"])
-    changes.record_change(old, before)
+    changes.update_row(old, valid_to=at, corrected_by=actor[:120] or old.corrected_by)
 
 
 def _renew_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
     """The same level again: its interval goes on, with the newer reason and more evidence."""
-    before = serialize_row(old)
-    old.rationale, old.confidence = one.assessment.why or old.rationale, one.assessment.confidence
-    old.version += 1
-    old.save(update_fields=["rationale", "confidence", "version"])
-    changes.record_change(old, before)
+    said = one.assessment
+    changes.update_row(old, rationale=said.why or old.rationale, confidence=said.confidence)
     changes.record_support(old, one.sources)
 
 
@@ -167,10 +159,11 @@ def correct_trait(
     now: datetime,
     *,
     reason: str = "",
-) -> None:
+) -> tuple[ChangeSet, Trait | None]:
     """A person's own word on a trait: "" withdraws it. The pipeline only proposes against it.
 
-    Call inside the tenant's scope. Raises InvalidInput.
+    Returns the change-set, empty where it says so already, and the trait that stands now. Call
+    inside the tenant's scope. Raises InvalidInput.
     """
     if key not in DIMENSIONS:
         raise InvalidInput(_("no such trait is registered"), field="key")
@@ -184,15 +177,15 @@ def correct_trait(
     )
     old = rows.filter(valid_to=None, retired_at=None).first()
     if old is not None and (old.level, old.corrected_by) == (level, actor):
-        return
+        return changes, old
     if old is not None:
         _close_trait(changes, old, max(now, old.valid_from), actor)
-    if level:
-        _create_manual_trait(changes, key, level, actor)
+    made = _create_manual_trait(changes, key, level, actor) if level else None
     changes.save()
+    return changes, made
 
 
-def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -> None:
+def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -> Trait:
     made = Trait.objects.create(
         tenant_id=changes.space.tenant_id,
         space=changes.space,
@@ -205,3 +198,4 @@ def _create_manual_trait(changes: ChangeSet, key: str, level: str, actor: str) -
         corrected_by=actor[:120],
     )
     changes.record_creation(made, [])
+    return made

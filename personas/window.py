@@ -20,7 +20,7 @@ from memoryhub.engines.types import AgentMessage, Utterance
 from memoryhub.errors import Conflict, EngineError
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.scope import tenant_scope
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import Episode, EvolutionEvent
 from personas.blocks import load_visible_blocks
 from personas.models import CoreBlock, Window
@@ -155,7 +155,7 @@ SUMMARY_PREFIX = "What was said before, in brief: "
 
 @dataclass(frozen=True, slots=True)
 class WindowHelpers:
-    """What a window needs from elsewhere. `fold` asks a model for a new summary; `later` plans
+    """What a window needs from elsewhere. `fold` asks a model for a new summary; `plan_retry` plans
     another try, in the transaction that noted the failure. `engine` stamps what is written."""
 
     count: TokenCounter
@@ -258,11 +258,7 @@ def _retire_stale_summary(window: Window, now: datetime) -> None:
         "nothing is left of what it told",
         trigger="window",
     )
-    before = serialize_row(row)
-    row.retired_at, row.stale = now, False
-    row.version += 1
-    row.save(update_fields=["retired_at", "stale", "version"])
-    changes.record_change(row, before)
+    changes.update_row(row, retired_at=now, stale=False)
     changes.save()
     Window.objects.filter(id=window.id).update(rolling=None)
 
@@ -434,13 +430,14 @@ def _save_summary(
         changes.record_creation(row, sources)
         Window.objects.filter(id=window.id).update(rolling=row)
     else:
-        before = serialize_row(row)
-        row.text, row.stale, row.engine = text, False, aid.engine
-        row.to_seq = max(row.to_seq, said[-1].seq)
-        row.to_at = max(row.to_at, *(turn.occurred_at for turn in said))
-        row.version += 1
-        row.save(update_fields=["text", "stale", "engine", "to_seq", "to_at", "version"])
-        changes.record_change(row, before)
+        changes.update_row(
+            row,
+            text=text,
+            stale=False,
+            engine=aid.engine,
+            to_seq=max(row.to_seq, said[-1].seq),
+            to_at=max(row.to_at, *(turn.occurred_at for turn in said)),
+        )
         changes.record_support(row, sources)
     changes.save()
 

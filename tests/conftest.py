@@ -15,7 +15,8 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connections
+from django.db import connections, transaction
+from django.test.utils import override_settings
 
 from api.core import request_log
 from memoryhub.embedded import EmbeddedPostgres
@@ -48,8 +49,8 @@ def django_db_setup(
     name = f"test_{worker_id}"
     with django_db_blocker.unblock():
         _create_template(postgres)
-        _copy_template(postgres, name)
-        _use_database(name)
+        copy_template(postgres, name)
+        use_database(name)
         yield
         for alias in connections:
             connections[alias].close()
@@ -62,7 +63,7 @@ def _create_template(postgres: EmbeddedPostgres) -> None:
             if admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [TEMPLATE]).fetchone():
                 return
         postgres.create_database(TEMPLATE)
-        _use_database(TEMPLATE)
+        use_database(TEMPLATE)
         call_command("migrate", database="owner", verbosity=0, interactive=False)
         # pytest-django empties tables after transactional tests.
         with connections["owner"].cursor() as cursor:
@@ -70,7 +71,8 @@ def _create_template(postgres: EmbeddedPostgres) -> None:
         connections["owner"].close()
 
 
-def _copy_template(postgres: EmbeddedPostgres, name: str) -> None:
+def copy_template(postgres: EmbeddedPostgres, name: str) -> None:
+    """Make this database anew, with tables and without rows."""
     with psycopg.connect(postgres.dsn("superuser", "postgres"), autocommit=True) as admin:
         admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         with Path(settings.DATA_DIR, "template.lock").open("w") as lock:
@@ -78,7 +80,8 @@ def _copy_template(postgres: EmbeddedPostgres, name: str) -> None:
             admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} OWNER memoryhub_owner")
 
 
-def _use_database(name: str) -> None:
+def use_database(name: str) -> None:
+    """From here on, in every thread that connects anew."""
     for alias in connections:
         connections[alias].close()
         connections[alias].settings_dict["NAME"] = name
@@ -89,6 +92,24 @@ def _use_database(name: str) -> None:
 def worker_id(request: pytest.FixtureRequest) -> str:
     """The xdist worker, or "main" without xdist."""
     return str(getattr(request.config, "workerinput", {}).get("workerid", "main"))
+
+
+@pytest.fixture(scope="module")
+def kept_for_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Rows made in it are there for every test of the module, each of which is a savepoint.
+
+    Give out copies of what was made: a test may change the objects that it holds.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fast_passwords() -> Iterator[None]:
+    """Slow hashes protect passwords, not tests."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -99,10 +99,11 @@ class ForgetArguments(ToolArguments):
     subject: Subject = ""
     id: MemoryId
     kind: Literal["fact", "note"] = "fact"
-    how: Literal["forget", "ended", "never_true"] = Field(
+    how: Literal["forget", "end", "retract", "ended", "never_true"] = Field(
         "forget",
-        description="Of a fact. forget: hold it no longer; ended: it was so, and is no more; "
-        "never_true: it was never so, and what it had replaced holds again.",
+        description="Of a fact. forget: hold it no longer; end: it was so, and is no more; "
+        "retract: it was never so, and what it had replaced holds again. Formerly ended and "
+        "never_true.",
     )
     reason: Reason = ""
 

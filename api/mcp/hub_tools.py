@@ -131,13 +131,13 @@ def _run_correct(caller: Caller, asked: given.CorrectArguments) -> ToolResult:
     return _render_change(caller.post(path, asked.dump_set_fields("text", "reason")))
 
 
-_VERB_BY_HOW = {"forget": "forget", "ended": "end", "never_true": "retract"}
+_OLD_VERBS = {"ended": "end", "never_true": "retract"}  # as older agents say it
 
 
 def _run_forget(caller: Caller, asked: given.ForgetArguments) -> ToolResult:
     if asked.kind == "note" and asked.how != "forget":
         raise InvalidInput("forget, for a note", field="how")
-    verb = "delete" if asked.kind == "note" else _VERB_BY_HOW[asked.how]
+    verb = _OLD_VERBS.get(asked.how, asked.how)
     path = _build_space_path(caller, asked, f"{asked.kind}s/{asked.id}/{verb}")
     return _render_change(caller.post(path, asked.dump_set_fields("reason")))
 

@@ -36,7 +36,7 @@ EVENT_BY_DECISION = {
 
 
 def render_memory(fact: Any) -> dict[str, Any]:
-    """A memory; `fact` is a row with mem0's names (`selecting.labelled`)."""
+    """A memory; `fact` is a row with mem0's names (`annotate_mem0_names`)."""
     return {
         "id": str(fact.lineage),
         "memory": fact.text,

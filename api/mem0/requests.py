@@ -15,8 +15,8 @@ from api.mem0.ids import Mem0Ids, read_ids
 from memoryhub.dialogues.messages import Message, check_time, to_utc
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
+from memoryhub.pipeline.corrections import UNSET, FactCorrection, Unset
 from memoryhub.pipeline.ingest.services import IngestRequest
-from notes.corrections.manual import UNSET, Amendment, Unset
 
 # Told to a model that extracts: this hub has its own policy for that, and says what it passed over.
 IGNORED_FIELDS = (
@@ -143,15 +143,15 @@ class UpdateMemorySerializer(serializers.Serializer[Any]):
     timestamp = TimestampField(required=False, allow_null=True, default=None)
 
 
-def read_update(body: Mapping[str, Any]) -> Amendment:
+def read_update(body: Mapping[str, Any]) -> FactCorrection:
     """Raises InvalidInput where nothing is to change."""
     data = validate_body(UpdateMemorySerializer, body)
     until: datetime | Unset | None = UNSET
     if "expiration_date" in body:
         until = read_expiration(body["expiration_date"])
     at = data["timestamp"] and to_utc(data["timestamp"], "UTC", field="timestamp")
-    amendment = Amendment(data["text"], data["metadata"], at, until)
-    if amendment == Amendment():
+    amendment = FactCorrection(data["text"], data["metadata"], at, until)
+    if amendment == FactCorrection():
         wanted = "one of text, metadata, timestamp, expiration_date is needed"
         raise InvalidInput(wanted, field="text")
     return amendment

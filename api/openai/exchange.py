@@ -127,7 +127,8 @@ class ChatExchange:
         return answer | {"memoryhub": self.finish_exchange(said)}
 
     def stream_answer(self) -> AnswerChunks:
-        """The answer as it comes. Raises EngineError as `completed` does, before its first word."""
+        """The answer as it comes. Raises EngineError as `complete_answer` does, before its
+        first word."""
         try:
             return selection.get_proxy_relay().stream(self.body)
         except EngineError as error:

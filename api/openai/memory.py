@@ -33,7 +33,7 @@ def recall_context(
     """What is remembered that bears on the last question; None where there is none. Opens its own
     scopes."""
     from memoryhub.recall.context import build_context
-    from memoryhub.recall.question.prepare import SearchCaller  # loads the engines
+    from memoryhub.recall.question.caller import SearchCaller  # loads the engines
 
     question = find_question(messages)
     if not question:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from api.core.server_events import format_event
 from memoryhub.engines.llm.client.stream import AccumulatedAnswer, list_choices
 
 Body = Mapping[str, Any]
@@ -25,7 +25,7 @@ _REPEATED_FIELDS: Body = {
 
 
 class ResponseBuilder:
-    """What one answer has said so far. `taken` gives the events that a piece of it makes."""
+    """What one answer has said so far. `add_answer` gives the events that a piece of it makes."""
 
     def __init__(self, asked: Body) -> None:
         self._asked = asked
@@ -177,7 +177,7 @@ class ResponseEventWriter:
 
 
 def _format_event(event: Body) -> str:
-    return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
+    return format_event(event, name=event["type"])
 
 
 def _read_object(given: Any) -> Body:

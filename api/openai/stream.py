@@ -6,12 +6,12 @@ a chunk more would be one that clients do not expect.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Protocol
 
 from django.http import StreamingHttpResponse
 
+from api.core.server_events import format_event
 from api.openai.errors import render_engine_error
 from api.openai.exchange import ChatExchange
 from api.openai.memory import LEARN_OFF, build_headers, render_report
@@ -123,10 +123,6 @@ def _chain_chunks(first: Any, others: Iterator[dict[str, Any]]) -> Iterator[dict
 def _build_empty_chunk(first: Any) -> dict[str, Any]:
     """A chunk without words, of the same answer."""
     return {**first, "choices": []}
-
-
-def format_event(data: dict[str, Any]) -> str:
-    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def build_stream_response(exchange: ChatExchange, telling: EventWriter) -> StreamingHttpResponse:

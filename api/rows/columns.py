@@ -8,22 +8,27 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Field, Model, Q, QuerySet
 
 from api.rows.filters import FieldKind
 from memoryhub.tenants.models import Space
+from notes.models.fields import MemoryFields
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """`path`: the lookup in the database, where it is not the name. `null_value`: shown for NULL.
 
-    `type`: of what it shows, where the field of the database does not tell.
+    `help`: what the API's description says of it. `type`: of what it shows, where the field of
+    the database does not tell.
     """
 
     kind: FieldKind
     path: str = ""
     null_value: Any = None
+    help: str = ""
     type: Any = None
 
 
@@ -69,17 +74,36 @@ def add_id_column(**columns: Column) -> dict[str, Column]:
 
 ID, TEXT, NUMBER, TIME = Column("id"), Column("text"), Column("number"), Column("time")
 DAY, FLAG, LIST, OBJECT = Column("day"), Column("flag"), Column("list"), Column("object")
-# What every derived row tells of itself.
-DERIVED_COLUMNS = {"version": NUMBER, "engine": TEXT, "corrected_by": TEXT, "retired_at": TIME}
-RETAINED_COLUMNS = {
-    "strength": NUMBER,
-    "recall_count": NUMBER,
-    "last_recall_at": TIME,
-    "visibility": TEXT,
-    "pinned": FLAG,
-}
+_KIND_BY_FIELD: tuple[tuple[type[Field[Any, Any]], FieldKind], ...] = (
+    (models.UUIDField, "id"),
+    (models.ForeignKey, "id"),
+    (models.BooleanField, "flag"),
+    (models.IntegerField, "number"),
+    (models.FloatField, "number"),
+    (models.DateTimeField, "time"),
+    (models.DateField, "day"),
+    (ArrayField, "list"),
+    (models.JSONField, "object"),
+)
+
+
+def build_columns(model: type[Model]) -> dict[str, Column]:
+    """The columns that a model of memories declares for the API, by their names there."""
+    declared: MemoryFields = model.memory_fields  # type: ignore[attr-defined]  # of every kind: a test
+    held = {field.attname: field for field in model._meta.concrete_fields}
+    return {
+        each.api or column: Column(
+            _find_kind(held[column]), column if each.api else "", help=each.help
+        )
+        for column, each in declared.items()
+        if each.api is not None
+    }
+
+
+def _find_kind(field: Field[Any, Any]) -> FieldKind:
+    return next((kind for of, kind in _KIND_BY_FIELD if isinstance(field, of)), "text")
 
 
 def build_unretired_condition(now: datetime) -> Q:
-    """Those that are held; for `Resource.held`."""
+    """Those that are held; for `Resource.current_condition`."""
     return Q(retired_at=None)

@@ -29,7 +29,7 @@ from api.schema.openapi import (
     WRITE_PARAMETERS,
 )
 from memoryhub.errors import InvalidInput, NotFound
-from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction, CorrectionOptions
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -80,6 +80,11 @@ class SpaceWriteRequest(TenantWriteRequest):
     """A write on a subject."""
 
     space: Space
+
+    @property
+    def options(self) -> CorrectionOptions:
+        """What every operation on a row takes: its reason, and the version that was read."""
+        return {"reason": self.reason, "version": self.version}
 
 
 class BaseWriteView(HubView):
@@ -134,20 +139,10 @@ class BaseWriteView(HubView):
 class SpaceWriteView(BaseWriteView):
     """A write on a subject. `work` opens its own scopes; what it returns is the answer."""
 
-    # Whether claims may have changed by other means than reading.
-    changes_claims = False
-
     def post(self, request: Request, subject: str, **ids: Any) -> Response:
         space = get_space_at_path(request, subject)
         deed = SpaceWriteRequest(space=space, **self.read_write_fields(request))
-        return self.run_once(request, lambda: self._write_and_settle(deed, **ids))
-
-    def _write_and_settle(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
-        answer = self.run_write(deed, **ids)
-        if self.changes_claims:
-            key = f"{deed.key.id}-{deed.now.isoformat()}"
-            corrections.refresh_after_change(deed.space.id, deed.space.tenant_id, key, deed.now)
-        return answer
+        return self.run_once(request, lambda: self.run_write(deed, **ids))
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -181,33 +176,33 @@ class RowWriteView(SpaceWriteView):
 
     resource: Resource = NO_RESOURCE
     parameters: ClassVar = VERSIONED_PARAMETERS
-    changes_claims = True
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
-        row_id = self.change_row(deed, ids["row_id"]) or ids["row_id"]
-        return render_written_row(deed.space, self.resource, row_id)
+        made = self.change_row(deed, ids["row_id"])
+        if made is None:
+            return render_written_row(deed.space, self.resource, ids["row_id"])
+        return render_written_row(deed.space, self.resource, made.row.id, made.event.id)
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> UUID | None:
-        """Carry it out. Returns the row that stands for it now, if it is another."""
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any] | None:
+        """Carry it out. Returns what was done; None for a row whose history tells it."""
         raise NotImplementedError
 
     def get_answer_type(self, method: str, status: int) -> Any:
         return build_written_type(self.resource)
 
 
-def build_change_options(deed: SpaceWriteRequest) -> dict[str, Any]:
-    """What services take of any write on a row: its reason, and the version that was read."""
-    return {"reason": deed.reason, "version": deed.version}
-
-
-def render_written_row(space: Space, resource: Resource, row_id: UUID) -> dict[str, Any]:
-    """A row after a write: {"event_id", its name: the row}."""
+def render_written_row(
+    space: Space, resource: Resource, row_id: UUID, event_id: UUID | None = None
+) -> dict[str, Any]:
+    """A row after a write: {"event_id", its name: the row}. Without an event, the row's last."""
     kind = str(resource.model._meta.model_name)
     with tenant_scope(space.tenant_id):
-        rows = Revision.objects.filter(row_type=kind, row_id=row_id)
-        event = rows.order_by("-version_after", "-id").values_list("event_id", flat=True).first()
         row = render_row(resource, resource.select_rows(), row_id)
-    return {"event_id": event, get_answer_key(resource): row}
+        if event_id is None:
+            rows = Revision.objects.filter(row_type=kind, row_id=row_id)
+            newest = rows.order_by("-version_after", "-id")
+            event_id = newest.values_list("event_id", flat=True).first()
+    return {"event_id": event_id, get_answer_key(resource): row}
 
 
 def build_write_response(answer: dict[str, Any], *, replayed: bool = False) -> Response:

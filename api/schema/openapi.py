@@ -175,6 +175,9 @@ class HubSchema(AutoSchema):
         one = ["one"] if self.path.endswith("}") else []
         return "_".join([*parts, *one, self.method.lower()]).replace("-", "_")
 
+    def is_deprecated(self) -> bool:
+        return bool(getattr(self.view, "deprecated", False))
+
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
         return str(getattr(self.view, "about", "") or super().get_description())
 

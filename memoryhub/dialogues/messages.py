@@ -168,7 +168,7 @@ def check_time(given: datetime, *, field: str) -> datetime:
 
 
 def to_utc(given: datetime, zone: str, *, field: str) -> datetime:
-    """In UTC; without a zone it is read in `zone`. Raise InvalidInput as `checked_time`."""
+    """In UTC; without a zone it is read in `zone`. Raise InvalidInput as `check_time`."""
     aware = given if given.tzinfo else given.replace(tzinfo=ZoneInfo(zone))
     return check_time(aware, field=field)
 

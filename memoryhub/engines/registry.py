@@ -15,7 +15,6 @@ from memoryhub.errors import EngineError
 
 EmbedderName = Literal["onnx", "sentence-transformers", "openai"]
 EngineName = Literal["local", "llm"]
-PartKind = Literal["embedder", "engine"]
 EMBEDDER_NAMES: tuple[EmbedderName, ...] = ("onnx", "sentence-transformers", "openai")
 ENGINE_NAMES: tuple[EngineName, ...] = ("local", "llm")
 
@@ -43,16 +42,6 @@ class EngineSettings:
     llm_prompts: tuple[tuple[str, str], ...] = ()
     # Where a probe of models left what it found out.
     probed: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Availability:
-    """Whether a part can be made from the settings; `reason` says what is missing."""
-
-    kind: PartKind
-    name: str
-    ready: bool
-    reason: str = ""
 
 
 def get_embedder(settings: EngineSettings) -> Embedder:
@@ -89,21 +78,6 @@ def get_engine(name: str, settings: EngineSettings) -> Engine:
     """The engine of this name. Raises a permanent EngineError when it cannot be made."""
     with _LOCK:
         return _build_engine(name, settings)
-
-
-def list_availability(settings: EngineSettings) -> list[Availability]:
-    """What could be made from the settings and what is missing for the rest; loads nothing."""
-    embedders = [_build_availability("embedder", name, settings) for name in EMBEDDER_NAMES]
-    return embedders + [_build_availability("engine", name, settings) for name in ENGINE_NAMES]
-
-
-def _build_availability(kind: PartKind, name: str, settings: EngineSettings) -> Availability:
-    check = (_EMBEDDER_FACTORIES if kind == "embedder" else _ENGINE_FACTORIES)[name].check
-    try:
-        check(settings)
-    except EngineError as error:
-        return Availability(kind, name, ready=False, reason=error.message)
-    return Availability(kind, name, ready=True)
 
 
 @cache

@@ -100,25 +100,14 @@ def plan_jobs(space: Space, now: datetime) -> int:
         pending.values_list("id", flat=True).iterator(BATCH), MAX_NOTES_PER_JOB
     ):
         payload: dict[str, object] = {"notes": [str(note) for note in notes]}
-        _plan_step(space, Job.Step.ASSOCIATE, "B", f"{key}-{notes[0]}", now, payload)
+        queue.plan_step(space, Job.Step.ASSOCIATE, f"{key}-{notes[0]}", now, payload=payload)
     waiting = IndexEntry.objects.filter(space=space, embedding=None).count()
     if waiting:
-        _plan_step(space, Job.Step.EMBED, "D", key, now)
-    _plan_step(space, Job.Step.PLACE, "B", key, now)
+        queue.plan_step(space, Job.Step.EMBED, key, now)
+    queue.plan_step(space, Job.Step.PLACE, key, now)
     sweep.plan_sweep(space, now, now)
     ring_on_commit(space.tenant_id, space.id)
     return waiting
-
-
-def _plan_step(
-    space: Space,
-    step: Job.Step,
-    lane: str,
-    key: str,
-    now: datetime,
-    payload: dict[str, object] | None = None,
-) -> None:
-    queue.plan_step(space, step, lane, key, now, payload=payload)
 
 
 def _group_unread_turns(space: Space) -> Sequence[tuple[int, int]]:

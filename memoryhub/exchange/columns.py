@@ -14,6 +14,8 @@ from django.db import connection, models
 from django.db.models import Field, Model
 from pgvector.django import HalfVectorField
 
+from notes.models.fields import MemoryFields
+
 ReadValue = Callable[[Any], Any]
 # What people speak of may be long past; times that any zone of the world can show.
 _FIRST_YEAR, _LAST_YEAR = 1000, 9000
@@ -45,6 +47,8 @@ def list_columns(model: type[Model], *, shared: bool = False) -> tuple[FileColum
     """Those that belong in a file: vectors are made anew. `shared`: the table's rows are the
     tenant's, and may name a space; others say by their place in the file whose they are."""
     left_out = {"tenant_id"} if shared else {"tenant_id", "space_id"}
+    declared: MemoryFields = getattr(model, "memory_fields", {})
+    left_out |= {name for name, each in declared.items() if not each.is_exported}
     return tuple(
         FileColumn(field.attname, field, _build_reader(field))
         for field in model._meta.concrete_fields

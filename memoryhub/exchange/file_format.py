@@ -21,8 +21,10 @@ from django.utils.translation import gettext as _
 from memoryhub.errors import InvalidInput
 
 FORMAT, END = "memoryhub-export", "end"
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 2, 0
 VERSION = f"{MAJOR}.{MINOR}"
+# Of version 1 the parts of a claim have other names: see `memoryhub.exchange.rows`.
+READABLE_MAJORS = (1, 2)
 MOST_BYTES = 16 * 1024 * 1024  # a line
 # Of which no text in PostgreSQL consists: NUL, and halves of characters.
 _UNSTORABLE_PATTERN = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -46,6 +48,10 @@ class FileHeader:
     scope: str
     counts: Mapping[str, int]
     fields: Mapping[str, Any]
+
+    @property
+    def major(self) -> int:
+        return int(self.version.partition(".")[0])
 
     def describe_origin(self, subject: str) -> str:
         """In words, what came from the file."""
@@ -170,11 +176,9 @@ def _parse_header(raw: bytes) -> FileHeader:
     if told.get("format") != FORMAT:
         raise build_line_error(1, f'is no header: "format" is not "{FORMAT}"')
     version = str(told.get("version", ""))
-    if version.partition(".")[0] != str(MAJOR):
-        shown = version[:20] or "none"
-        raise build_line_error(
-            1, f"is of version {shown}; this hub reads version {MAJOR} (any {MAJOR}.x)"
-        )
+    if version.partition(".")[0] not in map(str, READABLE_MAJORS):
+        shown, known = version[:20] or "none", " and ".join(map(str, READABLE_MAJORS))
+        raise build_line_error(1, f"is of version {shown}; this hub reads versions {known}")
     scope, counts = told.get("scope"), told.get("counts")
     if scope not in ("space", "tenant"):
         raise build_line_error(1, '"scope" is neither "space" nor "tenant"')

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from typing_extensions import TypedDict
 
 from memoryhub.engines.types import Embedder
-from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.errors import InvalidInput
 from memoryhub.exchange import after_import, erasure_check, file_format, target_space, vectors
 from memoryhub.exchange.file_format import FileHeader, build_line_error
 from memoryhub.exchange.id_shift import IdShift
@@ -30,10 +30,11 @@ from memoryhub.exchange.rows import (
     NumberedRow,
     RowBuilder,
     check_self_references,
+    update_line,
     write_rows,
 )
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
-from memoryhub.inference.selection import find_embedder, get_current_embedder
+from memoryhub.inference.selection import embed_or_none, find_embedder, get_current_embedder
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.tenants.scope import tenant_scope
 
@@ -102,11 +103,12 @@ def _find_embedders(header: FileHeader) -> Mapping[str, Embedder | None]:
     the one in use."""
     told = header.fields.get("embedding_models")
     names = [name for name in told if isinstance(name, str)] if isinstance(told, list) else []
-    try:
-        return {"": get_current_embedder(), **{name: find_embedder(name) for name in names}}
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return {}
+    return (
+        embed_or_none(
+            lambda: {"": get_current_embedder(), **{name: find_embedder(name) for name in names}}
+        )
+        or {}
+    )
 
 
 class _DryRunRollback(Exception):
@@ -165,7 +167,9 @@ class _FileImport:
     pending_rows: list[NumberedRow] = field(default_factory=list)
     pending_vectors: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def import_line(self, number: int, told: Mapping[str, Any]) -> None:
+    def import_line(self, number: int, told: dict[str, Any]) -> None:
+        if self.header.major == 1:
+            told = update_line(told)
         name = told.get("row")
         if not isinstance(name, str):
             raise build_line_error(number, 'has no "row"')

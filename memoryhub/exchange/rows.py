@@ -26,6 +26,31 @@ ROWS_PER_BATCH = 500
 NumberedRow = tuple[int, Any]
 
 
+# In files of version 1.
+_OLD_SLOT_NAMES = {
+    "s": "subject", "v": "verb", "o": "object", "o2": "indirect_object", "c": "complement"
+}  # fmt: skip
+
+
+def update_line(line: dict[str, Any]) -> dict[str, Any]:
+    """A line of version 1 as it is written today: facts, and the rows of facts that the history
+    and the inbox hold."""
+    match line:
+        case {"row": "fact"}:
+            return dict(_rename_slots(line))
+        case {"row": "revision", "row_type": "fact"}:
+            return {**line, **{at: _rename_slots(line.get(at)) for at in ("before", "after")}}
+        case {"row": "proposal", "payload": {"candidate": candidate} as payload}:
+            return {**line, "payload": {**payload, "candidate": _rename_slots(candidate)}}
+    return line
+
+
+def _rename_slots(row: Any) -> Any:
+    if not isinstance(row, dict):
+        return row
+    return {_OLD_SLOT_NAMES.get(name, name): value for name, value in row.items()}
+
+
 class IdTaken(Exception):
     """An id of the file is in use, here or with a tenant that can't be seen."""
 

@@ -31,7 +31,7 @@ _IMPORTED_COLUMNS += ("last_activity_at", "paused_at", "paused_by")
 
 @dataclass
 class TargetSpace:
-    """A space as the file tells of it. `row`: what it is here; `given_id` and `given_subject`: what
+    """A space as the file tells of it. `row`: what it is here; `file_id` and `file_subject`: what
     it is in the file.
 
     `keeps_vectors`: the embedder that made the file's vectors is here too, and makes vectors of

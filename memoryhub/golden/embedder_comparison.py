@@ -32,7 +32,8 @@ from memoryhub.golden.replay_runs import load_lineages
 from memoryhub.pipeline.embeddings import cutover
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import EmbeddingMigration, Job
+from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
+from memoryhub.pipeline.models import EmbeddingMigration, Job, Lane
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.models import RecallLog
@@ -56,38 +57,50 @@ def plan_comparison(migration: EmbeddingMigration, now: datetime) -> None:
         space = Space.objects.get(id=row.space_id)
         payload: dict[str, object] = {"compare": str(row.id)}
         key = f"compare:{row.id}:{now.isoformat()}"
-        queue.plan_step(space, Job.Step.REPLAY, "D", key, now, payload=payload)
+        queue.plan_step(space, Job.Step.REPLAY, key, now, payload=payload)
         ring_on_commit(row.tenant_id, row.space_id)
-
-
-def run_comparison(job: Job, now: datetime) -> None:
-    """Raises LeaseLost."""
-    with tenant_scope(job.tenant_id):
-        row = EmbeddingMigration.objects.filter(id=job.payload["compare"]).first()
-        if row is None or row.state not in COMPARABLE_STATES:
-            queue.lock_job(job)
-            queue.finish_job(job, {"compared": 0}, now)
-            return
-        space = Space.objects.get(id=job.space_id)
-        questions, policy = (
-            _sample_questions(space),
-            _replace_models_by_rules(load_effective_policy(space).policy),
-        )
-        sizes = [asdict(each) for each in cutover.list_vector_storage(space)]
-    pairs = [
-        _search_with_both(space, row, asked, policy, now, at) for at, asked in enumerate(questions)
-    ]
-    told = compute_figures(pairs) | {"stored": sizes, "at": now.isoformat()}
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        EmbeddingMigration.objects.filter(id=row.id).update(comparison=told)
-        queue.finish_job(job, {"compared": len(pairs)}, now)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonQuestion:
     text: str
     expected: tuple[Expectation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonWork:
+    migration: EmbeddingMigration
+    space: Space
+    questions: list[ComparisonQuestion]
+    policy: Policy
+    sizes: list[dict[str, Any]]
+
+
+class CompareStep(Step[ComparisonWork, dict[str, Any]]):
+    """Ask both embedders the same, and keep how alike they answer."""
+
+    name = Job.Step.REPLAY
+    lane = Lane.TIDYING
+
+    def read(self) -> ComparisonWork | NothingToDo:
+        row = EmbeddingMigration.objects.filter(id=self.job.payload["compare"]).first()
+        if row is None or row.state not in COMPARABLE_STATES:
+            return NothingToDo({"compared": 0})
+        space = Space.objects.get(id=self.job.space_id)
+        policy = _replace_models_by_rules(load_effective_policy(space).policy)
+        sizes = [asdict(each) for each in cutover.list_vector_storage(space)]
+        return ComparisonWork(row, space, _sample_questions(space), policy, sizes)
+
+    def ask(self, work: ComparisonWork) -> dict[str, Any]:
+        pairs = [
+            _search_with_both(work.space, work.migration, asked, work.policy, self.now, at)
+            for at, asked in enumerate(work.questions)
+        ]
+        return compute_figures(pairs) | {"stored": work.sizes, "at": self.now.isoformat()}
+
+    def write(self, work: ComparisonWork, figures: dict[str, Any]) -> JobResult:
+        EmbeddingMigration.objects.filter(id=work.migration.id).update(comparison=figures)
+        return {"compared": len(work.questions)}
 
 
 @dataclass(frozen=True, slots=True)

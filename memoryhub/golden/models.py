@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -9,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.models import Space, SpaceModel, TenantModel
 from notes.models import Derived
+from notes.models.fields import DERIVED_FIELDS, ROW_FIELDS, TECHNICAL, MemoryField, MemoryFields
 
 
 class GoldenQuestion(Derived):
@@ -27,6 +30,18 @@ class GoldenQuestion(Derived):
     created_by = models.CharField(max_length=120)
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField()
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "text": MemoryField(_("text"), is_words=True),
+        "tags": MemoryField(_("tags"), is_words=True),
+        "expected": MemoryField(_("expected")),
+        "names": MemoryField(_("names"), api=None),
+        "created_by": MemoryField(_("created by")),
+        "created_at": TECHNICAL,
+        "changed_at": MemoryField(_("changed at")),
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["-changed_at", "-id"]

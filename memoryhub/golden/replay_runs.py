@@ -26,7 +26,8 @@ from memoryhub.golden.models import GoldenQuestion, ReplayAnswer, ReplayRun
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.policies.schema import Policy
 from memoryhub.recall.render.results import SearchResult
 from memoryhub.recall.services import search_memories
@@ -39,7 +40,7 @@ SECONDS_PER_JOB = 3.0  # of one job
 SIDES = (ReplayAnswer.Side.CURRENT, ReplayAnswer.Side.CANDIDATE)
 AnswerKey = tuple[UUID, str]
 # A job that was given up can be tried again: until then the run is not done.
-_UNFINISHED_STATES = (*queue.UNFINISHED_STATES, Job.State.DEAD)
+_UNFINISHED_STATES = (*Job.UNFINISHED_STATES, Job.State.DEAD)
 
 
 def start_replay(
@@ -88,31 +89,8 @@ def list_questions(space: Space | None, tag: str = "") -> list[GoldenQuestion]:
 
 def _plan_job(run: ReplayRun, space: Space, done: int, now: datetime) -> None:
     key = f"{run.id}:{done}"
-    queue.plan_step(space, Job.Step.REPLAY, "D", key, now, payload={"run": str(run.id)})
+    queue.plan_step(space, Job.Step.REPLAY, key, now, payload={"run": str(run.id)})
     ring_on_commit(run.tenant_id, space.id)
-
-
-def run_replay_job(job: Job, now: datetime) -> None:
-    """Ask the next questions of the job's space. Raises LeaseLost, EngineError."""
-    with tenant_scope(job.tenant_id):
-        found = _open_run(job)
-    if found is None:
-        with tenant_scope(job.tenant_id):
-            queue.lock_job(job)
-            queue.finish_job(job, {"answered": 0}, now)
-        return
-    replay, todo = found
-    until, answers = time.monotonic() + SECONDS_PER_JOB, list[ReplayAnswer]()
-    while todo and (not answers or time.monotonic() < until):
-        answers += replay.answer_both_sides(todo.pop(0), now)
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        # One space after the other comes to its end: the last one sees that it is.
-        ReplayRun.objects.select_for_update(of=("self",)).get(id=replay.run.id)
-        kept = _filter_erased(answers)
-        ReplayAnswer.objects.bulk_create(kept, ignore_conflicts=True)
-        queue.finish_job(job, {"answered": len(kept)}, now)
-        _continue_run(replay.run, replay.space, bool(todo), now)
 
 
 def _filter_erased(answers: Iterable[ReplayAnswer]) -> list[ReplayAnswer]:
@@ -125,12 +103,13 @@ def _filter_erased(answers: Iterable[ReplayAnswer]) -> list[ReplayAnswer]:
 
 @dataclass(frozen=True, slots=True)
 class _SpaceReplay:
-    """One run in one space, with both settings at hand."""
+    """One run in one space, with both settings at hand, and the questions still to be asked."""
 
     run: ReplayRun
     space: Space
     policies: Mapping[str, Policy]
     done: frozenset[AnswerKey]
+    todo: list[GoldenQuestion]
 
     def answer_both_sides(self, question: GoldenQuestion, now: datetime) -> list[ReplayAnswer]:
         """Both sides in turn: whoever is asked second finds warm caches, so they take turns."""
@@ -181,6 +160,32 @@ class _SpaceReplay:
             yield find_rank(Expectation.from_stored(stored), result.items, lineages)
 
 
+class ReplayStep(Step[_SpaceReplay, list[ReplayAnswer]]):
+    """Ask the next questions of the job's space."""
+
+    name = Job.Step.REPLAY
+    lane = Lane.TIDYING
+
+    def read(self) -> _SpaceReplay | NothingToDo:
+        return _open_run(self.job) or NothingToDo({"answered": 0})
+
+    def ask(self, replay: _SpaceReplay) -> list[ReplayAnswer]:
+        until, answers = time.monotonic() + SECONDS_PER_JOB, list[ReplayAnswer]()
+        while replay.todo and (not answers or time.monotonic() < until):
+            answers += replay.answer_both_sides(replay.todo.pop(0), self.now)
+        return answers
+
+    def write(self, replay: _SpaceReplay, answers: list[ReplayAnswer]) -> JobResult:
+        # One space after the other comes to its end: the last one sees that it is.
+        ReplayRun.objects.select_for_update(of=("self",)).get(id=replay.run.id)
+        kept = _filter_erased(answers)
+        ReplayAnswer.objects.bulk_create(kept, ignore_conflicts=True)
+        return {"answered": len(kept)}
+
+    def plan(self, replay: _SpaceReplay, answers: list[ReplayAnswer]) -> None:
+        _continue_run(replay.run, replay.space, bool(replay.todo), self.now)
+
+
 def load_lineages(space: Space, result: SearchResult) -> dict[str, str]:
     """Of the facts among the results. Opens its own scope."""
     facts = [item.id for item in result.items if item.kind == "fact"]
@@ -198,8 +203,8 @@ def _read_model_usage() -> tuple[int, int]:
     return sum(c.prompt_tokens + c.completion_tokens for c in made), len(made)
 
 
-def _open_run(job: Job) -> tuple[_SpaceReplay, list[GoldenQuestion]] | None:
-    """The run in this space and what is still to be asked; None when it was called off."""
+def _open_run(job: Job) -> _SpaceReplay | None:
+    """None when it was called off. Call inside the tenant's scope."""
     run = ReplayRun.objects.filter(id=job.payload["run"]).first()
     if run is None or run.state != ReplayRun.State.RUNNING:
         return None
@@ -212,7 +217,7 @@ def _open_run(job: Job) -> tuple[_SpaceReplay, list[GoldenQuestion]] | None:
     ]
     current, candidate = load_policies(run, space)
     policies = {SIDES[0].value: current, SIDES[1].value: candidate}
-    return _SpaceReplay(run, space, policies, done), todo
+    return _SpaceReplay(run, space, policies, done, todo)
 
 
 def _continue_run(run: ReplayRun, space: Space, more: bool, now: datetime) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.utils.translation import gettext
@@ -14,12 +14,12 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.golden.expectations import Expectation
 from memoryhub.golden.models import GoldenQuestion
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction, CorrectionOptions, UnitOfWork
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.manual import run_manual_edit
 from notes.erasure.trace import ErasureTrace
 from notes.history.change_set import ChangeSet
-from notes.history.unit_of_work import ChangePlan
 from notes.models import Derivation, Fact, Note
 
 MOST_EXPECTED = 20
@@ -39,7 +39,7 @@ def save_question(
     *,
     tags: Iterable[str] = (),
     reason: str = "",
-) -> GoldenQuestion:
+) -> Correction[GoldenQuestion]:
     """`expected`: (fact, note or turn; id) of memories of this space. Opens its own scopes.
 
     Raises InvalidInput naming the field, NotFound for memories the space does not hold.
@@ -63,11 +63,12 @@ def save_question(
             **_build_expected_columns(named),
         )
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.add_row(changes, made, [])
 
-    run_manual_edit(space, actor, now, reason or "golden question saved", work)
-    return made
+    rows = [("goldenquestion", made.id)]
+    why = reason or "golden question saved"
+    return corrections.edit_rows(space, work, actor, now, rows, reason=why)
 
 
 def update_question(
@@ -79,18 +80,16 @@ def update_question(
     now: datetime,
     *,
     tags: Iterable[str] = (),
-    reason: str = "",
-    version: int | None = None,
-) -> GoldenQuestion:
+    **options: Unpack[CorrectionOptions],
+) -> Correction[GoldenQuestion]:
     """Put other words, memories and tags in place of those it has. Raises as `save_question`, and
     Outdated where it is not in the `version` that was read.
 
     Memories it named already keep the sources they were saved with, even if they are gone.
     """
     words, labels = _clean_question_text(text), _clean_tags(tags)
-    found: list[GoldenQuestion] = []
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         row = _get_live_question(bench, question_id)
         kept = {(e["kind"], e["id"]): Expectation.from_stored(e) for e in row.expected}
         new = [(kind, row_id) for kind, row_id in expected if (kind, str(row_id)) not in kept]
@@ -100,11 +99,10 @@ def update_question(
         bench.edit_row(
             changes, row, text=words, tags=labels, changed_at=now, **_build_expected_columns(named)
         )
-        found[:] = [row]
 
-    read = ("goldenquestion", question_id, version)
-    run_manual_edit(space, actor, now, reason or "golden question changed", work, read)
-    return found[0]
+    rows = [("goldenquestion", question_id)]
+    options["reason"] = options.get("reason") or "golden question changed"
+    return corrections.edit_rows(space, work, actor, now, rows, **options)
 
 
 def remove_question(
@@ -112,21 +110,20 @@ def remove_question(
     question_id: UUID,
     actor: str,
     now: datetime,
-    *,
-    reason: str = "",
-    version: int | None = None,
-) -> None:
+    **options: Unpack[CorrectionOptions],
+) -> Correction[GoldenQuestion]:
     """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone, Outdated
     where it is not in the `version` that was read."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.retire_row(changes, _get_live_question(bench, question_id))
 
-    read = ("goldenquestion", question_id, version)
-    run_manual_edit(space, actor, now, reason or "golden question taken away", work, read)
+    rows = [("goldenquestion", question_id)]
+    options["reason"] = options.get("reason") or "golden question taken away"
+    return corrections.edit_rows(space, work, actor, now, rows, **options)
 
 
-def _get_live_question(bench: ChangePlan, question_id: UUID) -> GoldenQuestion:
+def _get_live_question(bench: UnitOfWork, question_id: UUID) -> GoldenQuestion:
     row: GoldenQuestion = bench.get_row("goldenquestion", question_id)
     if row.retired_at:
         raise Conflict(gettext("this question was taken away"), code="not_held")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from types import MappingProxyType
 
-from memoryhub.golden import embedder_comparison, replay_runs
-from memoryhub.pipeline.models import Job
+from memoryhub.golden.embedder_comparison import CompareStep
+from memoryhub.golden.replay_runs import ReplayStep
 
 
-def run_golden_job(job: Job, now: datetime) -> None:
-    """Raises LeaseLost, EngineError."""
-    if "compare" in job.payload:
-        embedder_comparison.run_comparison(job, now)
-    else:
-        replay_runs.run_replay_job(job, now)
+class GoldenStep(ReplayStep):
+    """A replay, unless the job is to compare embedders."""
+
+    variants = MappingProxyType({"compare": CompareStep})

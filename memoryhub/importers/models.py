@@ -51,6 +51,8 @@ class ImportRun(TenantModel):
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
 
+    ACTIVE_STATES = (State.QUEUED, State.RUNNING)
+
     source = models.CharField(max_length=20)
     file = models.ForeignKey(
         ImportFile, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False

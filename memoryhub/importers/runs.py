@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import psycopg
 import structlog
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from kombu.exceptions import KombuError
 
+from memoryhub.doorbell import ring_task
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.importers import storage
 from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
@@ -129,12 +128,7 @@ def _start_run(run: ImportRun) -> ImportRun:
 
 def ring_worker(tenant_id: UUID, run_id: UUID) -> None:
     """Tell a worker. Without a broker the run waits for the sweep."""
-    from memoryhub.importers.tasks import carry_out_import
-
-    try:
-        carry_out_import.apply_async((str(tenant_id), str(run_id)))
-    except (KombuError, OSError, psycopg.Error) as error:
-        log.warning("broker.unreachable", error=str(error))
+    ring_task("memoryhub.importers.tasks.carry_out_import", tenant_id, run_id)
 
 
 def ring_for_waiting_runs() -> None:
@@ -169,7 +163,7 @@ def _claim_run(tenant_id: UUID, run_id: UUID, now: datetime) -> ImportRun | None
     """Lease the run, if nobody else has."""
     with tenant_scope(tenant_id):
         run: ImportRun | None = ImportRun.objects.filter(id=run_id).first()
-        if run is None or run.state not in (State.QUEUED, State.RUNNING):
+        if run is None or run.state not in ImportRun.ACTIVE_STATES:
             return None
         if run.state == State.RUNNING and run.lease_until and run.lease_until > now:
             return None
@@ -251,7 +245,7 @@ def delete_old_files(tenant_id: UUID, now: datetime) -> None:
     """Files that were tried and not taken in: after a day, or when there are newer ones. Opens
     its own scope."""
     with tenant_scope(tenant_id):
-        active = ImportRun.objects.filter(state__in=(State.QUEUED, State.RUNNING))
+        active = ImportRun.objects.filter(state__in=ImportRun.ACTIVE_STATES)
         idle = ImportFile.objects.exclude(id__in=active.exclude(file=None).values("file_id"))
         newest = list(idle.order_by("-created_at").values_list("id", flat=True)[:MOST_KEPT_FILES])
         idle.filter(Q(created_at__lt=now - KEPT_FILE_TIME) | ~Q(id__in=newest)).delete()

@@ -20,15 +20,14 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.importers.records import BlockRecord, MemoryRecord, PassageRecord
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import UnitOfWork
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.manual import run_manual_edit
 from notes.facts.terms import apply_terms
 from notes.graph import build as graphs
 from notes.graph.build import FactTriples
 from notes.graph.identity import normalise_name as entity_key
 from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.unit_of_work import ChangePlan
 from notes.models import Fact, Note
 from personas import blocks
 from personas.blocks import MAX_CHAR_LIMIT, BlockWriter
@@ -122,7 +121,7 @@ def write_facts(space: Space, places: Sequence[LineageMatch], origin: ImportOrig
     """Write these memories, in one event that can be undone. Raises Conflict when others write
     the same at the same time."""
 
-    def write_all(bench: ChangePlan, changes: ChangeSet) -> None:
+    def write_all(bench: UnitOfWork, changes: ChangeSet) -> None:
         changes.event.trigger, changes.event.engine = "import", origin.engine
         sources = _load_sources(space, places)
         told = [
@@ -134,8 +133,7 @@ def write_facts(space: Space, places: Sequence[LineageMatch], origin: ImportOrig
         ]
         _add_relations(bench, changes, space, told, _collect_entity_types(places), origin.engine)
 
-    event = run_manual_edit(space, origin.actor, origin.now, origin.reason, write_all)
-    corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), origin.now)
+    corrections.edit_rows(space, write_all, origin.actor, origin.now, reason=origin.reason)
 
 
 def _load_sources(space: Space, places: Sequence[LineageMatch]) -> dict[str, TurnEvidence]:
@@ -148,7 +146,7 @@ def _load_sources(space: Space, places: Sequence[LineageMatch]) -> dict[str, Tur
 
 
 def _add_versions(
-    bench: ChangePlan,
+    bench: UnitOfWork,
     changes: ChangeSet,
     place: LineageMatch,
     sources: dict[str, TurnEvidence],
@@ -203,7 +201,7 @@ def _collect_entity_types(places: Sequence[LineageMatch]) -> dict[str, str]:
 
 
 def _add_relations(
-    bench: ChangePlan,
+    bench: UnitOfWork,
     changes: ChangeSet,
     space: Space,
     told: Sequence[FactTriples],
@@ -243,13 +241,12 @@ def find_known_notes(
 def write_notes(space: Space, passages: Sequence[PassageRecord], origin: ImportOrigin) -> None:
     """Write these passages as free notes, in one event that can be undone."""
 
-    def write_all(bench: ChangePlan, changes: ChangeSet) -> None:
+    def write_all(bench: UnitOfWork, changes: ChangeSet) -> None:
         changes.event.trigger, changes.event.engine = "import", origin.engine
         for passage in passages:
             bench.add_row(changes, _build_note(space, passage, origin), [])
 
-    event = run_manual_edit(space, origin.actor, origin.now, origin.reason, write_all)
-    corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), origin.now)
+    corrections.edit_rows(space, write_all, origin.actor, origin.now, reason=origin.reason)
 
 
 def _build_note(space: Space, passage: PassageRecord, origin: ImportOrigin) -> Note:

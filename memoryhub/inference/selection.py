@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
+import structlog
 from django.conf import settings
 from django.utils.translation import gettext as _
 
@@ -20,6 +21,8 @@ from memoryhub.tenants.models import Space, Tenant
 if TYPE_CHECKING:
     from memoryhub.engines.llm.client.relay import ChatRelay
 
+log = structlog.get_logger()
+T = TypeVar("T")
 PROBE_FILE_NAME = "models.json"  # in the data folder
 
 
@@ -116,6 +119,16 @@ def select_embedder(space: Space) -> Embedder:
     gone, the one in use: what it embeds is found by its words until the space has changed over.
     """
     return find_embedder(space.embedding_model) or get_current_embedder()
+
+
+def embed_or_none(embed: Callable[[], T]) -> T | None:
+    """What `embed` makes of an embedder; None when it is down: what is written is kept, and what
+    is asked is answered, by words alone then (E16, E18)."""
+    try:
+        return embed()
+    except EngineError as error:
+        log.warning("embedder.failed", error=str(error))
+        return None
 
 
 def list_known_embedders() -> list[str]:

@@ -93,7 +93,8 @@ def extract_texts(value: Any) -> Iterator[str]:
 
 
 def _embed_texts(texts: Iterable[str]) -> tuple[str, dict[str, Any]]:
-    """(the embedder's name, vectors by text). None of them when it fails: see `fill`."""
+    """(the embedder's name, vectors by text). None of them when it fails: see
+    `embed_waiting_texts`."""
     wanted = sorted(texts)
     if not wanted:
         return "", {}

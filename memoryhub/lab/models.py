@@ -30,6 +30,8 @@ class LabRun(TenantModel):
         INTERRUPTED = "interrupted", _("Interrupted")
         FAILED = "failed", _("Failed")
 
+    ACTIVE_STATES = (State.QUEUED, State.RUNNING)
+
     state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
     settings = models.JSONField(default=dict)
     dataset = models.JSONField(default=dict)

@@ -65,7 +65,7 @@ class Guard:
 
 
 class ChildProcess:
-    """One program, kept running by `tick`."""
+    """One program, kept running by `supervise`."""
 
     def __init__(self, program: Program, guard: Guard, interrupts: Interrupts) -> None:
         self.program = program

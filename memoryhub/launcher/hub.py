@@ -38,8 +38,8 @@ class LaunchPlan:
     """What to run where. The callables get `say`, which prints a line.
 
     The first program is the web server; the others start when it answers, so that they do not
-    take the processor from it. `prepare` runs once the database is up; `settle` while the web
-    server starts; `serving` when everything runs, with a function to call now and then while it
+    take the processor from it. `prepare` runs once the database is up; `finish_setup` while the web
+    server starts; `after_start` when everything runs, with a function to call now and then while it
     works. `health_host` is the Host header of health checks.
     """
 

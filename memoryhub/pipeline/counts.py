@@ -14,7 +14,6 @@ from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current
 from notes.models import Entity, Episode, Fact, Note, Segment
 
-OPEN_STATES = (Job.State.QUEUED, Job.State.RUNNING, Job.State.RETRY)
 # A waiting job due later than this is planned ahead, such as the next sweep: nobody waits for it.
 PLANNED_AHEAD = timedelta(minutes=5)
 
@@ -51,7 +50,7 @@ def annotate_counts(spaces: QuerySet[Space], now: datetime) -> QuerySet[Any]:
     return spaces.annotate(
         **counts,
         waiting=build_count_subquery(
-            Job.objects.filter(~build_planned_filter(now), state__in=OPEN_STATES), "space"
+            Job.objects.filter(~build_planned_filter(now), state__in=Job.UNFINISHED_STATES), "space"
         ),
         failed=build_count_subquery(Job.objects.filter(state=Job.State.DEAD), "space"),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -9,10 +11,18 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.tenants.models import SpaceModel
 
 
+class Lane(StrEnum):
+    """Classes of priority, the first first (spec §12.1). Reading keeps the order of the turns."""
+
+    READING = "A"
+    PLACING = "B"
+    PROMOTING = "C"
+    TIDYING = "D"
+
+
 class Job(SpaceModel):
     """A step for a space: of the turns `first_seq` to `last_seq`, where it is about turns.
 
-    Lanes are classes of priority: A reads, B places, C promotes, D tidies (spec §12.1).
     `payload` is what else the step needs, ids only: never what was said.
 
     `attempts` counts claims and fences them: a worker that lost its lease can't finish. It only
@@ -26,6 +36,12 @@ class Job(SpaceModel):
         DONE = "done", _("Done")
         DEAD = "dead", _("Given up")
         CANCELLED = "cancelled", _("Cancelled")
+
+    WAITING_STATES = (State.QUEUED, State.RETRY)
+    UNFINISHED_STATES = (*WAITING_STATES, State.RUNNING)
+    FINAL_STATES = (State.DONE, State.DEAD, State.CANCELLED)
+    # Those in which a person may have it tried again at once.
+    RETRYABLE_STATES = (State.DEAD, State.RETRY, State.CANCELLED)
 
     class Step(models.TextChoices):
         DERIVE = "derive", _("Derive memories")
@@ -42,7 +58,7 @@ class Job(SpaceModel):
         MAP = "map", _("Draw the map of memories")
 
     step = models.CharField(max_length=20, choices=Step, default=Step.DERIVE)
-    lane = models.CharField(max_length=1, default="A")
+    lane = models.CharField(max_length=1, default=Lane.READING.value)
     dedupe_key = models.CharField(max_length=120)
     first_seq = models.BigIntegerField(default=0)
     last_seq = models.BigIntegerField(default=0)
@@ -103,6 +119,8 @@ class EmbeddingMigration(SpaceModel):
         BACK = "back", _("Rolled back")
         CANCELLED = "cancelled", _("Cancelled")
         DONE = "done", _("Done")
+
+    OPEN_STATES = (State.FILLING, State.PAUSED, State.FILLED)
 
     old = models.CharField(max_length=80)
     new = models.CharField(max_length=80)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from uuid import UUID
 
-import psycopg
-import structlog
 from celery import shared_task
 from django.utils import timezone
-from kombu.exceptions import KombuError
 
+from memoryhub.declarations import load_declarations
+from memoryhub.doorbell import ring_task
 from memoryhub.pipeline.jobs import queue, runner
 
-log = structlog.get_logger()
-# What else a sweep rings for: a layer above adds its own when its app is ready.
-EXTRA_SWEEPS: list[Callable[[], None]] = []
 _is_silenced: ContextVar[bool] = ContextVar("unheard", default=False)
 
 
@@ -36,8 +32,9 @@ def ring_due_spaces() -> None:
     for tenant_id, space_id in queue.list_due_spaces(timezone.now()):
         if not ring_worker(tenant_id, space_id):
             runner.run_space(tenant_id, space_id)
-    for other in EXTRA_SWEEPS:
-        other()
+    for app in load_declarations().values():
+        for sweep in app.hub_sweeps:
+            sweep()
 
 
 @contextmanager
@@ -53,11 +50,4 @@ def silence_doorbell() -> Iterator[None]:
 def ring_worker(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> bool:
     """Tell a worker, to come in `after` seconds. False when the broker is gone, which is only a
     delay: see `sweep`."""
-    if _is_silenced.get():
-        return True
-    try:
-        run_space_jobs.apply_async((str(tenant_id), str(space_id)), countdown=after or None)
-    except (KombuError, OSError, psycopg.Error) as error:
-        log.warning("broker.unreachable", error=str(error))
-        return False
-    return True
+    return _is_silenced.get() or ring_task(run_space_jobs.name, tenant_id, space_id, after=after)

@@ -26,7 +26,8 @@ from memoryhub.inference import selection
 from memoryhub.inference.ledger import TenantLedger, open_ledger
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.recall.question.prepare import ANONYMOUS_CALLER, SearchCaller, StageTimer
+from memoryhub.recall.question.caller import ANONYMOUS_CALLER, SearchCaller
+from memoryhub.recall.question.prepare import StageTimer
 from memoryhub.recall.render.citations import AnswerResult, AnswerTokens, build_citations
 from memoryhub.recall.render.pack import LEAST_TOKENS, MOST_TOKENS
 from memoryhub.recall.render.prompt import format_memory_line

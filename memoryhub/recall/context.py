@@ -1,4 +1,4 @@
-"""What to put in front of a model: sections of memories under a budget of tokens (§12.2 step 8).
+"""What to put in front of a model: sections of memories within so many tokens (spec §12.2 step 8).
 
 Always in this order: core, window, shelf, facts, notes, episodes, pages with the summary of their
 chain, what was said, the latest exchanges. Every item carries its id, times and sources.
@@ -20,14 +20,16 @@ from memoryhub.recall import retrieve
 from memoryhub.recall.candidates import channels as finding
 from memoryhub.recall.candidates.channels import core
 from memoryhub.recall.candidates.channels.hits import ChannelHit
-from memoryhub.recall.candidates.sql import SearchVisibility
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
-from memoryhub.recall.question.prepare import (
+from memoryhub.recall.question.caller import (
     ANONYMOUS_CALLER,
-    PreparedQuestion,
     SearchCaller,
     SearchOverride,
+    SearchVisibility,
+)
+from memoryhub.recall.question.prepare import (
+    PreparedQuestion,
     SpaceSearchState,
     StageTimer,
     prepare_question,

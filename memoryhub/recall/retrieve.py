@@ -129,7 +129,8 @@ def retrieve_memories(
 ) -> RetrievalResult:
     """One look into all channels wanted. Call inside the tenant's scope.
 
-    A list shows each thing once; of a look for so many `of_each` whoever packs it sees to that.
+    A list shows each thing once; of a look for so many `limit_per_kind` whoever packs it sees to
+    that.
     """
     ask = ask if wanted.limit_per_kind else replace(ask, limit=wanted.most)
     found, made = _find_memories(ask, wanted, clock)

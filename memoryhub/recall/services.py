@@ -15,14 +15,16 @@ from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.errors import InvalidInput
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall import retrieve
-from memoryhub.recall.candidates.sql import SearchVisibility
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
-from memoryhub.recall.question.prepare import (
+from memoryhub.recall.question.caller import (
     ANONYMOUS_CALLER,
-    PreparedQuestion,
     SearchCaller,
     SearchOverride,
+    SearchVisibility,
+)
+from memoryhub.recall.question.prepare import (
+    PreparedQuestion,
     SpaceSearchState,
     StageTimer,
     prepare_question,

@@ -6,6 +6,9 @@ delivery that is sent again, with the same event id.
 
 from __future__ import annotations
 
+import hmac
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -14,9 +17,40 @@ from django.utils import timezone
 
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.webhooks import http_client, queue, signatures, targets
+from memoryhub.webhooks import http_client, outbox, queue, targets
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 from memoryhub.webhooks.payloads import build_body
+
+# Signatures as Standard Webhooks has them (standardwebhooks.com). Pure.
+#
+# Three headers: `webhook-id` (the event's id, the same with every try), `webhook-timestamp`
+# (seconds since 1970, of this try) and `webhook-signature`: `v1,` and the base64 of an HMAC-SHA256
+# over `id.timestamp.body`; several, with spaces, while two secrets are valid.
+
+
+KEY_PREFIX = "whsec_"
+
+
+def derive_secret(hub_key: str, tenant_id: UUID, webhook_id: UUID, generation: int) -> str:
+    """The secret of a webhook: it follows from the hub's key, so that none is stored."""
+    said = f"memoryhub.webhook:{tenant_id}:{webhook_id}:{generation}"
+    return KEY_PREFIX + b64encode(hmac.digest(hub_key.encode(), said.encode(), "sha256")).decode()
+
+
+def build_headers(event_id: UUID, at: int, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
+    """`at`: seconds since 1970. `secrets`: all that are valid now, the newest first."""
+    return {
+        "webhook-id": str(event_id),
+        "webhook-timestamp": str(at),
+        "webhook-signature": " ".join(sign_body(event_id, at, body, each) for each in secrets),
+    }
+
+
+def sign_body(event_id: UUID, at: int, body: bytes, secret: str) -> str:
+    key = b64decode(secret.removeprefix(KEY_PREFIX))
+    signed = f"{event_id}.{at}.".encode() + body
+    return "v1," + b64encode(hmac.digest(key, signed, "sha256")).decode()
+
 
 # A worker's thread is given back after so many; the rest is rung for again.
 MOST_AT_ONCE = 50
@@ -61,7 +95,7 @@ def _post_delivery(delivery: Delivery, now: datetime) -> http_client.ReceiverRep
         return http_client.ReceiverReply(None, error=f"refused: {error.message}")
     with tenant_scope(delivery.tenant_id):
         body = build_body(delivery)
-    signed = signatures.build_headers(
+    signed = build_headers(
         delivery.event_id, int(now.timestamp()), body, list_valid_secrets(hook, now)
     )
     head = {"Content-Type": "application/json", "User-Agent": "MemoryHub-Webhooks/1"}
@@ -77,7 +111,7 @@ def list_valid_secrets(hook: Webhook, now: datetime) -> list[str]:
 
 
 def derive_webhook_secret(hook: Webhook, generation: int) -> str:
-    return signatures.derive_secret(settings.SECRET_KEY, hook.tenant_id, hook.id, generation)
+    return derive_secret(settings.SECRET_KEY, hook.tenant_id, hook.id, generation)
 
 
 def _delete_old_events(tenant_id: UUID, now: datetime) -> None:
@@ -89,8 +123,6 @@ def _delete_old_events(tenant_id: UUID, now: datetime) -> None:
 
 def sweep_due_webhooks() -> None:
     """Ring for every webhook that waits; without a broker the work is done here."""
-    from memoryhub.webhooks.tasks import ring_worker
-
     for tenant_id, webhook_id in queue.find_due_webhooks(timezone.now()):
-        if not ring_worker(tenant_id, webhook_id):
+        if not outbox.ring_worker(tenant_id, webhook_id):
             send_due_deliveries(tenant_id, webhook_id)

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from memoryhub.doorbell import ring_task
 from memoryhub.news import News, NewsFactory
 from memoryhub.tenants.models import Space
 from memoryhub.webhooks import event_names
@@ -87,10 +88,13 @@ def _write_events(
 
 def ring_on_commit(tenant_id: UUID, webhooks: Iterable[UUID]) -> None:
     """Robust: what is committed is found by the sweep, whatever becomes of the doorbell."""
-    from memoryhub.webhooks.tasks import ring_worker
-
     for webhook_id in webhooks:
         transaction.on_commit(lambda each=webhook_id: ring_worker(tenant_id, each), robust=True)  # type: ignore[misc]  # its default is the id
+
+
+def ring_worker(tenant_id: UUID, webhook_id: UUID) -> bool:
+    """Tell a worker. False when the broker is gone, which is only a delay."""
+    return ring_task("memoryhub.webhooks.tasks.deliver", tenant_id, webhook_id)
 
 
 def render_space(space: Space | None) -> dict[str, str] | None:

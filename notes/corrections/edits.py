@@ -1,7 +1,7 @@
 """What a correction by hand does to rows in memory: one function a correction.
 
-`notes.corrections.manual` carries them out, and the pages show beforehand what they would do. Each
-returns a `Work` for a Workbench, which knows who does it and when. A work raises NotFound,
+`memoryhub.pipeline.corrections` carries them out, or shows beforehand what they would do. Each
+returns an `Edit` of a UnitOfWork, which knows who does it and when. An edit raises NotFound,
 InvalidInput and Conflict.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -21,39 +22,101 @@ from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.tenants.ids import new_id
 from notes.facts import fact_shelf
 from notes.facts.intervals import are_rivals, repair_interval
-from notes.facts.resolve import load_fact_supports
 from notes.facts.slots import ClaimSlots, carry_slots_over
-from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.unit_of_work import ChangePlan
-from notes.links.link import load_note_sources
+from notes.graph.build import merge_entity
+from notes.history.change_set import ChangeSet, load_supports
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Fact, Link, Note, Retained
 
 FactStatus = Fact.Status
-Edit = Callable[[ChangePlan, ChangeSet], None]
+Edit = Callable[[UnitOfWork, ChangeSet], None]
 CopiedRow = TypeVar("CopiedRow", Fact, Link)
 MAX_NOTE_WORDS = 50  # keywords and tags that a merged note keeps
 
 
-def plan_correct_text(fact_id: UUID, text: str, made: list[Fact] | None = None) -> Edit:
-    """The same claim in better words. The new version is put into `made`. Raises InvalidInput."""
-    words = check_text(text, field="text").strip()
+class Unset:
+    """Stands for "as it is", where None says something."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
-        old: Fact = bench.get_row("fact", fact_id)
-        check_not_retired(old)
-        if words == old.text:
-            raise InvalidInput(_("that is what it says already"), field="text")
-        new = build_next_version(old, words, bench.now)
-        new.corrected_by = bench.actor
-        fact_shelf.hand_over_shelf_slot(old, new)
-        bench.edit_row(
-            changes, old, retired_at=bench.now, shelf=old.shelf, shelved_at=old.shelved_at
-        )
-        bench.add_row(changes, new, load_supports(old.id))
-        if made is not None:
-            made[:] = [new]
+
+UNSET = Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class FactCorrection:
+    """What becomes of a fact; what is None or UNSET stays as it is. `until` None: no end.
+
+    `said_at`: when it was said, and since when it holds.
+    """
+
+    text: str | None = None
+    metadata: Mapping[str, Any] | None = None
+    said_at: datetime | None = None
+    until: datetime | Unset | None = UNSET
+
+
+def plan_correct_facts(wanted: Mapping[UUID, FactCorrection], *, protects: bool) -> Edit:
+    """The same claims in better words, or with other values. A new text is a new version.
+
+    `protects`: it is a person's word, against which the pipeline only proposes from then on.
+    Without it, what a person protects is refused, and what is asked for already is no error.
+    """
+
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
+        bench.load_rows({("fact", fact_id) for fact_id in wanted})
+        for fact_id, values in wanted.items():
+            correct_fact(bench, changes, bench.get_row("fact", fact_id), values, protects=protects)
 
     return work
+
+
+def correct_fact(
+    bench: UnitOfWork,
+    changes: ChangeSet,
+    fact: Fact,
+    wanted: FactCorrection,
+    *,
+    protects: bool = True,
+) -> Fact:
+    """See `plan_correct_facts`. Returns the version that stands for it now."""
+    check_not_retired(fact)
+    if fact.is_protected and not protects:
+        raise Conflict(_("this memory is pinned, or a person has corrected it"), code="protected")
+    values = _compute_changed_values(fact, wanted)
+    words = None if wanted.text is None else check_text(wanted.text, field="text").strip()
+    if protects and not values and words in (None, fact.text):
+        raise InvalidInput(_("that is what it says already"), field="text")
+    if protects:
+        values["corrected_by"] = bench.actor
+    if words is None or words == fact.text:
+        if values:
+            bench.edit_row(changes, fact, **values)
+        return fact
+    new = build_next_version(fact, words, bench.now)
+    for name, value in values.items():
+        setattr(new, name, value)
+    fact_shelf.hand_over_shelf_slot(fact, new)
+    bench.edit_row(
+        changes, fact, retired_at=bench.now, shelf=fact.shelf, shelved_at=fact.shelved_at
+    )
+    bench.add_row(changes, new, load_supports("fact", [fact.id]).get(fact.id, []))
+    return new
+
+
+def _compute_changed_values(fact: Fact, wanted: FactCorrection) -> dict[str, Any]:
+    """The columns that a correction changes, without its words."""
+    values: dict[str, Any] = {}
+    if wanted.metadata is not None:
+        values["metadata"] = dict(wanted.metadata)
+    if wanted.said_at is not None:
+        values |= {"asserted_at": wanted.said_at, "valid_from": wanted.said_at}
+    if not isinstance(wanted.until, Unset):
+        open_ended = wanted.until is None
+        values["valid_to"] = wanted.until
+        values["status"] = FactStatus.ACTIVE if open_ended else FactStatus.SUPERSEDED
+    start, end = values.get("valid_from", fact.valid_from), values.get("valid_to", fact.valid_to)
+    if end is not None and end < start:
+        raise InvalidInput(_("that is before it began"), field="until")
+    return {name: value for name, value in values.items() if value != getattr(fact, name)}
 
 
 def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
@@ -62,9 +125,12 @@ def build_next_version(old: Fact, text: str, now: datetime) -> Fact:
     new = _copy_row(old)
     new.lineage_version = old.lineage_version + 1
     new.text, new.text_key = text, hash_text(f"{old.owner} {text}")
-    slots = carry_slots_over(old.text, text, ClaimSlots(old.s, old.v, old.o, old.o2, old.c))
+    slots = carry_slots_over(
+        old.text, text, ClaimSlots(*(getattr(old, column) for column in ClaimSlots._fields))
+    )
     new.pattern = old.pattern if slots else ""
-    new.s, new.v, new.o, new.o2, new.c = slots or ClaimSlots()
+    for column, value in (slots or ClaimSlots())._asdict().items():
+        setattr(new, column, value)
     new.engine, new.recorded_at, new.confidence = "", now, 1.0
     return new
 
@@ -78,10 +144,6 @@ def _copy_row(row: CopiedRow) -> CopiedRow:
     return new
 
 
-def load_supports(fact_id: UUID) -> list[TurnEvidence]:
-    return load_fact_supports([fact_id]).get(fact_id, [])
-
-
 def check_not_retired(fact: Fact) -> None:
     if fact.retired_at or fact.status == FactStatus.RETRACTED:
         raise Conflict(_("this is not held any more: restore it first"), code="not_held")
@@ -90,7 +152,7 @@ def check_not_retired(fact: Fact) -> None:
 def plan_retract_fact(fact_id: UUID) -> Edit:
     """It was never so: what it had closed holds again."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         fact: Fact = bench.get_row("fact", fact_id)
         check_not_retired(fact)
         reopen_bounded_claims(bench, changes, fact)
@@ -106,7 +168,7 @@ def plan_retract_fact(fact_id: UUID) -> Edit:
     return work
 
 
-def reopen_bounded_claims(bench: ChangePlan, changes: ChangeSet, gone: Fact) -> None:
+def reopen_bounded_claims(bench: UnitOfWork, changes: ChangeSet, gone: Fact) -> None:
     """Give back their time to the claims that this one had bounded."""
     others = Fact.objects.filter(space=bench.space).exclude(id=gone.id)
     near = [f for f in others.filter(owner=gone.owner) if _may_be_bounded_by(f, gone)]
@@ -130,7 +192,7 @@ def _may_be_bounded_by(fact: Fact, gone: Fact) -> bool:
 def plan_end_fact(fact_id: UUID, at: datetime | None = None) -> Edit:
     """It held until `at`, or until now."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         fact: Fact = bench.get_row("fact", fact_id)
         until = at or bench.now
         check_not_retired(fact)
@@ -153,7 +215,7 @@ def plan_restore_fact(fact_id: UUID) -> Edit:
     """It is so after all, and still: whatever had withdrawn, ended or retired it."""
     values = {"status": FactStatus.ACTIVE, "valid_to": None, "retired_at": None}
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         fact: Fact = bench.get_row("fact", fact_id)
         if all(getattr(fact, name) == value for name, value in values.items()):
             raise Conflict(_("this holds already"), code="already_held")
@@ -165,7 +227,7 @@ def plan_restore_fact(fact_id: UUID) -> Edit:
 def plan_forget_facts(fact_ids: Collection[UUID]) -> Edit:
     """Hold these facts no longer; what they had ended stays ended."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.load_rows({("fact", fact_id) for fact_id in fact_ids})
         for fact_id in fact_ids:
             fact: Fact = bench.get_row("fact", fact_id)
@@ -176,7 +238,7 @@ def plan_forget_facts(fact_ids: Collection[UUID]) -> Edit:
 
 
 def plan_set_pinned(row_type: str, row_id: UUID, pinned: bool) -> Edit:
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         row: Any = bench.get_row(row_type, row_id)
         if not isinstance(row, Retained):
             raise InvalidInput(
@@ -193,7 +255,7 @@ def plan_set_pinned(row_type: str, row_id: UUID, pinned: bool) -> Edit:
 def plan_describe_note(note_id: UUID, values: Mapping[str, Any]) -> Edit:
     """Other descriptors, by their columns. What a note says never changes."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         note = _get_held_note(bench, note_id)
         if all(getattr(note, name) == value for name, value in values.items()):
             raise Conflict(_("it is described like this already"), code="no_change")
@@ -205,7 +267,7 @@ def plan_describe_note(note_id: UUID, values: Mapping[str, Any]) -> Edit:
 def plan_forget_note(note_id: UUID) -> Edit:
     """Take a note out, with its links."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.retire_row(changes, _get_held_note(bench, note_id))
 
     return work
@@ -214,7 +276,7 @@ def plan_forget_note(note_id: UUID) -> Edit:
 def plan_restore_note(note_id: UUID) -> Edit:
     """Hold a note again that was taken out. Its links stay as they are: undo brings both back."""
 
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         note: Note = bench.get_row("note", note_id)
         if note.retired_at is None:
             raise Conflict(_("this holds already"), code="already_held")
@@ -223,7 +285,7 @@ def plan_restore_note(note_id: UUID) -> Edit:
     return work
 
 
-def _get_held_note(bench: ChangePlan, note_id: UUID) -> Note:
+def _get_held_note(bench: UnitOfWork, note_id: UUID) -> Note:
     note: Note = bench.get_row("note", note_id)
     if note.retired_at:
         raise Conflict(_("this note is not held any more"), code="not_held")
@@ -231,6 +293,21 @@ def _get_held_note(bench: ChangePlan, note_id: UUID) -> Note:
 
 
 # Merging: two memories that say the same become one
+
+
+def plan_merge_entities(entity_id: UUID, into_id: UUID) -> Edit:
+    """One name stands for the other from now on; undoing it splits them again."""
+
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
+        bench.load_rows({("entity", entity_id), ("entity", into_id)})
+        entity, into = bench.get_row("entity", entity_id), bench.get_row("entity", into_id)
+        if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
+            raise Conflict(_("one of the two is merged already"), code="already_merged")
+        merge_entity(
+            bench, changes, entity, into, load_supports("entity", [entity_id]).get(entity_id, [])
+        )
+
+    return work
 
 
 def plan_merge(kind: str, gone_id: UUID, kept_id: UUID) -> Edit:
@@ -245,7 +322,7 @@ def plan_merge(kind: str, gone_id: UUID, kept_id: UUID) -> Edit:
 
 
 def _plan_merge_facts(gone_id: UUID, kept_id: UUID) -> Edit:
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.load_rows({("fact", gone_id), ("fact", kept_id)})
         gone, kept = bench.get_row("fact", gone_id), bench.get_row("fact", kept_id)
         for fact in (gone, kept):
@@ -258,14 +335,14 @@ def _plan_merge_facts(gone_id: UUID, kept_id: UUID) -> Edit:
             mention_count=kept.mention_count + gone.mention_count,
             asserted_at=max(kept.asserted_at, gone.asserted_at),
         )
-        changes.record_support(kept, load_supports(gone_id))
+        changes.record_support(kept, load_supports("fact", [gone_id]).get(gone_id, []))
         bench.retire_row(changes, gone)
 
     return work
 
 
 def _plan_merge_notes(gone_id: UUID, kept_id: UUID) -> Edit:
-    def work(bench: ChangePlan, changes: ChangeSet) -> None:
+    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
         bench.load_rows({("note", gone_id), ("note", kept_id)})
         gone, kept = _get_held_note(bench, gone_id), _get_held_note(bench, kept_id)
         bench.edit_row(
@@ -274,7 +351,7 @@ def _plan_merge_notes(gone_id: UUID, kept_id: UUID) -> Edit:
             keywords=_join_words(kept.keywords, gone.keywords),
             tags=_join_words(kept.tags, gone.tags),
         )
-        changes.record_support(kept, load_note_sources([gone_id]).get(gone_id, ()))
+        changes.record_support(kept, load_supports("note", [gone_id]).get(gone_id, []))
         _hand_over_links(bench, changes, gone, kept)
         bench.retire_row(changes, gone)
 
@@ -285,7 +362,7 @@ def _join_words(first: list[str], second: list[str]) -> list[str]:
     return list(dict.fromkeys([*first, *second]))[:MAX_NOTE_WORDS]
 
 
-def _hand_over_links(bench: ChangePlan, changes: ChangeSet, gone: Note, kept: Note) -> None:
+def _hand_over_links(bench: UnitOfWork, changes: ChangeSet, gone: Note, kept: Note) -> None:
     """The links of `gone` become links of `kept`, where it has none of that kind to that note."""
     of_kept = Link.objects.filter(Q(a=kept) | Q(b=kept))
     held = {(_get_other_end(link, kept.id), link.kind): link for link in of_kept}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, datetime
 from typing import Any
 
 from django.db.models import Q
@@ -13,14 +13,10 @@ from django.db.models import Q
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
 from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
-from notes.index.indexer import EntryDraft, format_date_words, split_into_chunks
-from notes.index.lexemes import build_lexical_text
 from notes.models import Derivation, Episode
 
 EpisodeKind = Episode.Kind
 # Spans that are searched. The summary so far and the portraits are handed over whole.
-SEARCHED_KINDS = (EpisodeKind.TOPIC, EpisodeKind.SESSION, EpisodeKind.DAY, EpisodeKind.GLOBAL)
-MAX_ENTRY_CHUNKS = 4
 
 
 # What may be found
@@ -29,10 +25,6 @@ MAX_ENTRY_CHUNKS = 4
 def build_live_q() -> Q:
     """Held at present and true to what it covers: neither retired nor stale."""
     return Q(retired_at=None, stale=False)
-
-
-def build_live_sql(alias: str) -> str:
-    return f"({alias}.retired_at IS NULL AND NOT {alias}.stale)"
 
 
 def find_rolling_summary(space: Space, session: Session | None = None) -> Episode | None:
@@ -44,18 +36,6 @@ def load_rolling_text(space: Space, session: Session | None = None) -> str:
     """S: what was said so far, in brief; "" before the first fold and while it is stale."""
     row = find_rolling_summary(space, session)
     return row.text if row is not None and not row.stale else ""
-
-
-def find_all_days_digest(space: Space) -> Episode | None:
-    """The digest of all days, for the assembled context (spec B9)."""
-    row = _find_newest(space, EpisodeKind.GLOBAL)
-    return row if row is not None and not row.stale else None
-
-
-def find_personality(space: Space) -> Episode | None:
-    """The person, from the days' personality notes; `details` has traits and reply_strategy."""
-    row = _find_newest(space, EpisodeKind.GLOBAL_PERSONA)
-    return row if row is not None and not row.stale else None
 
 
 def _find_newest(space: Space, kind: str, **of: Any) -> Episode | None:
@@ -176,32 +156,3 @@ def _list_new_sources(draft: EpisodeDraft) -> list[TurnEvidence]:
     )
     pairs = set(known.values_list("turn_id", "via_id"))
     return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]
-
-
-def update_episode(changes: ChangeSet, row: Episode, **values: Any) -> None:
-    """Set columns of a stored episode, with its revision: staleness, the end of holding it."""
-    before = serialize_row(row)
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.version += 1
-    row.save(update_fields=[*values, "version"])
-    changes.record_change(row, before)
-
-
-# Searching
-
-
-def build_episode_entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[EntryDraft]:
-    """Index entries of the kinds that are searched, under title, text and first date."""
-    return [
-        entry for row in rows if row.kind in SEARCHED_KINDS for entry in _build_entries(row, zone)
-    ]
-
-
-def _build_entries(row: Episode, zone: tzinfo) -> list[EntryDraft]:
-    dated = format_date_words(row.from_at.astimezone(zone), row.text)
-    pieces = split_into_chunks(f"{row.title}\n{row.text}".strip())[:MAX_ENTRY_CHUNKS]
-    return [
-        EntryDraft("episode", row.id, at, text, (), build_lexical_text(f"{dated} {text}"), "")
-        for at, text in enumerate(pieces)
-    ]

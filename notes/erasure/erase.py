@@ -23,9 +23,8 @@ from memoryhub.dialogues.queries import load_turns_around
 from memoryhub.tenants.models import Space
 from notes.erasure.trace import ErasureTrace
 from notes.facts.intervals import repair_interval
-from notes.graph import build
 from notes.history import row_kinds
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
 from notes.history.unit_of_work import RowKey
 from notes.index import indexer
 from notes.index.indexer import load_event_date_words
@@ -70,7 +69,7 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     counts["feedback"] = _delete_feedback(found)
     counts.update(_delete_rows(found, changes))
     for fact, values in reopened:
-        _edit_row(changes, fact, **values)
+        changes.update_row(fact, **values)
     counts["reopened"] = sum("valid_to" in values for _, values in reopened)
     counts["withheld"] = len(found.rewritten_rows)
     Derivation.objects.filter(space=found.space, turn__in=found.erased_turn_ids).delete()
@@ -80,15 +79,6 @@ def erase_traced(found: ErasureTrace, actor: str, now: datetime, *, strict: bool
     changes.save()
     _write_tombstones(found, now)
     return counts
-
-
-def _edit_row(changes: ChangeSet, row: Any, **values: Any) -> None:
-    was = serialize_row(row)
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.version += 1
-    row.save()
-    changes.record_change(row, was)
 
 
 def _plan_reopenings(found: ErasureTrace) -> list[tuple[Fact, dict[str, Any]]]:
@@ -143,7 +133,7 @@ def _requeue_trait_pages(found: ErasureTrace, changes: ChangeSet) -> None:
             session=turn.session_id, first_seq__lte=turn.seq, last_seq__gte=turn.seq
         ).first()
         if page and page.analysed_at and ("page", page.id) not in found.doomed_rows:
-            _edit_row(changes, page, analysed_at=None)
+            changes.update_row(page, analysed_at=None)
 
 
 _EMPTY_VALUES: dict[str, Any] = {"keywords": [], "aliases": [], "tags": [], "details": {}}
@@ -158,14 +148,14 @@ def _blank_summaries(found: ErasureTrace, changes: ChangeSet) -> None:
             values["stale"] = True
         if hasattr(row, "coverage_hash"):
             values["coverage_hash"] = ""
-        _edit_row(changes, row, **values)
+        changes.update_row(row, **values)
         changes.revisions[-1].before = None  # these words go
     for entity in found.entities.values():
         name, *aliases = found.names[entity.id]
         # Renamed, it leaves the key free, which may be that of an entity merged into it.
         renamed = name != entity.name
         known = hash_with_secret("entity", entity.id) if renamed else entity.canonical_key
-        _edit_row(changes, entity, name=name, aliases=aliases, canonical_key=known, summary="")
+        changes.update_row(entity, name=name, aliases=aliases, canonical_key=known, summary="")
         changes.revisions[-1].before = None
 
 
@@ -204,8 +194,8 @@ def _reindex_entities(found: ErasureTrace, purged: set[RowKey]) -> None:
     ends = Q(src__in=found.entities) | Q(dst__in=found.entities)
     gone = [row for kind, row in purged if kind == "relation"]
     relations = Relation.objects.filter(ends, retired_at=None).exclude(id__in=gone)
-    entries = build.build_entity_entries(found.entities.values())
-    entries += build.build_relation_entries(relations.select_related("src", "dst", "fact"))
+    entries = indexer.build_entity_entries(found.entities.values())
+    entries += indexer.build_relation_entries(relations.select_related("src", "dst", "fact"))
     indexer.write_entries(found.space, found.space.embedding_model, entries, None)
 
 

@@ -6,13 +6,14 @@ import re
 from collections.abc import Collection, Iterable
 
 from memoryhub.dialogues.messages import normalise_text
+from memoryhub.engines.local.language import CJK, HAN
 from notes.facts.words import extract_stems
 
 SPAN_LENGTH = 4  # tokens in a row that two texts don't share by chance
-_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_]+")
+_TOKEN = re.compile(rf"[{CJK}]|[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD = re.compile(r"[^\W_][\w'’-]*")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+$")
+_HAN = re.compile(f"[{HAN}]+$")
 
 
 def split_tokens(text: str) -> list[str]:

@@ -229,7 +229,8 @@ def _load_pointing_rows(
 
 
 def _trace_entities(found: ErasureTrace) -> None:
-    """Those that only erased words mention go (step 5); of the others, see `_names_of`."""
+    """Those that only erased words mention go (step 5); of the others, see
+    `_trace_entity_names`."""
     gone = [row for kind, row in found.doomed_rows if kind == "relation"]
     lost = [row for (kind, _), row in found.doomed_rows.items() if kind == "relation"]
     touched = {r.src_id for r in lost} | {r.dst_id for r in lost}

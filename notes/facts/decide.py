@@ -85,13 +85,13 @@ class Claim(Protocol):
     def text_key(self) -> str: ...
 
     @property
-    def v(self) -> str: ...
+    def verb(self) -> str: ...
 
     @property
-    def o(self) -> str: ...
+    def object(self) -> str: ...
 
     @property
-    def c(self) -> str: ...
+    def complement(self) -> str: ...
 
     @property
     def valid_from(self) -> datetime: ...
@@ -175,7 +175,7 @@ def _is_same_occasion(new: Claim, old: Claim) -> bool:
 
 def normalise_value(claim: Claim) -> str:
     """What the predicate says of its owner, for comparison."""
-    return normalise_text(claim.o or claim.c)
+    return normalise_text(claim.object or claim.complement)
 
 
 def _find_rivals(
@@ -201,7 +201,9 @@ def may_change_claim(new: Claim, old: Claim, trusted: bool) -> bool:
 
 def _find_corrected_claim(new: ClaimT, held: Sequence[ClaimT]) -> ClaimT | None:
     """The one claim of which a correction is another wording ("it was Tuesday, not Monday")."""
-    open_ones = [c for c in held if c.valid_to is None and c.owner == new.owner and c.v == new.v]
+    open_ones = [
+        c for c in held if c.valid_to is None and c.owner == new.owner and c.verb == new.verb
+    ]
     wrong = [c for c in open_ones if is_small_correction(new.text, c.text)]
     return wrong[0] if len(wrong) == 1 else None
 

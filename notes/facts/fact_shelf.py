@@ -13,16 +13,9 @@ from django.db.models import QuerySet
 
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Fact
-
-
-def load_shelf(space: Space, kind: str, cap: int, at: datetime) -> list[Fact]:
-    """What stands on a shelf at `at`, newest first, pinned ones before all (MO9).
-
-    `kind` is a `Fact.Shelf`. The pinned do not count towards `cap`.
-    """
-    return select_within_cap(filter_shelved(space, kind, at), cap)
 
 
 def filter_shelved(space: Space, kind: str, at: datetime) -> QuerySet[Fact]:
@@ -46,12 +39,10 @@ def shelve_facts(facts: Iterable[Fact], kind: str, changes: ChangeSet, now: date
     Call in the transaction that saves `changes`; the facts as the database has them now.
     """
     new = [fact for fact in facts if not fact.shelf]
+    unit = UnitOfWork.from_change_set(changes)
     for fact in new:
-        before = serialize_row(fact)
-        fact.shelf, fact.shelved_at = kind, now
-        fact.version += 1
-        changes.record_change(fact, before)
-    Fact.objects.bulk_update(new, ["shelf", "shelved_at", "version"], batch_size=500)
+        unit.edit_row(changes, fact, shelf=kind, shelved_at=now)
+    unit.write_rows()
     return len(new)
 
 

@@ -123,7 +123,7 @@ def _decide_denial(new: ClaimT, old: ClaimT, correction: bool) -> ClaimDecision[
 def _may_coexist(new: Claim, old: Claim) -> bool:
     """One predicate of many values, and other values: pizza and burgers (spec R9)."""
     one = new.predicate_key == old.predicate_key
-    if not one or (not new.predicate_key and new.v != old.v) or _is_opposed(new, old):
+    if not one or (not new.predicate_key and new.verb != old.verb) or _is_opposed(new, old):
         return False
     many = "single" not in (new.cardinality, old.cardinality)
     return (

@@ -1,8 +1,8 @@
-"""What held claims a candidate is compared with: by vector, predicate and entity (§12.1)."""
+"""What held claims a candidate is compared with: by vector, predicate and entity (spec §12.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -105,7 +105,3 @@ def find_same_predicate(held: Iterable[Fact], candidate: Fact) -> list[UUID]:
         and fact.valid_to is None
     ]
     return [fact.id for fact in sorted(rows, key=lambda f: f.asserted_at, reverse=True)]
-
-
-def map_facts_by_id(facts: Iterable[Fact]) -> Mapping[UUID, Fact]:
-    return {fact.id: fact for fact in facts}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,20 +24,12 @@ from notes.facts.decide import (
 )
 from notes.facts.judge import ContradictionPolicy, apply_contradiction_policy
 from notes.facts.words import extract_stems
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Derivation, Fact
 
 # A Fact is a Claim, but mypy can't match a type variable's protocol with Django's fields.
 FactDecision = ClaimDecision[Any]
-_RESOLVED_COLUMNS = (
-    "valid_to",
-    "status",
-    "mention_count",
-    "version",
-    "retired_at",
-    "shelf",
-    "shelved_at",
-)
 _CARRIED_COLUMNS = ("strength", "last_recall_at", "recall_count", "forget_at", "visibility")
 _ENDING_POLARITIES = ("denied", "ended")
 
@@ -62,7 +54,7 @@ def load_held_claims(
             owner__in={owner for owner, _ in keys}, predicate_key__in={key for _, key in keys}
         )
     for fact in corrections:
-        wanted |= Q(owner=fact.owner, v=fact.v)
+        wanted |= Q(owner=fact.owner, verb=fact.verb)
     for fact in candidates:
         wanted |= _match_ending_words(fact)
     rows = Fact.objects.filter(wanted, space=space, retired_at=None)
@@ -140,7 +132,11 @@ class Resolver:
     """
 
     def __init__(
-        self, held: Sequence[Fact], now: datetime, rules: ResolutionRules | None = None
+        self,
+        space: Space,
+        held: Sequence[Fact],
+        now: datetime,
+        rules: ResolutionRules | None = None,
     ) -> None:
         self.held = list(held)
         self.now = now
@@ -151,20 +147,12 @@ class Resolver:
         self._supports: list[tuple[Fact, Sequence[TurnEvidence]]] = []
         self._reworded: list[tuple[Fact, Fact]] = []
         self._closures: dict[UUID, int] = {}
-        self._before: dict[UUID, dict[str, Any]] = {}
-        self._touched: dict[UUID, Fact] = {}
+        self._unit = UnitOfWork(space, "pipeline", now)
 
     @property
     def changed_fact_ids(self) -> Collection[UUID]:
         """Claims ended or reworded so far."""
         return self.successors.keys()
-
-    def resolve_candidate(
-        self, new: Fact, sources: Sequence[TurnEvidence], *, trusted: bool, correction: bool
-    ) -> FactDecision:
-        """As code alone decides."""
-        decision = self.decide_by_rules(new, trusted=trusted, correction=correction)
-        return self.apply_decision(decision, new, sources, trusted=trusted)
 
     def decide_by_rules(self, new: Fact, *, trusted: bool, correction: bool) -> FactDecision:
         claim: Any = new
@@ -272,7 +260,8 @@ class Resolver:
         self.overruled.append(found)
 
     def _corroborate_fact(self, held: Fact, sources: Sequence[TurnEvidence]) -> None:
-        self._track_fact(held).mention_count += 1
+        self._unit.track_row(held)
+        held.mention_count += 1
         self._supports.append((held, sources))
 
     def _change_target(
@@ -293,7 +282,7 @@ class Resolver:
             new.valid_to, new.status = min(ends), Fact.Status.SUPERSEDED
         if old is None or not decision.mutates:
             return
-        old = self._track_fact(old)
+        self._unit.track_row(old)
         self.successors[old.id] = new if decision.inserts else old
         if decision.op is ResolutionOp.AUGMENT:
             self._reword_target(old, new, decision.text)
@@ -332,15 +321,8 @@ class Resolver:
         self.held.remove(old)
         self._reworded.append((old, new))
 
-    def _track_fact(self, fact: Fact) -> Fact:
-        """Remember what the row was, once, and raise its version. Fresh rows have no past."""
-        if fact not in self.inserted and fact.id not in self._before:
-            self._before[fact.id] = serialize_row(fact)
-            self._touched[fact.id] = fact
-            fact.version += 1
-        return fact
-
     def _insert_fact(self, new: Fact, sources: Sequence[TurnEvidence]) -> None:
+        self._unit.track_row(new)
         self.inserted.append(new)
         self.held.append(new)
         self._supports.append((new, sources))
@@ -348,13 +330,8 @@ class Resolver:
     def save(self, changes: ChangeSet) -> None:
         """Write what was decided, and its causes into `changes`."""
         self._merge_supports()
-        for fact_id, fact in self._touched.items():
-            changes.record_change(fact, self._before[fact_id])
-        # Closed before opened: one claim of a single-valued predicate is open at a time.
-        Fact.objects.bulk_update(self._touched.values(), _RESOLVED_COLUMNS)
-        Fact.objects.bulk_create(self.inserted, batch_size=500)
-        for fact in self.inserted:
-            changes.record_creation(fact, [])
+        self._unit.change_sets.append(changes)
+        self._unit.write_rows()
         for fact, sources in self._supports:
             changes.record_support(fact, sources)
 
@@ -362,7 +339,7 @@ class Resolver:
         """Give a new version all that supported the one before."""
         if not self._reworded:
             return
-        known = load_fact_supports([old.id for old, _ in self._reworded])
+        known = load_supports("fact", [old.id for old, _ in self._reworded])
         for old, new in self._reworded:
             fresh = [s for fact, found in self._supports if fact is old for s in found]
             own = [s for s in fresh if s.role == Derivation.Role.SUPPORT]
@@ -374,17 +351,3 @@ def _hand_over_lineage(old: Fact, new: Fact) -> None:
     fact_shelf.hand_over_shelf_slot(old, new)
     if new.predicate_key and (new.owner, new.predicate_key) == (old.owner, old.predicate_key):
         new.lineage, new.lineage_version = old.lineage, old.lineage_version + 1
-
-
-def load_fact_supports(fact_ids: Iterable[UUID]) -> dict[UUID, list[TurnEvidence]]:
-    """What supports each fact, in one statement."""
-    found: dict[UUID, list[TurnEvidence]] = {}
-    rows = Derivation.objects.filter(
-        child_type="fact", child_id__in=list(fact_ids), role=Derivation.Role.SUPPORT
-    )
-    for row in rows:
-        source = TurnEvidence(
-            row.turn_id, row.span_start, row.span_end, row.role, row.via_type, row.via_id
-        )
-        found.setdefault(row.child_id, []).append(source)
-    return found

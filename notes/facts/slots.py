@@ -14,14 +14,14 @@ MAX_SLOT_LENGTH = 500
 
 
 class ClaimSlots(NamedTuple):
-    s: str = ""
-    v: str = ""
-    o: str = ""
-    o2: str = ""
-    c: str = ""
+    subject: str = ""
+    verb: str = ""
+    object: str = ""
+    indirect_object: str = ""
+    complement: str = ""
 
 
-OBJECT_SLOTS = ("c", "o2", "o")
+OBJECT_SLOTS = ("complement", "indirect_object", "object")
 
 
 def carry_slots_over(old: str, new: str, slots: ClaimSlots) -> ClaimSlots | None:

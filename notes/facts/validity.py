@@ -38,7 +38,7 @@ def build_past_q(at: datetime) -> Q:
 
 
 def build_fact_current_sql(fact: str, at: str) -> str:
-    """`is_current` of the row named `fact` at the SQL expression `at`."""
+    """`build_current_q` of the row named `fact` at the SQL expression `at`."""
     return (
         f"({fact}.status <> 'retracted' AND {fact}.retired_at IS NULL"
         f" AND {fact}.valid_from <= {at} AND ({fact}.valid_to IS NULL OR {fact}.valid_to > {at}))"
@@ -46,7 +46,7 @@ def build_fact_current_sql(fact: str, at: str) -> str:
 
 
 def is_fact_current(fact: Fact, at: datetime) -> bool:
-    """`is_current` of a row in hand."""
+    """`build_current_q` of a row in hand."""
     open_ended = fact.valid_to is None or fact.valid_to > at
     kept = fact.status != Fact.Status.RETRACTED and fact.retired_at is None
     return kept and fact.valid_from <= at and open_ended

@@ -9,9 +9,10 @@ import re
 from collections.abc import Sequence
 
 from memoryhub.dialogues.messages import normalise_text
+from memoryhub.engines.local.language import HAN
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_HAN = re.compile(f"[{HAN}]")
 # What says that something ends or is denied, and what says nothing about what that is.
 _STOP_WORD_LIST = """
 quit quits quitting stop stops stopped give gives gave given up cut cuts out no not longer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -20,9 +20,9 @@ from notes.graph.identity import (
     may_be_same_entity,
     normalise_name,
 )
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.unit_of_work import UnitOfWork
 from notes.index import indexer
-from notes.index.lexemes import build_lexical_text
 from notes.models import Entity, EvolutionEvent, Fact, Relation
 from notes.review.proposals import build_merge_key, propose_change
 
@@ -209,24 +209,10 @@ def build_graph_entries(graph: GraphDraft) -> list[indexer.EntryDraft]:
     """
     back = [entity for entity in graph.known.values() if entity.retired_at]
     entities = {entity.id: entity for entity in [*graph.new_entities.values(), *back]}
-    return [*build_entity_entries(entities.values()), *build_relation_entries(graph.relations)]
-
-
-def build_entity_entries(entities: Iterable[Entity]) -> list[indexer.EntryDraft]:
-    return [_build_entry("entity", each.id, each.name, " ".join(each.aliases)) for each in entities]
-
-
-def build_relation_entries(relations: Iterable[Relation]) -> list[indexer.EntryDraft]:
-    """The relation as "source label target", found also by the words of its fact."""
     return [
-        _build_entry("relation", r.id, f"{r.src.name} {r.label} {r.dst.name}", r.fact.text)
-        for r in relations
+        *indexer.build_entity_entries(entities.values()),
+        *indexer.build_relation_entries(graph.relations),
     ]
-
-
-def _build_entry(kind: indexer.EntryKind, owner: UUID, text: str, words: str) -> indexer.EntryDraft:
-    known = build_lexical_text(f"{text.replace('_', ' ')} {words}")
-    return indexer.EntryDraft(kind, owner, 0, text, (), known, "")
 
 
 def save_graph(graph: GraphDraft, changes: ChangeSet) -> None:
@@ -242,50 +228,46 @@ def save_graph(graph: GraphDraft, changes: ChangeSet) -> None:
         trigger=changes.trigger,
         policy_version=changes.policy_version,
     )
+    unit = UnitOfWork.from_change_set(changes)
     for name, entity in graph.new_entities.items():
         entity.mention_count = graph.mentions.get(name, 1)
-        changes.record_creation(entity, graph.sources.get(entity.id, []))
-    touched = _count_mentions(graph, changes)
+        unit.add_row(changes, entity, graph.sources.get(entity.id, []))
+    _count_mentions(graph, unit)
     for entity, into in graph.merges:
-        touched[into.id] = into
-        merge_entity(entity, into, merging, graph.sources.get(entity.id, []))
-    Entity.objects.bulk_create(graph.new_entities.values())
-    fresh = {entity.id for entity in graph.new_entities.values()}
-    Entity.objects.bulk_update([e for e in touched.values() if e.id not in fresh], _UPDATED_COLUMNS)
-    Relation.objects.bulk_create(graph.relations, batch_size=500)
+        merge_entity(unit, merging, entity, into, graph.sources.get(entity.id, []))
     for relation in graph.relations:
-        changes.record_creation(relation, graph.sources[relation.id])
+        unit.add_row(changes, relation, graph.sources[relation.id])
+    unit.write_rows()
     merging.save()
     _propose_merges(graph, changes)
 
 
-def _count_mentions(graph: GraphDraft, changes: ChangeSet) -> dict[UUID, Any]:
+def _count_mentions(graph: GraphDraft, unit: UnitOfWork) -> None:
     """Known entities that were spoken of again; one that was retired is back."""
-    found = {entity.id: entity for entity in graph.known.values()}
-    for entity in found.values():
+    for entity in {entity.id: entity for entity in graph.known.values()}.values():
         names = [name for name, known in graph.known.items() if known is entity]
-        before = serialize_row(entity)
-        entity.mention_count += sum(graph.mentions.get(name, 0) for name in names)
-        entity.retired_at = None
-        entity.version += 1
-        changes.record_change(entity, before)
-        changes.record_support(entity, graph.sources.get(entity.id, []))
-    return found
+        mentions = sum(graph.mentions.get(name, 0) for name in names)
+        unit.edit_row(
+            unit.changes,
+            entity,
+            mention_count=entity.mention_count + mentions,
+            retired_at=None,
+        )
+        unit.changes.record_support(entity, graph.sources.get(entity.id, []))
 
 
 def merge_entity(
-    entity: Entity, into: Entity, merging: ChangeSet, sources: Sequence[TurnEvidence]
+    unit: UnitOfWork,
+    merging: ChangeSet,
+    entity: Entity,
+    into: Entity,
+    sources: Sequence[TurnEvidence],
 ) -> None:
-    """Let one entity stand for another, in memory; the rows are the caller's to save."""
-    before = serialize_row(entity)
-    entity.merged_into = into
-    entity.version += 1
-    merging.record_change(entity, before)
+    """Let one entity stand for another. The one way to merge entities: while a graph is drawn, by
+    the sweep, and by a person's answer."""
+    unit.edit_row(merging, entity, merged_into=into)
     merging.record_support(entity, sources)
-    before = serialize_row(into)
-    into.aliases = [*into.aliases, entity.name]
-    into.version += 1
-    merging.record_change(into, before)
+    unit.edit_row(merging, into, aliases=list(dict.fromkeys([*into.aliases, entity.name])))
 
 
 def _propose_merges(graph: GraphDraft, changes: ChangeSet) -> None:

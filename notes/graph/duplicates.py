@@ -20,8 +20,9 @@ from memoryhub.engines.types import NamePair
 from memoryhub.tenants.models import Space
 from notes.graph.build import load_entity_texts, merge_entity
 from notes.graph.identity import decide_name_merge, may_be_same_entity
-from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.models import Derivation, Entity, IndexEntry, Proposal, Revision
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.history.unit_of_work import UnitOfWork
+from notes.models import Entity, IndexEntry, Proposal, Revision
 from notes.review.proposals import build_merge_key, propose_change
 
 NEAREST_COUNT = 3
@@ -145,15 +146,15 @@ def lock_unchanged_pairs(pairs: Iterable[DuplicatePair]) -> list[DuplicatePair]:
 
 def merge_duplicate(pair: DuplicatePair, changes: ChangeSet) -> None:
     """Merge, as one event that can be undone; the name joins the other's."""
-    merge_entity(pair.entity, pair.into, changes, load_entity_sources(pair.entity))
-    Entity.objects.bulk_update([pair.entity, pair.into], ["aliases", "merged_into", "version"])
+    unit = UnitOfWork.from_change_set(changes)
+    merge_entity(unit, changes, pair.entity, pair.into, load_entity_sources(pair.entity))
+    unit.write_rows()
     changes.save()
 
 
 def load_entity_sources(entity: Entity) -> list[TurnEvidence]:
-    rows = Derivation.objects.filter(child_type="entity", child_id=entity.id)
-    turns = rows.filter(role=Derivation.Role.SUPPORT).order_by("turn__seq")
-    return [TurnEvidence(turn) for turn in dict.fromkeys(turns.values_list("turn_id", flat=True))]
+    said = load_supports("entity", [entity.id]).get(entity.id, [])
+    return [TurnEvidence(turn) for turn in dict.fromkeys(source.turn_id for source in said)]
 
 
 def propose_duplicate(

@@ -7,7 +7,7 @@ merge is taking the pointer back. Readers follow it with `family` and `survivor`
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 from uuid import UUID
 
@@ -66,20 +66,3 @@ def find_survivor(entity: Entity, others: Mapping[UUID, Entity]) -> Entity:
         entity = others[into]
         seen.add(into)
     return entity
-
-
-def load_entity_family(space: Space, ids: Iterable[UUID]) -> set[UUID]:
-    """The entities with all that are one with them by merges: relations hang on any of these.
-
-    Call inside the tenant's scope. A handful of statements, one a level of merging.
-    """
-    found = set(ids)
-    fresh = set(found)
-    while fresh:
-        down = Entity.objects.filter(space=space, merged_into__in=fresh).values_list(
-            "id", flat=True
-        )
-        up = Entity.objects.filter(space=space, id__in=fresh, merged_into__isnull=False)
-        fresh = {*down, *up.values_list("merged_into_id", flat=True)} - found
-        found |= fresh
-    return found

@@ -33,6 +33,23 @@ class TurnEvidence:
     via_id: UUID | None = None
 
 
+def load_supports(row_type: str, row_ids: Iterable[UUID]) -> dict[UUID, list[TurnEvidence]]:
+    """What supports each row, in the order in which it was said. One statement, none for no
+    rows. Call inside the tenant's scope."""
+    found: dict[UUID, list[TurnEvidence]] = {}
+    if ids := list(row_ids):
+        rows = Derivation.objects.filter(
+            child_type=row_type, child_id__in=ids, role=Derivation.Role.SUPPORT
+        )
+        for row in rows.order_by("turn__seq", "id"):
+            found.setdefault(row.child_id, []).append(
+                TurnEvidence(
+                    row.turn_id, row.span_start, row.span_end, row.role, row.via_type, row.via_id
+                )
+            )
+    return found
+
+
 def serialize_row(row: Model) -> dict[str, Any]:
     """The row's own columns as JSON values, without those that reading changes."""
     held = ((name, getattr(row, name)) for name in _list_columns(type(row)))
@@ -98,10 +115,24 @@ class ChangeSet:
         self.record_support(row, sources)
 
     def record_change(self, row: Any, before: dict[str, Any]) -> None:
-        """Call after the row's values and version were changed; `before` from values_of()."""
+        """Call after the row's values and version were changed; `before` from `serialize_row`."""
         self._add_revision(
             row, before["version"], row.version, before=before, after=serialize_row(row)
         )
+
+    def edit_row(self, row: Any, **values: Any) -> None:
+        """Set columns by their attribute names and raise the version, in memory: the caller
+        writes the row, which it has locked."""
+        before = serialize_row(row)
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.version += 1
+        self.record_change(row, before)
+
+    def update_row(self, row: Any, **values: Any) -> None:
+        """The same, and written at once."""
+        self.edit_row(row, **values)
+        row.save(update_fields=[*values, "version"])
 
     def record_removal(self, row: Any) -> None:
         """A record without a version of its own (a membership) that goes; before it is deleted."""

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, Protocol
 from uuid import UUID
 
+from django.apps import apps
+
 from memoryhub.news import News
+from notes.models.fields import MemoryFields
 
 Values = Mapping[str, Any]
-# By kind of row: its name in news, and the columns that say something.
-_NEWS_COLUMNS: dict[str, tuple[str, frozenset[str]]] = {
-    "fact": (
-        "fact",
-        frozenset({"text", "owner", "predicate_key", "kind", "polarity", "metadata", "pinned"})
-        | {"event_from", "event_to", "valid_from", "valid_to", "visibility"},
-    ),
-    "note": ("note", frozenset({"content", "context", "keywords", "tags", "category"})),
-    "episode": ("episode", frozenset({"title", "text", "details"})),
-    "trait": ("trait", frozenset({"level", "rationale", "valid_to"})),
-    "coreblock": ("block", frozenset({"label", "value", "description"})),
+# By kind of row: its name in news, and the model whose columns say what of it is news.
+_NEWS_KINDS = {
+    "fact": ("fact", "notes.Fact"),
+    "note": ("note", "notes.Note"),
+    "episode": ("episode", "notes.Episode"),
+    "trait": ("trait", "personas.Trait"),
+    "coreblock": ("block", "personas.CoreBlock"),
 }
 _CHANGE_NAMES = {"note": "evolved"}
 _SUPERSEDED, _RETRACTED, _ACTIVE = "superseded", "retracted", "active"
@@ -54,7 +54,7 @@ def build_news(
     job_id: UUID | None,
 ) -> Iterator[News]:
     """One for each memory that the change-set changed in a way worth telling."""
-    told = [change for change in changes if change.row_type in _NEWS_COLUMNS]
+    told = [change for change in changes if change.row_type in _NEWS_KINDS]
     made = [change.after for change in told if change.before is None and change.after]
     context = _ChangeContext(
         {str(row["supersedes_id"]) for row in made if row.get("supersedes_id")},
@@ -63,7 +63,7 @@ def build_news(
     )
     for change in told:
         if how := _name_change(change, context):
-            name = _NEWS_COLUMNS[change.row_type][0]
+            name = _NEWS_KINDS[change.row_type][0]
             data = {"id": str(change.row_id), "version": change.version_after}
             data |= _render_lineage(change) | {"event_id": str(event_id)}
             data |= {"job_id": str(job_id)} if job_id else {}
@@ -105,10 +105,17 @@ def _name_change(change: RevisionChange, context: _ChangeContext) -> str:
         return "restored"
     if after.get("status") == _SUPERSEDED != before.get("status"):
         return "superseded" if str(change.row_id) in context.replaced else "ended"
-    columns = _NEWS_COLUMNS[change.row_type][1]
+    columns = _list_news_columns(change.row_type)
     if after.get("retired_at") or all(before.get(name) == after.get(name) for name in columns):
         return ""
     return _CHANGE_NAMES.get(change.row_type, "changed")
+
+
+@cache
+def _list_news_columns(row_type: str) -> tuple[str, ...]:
+    """A change of which is told."""
+    fields: MemoryFields = apps.get_model(_NEWS_KINDS[row_type][1]).memory_fields
+    return tuple(name for name, field in fields.items() if field.is_news)
 
 
 def _name_arrival(row: Values, context: _ChangeContext) -> str:

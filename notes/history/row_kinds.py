@@ -1,22 +1,23 @@
 """The kinds of rows with a history, by the name their revisions carry.
 
-Undo, as-of reads and erasure work on these alone: a layer above joins in by registering its
-models when its app is ready.
+Undo, as-of reads and erasure work on these alone. Each app declares its own, those of this one
+are at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from memoryhub.declarations import load_declarations
 from memoryhub.errors import NotFound
-from notes.episodes import store
-from notes.graph import build
 from notes.index import indexer
 from notes.models import (
     Chain,
@@ -31,6 +32,7 @@ from notes.models import (
     Segment,
     SegmentPage,
 )
+from notes.models.fields import MemoryFields
 from notes.topics.pages import load_page_turns
 
 # The rows' index entries; None: the kind is not searched.
@@ -40,19 +42,28 @@ FollowRevisions = Callable[[Sequence[Revision]], None]
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """`texts`: the columns that hold words made from what was said. `follow`: what is kept
-    beside the rows follows revisions that undoing wrote. `scrubbed`: an erasure puts the words
-    back to what they were, and never deletes the row."""
+    """`follow`: what is kept beside the rows follows revisions that undoing wrote. `scrubbed`: an
+    erasure puts the words back to what they were, and never deletes the row."""
 
     model: type[Model]
-    entries: BuildEntries | None
-    texts: tuple[str, ...]
+    entries: BuildEntries | None = None
     follow: FollowRevisions | None = None
     is_scrubbed: bool = False
 
     @property
     def name(self) -> str:
         return str(self.model._meta.model_name)
+
+    @property
+    def fields(self) -> MemoryFields:
+        """What each of its columns is."""
+        declared: MemoryFields = self.model.memory_fields  # type: ignore[attr-defined]  # of every kind: a test
+        return declared
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns that hold words made from what was said."""
+        return tuple(name for name, field in self.fields.items() if field.is_words)
 
     @property
     def is_derived(self) -> bool:
@@ -65,30 +76,22 @@ class RowKind:
         return bool(self.model._meta.get_field("space").null)
 
 
-_ROW_KINDS: dict[str, RowKind] = {}
-
-
-def register_row_kind(
-    model: type[Model],
-    *,
-    entries: BuildEntries | None = None,
-    texts: Iterable[str] = (),
-    follow: FollowRevisions | None = None,
-    scrubbed: bool = False,
-) -> None:
-    kind = RowKind(model, entries, tuple(texts), follow, scrubbed)
-    _ROW_KINDS[kind.name] = kind
+@cache
+def _load_row_kinds() -> Mapping[str, RowKind]:
+    declared = load_declarations().values()
+    return MappingProxyType({kind.name: kind for app in declared for kind in app.memory_kinds})
 
 
 def get_row_kind(row_type: str) -> RowKind:
     """Raises NotFound."""
-    if row_type not in _ROW_KINDS:
+    kinds = _load_row_kinds()
+    if row_type not in kinds:
         raise NotFound(_("no kind of memory is called %(kind)s") % {"kind": repr(row_type)})
-    return _ROW_KINDS[row_type]
+    return kinds[row_type]
 
 
 def list_row_kinds() -> list[RowKind]:
-    return list(_ROW_KINDS.values())
+    return list(_load_row_kinds().values())
 
 
 def build_entries(row_type: str, rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
@@ -105,11 +108,11 @@ def _build_note_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.Ent
 
 
 def _build_entity_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return build.build_entity_entries(rows)
+    return indexer.build_entity_entries(rows)
 
 
 def _build_relation_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return build.build_relation_entries(rows)
+    return indexer.build_relation_entries(rows)
 
 
 def _build_segment_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
@@ -126,24 +129,19 @@ def _build_page_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.Ent
 
 
 def _build_episode_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return store.build_episode_entries(rows, zone=zone)
+    return indexer.build_episode_entries(rows, zone=zone)
 
 
-def register_note_kinds() -> None:
-    """The rows of this package."""
-    register_row_kind(
-        Fact, entries=_build_fact_entries, texts=("text", "s", "v", "o", "o2", "c", "event_text")
-    )
-    register_row_kind(
-        Note,
-        entries=_build_note_entries,
-        texts=("content", "context", "keywords", "tags", "category"),
-    )
-    register_row_kind(Entity, entries=_build_entity_entries, texts=("name", "aliases", "summary"))
-    register_row_kind(Relation, entries=_build_relation_entries, texts=("label",))
-    register_row_kind(Segment, entries=_build_segment_entries, texts=("summary", "keywords"))
-    register_row_kind(SegmentPage, texts=("theme",))
-    register_row_kind(Episode, entries=_build_episode_entries, texts=("title", "text", "details"))
-    register_row_kind(Chain, texts=("summary",))
-    register_row_kind(Link, texts=("reason",))
-    register_row_kind(Page, entries=_build_page_entries)
+# The rows of this package.
+NOTE_KINDS = (
+    RowKind(Fact, _build_fact_entries),
+    RowKind(Note, _build_note_entries),
+    RowKind(Entity, _build_entity_entries),
+    RowKind(Relation, _build_relation_entries),
+    RowKind(Segment, _build_segment_entries),
+    RowKind(SegmentPage),
+    RowKind(Episode, _build_episode_entries),
+    RowKind(Chain),
+    RowKind(Link),
+    RowKind(Page, _build_page_entries),
+)

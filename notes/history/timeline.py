@@ -30,14 +30,11 @@ from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 from notes.history import row_kinds
 from notes.history.row_kinds import get_row_kind
-from notes.history.undo import MAX_TRIES, save_plan, undo_in_memory
-from notes.history.unit_of_work import ChangePlan, load_event_standing, restore_columns
+from notes.history.unit_of_work import RowKey, UnitOfWork, load_event_standing, restore_columns
 from notes.models import COUNTER_COLUMNS, EvolutionEvent, Revision
 
-RowKey = tuple[str, UUID]
 Values = Mapping[str, Any]
 # Columns whose change says nothing by itself.
 _SILENT_COLUMNS = frozenset(
@@ -161,40 +158,7 @@ def list_shared_events(space: Space, to: datetime) -> list[EvolutionEvent]:
     return list(rows.order_by("-created_at", "-id"))
 
 
-def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> ChangePlan:
-    """What rolling back would do, changing nothing. Call inside the scope. Raises Conflict."""
-    return _plan_undo(space, {event.id for event in list_later_events(space, to)}, actor, now)
-
-
-def _plan_undo(space: Space, events: Collection[UUID], actor: str, now: datetime) -> ChangePlan:
-    bench = undo_in_memory(space, events, actor, now)
-    if rivals := bench.find_rivals():
-        raise Conflict(
-            gettext("a memory has taken the place of one that would come back"),
-            code="undo_conflict",
-            rivals=[str(fact.id) for fact in rivals],
-        )
-    return bench
-
-
-def roll_back_space(
-    space: Space, to: datetime, actor: str, now: datetime, *, reason: str = ""
-) -> list[EvolutionEvent]:
-    """Undo every later event that stands, newest first, all or none. Opens its own scopes.
-
-    Returns the events made, one for each undone. Raises Conflict.
-    """
-    for _ in range(MAX_TRIES):
-        with tenant_scope(space.tenant_id):
-            bench = plan_roll_back(space, to, actor, now)
-        bench.set_reason(reason)
-        made = save_plan(bench)
-        if made is not None:
-            return made
-    raise Conflict(gettext("these memories are being changed: try again"), code="busy")
-
-
-def preview_changes(bench: ChangePlan) -> list[RowChange]:
+def preview_changes(bench: UnitOfWork) -> list[RowChange]:
     """What a plan would change, in the terms of `difference`."""
     rows = bench.list_differences()
     return compute_row_changes(
@@ -205,7 +169,7 @@ def preview_changes(bench: ChangePlan) -> list[RowChange]:
 
 # Rows as they were held at an earlier moment, for lists that the database filters and pages.
 #
-# `timeline.as_of` tells a whole space; this tells one kind of row, whatever the space's size.
+# `load_state_at` tells a whole space; this tells one kind of row, whatever the space's size.
 
 
 # Columns that a revision has itself.

@@ -7,80 +7,69 @@ same plan is shown before, embedded with nothing open, and then written under a 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
 from uuid import UUID
 
-import structlog
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext, ngettext
 
-from memoryhub.errors import Conflict, EngineError
+from memoryhub.errors import Conflict
 from memoryhub.inference.selection import select_embedder
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.standing import EventStanding, sort_newest_first
-from notes.history.unit_of_work import ChangePlan, load_event_standing
+from notes.history.timeline import list_later_events
+from notes.history.unit_of_work import RowKey, RowsChanged, UnitOfWork, load_event_standing
 from notes.index import indexer
 from notes.models import EvolutionEvent, Revision
 
-log = structlog.get_logger()
 MAX_TRIES = 3
-RowKey = tuple[str, UUID]
 
 
-def undo_event(
-    event: EvolutionEvent,
-    actor: str,
-    now: datetime,
-    *,
-    cascade: bool = False,
-    reason: str = "",
-) -> EvolutionEvent:
-    """Take back what an event did, as an event of its own; of an undo, that is redo.
+def write_plan(tenant_id: UUID, build: Callable[[], UnitOfWork]) -> UnitOfWork:
+    """Plan, embed and write; planned anew when the rows have changed meanwhile. Returns the plan
+    that was written.
 
-    Opens its own scopes, and embeds with nothing open: rows whose text changes back are found
-    under it at once, or by their words until the embedder is up again. Raises Conflict, with
-    the ids of `later` events that changed the same rows unless `cascade` undoes those first.
+    Opens its own scopes, and embeds with nothing open: rows whose text changes are found under it
+    at once, or by their words until the embedder is up again. Raises Conflict.
     """
     for _ in range(MAX_TRIES):
-        with tenant_scope(event.tenant_id):
-            bench = plan_undo(event, actor, now, cascade=cascade)
-        bench.set_reason(reason)
-        if done := save_plan(bench):
-            return done[-1]
+        with tenant_scope(tenant_id):
+            plan = build()
+        try:
+            save_plan(plan)
+        except RowsChanged:
+            continue
+        return plan
     raise Conflict(gettext("these memories are being changed: try again"), code="busy")
 
 
-def save_plan(bench: ChangePlan) -> list[EvolutionEvent] | None:
-    """Embed and write a plan; the events made. None when the rows have changed meanwhile."""
+def save_plan(bench: UnitOfWork) -> None:
+    """Embed and write a plan. Raises RowsChanged when somebody has changed its rows meanwhile."""
     model = select_embedder(bench.space)
     with tenant_scope(bench.space.tenant_id):
         entries = bench.build_entries(model.name)
-    try:
-        vectors = indexer.embed_entries(entries, model) if entries else None
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        vectors = None
+    vectors = indexer.embed_entries_or_none(entries, model)
     with tenant_scope(bench.space.tenant_id):
-        if not bench.is_fresh():
-            return None
         try:
             with transaction.atomic():
                 bench.save()
+                bench.update_dependents()
         except IntegrityError as error:
             raise Conflict(
                 gettext("another memory has taken its place since"), code="undo_conflict"
             ) from error
         indexer.write_entries(bench.space, model.name, entries, vectors)
-    return [changes.event for changes in bench.change_sets]
 
 
 def plan_undo(
     event: EvolutionEvent, actor: str, now: datetime, *, cascade: bool = False
-) -> ChangePlan:
-    """What undoing would do, changing nothing. Call inside the tenant's scope. Raises Conflict."""
+) -> UnitOfWork:
+    """What undoing would do, changing nothing; of an undo, that is redo. Call inside the tenant's
+    scope. Raises Conflict, with the ids of `later` events that changed the same rows unless
+    `cascade` undoes those first."""
     space = Space.objects.get(id=event.space_id)
     standing = load_event_standing(space)
     if not standing.is_standing(event.id):
@@ -108,7 +97,7 @@ def plan_undo(
     return bench
 
 
-def undo_in_memory(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) -> ChangePlan:
+def undo_in_memory(space: Space, chosen: Iterable[UUID], actor: str, now: datetime) -> UnitOfWork:
     """The chosen events undone, newest first, in memory. Raises Conflict for what can't be."""
     events = {e.id: e for e in EvolutionEvent.objects.filter(space=space, id__in=list(chosen))}
     if elsewhere := set(chosen) - set(events):
@@ -128,7 +117,7 @@ def undo_in_memory(space: Space, chosen: Iterable[UUID], actor: str, now: dateti
             gettext("nothing was changed by this"), code="not_undoable", event=str(min(missing))
         )
     ages = {e.id: (e.created_at, e.id) for e in events.values()}
-    bench = ChangePlan(space, actor, now)
+    bench = UnitOfWork(space, actor, now)
     bench.load_rows({(r.row_type, r.row_id) for r in revisions})
     for event_id in sort_newest_first(ages, _list_event_order(revisions)):
         bench.undo_event(events[event_id], by_event[event_id])
@@ -188,7 +177,7 @@ def _find_later_events(events: set[UUID], standing: EventStanding) -> set[UUID]:
 
 
 def _find_clashing_events(
-    bench: ChangePlan, chosen: set[UUID], standing: EventStanding
+    bench: UnitOfWork, chosen: set[UUID], standing: EventStanding
 ) -> set[UUID]:
     """Later events that gave a place to other claims which these rows would take again (I4)."""
     rivals = bench.find_rivals()
@@ -207,3 +196,17 @@ def _find_clashing_events(
             rivals=[str(fact.id) for fact in rivals],
         )
     return found
+
+
+def plan_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> UnitOfWork:
+    """What undoing every event after `to` that stands would do, newest first, changing nothing.
+    Call inside the scope. Raises Conflict."""
+    later = {event.id for event in list_later_events(space, to)}
+    bench = undo_in_memory(space, later, actor, now)
+    if rivals := bench.find_rivals():
+        raise Conflict(
+            gettext("a memory has taken the place of one that would come back"),
+            code="undo_conflict",
+            rivals=[str(fact.id) for fact in rivals],
+        )
+    return bench

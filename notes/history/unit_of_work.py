@@ -1,16 +1,16 @@
-"""Rows in memory while events are undone one after the other; nothing is written before `save`."""
+"""Rows in memory and the events that change them, until all is written together or not at all."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, Max, Model, OuterRef, Q
+from django.db.models import Exists, F, IntegerField, Max, Model, OuterRef, Q, Value
 from django.utils.translation import gettext
 
 from memoryhub.errors import Conflict, MemoryHubError, NotFound
@@ -35,19 +35,75 @@ RowKey = tuple[str, UUID]
 Values = dict[str, Any]
 
 
+class RowsChanged(MemoryHubError):
+    """Somebody changed a row since it was read: read again and decide anew (E10)."""
+
+    code = "rows_changed"
+
+
 @dataclass
-class ChangePlan:
-    """`rows` as they become, `first` as they were; a record that is not there is None."""
+class UnitOfWork:
+    """`rows` as they become, `original_values` as they were; what is not there is None.
+
+    A row is loaded by its key (`load_rows`, `get_row`), or handed in by whoever has read it
+    (`track_row`, `edit_row`). Nothing is written before `save` or `write_rows`.
+    """
 
     space: Space
     actor: str
     now: datetime
-    rows: dict[RowKey, Any] = field(default_factory=dict)
-    first: dict[RowKey, Values | None] = field(default_factory=dict)
-    undone_events: list[EvolutionEvent] = field(default_factory=list)
     change_sets: list[ChangeSet] = field(default_factory=list)
+    rows: dict[RowKey, Any] = field(default_factory=dict)
+    original_values: dict[RowKey, Values | None] = field(default_factory=dict)
+    undone_events: list[EvolutionEvent] = field(default_factory=list)
+    _new: set[RowKey] = field(default_factory=set)
+    _tracked: dict[RowKey, Values | None] = field(default_factory=dict)
+    _sources: dict[RowKey, list[TurnEvidence]] = field(default_factory=dict)
+    _counters: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _record_versions: dict[RowKey, int] = field(default_factory=dict)
     _links: dict[UUID, list[RowKey]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def from_change_set(cls, changes: ChangeSet) -> Self:
+        """For rows that are handed in, and whose changes are one event."""
+        return cls(changes.space, changes.actor, changes.at, [changes])
+
+    @property
+    def changes(self) -> ChangeSet:
+        """The first change-set: where it is the only one, what is tracked goes into it."""
+        return self.change_sets[0]
+
+    # Rows that are handed in
+
+    def track_row(self, row: Any) -> None:
+        """Call before the row is changed, however often: its version rises once, and one revision
+        tells what it was and what it is when it is written. A row not stored yet is created."""
+        key = get_row_key(row)
+        if key in self._tracked or key in self._new:
+            return
+        if row._state.adding:
+            self._keep_new_row(row)
+            self._tracked[key] = None
+        else:
+            self._tracked[key] = self._keep_handed_row(row)
+            row.version += 1
+
+    def add_support(self, row: Any, sources: Iterable[TurnEvidence]) -> None:
+        """What a tracked row rests on; a turn that supports it already is not written again."""
+        self._sources.setdefault(get_row_key(row), []).extend(sources)
+
+    def _keep_handed_row(self, row: Any) -> Values:
+        key, values = get_row_key(row), serialize_row(row)
+        self.rows[key] = row
+        self.original_values.setdefault(key, values)
+        return values
+
+    def _keep_new_row(self, row: Any) -> None:
+        key = get_row_key(row)
+        self.rows[key], self.original_values[key] = row, None
+        self._new.add(key)
+
+    # Rows that are loaded by key
 
     def load_rows(self, keys: Iterable[RowKey]) -> None:
         """The rows, and the links of notes among them: those follow their notes."""
@@ -76,7 +132,7 @@ class ChangePlan:
 
     def _keep_row(self, kind: str, row_id: UUID, row: Any) -> None:
         self.rows[kind, row_id] = row
-        self.first[kind, row_id] = None if row is None else serialize_row(row)
+        self.original_values[kind, row_id] = None if row is None else serialize_row(row)
 
     def undo_event(self, event: EvolutionEvent, revisions: Sequence[Revision]) -> None:
         """Take one event back. Its rows are as it left them: whatever came later is undone."""
@@ -144,21 +200,19 @@ class ChangePlan:
         return changes
 
     def edit_row(self, changes: ChangeSet, row: Any, **values: Any) -> None:
-        """Change columns of a loaded row, given by their attribute names."""
-        was = serialize_row(row)
-        for name, value in values.items():
-            setattr(row, name, value)
-        row.version += 1
-        changes.record_change(row, was)
+        """Change columns of a row, given by their attribute names, with a revision of its own."""
+        self._keep_handed_row(row)
+        self._counters[row._meta.model_name] |= values.keys() & COUNTER_COLUMNS
+        changes.edit_row(row, **values)
 
     def add_row(self, changes: ChangeSet, row: Any, sources: Iterable[TurnEvidence]) -> None:
-        key = (str(row._meta.model_name), row.id)
-        self.rows[key], self.first[key] = row, None
+        """A new row, as it is now."""
+        self._keep_new_row(row)
         changes.record_creation(row, sources)
 
     def retire_row(self, changes: ChangeSet, row: Any) -> None:
         """The row is not held any more; a note's links go with it."""
-        self._retire_with_links(changes, (str(row._meta.model_name), row.id))
+        self._retire_with_links(changes, get_row_key(row))
 
     def _retire_with_links(self, changes: ChangeSet, key: RowKey) -> None:
         row = self.rows[key]
@@ -185,19 +239,26 @@ class ChangePlan:
             changes.record_creation(made, [])
             self.rows[key] = made
 
-    def is_fresh(self) -> bool:
-        """Lock the rows, and compare their versions with those the plan was made from."""
+    # Writing
+
+    def save(self) -> None:
+        """Write rows and events. Raises RowsChanged when a row is not in the version read."""
+        self._lock_rows()
+        self.write_rows()
+        for changes in self.change_sets:
+            changes.save()
+
+    def _lock_rows(self) -> None:
         for kind, ids in self._list_ids_by_kind().items():
+            known = [row_id for row_id in ids if (kind, row_id) not in self._new]
+            if not known:
+                continue
             model = row_kinds.get_row_kind(kind).model
-            held = model._default_manager.select_for_update().filter(id__in=ids).order_by("pk")
-            rows = {row.pk: row for row in held}
-            for row_id in ids:
-                first = self.first[kind, row_id]
-                if (first is None) != (row_id not in rows):
-                    return False
-                if first and getattr(rows[row_id], "version", None) != first.get("version"):
-                    return False
-        return True
+            version = F("version") if hasattr(model, "version") else _NO_VERSION
+            rows = model._default_manager.select_for_update().filter(id__in=known).order_by("pk")
+            was = {i: v.get("version") for i in known if (v := self.original_values[kind, i])}
+            if dict(rows.values_list("pk", version)) != was:
+                raise RowsChanged(f"a {kind} was changed meanwhile")
 
     def _list_ids_by_kind(self) -> dict[str, list[UUID]]:
         """In one order for everybody, so that two writers don't wait for each other."""
@@ -206,26 +267,54 @@ class ChangePlan:
             ids[kind].append(row_id)
         return ids
 
-    def save(self) -> None:
-        """Write rows and events. What makes room goes first: one claim is open at a time."""
+    def write_rows(self) -> None:
+        """Write the rows alone, which the caller has locked; it saves the change-sets as well."""
+        self._record_tracked()
         for kind, ids in self._list_ids_by_kind().items():
-            model = row_kinds.get_row_kind(kind).model
-            gone = [i for i in ids if self.rows[kind, i] is None and self.first[kind, i]]
-            model._default_manager.filter(id__in=gone).delete()
-            held = [i for i in ids if self.rows[kind, i] is not None]
-            made = [self.rows[kind, i] for i in held if self.first[kind, i] is None]
-            changed = [self.rows[kind, i] for i in held if self._is_changed_row(kind, i)]
-            fields = self._list_changed_fields(kind, ids)
-            for rows in (
-                [r for r in changed if _is_making_room(r)],
-                [r for r in changed if not _is_making_room(r)],
-            ):
-                if rows:
-                    model._default_manager.bulk_update(rows, fields, batch_size=500)
-                model._default_manager.bulk_create(made)
-                made = []
-        for changes in self.change_sets:
-            changes.save()
+            self._write_kind(kind, ids)
+        self._record_sources()
+
+    def _record_tracked(self) -> None:
+        for key, before in self._tracked.items():
+            if before is None:
+                self.changes.record_creation(self.rows[key], [])
+            else:
+                self.changes.record_change(self.rows[key], before)
+
+    def _record_sources(self) -> None:
+        known = self._load_known_sources()
+        for key, sources in self._sources.items():
+            fresh = {s.turn_id: s for s in sources if (key[1], s.turn_id) not in known}
+            self.changes.record_support(self.rows[key], fresh.values())
+
+    def _load_known_sources(self) -> set[tuple[UUID, UUID]]:
+        held = Derivation.objects.filter(
+            child_id__in=[key[1] for key in self._sources if key not in self._new],
+            role=Derivation.Role.SUPPORT,
+        )
+        return set(held.values_list("child_id", "turn_id"))
+
+    def _write_kind(self, kind: str, ids: Sequence[UUID]) -> None:
+        """What makes room goes first: one claim is open at a time."""
+        rows = row_kinds.get_row_kind(kind).model._default_manager
+        if gone := [i for i in ids if self.rows[kind, i] is None and self.original_values[kind, i]]:
+            rows.filter(id__in=gone).delete()
+        held = [
+            (self.rows[kind, i], self.original_values[kind, i])
+            for i in ids
+            if self.rows[kind, i] is not None
+        ]
+        changed = [(row, was) for row, was in held if was and serialize_row(row) != was]
+        fields = self._list_changed_fields(kind, changed)
+        last = [row for row, was in changed if _may_take_room(row, was)]
+        if first := [row for row, _ in changed if row not in last]:
+            rows.bulk_update(first, fields, batch_size=500)
+        rows.bulk_create([row for row, was in held if was is None], batch_size=500)
+        if last:
+            rows.bulk_update(last, fields, batch_size=500)
+
+    def update_dependents(self) -> None:
+        """What hangs on rows that were loaded by key: call after `save`."""
         self._revert_support()
         self._run_followers()
         self._delete_entries()
@@ -257,23 +346,21 @@ class ChangePlan:
                 follow(revisions)
 
     def _is_changed_row(self, kind: str, row_id: UUID) -> bool:
-        row, first = self.rows[kind, row_id], self.first[kind, row_id]
+        row, first = self.rows[kind, row_id], self.original_values[kind, row_id]
         return row is not None and first is not None and serialize_row(row) != first
 
     def _is_changed_or_new(self, kind: str, row_id: UUID) -> bool:
         """Differs from what it was, or is new."""
         return self._is_changed_row(kind, row_id) or (
-            self.rows[kind, row_id] is not None and self.first[kind, row_id] is None
+            self.rows[kind, row_id] is not None and self.original_values[kind, row_id] is None
         )
 
-    def _list_changed_fields(self, kind: str, ids: Sequence[UUID]) -> list[str]:
-        names: set[str] = set()
-        for row_id in ids:
-            if self._is_changed_row(kind, row_id):
-                was, now = self.first[kind, row_id] or {}, serialize_row(self.rows[kind, row_id])
-                names |= {name for name in now if was.get(name) != now[name]}
+    def _list_changed_fields(self, kind: str, changed: Iterable[tuple[Any, Values]]) -> list[str]:
+        names = set(self._counters[kind])
+        for row, was in changed:
+            names |= {name for name, value in serialize_row(row).items() if was[name] != value}
         columns = row_kinds.get_row_kind(kind).model._meta.concrete_fields
-        return [column.name for column in columns if column.attname in names]
+        return [column.name for column in columns if {column.attname, column.name} & names]
 
     def _list_retired_ids(self) -> list[UUID]:
         return [
@@ -336,10 +423,17 @@ class ChangePlan:
     def list_differences(self) -> list[tuple[RowKey, Values | None, Values | None]]:
         """(row, values before, values after) of every row that would change."""
         told = (
-            (key, self.first[key], None if row is None else serialize_row(row))
+            (key, self.original_values[key], None if row is None else serialize_row(row))
             for key, row in self.rows.items()
         )
         return [(key, before, after) for key, before, after in told if before != after]
+
+
+def get_row_key(row: Any) -> RowKey:
+    return str(row._meta.model_name), row.pk
+
+
+_NO_VERSION = Value(None, output_field=IntegerField())
 
 
 def load_event_standing(space: Space) -> EventStanding:
@@ -366,10 +460,25 @@ def _describe_undo(event: EvolutionEvent) -> str:
     return f"took back: {what}" + (f" ({event.reason})" if event.reason else "")
 
 
-def _is_making_room(row: Any) -> bool:
-    """Makes room for another row: it is retired, over or withdrawn."""
-    over = getattr(row, "valid_to", None) is not None
-    return bool(row.retired_at) or over or getattr(row, "status", "") == Fact.Status.RETRACTED
+# The columns by which one claim of a predicate is open at a time.
+_ROOM_COLUMNS = (
+    "owner",
+    "predicate_key",
+    "cardinality",
+    "status",
+    "valid_to",
+    "retired_at",
+    "polarity",
+)
+
+
+def _may_take_room(row: Any, was: Values) -> bool:
+    """It holds, and did not before, or not in this place: another row may have to go first."""
+    over = row.retired_at or getattr(row, "valid_to", None) is not None
+    if over or getattr(row, "status", "") == Fact.Status.RETRACTED:
+        return False
+    now = serialize_row(row)
+    return any(now.get(name) != was.get(name) for name in _ROOM_COLUMNS)
 
 
 def restore_columns(row: Model, values: Values) -> None:
@@ -381,86 +490,3 @@ def restore_columns(row: Model, values: Values) -> None:
             continue
         kind = column.target_field if column.is_relation else column
         setattr(row, name, kind.to_python(value))
-
-
-# A unit of work: rows made and changed in one event, written together or not at all.
-
-
-class RowsChanged(MemoryHubError):
-    """Somebody changed a row since it was read: read again and decide anew (E10)."""
-
-    code = "rows_changed"
-
-
-@dataclass
-class UnitOfWork:
-    """Give it each row before it is changed, and each new row; then `save`.
-
-    `touch` remembers what the row was and raises its version, once however often it is called.
-    """
-
-    changes: ChangeSet
-    _new_rows: dict[UUID, Any] = field(default_factory=dict)
-    _old_rows: dict[UUID, tuple[Any, dict[str, Any]]] = field(default_factory=dict)
-    _sources: dict[UUID, tuple[Any, list[TurnEvidence]]] = field(default_factory=dict)
-
-    def add_row(self, row: Any) -> None:
-        self._new_rows[row.id] = row
-
-    def track_row(self, row: Any) -> None:
-        if row.id not in self._new_rows and row.id not in self._old_rows:
-            self._old_rows[row.id] = (row, serialize_row(row))
-            row.version += 1
-
-    def add_support(self, row: Any, sources: Iterable[TurnEvidence]) -> None:
-        """What the row rests on; a turn that supports it already is not written again."""
-        self._sources.setdefault(row.id, (row, []))[1].extend(sources)
-
-    def save(self) -> None:
-        """Write rows and the change-set. Raises RowsChanged when a version is not as read."""
-        self._check_versions()
-        for model, rows in _group_by_model(self._new_rows.values()):
-            model.objects.bulk_create(rows, batch_size=500)
-        for model, rows in _group_by_model(row for row, _ in self._old_rows.values()):
-            columns = self._list_changed_columns(rows)
-            model.objects.bulk_update(rows, columns, batch_size=500)
-        for row in self._new_rows.values():
-            self.changes.record_creation(row, [])
-        for row, before in self._old_rows.values():
-            self.changes.record_change(row, before)
-        self._record_sources()
-        self.changes.save()
-
-    def _check_versions(self) -> None:
-        for model, rows in _group_by_model(row for row, _ in self._old_rows.values()):
-            held = model.objects.select_for_update().filter(id__in=[row.id for row in rows])
-            now = dict(held.order_by("id").values_list("id", "version"))
-            if any(now.get(row.id) != self._old_rows[row.id][1]["version"] for row in rows):
-                raise RowsChanged(f"a {model._meta.model_name} was changed meanwhile")
-
-    def _list_changed_columns(self, rows: list[Any]) -> list[str]:
-        changed = {"version"}
-        for row in rows:
-            before = self._old_rows[row.id][1]
-            changed |= {name for name, value in serialize_row(row).items() if before[name] != value}
-        return sorted(changed)
-
-    def _record_sources(self) -> None:
-        known = self._load_known_sources()
-        for row, sources in self._sources.values():
-            fresh = {s.turn_id: s for s in sources if (row.id, s.turn_id) not in known}
-            self.changes.record_support(row, fresh.values())
-
-    def _load_known_sources(self) -> set[tuple[UUID, UUID]]:
-        held = Derivation.objects.filter(
-            child_id__in=[i for i in self._sources if i not in self._new_rows],
-            role=Derivation.Role.SUPPORT,
-        )
-        return set(held.values_list("child_id", "turn_id"))
-
-
-def _group_by_model(rows: Iterable[Any]) -> Iterator[tuple[Any, list[Any]]]:
-    found: dict[Any, list[Any]] = defaultdict(list)
-    for row in rows:
-        found[type(row)].append(row)
-    yield from found.items()

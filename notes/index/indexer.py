@@ -21,12 +21,13 @@ from pgvector import HalfVector
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import get_search_words
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.types import Embedder
+from memoryhub.inference.selection import embed_or_none
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from notes.index.lexemes import build_lexical_text
-from notes.models import Derivation, Fact, Note, Page, Segment
+from notes.models import Derivation, Entity, Episode, Fact, Note, Page, Relation, Segment
 
 EntryKind = Literal["turn", "fact", "note", "page", "segment", "episode", "entity", "relation"]
 Vectors = NDArray[np.float32]
@@ -35,10 +36,17 @@ Vectors = NDArray[np.float32]
 BEFORE, AFTER, BESIDE = 2, 1, 1
 MAX_CHUNK_TOKENS = 256
 MAX_NOTE_CHUNKS = 4
+MAX_EPISODE_CHUNKS = 4
 NEIGHBOUR_WEIGHT = 0.5
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 # About one token each: a CJK character, or a stretch of other script.
-_TOKEN_UNIT = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,12}}")
+# Episodes of other kinds are read by name.
+_SEARCHED_EPISODES = (
+    Episode.Kind.TOPIC,
+    Episode.Kind.SESSION,
+    Episode.Kind.DAY,
+    Episode.Kind.GLOBAL,
+)
+_TOKEN_UNIT = re.compile(rf"[{CJK}]|[^\s{CJK}]{{1,12}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +222,45 @@ def format_segment_text(summary: str, keywords: Sequence[str]) -> str:
     return f"{summary}\n{', '.join(keywords)}".strip()
 
 
+def build_entity_entries(entities: Iterable[Entity]) -> list[EntryDraft]:
+    return [
+        _build_graph_entry("entity", each.id, each.name, " ".join(each.aliases))
+        for each in entities
+    ]
+
+
+def build_relation_entries(relations: Iterable[Relation]) -> list[EntryDraft]:
+    """The relation as "source label target", found also by the words of its fact."""
+    return [
+        _build_graph_entry("relation", r.id, f"{r.src.name} {r.label} {r.dst.name}", r.fact.text)
+        for r in relations
+    ]
+
+
+def _build_graph_entry(kind: EntryKind, owner: UUID, text: str, words: str) -> EntryDraft:
+    known = build_lexical_text(f"{text.replace('_', ' ')} {words}")
+    return EntryDraft(kind, owner, 0, text, (), known, "")
+
+
+def build_episode_entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+    """Index entries of the kinds that are searched, under title, text and first date."""
+    return [
+        entry
+        for row in rows
+        if row.kind in _SEARCHED_EPISODES
+        for entry in _build_episode_chunks(row, zone)
+    ]
+
+
+def _build_episode_chunks(row: Episode, zone: tzinfo) -> list[EntryDraft]:
+    dated = format_date_words(row.from_at.astimezone(zone), row.text)
+    pieces = split_into_chunks(f"{row.title}\n{row.text}".strip())[:MAX_EPISODE_CHUNKS]
+    return [
+        EntryDraft("episode", row.id, at, text, (), build_lexical_text(f"{dated} {text}"), "")
+        for at, text in enumerate(pieces)
+    ]
+
+
 def split_into_chunks(text: str, max_tokens: int = MAX_CHUNK_TOKENS) -> list[str]:
     """`text` whole, or in overlapping pieces that an embedder of `max_tokens` reads (E4).
 
@@ -262,6 +309,11 @@ def embed_entries(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors:
     length = np.linalg.norm(window, axis=1, keepdims=True)
     unit: Vectors = (window / np.where(length == 0, 1, length)).astype(np.float32)
     return own + unit
+
+
+def embed_entries_or_none(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors | None:
+    """None where there are none, or the embedder is down: they are found by their words (E18)."""
+    return embed_or_none(lambda: embed_entries(entries, embedder)) if entries else None
 
 
 # In the same statement go rows whose text no longer has as many chunks, and other models' rows

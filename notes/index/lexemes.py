@@ -11,10 +11,10 @@ import re
 import rjieba
 
 from memoryhub.dialogues.messages import normalise_text
+from memoryhub.engines.local.language import HAN
 
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # At most four digits, and only where they begin: a long number must not be read from each of them.
-_HAN_RUN = re.compile(rf"(?<!\d)\d{{1,4}} ?[年月日号]|[{_HAN}]+")
+_HAN_RUN = re.compile(rf"(?<!\d)\d{{1,4}} ?[年月日号]|[{HAN}]+")
 _FUNCTION_WORDS = """
 的 了 着 过 地 得 我 你 您 他 她 它 我们 你们 他们 她们 是 在 有 和 与 及 也 都 就 还 又 很
 吗 呢 吧 啊 呀 哦 嗯 这 那 这个 那个 什么 怎么 哪 哪些 哪个 谁 为什么 一 一个 会 要 把 被 对 给

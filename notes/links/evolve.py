@@ -9,7 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from memoryhub.engines.types import NoteDraft, NoteEvolution
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Note
 
 MOST_WORDS, LONGEST_WORD, LONGEST_CONTEXT = 12, 120, 500  # spec §16
@@ -73,13 +74,8 @@ def evolve_notes(
 
     What a note learnt rests on the turns of the note it learnt from, as context.
     """
+    unit = UnitOfWork.from_change_set(changes)
     for row, change in changed:
-        before = serialize_row(row)
-        for name, value in change.values.items():
-            setattr(row, name, value)
-        row.version += 1
-        changes.record_change(row, before)
+        unit.edit_row(changes, row, **change.values)
         changes.record_support(row, sources.get(row.id, ()))
-    Note.objects.bulk_update(
-        [row for row, _ in changed], [*DESCRIPTOR_COLUMNS, "enrichment", "version"], batch_size=500
-    )
+    unit.write_rows()

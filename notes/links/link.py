@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +10,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
-from notes.models import Derivation, Link
+from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.unit_of_work import UnitOfWork
+from notes.models import Link
 
 MAX_REASON_LENGTH = 500
 
@@ -48,20 +48,19 @@ def link_notes(
     """
     wanted = {pair.key: pair for pair in pairs if pair.first != pair.second}
     held = {(row.a_id, row.b_id, row.kind): row for row in _load_existing_links(space, wanted)}
-    again = [
-        _revive_link(row, wanted[key], changes)
-        for key, row in held.items()
-        if not _is_in_force(row)
-    ]
+    unit = UnitOfWork.from_change_set(changes)
     made = [
         _build_link(space, pair, changes, now) for key, pair in wanted.items() if key not in held
     ]
-    Link.objects.bulk_create(made, batch_size=500)
-    Link.objects.bulk_update(again, ["active", "retired_at", "reason", "weight", "version"])
     for row in made:
-        changes.record_creation(row, _collect_sources(row, sources))
+        unit.add_row(changes, row, _collect_sources(row, sources))
+    again = [row for row in held.values() if not _is_in_force(row)]
     for row in again:
+        pair = wanted[row.a_id, row.b_id, row.kind]
+        reason = pair.reason[:MAX_REASON_LENGTH]
+        unit.edit_row(changes, row, active=True, retired_at=None, reason=reason, weight=pair.weight)
         changes.record_support(row, _collect_sources(row, sources))
+    unit.write_rows()
     return [*made, *again]
 
 
@@ -95,31 +94,10 @@ def _build_link(space: Space, pair: NotePair, changes: ChangeSet, now: datetime)
     )
 
 
-def _revive_link(row: Link, pair: NotePair, changes: ChangeSet) -> Link:
-    before = serialize_row(row)
-    row.active, row.retired_at = True, None
-    row.reason, row.weight = pair.reason[:MAX_REASON_LENGTH], pair.weight
-    row.version += 1
-    changes.record_change(row, before)
-    return row
-
-
 def _collect_sources(
     row: Link, sources: Mapping[UUID, Sequence[TurnEvidence]]
 ) -> list[TurnEvidence]:
     return [source for note in (row.a_id, row.b_id) for source in sources.get(note, ())]
-
-
-def load_note_sources(notes: Iterable[UUID]) -> dict[UUID, Sequence[TurnEvidence]]:
-    """The turns that notes were made from, by note. One statement, none for no notes."""
-    ids = list(notes)
-    rows = Derivation.objects.filter(
-        child_type="note", child_id__in=ids, role=Derivation.Role.SUPPORT
-    )
-    found: dict[UUID, list[TurnEvidence]] = defaultdict(list)
-    for row in rows.order_by("turn__seq", "id") if ids else ():
-        found[row.child_id].append(TurnEvidence(row.turn_id, row.span_start, row.span_end))
-    return dict(found)
 
 
 def filter_links_of_notes(notes: Iterable[UUID]) -> QuerySet[Link]:

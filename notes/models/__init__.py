@@ -1,6 +1,6 @@
 """What is known: sources grouped, claims, associations, abstractions, and their history.
 
-Spec §11.1 separates five concerns; each has a module here.
+The model (spec §11.1) separates five concerns; each has a module here.
 """
 
 from __future__ import annotations

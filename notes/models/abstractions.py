@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -9,6 +11,15 @@ from django.utils.translation import gettext_lazy as _
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import SpaceModel
 from notes.models.base import Derived, Retained
+from notes.models.fields import (
+    DERIVED_FIELDS,
+    INTERNAL,
+    RETAINED_FIELDS,
+    ROW_FIELDS,
+    TECHNICAL,
+    MemoryField,
+    MemoryFields,
+)
 from notes.models.pages import Page
 
 
@@ -35,6 +46,22 @@ class Segment(Derived):
     # A covered turn was erased or came late: withheld until it is rewritten.
     stale = models.BooleanField(default=False)
 
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "summary": MemoryField(_("text"), is_words=True),
+        "keywords": MemoryField(_("keywords"), is_words=True),
+        "started_at": TECHNICAL,
+        "ended_at": TECHNICAL,
+        "visits_total": MemoryField(_("visits")),
+        "pages_total": MemoryField(_("exchanges")),
+        "promo_visits": INTERNAL,
+        "promo_pages": INTERNAL,
+        "last_visited_at": TECHNICAL,
+        "tier": MemoryField(_("kept in")),
+        "stale": MemoryField(_("to be written anew")),
+        **DERIVED_FIELDS,
+    }
+
     class Meta:
         ordering = ["-ended_at", "-id"]
         indexes = [models.Index(fields=["space", "-ended_at"], name="segment_recent")]
@@ -51,6 +78,15 @@ class SegmentPage(SpaceModel):
     theme = models.CharField(max_length=120, blank=True)
     score = models.FloatField(default=0)
     added_at = models.DateTimeField()
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "segment_id": MemoryField(_("segment")),
+        "page_id": MemoryField(_("exchange")),
+        "theme": MemoryField(_("theme"), is_words=True),
+        "score": MemoryField(_("score")),
+        "added_at": MemoryField(_("added at")),
+    }
 
     class Meta:
         constraints = [
@@ -96,6 +132,25 @@ class Episode(Retained, Derived):
     )
     coverage_hash = models.CharField(max_length=64, blank=True)
     stale = models.BooleanField(default=False)
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "kind": MemoryField(_("kind")),
+        "title": MemoryField(_("title"), is_words=True, is_news=True, results=("summary",)),
+        "text": MemoryField(_("text"), is_words=True, is_news=True, results=("text",)),
+        "details": MemoryField(_("more"), is_words=True, is_news=True),
+        "session_id": MemoryField(_("session")),
+        "day": MemoryField(_("day")),
+        "from_seq": TECHNICAL,
+        "to_seq": TECHNICAL,
+        "from_at": MemoryField(_("from"), results=("event_from",)),
+        "to_at": MemoryField(_("until"), results=("occurred_at", "event_to")),
+        "parent_id": MemoryField(_("part of")),
+        "coverage_hash": INTERNAL,
+        "stale": MemoryField(_("to be written anew")),
+        **RETAINED_FIELDS,
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["-to_at", "-id"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -9,6 +11,14 @@ from django.utils.translation import gettext_lazy as _
 
 from notes.models.base import Derived, Retained
 from notes.models.claims import Fact
+from notes.models.fields import (
+    DERIVED_FIELDS,
+    RETAINED_FIELDS,
+    ROW_FIELDS,
+    TECHNICAL,
+    MemoryField,
+    MemoryFields,
+)
 from notes.models.pages import Page
 
 
@@ -34,6 +44,23 @@ class Note(Retained, Derived):
     enrichment = models.CharField(max_length=7, choices=Enrichment, default=Enrichment.DONE)
     occurred_at = models.DateTimeField()
     created_at = models.DateTimeField()
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "content": MemoryField(_("text"), is_words=True, is_news=True, results=("text",)),
+        "context": MemoryField(_("context"), is_words=True, is_news=True),
+        "keywords": MemoryField(_("keywords"), is_words=True, is_news=True),
+        "tags": MemoryField(_("tags"), is_words=True, is_news=True),
+        "category": MemoryField(_("category"), is_words=True, is_news=True),
+        "author": MemoryField(_("author")),
+        "page_id": MemoryField(_("exchange")),
+        "fact_id": MemoryField(_("says the fact")),
+        "enrichment": MemoryField(_("description")),
+        "occurred_at": MemoryField(_("occurred at"), results=("occurred_at",)),
+        "created_at": TECHNICAL,
+        **RETAINED_FIELDS,
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["-occurred_at", "-id"]
@@ -63,6 +90,18 @@ class Link(Derived):
     weight = models.FloatField(default=1.0)
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField()
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "a_id": MemoryField(_("one note"), "a"),
+        "b_id": MemoryField(_("other note"), "b"),
+        "kind": MemoryField(_("kind")),
+        "reason": MemoryField(_("reason"), is_words=True),
+        "weight": MemoryField(_("weight")),
+        "active": MemoryField(_("linked")),
+        "created_at": TECHNICAL,
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         constraints = [

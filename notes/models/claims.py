@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -9,6 +11,15 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.tenants.ids import new_id
 from notes.models.base import Derived, Retained
+from notes.models.fields import (
+    DERIVED_FIELDS,
+    INTERNAL,
+    RETAINED_FIELDS,
+    ROW_FIELDS,
+    TECHNICAL,
+    MemoryField,
+    MemoryFields,
+)
 
 
 class Fact(Retained, Derived):
@@ -36,11 +47,11 @@ class Fact(Retained, Derived):
     text = models.TextField()
     text_key = models.CharField(max_length=64)
     pattern = models.CharField(max_length=4, blank=True)
-    s = models.TextField(blank=True)
-    v = models.TextField(blank=True)
-    o = models.TextField(blank=True)
-    o2 = models.TextField(blank=True)
-    c = models.TextField(blank=True)
+    subject = models.TextField(blank=True)
+    verb = models.TextField(blank=True)
+    object = models.TextField(blank=True)
+    indirect_object = models.TextField(blank=True)
+    complement = models.TextField(blank=True)
     predicate_key = models.CharField(max_length=80, blank=True)
     cardinality = models.CharField(max_length=6, default="multi")
     kind = models.CharField(max_length=16, default="state")
@@ -64,6 +75,64 @@ class Fact(Retained, Derived):
     # Always considered while shelved (MemoryOS' knowledge base, spec §11.4).
     shelf = models.CharField(max_length=8, choices=Shelf, blank=True, default=Shelf.NONE)
     shelved_at = models.DateTimeField(null=True, blank=True)
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "lineage": MemoryField(help="The same for all wordings of a claim and its successors."),
+        "lineage_version": TECHNICAL,
+        "text": MemoryField(_("text"), is_words=True, is_news=True, results=("text",)),
+        "owner": MemoryField(
+            _("owner"), help="Whom it is about.", is_news=True, results=("owner",)
+        ),
+        "speaker": MemoryField(_("speaker"), help="Who said it.", results=("speaker",)),
+        "text_key": INTERNAL,
+        "pattern": INTERNAL,
+        "subject": MemoryField(_("subject"), api=None, is_words=True),
+        "verb": MemoryField(_("verb"), api=None, is_words=True),
+        "predicate_key": MemoryField(_("says of its owner"), "predicate", is_news=True),
+        "object": MemoryField(_("object"), "value", is_words=True),
+        "indirect_object": MemoryField(_("second object"), api=None, is_words=True),
+        "complement": MemoryField(_("complement"), api=None, is_words=True),
+        "cardinality": TECHNICAL,
+        "kind": MemoryField(_("kind"), is_news=True),
+        "polarity": MemoryField(_("polarity"), is_news=True),
+        "status": MemoryField(_("status"), results=("status",)),
+        "valid_from": MemoryField(
+            _("held from"),
+            help="Since when it holds in the world.",
+            is_news=True,
+            results=("valid_from",),
+        ),
+        "valid_to": MemoryField(
+            _("held until"),
+            help="Until when, exclusive; null: it holds still.",
+            is_news=True,
+            results=("valid_to",),
+        ),
+        "event_from": MemoryField(_("happened from"), is_news=True, results=("event_from",)),
+        "event_to": MemoryField(_("happened until"), is_news=True, results=("event_to",)),
+        "event_granularity": MemoryField(_("exact to"), api=None),
+        "event_text": MemoryField(_("time as said"), is_words=True, results=("event_text",)),
+        "asserted_at": MemoryField(
+            _("said on"), help="When it was said.", results=("occurred_at",)
+        ),
+        "recorded_at": MemoryField(help="When the hub came to hold it."),
+        "supersedes_id": MemoryField(_("replaces"), "supersedes"),
+        "confidence": MemoryField(_("confidence")),
+        "mention_count": MemoryField(_("times mentioned")),
+        "metadata": MemoryField(
+            _("metadata"),
+            help="The sender's own, of the message that it was first read from.",
+            is_news=True,
+            results=("metadata",),
+        ),
+        "shelf": MemoryField(_("on the shelf of")),
+        "shelved_at": MemoryField(_("on the shelf since"), api=None),
+        **RETAINED_FIELDS,
+        "visibility": MemoryField(_("visibility"), is_news=True),
+        "pinned": MemoryField(_("pinned"), is_news=True),
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["-asserted_at", "-id"]
@@ -117,6 +186,19 @@ class Entity(Derived):
     # When its name was compared with all others: once (spec §12.1).
     compared_at = models.DateTimeField(null=True, blank=True)
 
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "name": MemoryField(_("name"), is_words=True),
+        "canonical_key": INTERNAL,
+        "type": MemoryField(_("type")),
+        "aliases": MemoryField(_("aliases"), is_words=True),
+        "summary": MemoryField(_("text"), is_words=True),
+        "mention_count": MemoryField(_("times mentioned")),
+        "merged_into_id": MemoryField(_("merged into"), "merged_into"),
+        "compared_at": INTERNAL,
+        **DERIVED_FIELDS,
+    }
+
     class Meta:
         ordering = ["-mention_count", "name"]
         verbose_name_plural = "entities"
@@ -138,6 +220,15 @@ class Relation(Derived):
     src = models.ForeignKey(Entity, models.CASCADE, related_name="relations_out")
     label = models.CharField(max_length=120)
     dst = models.ForeignKey(Entity, models.CASCADE, related_name="relations_in")
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "src_id": MemoryField(_("from"), "src"),
+        "label": MemoryField(_("label"), is_words=True),
+        "dst_id": MemoryField(_("to"), "dst"),
+        "fact_id": MemoryField(_("says the fact")),
+        **DERIVED_FIELDS,
+    }
 
     def __str__(self) -> str:
         return self.label

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.dialogues.models import Session, Turn
 from notes.models.base import Derived, Retained
+from notes.models.fields import (
+    DERIVED_FIELDS,
+    INTERNAL,
+    RETAINED_FIELDS,
+    ROW_FIELDS,
+    MemoryField,
+    MemoryFields,
+)
 
 
 class Chain(Derived):
@@ -15,6 +25,14 @@ class Chain(Derived):
     summary = models.TextField(blank=True)
     page_count = models.IntegerField(default=0)
     open = models.BooleanField(default=True)
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "summary": MemoryField(_("text"), is_words=True),
+        "page_count": MemoryField(_("exchanges")),
+        "open": MemoryField(_("goes on")),
+        **DERIVED_FIELDS,
+    }
 
     def __str__(self) -> str:
         return self.summary[:80] or f"chain of {self.page_count}"
@@ -41,6 +59,20 @@ class Page(Retained, Derived):
     chain_pos = models.IntegerField(default=0)
     # Set when promotion has read it; None: not yet (spec §11.5).
     analysed_at = models.DateTimeField(null=True, blank=True)
+
+    memory_fields: ClassVar[MemoryFields] = {
+        **ROW_FIELDS,
+        "session_id": MemoryField(_("session")),
+        "first_seq": INTERNAL,
+        "last_seq": INTERNAL,
+        "kind": MemoryField(_("kind")),
+        "tier": MemoryField(_("kept in")),
+        "chain_id": MemoryField(_("conversation")),
+        "chain_pos": MemoryField(_("place in the conversation")),
+        "analysed_at": MemoryField(_("read for the persona")),
+        **RETAINED_FIELDS,
+        **DERIVED_FIELDS,
+    }
 
     class Meta:
         ordering = ["first_seq"]

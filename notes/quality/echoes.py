@@ -18,6 +18,7 @@ from django.db.models import Q
 
 from memoryhub.dialogues.messages import hash_text, normalise_text
 from memoryhub.dialogues.models import Turn
+from memoryhub.engines.local.language import HAN
 from memoryhub.tenants.ids import new_id
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.statements import open_prepared_cursor
@@ -26,7 +27,7 @@ from notes.models import Fingerprint
 TextSpan = tuple[int, int]
 _SENTENCE = re.compile(r"[^\n.!?。！？;；]+(?:\.(?=\S)[^\n.!?。！？;；]+)*")
 _OUTER_MARKS = re.compile(r"^[\W_]+|[\W_]+$")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_HAN = re.compile(f"[{HAN}]")
 # A block of memories stands between these, wherever it is pasted.
 OPEN, CLOSE = "<memory>", "</memory>"
 _MEMORY_BLOCK = re.compile(rf"{OPEN}.*?(?:{CLOSE}|\Z)", re.S)
@@ -151,8 +152,3 @@ def mask_spans(text: str, spans: Iterable[TextSpan]) -> str:
     for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
-
-
-def has_only_echoes(text: str, spans: Iterable[TextSpan]) -> bool:
-    """Whether no word is left beside the echoes."""
-    return not re.search(r"\w", mask_spans(text, spans))

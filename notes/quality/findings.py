@@ -122,7 +122,7 @@ def _filter_same_matters(facts: QuerySet[Fact], said: Sequence[Fact]) -> QuerySe
 
 
 def _build_matter_key(fact: Fact) -> tuple[str, str, str]:
-    return fact.owner.casefold(), fact.predicate_key, fact.o.casefold()
+    return fact.owner.casefold(), fact.predicate_key, fact.object.casefold()
 
 
 def load_fact_vectors(space: Space, model: str, now: datetime) -> FactVectors:

@@ -120,10 +120,6 @@ SIGNALS = (
 SIGNAL_NAMES = tuple(signal.name for signal in SIGNALS)
 
 
-def is_fragment(text: str) -> bool:
-    return bool(re.search(SHORT_TEXT_PATTERN, text) or re.search(NAMELESS_PATTERN, text, re.I))
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedFact:
     """What pairs are told by, besides their vectors."""

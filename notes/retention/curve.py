@@ -69,8 +69,8 @@ def compute_rank_weight(forget: ForgetPolicy, r: float) -> float:
 def compute_rank_weights(
     forget: ForgetPolicy, seconds: Sequence[float], strengths: Sequence[int]
 ) -> list[float]:
-    """`weight` of what is `retained` of each after so many `seconds`: a search asks it of some
-    hundreds at once."""
+    """`weight` of what is `compute_retention` of each after so many `seconds`: a search asks it of
+    some hundreds at once."""
     days = np.maximum(np.array(seconds, dtype=float), 0.0) / DAY_SECONDS
     left = np.exp(-days / (np.array(strengths, dtype=float) * forget.unit_days))
     found: list[float] = (np.maximum(left, forget.r_min) ** forget.weight).tolist()

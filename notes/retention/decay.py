@@ -24,7 +24,7 @@ from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.statements import load_prepared_rows, open_prepared_cursor
 from notes.facts.validity import build_fact_current_sql
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
 from notes.models import Episode, EvolutionEvent, Fact, Note, Page
 from notes.models.base import Retained
 from notes.retention.curve import (
@@ -66,17 +66,6 @@ def build_visible_q(forget: ForgetPolicy) -> Q:
 def build_row_visible_sql(alias: str, forget: ForgetPolicy) -> str:
     """`visible` of the row named `alias`."""
     return f"({alias}.visibility = 'active')" if is_hiding_enabled(forget) else "(TRUE)"
-
-
-def build_turn_visible_sql(alias: str, forget: ForgetPolicy) -> str:
-    """The same for a turn: it is seen while its page is, or before it has one."""
-    return _PAGE_VISIBLE_SQL.format(turn=alias) if is_hiding_enabled(forget) else "(TRUE)"
-
-
-_PAGE_VISIBLE_SQL = """
-(NOT EXISTS (SELECT 1 FROM notes_page rp WHERE rp.session_id = {turn}.session_id
- AND rp.first_seq <= {turn}.seq AND rp.last_seq >= {turn}.seq AND rp.visibility = 'dormant'))
-"""
 
 
 # Shown
@@ -258,7 +247,6 @@ def _strengthen_rows(
 ) -> None:
     for row in found:
         at = times[row.id]
-        before = serialize_row(row) if row.visibility == DORMANT else {}
         row.strength += len(at)
         row.recall_count += len(at)
         row.last_recall_at = max(*at, row.last_recall_at or at[0])
@@ -266,9 +254,7 @@ def _strengthen_rows(
             forget, row.id, row.last_recall_at, row.strength, row.recall_count
         )
         if row.visibility == DORMANT:
-            row.visibility = ACTIVE
-            row.version += 1
-            changes.record_change(row, before)
+            changes.edit_row(row, visibility=ACTIVE)
     for some in _split_batches(found):
         _write_recall_counters(model, some)
 
@@ -383,10 +369,7 @@ def _set_visibility(model: Any, rows: QuerySet[Any], visibility: str, changes: C
     count = 0
     for some in _load_in_batches(rows):
         for row in some:
-            before = serialize_row(row)
-            row.visibility = visibility
-            row.version += 1
-            changes.record_change(row, before)
+            changes.edit_row(row, visibility=visibility)
         model.objects.filter(id__in=[row.id for row in some]).update(
             visibility=visibility, version=F("version") + 1
         )

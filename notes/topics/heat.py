@@ -19,7 +19,8 @@ from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
 from memoryhub.policies.schema import HeatPolicy, Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.statements import open_prepared_cursor
-from notes.history.change_set import ChangeSet, serialize_row
+from notes.history.change_set import ChangeSet
+from notes.history.unit_of_work import UnitOfWork
 from notes.models import Page, Segment, SegmentPage
 
 # Thresholds compare rounded values (spec §0.1).
@@ -141,20 +142,16 @@ def mark_promoted(
     Saves the rows and adds their revisions to the change-set. Pages that joined meanwhile stay
     to be read; what decides on eviction is untouched.
     """
-    unread = [page for page in pages if page.analysed_at is None]
-    for page in unread:
-        before = serialize_row(page)
-        page.analysed_at, page.version = now, page.version + 1
-        changes.record_change(page, before)
-    Page.objects.bulk_update(unread, ["analysed_at", "version"])
+    unit = UnitOfWork.from_change_set(changes)
+    for page in pages:
+        if page.analysed_at is None:
+            unit.edit_row(changes, page, analysed_at=now)
     segment.refresh_from_db(fields=["promo_pages", "promo_visits", "version"])
-    before = serialize_row(segment)
-    segment.promo_pages = max(0, segment.promo_pages - len(pages))
-    if weights.reset == "both":
-        segment.promo_visits = 0
-    segment.version += 1
-    segment.save(update_fields=["promo_pages", "promo_visits", "version"])
-    changes.record_change(segment, before)
+    counters = {"promo_visits": 0} if weights.reset == "both" else {}
+    unit.edit_row(
+        changes, segment, promo_pages=max(0, segment.promo_pages - len(pages)), **counters
+    )
+    unit.write_rows()
 
 
 def annotate_heat(
@@ -171,7 +168,7 @@ def annotate_heat(
 
 
 def build_recency_expression(last: Any, weights: HeatPolicy, as_of: datetime) -> Any:
-    """`decay` since the time of the expression `last`, worked out by the database."""
+    """`compute_recency` since the time of the expression `last`, worked out by the database."""
     since = Cast(Extract(Value(as_of) - last, "epoch"), FloatField())
     idle = Least(Greatest(since, 0.0), _NEGLIGIBLE_AFTER * weights.mu_seconds)
     return Exp(-idle / weights.mu_seconds, output_field=FloatField())

@@ -60,7 +60,7 @@ def write_memberships(
         fresh = [m for m in join.members if (segment.id, m.page.id) not in known]
         if join.is_new:
             segment.engine = stamp
-            unit.add_row(segment)
+            unit.track_row(segment)
         unit.track_row(segment)
         segment.pages_total += len(fresh)
         segment.promo_pages += len(fresh)
@@ -70,7 +70,7 @@ def write_memberships(
         unit.add_support(segment, [TurnEvidence(turn.id) for turn in said])
         _update_segment_words(unit, segment, join, said)
         for member in fresh:
-            unit.add_row(_build_membership(unit, segment, member))
+            unit.track_row(_build_membership(unit, segment, member))
     return [join.segment for join in joins if join.is_new]
 
 

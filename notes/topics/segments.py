@@ -50,7 +50,7 @@ def _extend_page(page: Page, last: Turn) -> None:
 
     A page that no event has touched is still being formed, and needs none.
     """
-    unit = UnitOfWork(
+    unit = UnitOfWork.from_change_set(
         ChangeSet(
             page.space,
             EvolutionEvent.Kind.REFRESH,

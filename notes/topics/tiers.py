@@ -101,7 +101,7 @@ def _build_change_set(space: Space, now: datetime, reason: str) -> ChangeSet:
 
 
 def _move_segments(changes: ChangeSet, segments: Sequence[Segment], tier: str) -> None:
-    unit = UnitOfWork(changes)
+    unit = UnitOfWork.from_change_set(changes)
     for row in segments:
         unit.track_row(row)
         row.tier = tier

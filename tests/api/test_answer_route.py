@@ -8,9 +8,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.tenants.models import Tenant
 from tests.api.test_hostile import ANSWER, HALF, get_field_error, post_json
+from tests.support.ingest import ingest_and_wait
 
 
 @pytest.fixture

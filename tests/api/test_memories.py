@@ -148,8 +148,8 @@ def test_E8_an_older_statement_becomes_a_closed_interval(api: APIClient, tenant:
         ]
         api.post(URL, body, format="json")
     with tenant_scope(tenant.id):
-        faro = Fact.objects.get(o__icontains="faro")
-        porto = Fact.objects.get(o__icontains="porto")
+        faro = Fact.objects.get(object__icontains="faro")
+        porto = Fact.objects.get(object__icontains="porto")
     assert porto.valid_to is None
     assert faro.valid_to == porto.valid_from
 

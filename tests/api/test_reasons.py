@@ -190,7 +190,7 @@ def test_if_match_is_described_where_it_counts(client: Any, db: None) -> None:
     }
     verbs = {
         "facts": "correct end retract forget restore pin",
-        "notes": "describe pin delete",
+        "notes": "describe pin forget delete",
         "blocks": "revise delete",
         "golden": "change remove",
     }

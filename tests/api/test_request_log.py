@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from api.core import request_log
 from api.models import LoggedRequest
-from memoryhub.pipeline.steps.maintenance.sweep import SWEEP_TASKS
+from memoryhub.pipeline.steps.maintenance.sweep import list_space_sweeps
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -127,7 +127,7 @@ def test_old_ones_go_with_the_next_and_with_a_sweep(tenant: Tenant, api: APIClie
     with tenant_scope(tenant.id):
         space = make_space(tenant, "ana")
         make_request(tenant, at=old)
-    assert request_log.sweep_request_log in SWEEP_TASKS
+    assert request_log.sweep_request_log in list_space_sweeps()
     request_log.sweep_request_log(space, Policy(preset="mem0"), timezone.now())
     assert len(list_logged_requests(tenant)) == 1
 

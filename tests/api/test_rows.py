@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from memoryhub.pipeline import corrections
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
 from tests.support import api_scene
 from tests.support.factories import make_fact
 
@@ -80,7 +80,7 @@ def test_a_correction_has_versions_an_event_and_a_history(
 ) -> None:
     now = timezone.now()
     before = now - timedelta(seconds=1)
-    new = manual.correct_text(rows["space"], rows["fact"].id, "Ana plays go", "eva", now)
+    new = corrections.correct_fact(rows["space"], rows["fact"].id, "Ana plays go", "eva", now).row
     path = api_scene.build_route_path("fact-versions", rows, subject="ana")
     assert [v["text"] for v in api.get(path).json()["items"]] == [
         "Ana plays go",

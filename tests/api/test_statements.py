@@ -9,8 +9,9 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.tenants.models import Tenant
+from tests.support.ingest import ingest_and_wait
 
 # The key, two scopes of a question (each with savepoint, set, unset and release in a test), the
 # space with its policy and how it stands, candidates, sources, and a statement a kind. An answer

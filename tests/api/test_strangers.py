@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -172,12 +173,28 @@ OF_TENANT = (
 COMMON = ("presets", "switches")
 
 
-@pytest.fixture
-def victim(tenant: Tenant) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def scene(kept_for_module: None) -> tuple[Tenant, dict[str, str]]:
     """A tenant's subject with a row of every kind, and the path of every route to it."""
+    tenant = create_tenant("One", "one")
     rows = api_scene.make_row_of_every_kind(tenant)
     named = (name for name in ROUTES if name != "not-found")
-    return {name: api_scene.build_route_path(name, rows, subject="ana") for name in named}
+    return tenant, {name: api_scene.build_route_path(name, rows, subject="ana") for name in named}
+
+
+@pytest.fixture
+def victim(db: None, scene: tuple[Tenant, dict[str, str]]) -> dict[str, str]:
+    return dict(scene[1])
+
+
+@pytest.fixture
+def tenant(
+    request: pytest.FixtureRequest, db: None, scene: tuple[Tenant, dict[str, str]]
+) -> Tenant:
+    """The victim's, and where there is none, one that has nothing."""
+    if "victim" in request.fixturenames:
+        return deepcopy(scene[0])
+    return create_tenant("Alone", "alone")
 
 
 PLACE = {"subject": "ana", "namespace": ["places"], "key": "Porto"}

@@ -185,7 +185,7 @@ def test_a_note_is_described_pinned_and_deleted(api: APIClient, space: Space) ->
     assert same.json()["code"] == "no_change"
     assert post_write(api, f"notes/{note.id}/describe").status_code == 422
     assert post_accepted_write(api, f"notes/{note.id}/pin")["note"]["pinned"] is True
-    assert post_accepted_write(api, f"notes/{note.id}/delete")["note"]["retired_at"]
+    assert post_accepted_write(api, f"notes/{note.id}/forget")["note"]["retired_at"]
     assert api.get(f"{S}/notes").json()["total"] == 0
 
 
@@ -411,7 +411,7 @@ def test_rows_of_another_subject_are_not_written(api: APIClient, tenant: Tenant)
         make_space(tenant, "ana")
     verbs = {
         "fact": ("end", "retract", "forget", "restore", "pin"),
-        "note": ("pin", "delete"),
+        "note": ("pin", "forget", "delete"),
         "block": ("delete", "attach", "detach"),
         "event": ("undo",),
     }

@@ -18,11 +18,12 @@ from pytest_django.live_server_helper import LiveServer
 from api.openai.stream import EventStream
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, create_tenant
 from tests.docs.pages import ROOT, list_blocks
+from tests.support.ingest import ingest_and_wait
 from tests.support.openai_server import OpenAIServer, ScriptedReply, make_chunk
 
 TOOL: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}

@@ -94,7 +94,7 @@ def call_everything(hub: MemoryHub, scene: Mapping[str, Any]) -> Iterator[Row]:
     yield ana.facts.forget(newest).row
     yield ana.notes.describe(note, tags=["game"], context="").row
     yield ana.notes.pin(note, pinned=True).row
-    yield ana.notes.delete(note).row
+    yield ana.notes.forget(note).row
     assert ana.traits.set("openness", "low") == "openness"
     assert ana.profile.set("home_town", "Braga") == "home_town"
     yield from _call_blocks(hub)
@@ -177,6 +177,9 @@ def _call_adds(hub: MemoryHub) -> Iterator[Row]:
     yield from (rehearsed, added, *hub.add_batch(batch))
     found = hub.search("ana", "where does she live", kinds=["fact"], explain=True)
     assert "Lisbon" in found.items[0].text
+    assert found.items[0].metadata == {"k": 1}
+    (fact,) = hub.space("ana").facts.list(filter={"text": found.items[0].text})
+    assert fact.metadata == {"k": 1}
     block = hub.context("ana", "where does she live", budget_tokens=500)
     assert "Lisbon" in block.text
     told = hub.answer("ana", "Where does Ana live?", limit=None)

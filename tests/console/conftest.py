@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.golden.models import GoldenQuestion, ReplayRun
@@ -95,12 +95,6 @@ class ConsoleWorld:
         return found | {"key": "openness"}
 
 
-@pytest.fixture(autouse=True)
-def fast_passwords(settings: Settings) -> None:
-    """Slow hashes protect passwords, not tests."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 def make_world(name: str, tenant: Tenant | None = None) -> ConsoleWorld:
     tenant = tenant or make_tenant(name)
     with tenant_scope(tenant.id):
@@ -138,9 +132,15 @@ def make_world(name: str, tenant: Tenant | None = None) -> ConsoleWorld:
     )
 
 
-@pytest.fixture
-def world(db: None) -> ConsoleWorld:
+@pytest.fixture(scope="module", autouse=True)
+def scene(kept_for_module: None) -> ConsoleWorld:
+    """For all tests of a module: it takes longer to make than most pages to answer."""
     return make_world("Hive")
+
+
+@pytest.fixture
+def world(db: None, scene: ConsoleWorld) -> ConsoleWorld:
+    return deepcopy(scene)
 
 
 @pytest.fixture

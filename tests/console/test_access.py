@@ -180,18 +180,23 @@ NESTED = [pytest.param(p, id=str(p.name)) for p in urlpatterns if len(p.pattern.
 FOREIGN = [pytest.param(p, id=str(p.name)) for p in urlpatterns if p.name not in OPEN | OWN]
 
 
+@pytest.fixture(scope="module")
+def elsewhere(kept_for_module: None) -> dict[str, str]:
+    """The ids of another tenant's rows."""
+    return make_world("Other").collect_ids()
+
+
 def set_operator(world: ConsoleWorld, operates: bool) -> None:
     User.objects.filter(id=world.admin.id).update(is_superuser=operates)
 
 
 @pytest.mark.parametrize("pattern", FOREIGN)
 def test_ids_of_another_tenant_do_not_exist(
-    browser: Client, world: ConsoleWorld, pattern: URLPattern
+    browser: Client, world: ConsoleWorld, elsewhere: dict[str, str], pattern: URLPattern
 ) -> None:
-    other = make_world("Other")
     set_operator(world, pattern.name in OPERATED)
     _, method = DECIDED[str(pattern.name)]
-    assert getattr(browser, method)(build_address(pattern, other.collect_ids())).status_code == 404
+    assert getattr(browser, method)(build_address(pattern, elsewhere)).status_code == 404
     # The same page of the own tenant does: the 404 above is not one for all.
     mine = getattr(browser, method)(
         build_address(pattern, world.collect_ids()), {"text": "", "decision": "pause"}
@@ -201,9 +206,9 @@ def test_ids_of_another_tenant_do_not_exist(
 
 @pytest.mark.parametrize("pattern", NESTED)
 def test_own_spaces_do_not_lend_their_name_to_foreign_rows(
-    browser: Client, world: ConsoleWorld, pattern: URLPattern
+    browser: Client, world: ConsoleWorld, elsewhere: dict[str, str], pattern: URLPattern
 ) -> None:
-    ids = make_world("Other").collect_ids() | {"space_id": str(world.space.id)}
+    ids = elsewhere | {"space_id": str(world.space.id)}
     _, method = DECIDED[str(pattern.name)]
     assert getattr(browser, method)(build_address(pattern, ids)).status_code == 404
 
@@ -272,11 +277,10 @@ def test_roles_of_what_is_sent(
 
 @pytest.mark.parametrize("name", SENT)
 def test_nothing_is_sent_to_rows_of_another_tenant(
-    browser: Client, world: ConsoleWorld, name: str
+    browser: Client, elsewhere: dict[str, str], name: str
 ) -> None:
     pattern = next(p for p in urlpatterns if p.name == name)
-    there = make_world("Other").collect_ids()
-    assert browser.post(build_address(pattern, there), SENT[name][1]).status_code == 404
+    assert browser.post(build_address(pattern, elsewhere), SENT[name][1]).status_code == 404
 
 
 def test_only_an_admin_answers_a_wish_to_forget_with_erasing(

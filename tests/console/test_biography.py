@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
-from notes.facts.resolve import load_fact_supports
+from notes.history.change_set import load_supports
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Relation
 from personas.models import ProfileAttribute
 from personas.traits import get_owner_name
@@ -48,7 +48,7 @@ def test_every_action_says_what_it_would_do_and_does_nothing_yet(
 ) -> None:
     before = list_rows(world)
     said = {
-        "never": "withdraws 1 fact",
+        "retract": "retracts 1 fact",
         "end": "closes 1 fact",
         "forget": "takes out 1 fact",
         "pin": "changes 1 fact",
@@ -70,7 +70,7 @@ def test_what_follows_from_it_is_said_too(browser: Client, world: ConsoleWorld) 
             tenant=world.tenant, space=world.space, owner=get_owner_name(world.space),
             key="hobby", value="bees", fact=world.fact,
         )  # fmt: skip
-    page = get_form(browser, world, "action=never")
+    page = get_form(browser, world, "action=retract")
     assert "1 relation between entities follows it" in page
     assert "1 entry of the profile is read anew" in page
     assert "profile" not in get_form(browser, world, "action=pin")
@@ -79,17 +79,17 @@ def test_what_follows_from_it_is_said_too(browser: Client, world: ConsoleWorld) 
 def test_the_new_words_are_set_off_before_they_are_saved(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    page = get_form(browser, world, "action=edit&text=I+keep+bees+in+Bruges")
+    page = get_form(browser, world, "action=correct&text=I+keep+bees+in+Bruges")
     assert "I keep bees in <del>Ghent</del><ins>Bruges</ins>" in page
 
 
 def test_a_correction_stands_in_the_history_with_name_reason_and_undo(
     browser: Client, world: ConsoleWorld
 ) -> None:
-    form = {"action": "edit", "text": "I keep bees in Bruges", "reason": "said so on the phone"}
+    form = {"action": "correct", "text": "I keep bees in Bruges", "reason": "said so on the phone"}
     page = browser.post(build_address(world), form, follow=True).content.decode()
     assert '<h2 class="statement">I keep bees in Bruges</h2>' in page
-    assert "Put in other words." in page
+    assert "Corrected." in page
     assert f"by {world.admin.username}" in page
     assert "said so on the phone" in page
     assert "Made by</dt><dd>" + world.admin.username in page
@@ -155,7 +155,7 @@ def test_a_merge_undone_gives_back_what_was_handed_over(
         assert last is not None
         browser.post(reverse("space-event", args=[world.space.id, last.id]))
         with tenant_scope(world.tenant.id):
-            supports = load_fact_supports([kept.id, world.fact.id])
+            supports = load_supports("fact", [kept.id, world.fact.id])
         assert {source.turn_id for source in supports[kept.id]} == expected
         assert {source.turn_id for source in supports[world.fact.id]} == {world.turn.id}
 
@@ -179,7 +179,7 @@ def test_what_was_forgotten_can_be_restored(browser: Client, world: ConsoleWorld
         browser.post(build_address(world, kind), {"action": "forget"})
         page = browser.get(build_address(world, kind)).content.decode()
         assert "action=restore" in page
-        assert "action=never" not in page
+        assert "action=retract" not in page
         browser.post(build_address(world, kind), {"action": "restore"})
         with tenant_scope(world.tenant.id):
             row = {"fact": Fact, "note": Note}[kind].objects.get(id=getattr(world, kind).id)
@@ -205,7 +205,7 @@ def test_what_is_sent_wrongly_changes_nothing_and_says_why(
         ("fact", {"action": "fly"}, "there is no such action"),
         ("fact", {}, "there is no such action"),
         ("fact", {"action": "describe"}, "there is no such action"),
-        ("fact", {"action": "edit", "text": " "}, "empty"),
+        ("fact", {"action": "correct", "text": " "}, "empty"),
         ("fact", {"action": "end", "at": "soon"}, "not a time"),
         ("fact", {"action": "merge", "other": "x"}, "choose the memory"),
         ("fact", {"action": "merge", "other": str(world.fact.id)}, "with itself"),

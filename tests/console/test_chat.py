@@ -15,7 +15,7 @@ from memoryhub.engines.types import GroundedAnswer, Quote
 from memoryhub.errors import EngineError
 from memoryhub.inference import selection
 from memoryhub.pipeline.models import Job
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import MemoryItem, SearchResult, TurnSource
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope

@@ -76,5 +76,5 @@ def test_words_of_the_program_and_times_are_not_compared(before: object, after: 
 
 
 def test_words_of_people_are_compared() -> None:
-    assert len(FieldChange("text", "in Porto", "in Braga", is_prose=True).parts) == 3
-    assert FieldChange("text", None, "in Braga", is_prose=True).parts == []
+    assert len(FieldChange("text", "in Porto", "in Braga", is_words=True).parts) == 3
+    assert FieldChange("text", None, "in Braga", is_words=True).parts == []

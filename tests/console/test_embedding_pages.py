@@ -12,7 +12,6 @@ from pytest_django import DjangoAssertNumQueries
 from memoryhub.engines import registry
 from memoryhub.errors import EngineError
 from memoryhub.golden.models import ReplayRun
-from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.jobs import runner
 from memoryhub.pipeline.models import EmbeddingMigration, Job
 from memoryhub.tenants.models import Space
@@ -216,7 +215,7 @@ def test_a_failing_embedder_is_told(
     assert "1 attempt failed" in told
     assert "the endpoint is closed" in told
     assert "Go on" in told
-    assert reembed.OPEN_STATES
+    assert EmbeddingMigration.OPEN_STATES
 
 
 def test_an_embedder_that_can_not_be_made_is_told(

@@ -347,7 +347,7 @@ def test_nor_do_the_answers_to_what_is_sent(
     revoked = client.post(build_address(hostile, "key-revoke"), follow=True)
     retried = client.post(build_address(hostile, "job-retry"), follow=True)
     signing = Client().post(reverse("sign-in"), {"username": evil, "password": evil})
-    edit = {"action": "edit", "text": f"{evil} again"}
+    edit = {"action": "correct", "text": f"{evil} again"}
     edited = client.post(build_address(hostile, "space-fact"), edit, follow=True)
     undone = client.post(build_address(hostile, "space-event"), follow=True)
     to = {"to": evil}

@@ -17,8 +17,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from memoryhub.console.pages.own import access, corrections
-from memoryhub.console.pages.own.urls import urlpatterns
-from memoryhub.console.pages.own.views import CONFIRM_WORDS
+from memoryhub.console.pages.own.views import CONFIRM_WORDS, urlpatterns
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict
@@ -331,7 +330,7 @@ def test_what_is_read_later_only_proposes_against_their_word(
             owner=name,
             predicate_key="lives_in",
             cardinality="single",
-            o="Ghent",
+            object="Ghent",
         )
     words = f"{name} lives in Bruges"
     me.post(reverse("me-memory", args=[home.id]), {"action": "wrong", "words": words})

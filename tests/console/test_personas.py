@@ -71,7 +71,7 @@ def test_the_profile_is_written_by_hand_and_follows_facts(
     browser: Client, world: ConsoleWorld
 ) -> None:
     with tenant_scope(world.tenant.id):
-        fact = make_fact(world.space, "Nora lives in Ghent.", world.turn, o="Ghent")
+        fact = make_fact(world.space, "Nora lives in Ghent.", world.turn, object="Ghent")
         keys = {"tenant": world.tenant, "space": world.space, "owner": world.space.subject}
         ProfileAttribute.objects.create(key="lives_in", value="Ghent", fact=fact, **keys)
     page = post_form(browser, "space-profile", world, key="Nick name", value="Noor")

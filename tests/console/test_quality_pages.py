@@ -87,7 +87,9 @@ def test_a_fact_is_retired_under_the_editors_name(client: Client, world: Console
     editor = make_member(world.tenant, Membership.Role.EDITOR)
     client.force_login(editor)
     sent = {"action": "retire", "signal": "stale"}
-    assert "Retired" in request_page(client, "space-quality-act", world.space.id, older.id, **sent)
+    assert "Forgotten" in request_page(
+        client, "space-quality-act", world.space.id, older.id, **sent
+    )
     with tenant_scope(world.tenant.id):
         assert Fact.objects.get(id=older.id).retired_at is not None
         assert EvolutionEvent.objects.get(reason="quality: stale").actor == editor.username

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memoryhub.console.pages.settings import endpoint_check, endpoint_errors
+from memoryhub.console.pages.models import endpoint_check, endpoint_errors
 from memoryhub.engines.llm.client.probe import ModelCapabilities
 from memoryhub.errors import EngineError
 from memoryhub.policies.services import load_tenant_policy
@@ -257,7 +257,7 @@ def test_viewers_see_budgets_and_change_none(client: Client, world: ConsoleWorld
 def test_every_space_is_erased_when_the_short_name_is_typed(
     browser: Client, world: ConsoleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoryhub.console.pages.settings.views.MAX_ERASED_AT_ONCE", 2)
+    monkeypatch.setattr("memoryhub.console.pages.data.views.MAX_ERASED_AT_ONCE", 2)
     with tenant_scope(world.tenant.id):
         for name in ("ana", "bea"):
             make_space(world.tenant, name)

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub.console.pages.history.outlook import MAX_EVENT_ROWS
+from memoryhub.console.pages.history.row_changes import MAX_EVENT_ROWS
 from memoryhub.dialogues.models import Session
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope

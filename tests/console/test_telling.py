@@ -56,20 +56,35 @@ def test_a_row_is_told_by_what_it_says(kind: str, values: dict[str, object], sai
     assert history_rows.describe_row(kind, values, NAMES) == said
 
 
-def test_changes_have_labels_and_values_that_can_be_read() -> None:
-    before = {"id": "1", "version": 1, "tier": "stm", "chain_id": None, "open": True, "details": {}}
-    after = before | {"version": 2, "tier": "mtm", "chain_id": "3", "open": False}
-    after |= {"details": {"reply_strategy": "short", "points": ["sea", "boat"]}}
-    told = {
-        c.name: (c.before, c.after)
-        for c in history_rows.list_field_changes("page", before, after, NAMES)
-    }
-    assert told == {
-        "kept in": ("short term", "mid term"),
-        "conversation": (None, "Sea"),
-        "goes on": ("yes", "no"),
-        "more": ("", "reply strategy: short; points: sea, boat"),
-    }
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "told"),
+    [
+        (
+            "page",
+            {"id": "1", "version": 1, "tier": "stm", "chain_id": None},
+            {"id": "1", "version": 2, "tier": "mtm", "chain_id": "3"},
+            {"kept in": ("short term", "mid term"), "conversation": (None, "Sea")},
+        ),
+        ("chain", {"open": True}, {"open": False}, {"goes on": ("yes", "no")}),
+        (
+            "episode",
+            {"details": {}},
+            {"details": {"reply_strategy": "short", "points": ["sea", "boat"]}},
+            {"more": ("", "reply strategy: short; points: sea, boat")},
+        ),
+        (
+            "fact",
+            {"metadata": {}, "recorded_at": "2026-05-12T09:00:00Z"},
+            {"metadata": {"team": "red"}, "recorded_at": "2026-05-13T09:00:00Z"},
+            {"metadata": ("", "team: red")},
+        ),
+    ],
+)
+def test_changes_have_labels_and_values_that_can_be_read(
+    kind: str, before: dict[str, Any], after: dict[str, Any], told: dict[str, Any]
+) -> None:
+    changes = history_rows.list_field_changes(kind, before, after, NAMES)
+    assert {c.name: (c.before, c.after) for c in changes} == told
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from memoryhub.console.frame.text.wording import (
     format_erased_kind,
 )
 from memoryhub.console.frame.text.wording import format_kind_count as counted_rows
+from memoryhub.console.pages.facts.lineage_chart import build_interval
+from memoryhub.console.pages.overview.activity_chart import build_activity_chart
 from memoryhub.console.pages.overview.notices import HubState, list_notices
 from memoryhub.console.pages.overview.queries import ActivitySlot, QueueState
 from notes.history import row_kinds
@@ -66,7 +68,7 @@ MAY = datetime(2026, 5, 12, tzinfo=UTC)
             "Believed since 1 Mar, until 1 Jan 2027",
         ),
         ({"valid_from": datetime(2027, 1, 1, tzinfo=UTC)}, "Believed from 1 Jan 2027"),
-        ({"status": "retracted", "retired_at": MAY}, "Withdrawn on 12 May: it was never true"),
+        ({"status": "retracted", "retired_at": MAY}, "Retracted on 12 May: it was never true"),
         ({"retired_at": MAY}, "Reworded on 12 May: a later version says more"),
         ({"polarity": "planned"}, "Planned since 1 Mar"),
         ({"polarity": "denied"}, "Not so since 1 Mar"),
@@ -124,31 +126,29 @@ def test_pages_know_their_place() -> None:
 
 def test_bars_stay_within_the_chart_and_small_counts_are_seen() -> None:
     days = [ActivitySlot(date(2026, 6, at), turns, at) for at, turns in ((1, 4000), (2, 1), (3, 0))]
-    chart = charts.build_activity_chart(days)
+    chart = build_activity_chart(days)
     assert all(0 <= bar.turns_y <= charts.HEIGHT for bar in chart.bars)
     assert [bar.turns_height for bar in chart.bars] == [charts.HEIGHT - 4, 2.0, 0.0]
     assert (chart.turns, chart.facts) == (4001, 6)
-    assert charts.build_activity_chart([]).bars == []
+    assert build_activity_chart([]).bars == []
 
 
 def test_intervals_stay_on_the_line() -> None:
     start = NOW - timedelta(days=100)
-    open_ended = charts.build_interval(
-        build_fact_row(valid_from=start + timedelta(days=50)), start, NOW
-    )
+    open_ended = build_interval(build_fact_row(valid_from=start + timedelta(days=50)), start, NOW)
     assert (open_ended.x, open_ended.width, open_ended.open) == (50.0, 50.0, True)
-    closed = charts.build_interval(build_fact_row(valid_from=start, valid_to=start), start, NOW)
+    closed = build_interval(build_fact_row(valid_from=start, valid_to=start), start, NOW)
     assert (closed.x, closed.width, closed.open) == (0.0, 1.5, False)
-    future = charts.build_interval(build_fact_row(valid_from=NOW + timedelta(days=9)), start, NOW)
+    future = build_interval(build_fact_row(valid_from=NOW + timedelta(days=9)), start, NOW)
     assert future.x + future.width <= 100.01
 
 
 def test_a_claim_that_will_end_is_drawn_as_one_that_holds() -> None:
     start = NOW - timedelta(days=9)
-    later = charts.build_interval(
+    later = build_interval(
         build_fact_row(valid_to=NOW + timedelta(days=9), status="superseded"), start, NOW
     )
-    ended = charts.build_interval(build_fact_row(valid_to=MAY, status="superseded"), start, NOW)
+    ended = build_interval(build_fact_row(valid_to=MAY, status="superseded"), start, NOW)
     assert (later.status, ended.status) == ("active", "superseded")
 
 

@@ -75,8 +75,8 @@ def test_what_the_tutorial_puts_right_can_be_undone_and_redone(
     with tenant_scope(tenant.id):
         fact = Fact.objects.get()
     page = reverse("space-fact", args=[fact.space_id, fact.id])
-    assert "Say it in other words" in client.get(page).content.decode()
-    client.post(page, {"action": "edit", "text": "Ana lives in the Alfama in Lisbon."})
+    assert ">Correct<" in client.get(page).content.decode()
+    client.post(page, {"action": "correct", "text": "Ana lives in the Alfama in Lisbon."})
     for offered, now_held in (("Undo", fact.text), ("Redo", "Ana lives in the Alfama in Lisbon.")):
         with tenant_scope(tenant.id):
             event = EvolutionEvent.objects.latest("created_at")

@@ -16,9 +16,10 @@ ELSEWHERE = re.compile(
 
 
 def list_anchors(page: Path) -> set[str]:
-    """As GitHub makes them of headings."""
+    """As GitHub makes them of headings, and those that the page sets itself."""
     words = (heading.lower() for level in range(1, 5) for heading in list_headings(page, level))
-    return {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in words}
+    made = {re.sub(r"[^\w\- ]", "", text).replace(" ", "-") for text in words}
+    return made | set(re.findall(r'<a id="([^"]+)"></a>', read_prose(page)))
 
 
 def get_page_name(page: Path) -> str:

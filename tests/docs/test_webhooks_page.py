@@ -20,7 +20,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from memoryhub.news import NEWS_KINDS
 from memoryhub.tenants.services import create_key, create_tenant
-from memoryhub.webhooks import signatures
+from memoryhub.webhooks import dispatch
 from memoryhub.webhooks.event_names import MEM0_EVENTS
 from memoryhub_client import MemoryHub
 from tests.docs.pages import ROOT, list_blocks
@@ -41,16 +41,16 @@ def test_the_check_of_a_signature_does_what_it_says() -> None:
     exec(shown, names)
     genuine = names["is_genuine"]
     key, tenant, hook, event = "a key of the hub", uuid4(), uuid4(), uuid4()
-    old, new = (signatures.derive_secret(key, tenant, hook, generation) for generation in (1, 2))
+    old, new = (dispatch.derive_secret(key, tenant, hook, generation) for generation in (1, 2))
     body, now = b'{"type": "fact.added"}', int(time.time())
-    both = signatures.build_headers(event, now, body, [new, old])
+    both = dispatch.build_headers(event, now, body, [new, old])
     assert genuine(new, both, body)
     assert genuine(old, both, body)
-    assert not genuine(old, signatures.build_headers(event, now, body, [new]), body)
+    assert not genuine(old, dispatch.build_headers(event, now, body, [new]), body)
     assert not genuine(new, both, body + b" ")
     assert not genuine(new, both | {"webhook-timestamp": str(now + 1)}, body)
     assert not genuine(new, both | {"webhook-id": str(uuid4())}, body)
-    assert not genuine(new, signatures.build_headers(event, now - 301, body, [new]), body)
+    assert not genuine(new, dispatch.build_headers(event, now - 301, body, [new]), body)
 
 
 def test_the_receiver_takes_what_the_hub_sends_and_nothing_else(

@@ -1,77 +1,52 @@
-"""A real Chromium against the live server. Skipped where there is none."""
+"""A real Chromium against a live server. Skipped where there is none.
+
+A module has a database of its own, whose rows are committed and left: tests are kept apart by
+their tenants. Those that change rows say so (`writes`) and have a tenant to themselves; the others
+of a module look at one that is made once.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser
 from pytest_django.live_server_helper import LiveServer
 
+from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.tenants.models import Membership, Tenant
+from memoryhub.tenants.scope import tenant_scope
+from tests.conftest import copy_template, use_database
+from tests.support.browser import Visitor, launched, visiting
 from tests.support.factories import make_member, make_tenant
-
-CHROMIUM = Path(os.environ.get("MEMORYHUB_CHROMIUM", "/usr/bin/chromium"))
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    # WebGL without a graphics card, for the link graph.
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}; set MEMORYHUB_CHROMIUM")
-    # playwright runs an event loop in this thread, where Django would refuse its ORM.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=CHROMIUM_FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@dataclass
-class Visitor:
-    """A page of the browser, with what went wrong on the way."""
+@pytest.fixture(scope="module")
+def database(
+    postgres: EmbeddedPostgres, django_db_setup: None, django_db_blocker: Any, worker_id: str
+) -> Iterator[None]:
+    """What is committed here is never emptied, and never seen by tests elsewhere."""
+    name = f"e2e_{worker_id}"
+    with django_db_blocker.unblock():
+        copy_template(postgres, name)
+        use_database(name)
+        yield
+        use_database(f"test_{worker_id}")
 
-    page: Page
-    base: str
-    troubles: list[str] = field(default_factory=list)
 
-    def open(self, name: str, *args: object) -> Page:
-        self.page.goto(self.base + reverse(name, args=args))
-        return self.page
-
-    def sign_in(self, username: str) -> None:
-        page = self.open("sign-in")
-        page.get_by_label("User name").fill(username)
-        page.get_by_label("Password").fill("correct horse")
-        page.get_by_role("button", name="Sign in").click()
-
-    def watch_page(self) -> None:
-        self.page.on("request", self._note_request)
-        self.page.on("console", self._note_console_message)
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-
-    def _note_request(self, request: Request) -> None:
-        if not request.url.startswith((self.base, "data:")):
-            self.troubles.append(f"request to {request.url}")
-
-    def _note_console_message(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.troubles.append(message.text)
+@pytest.fixture(scope="session")
+def served(django_db_setup: None) -> Iterator[str]:
+    """Where the hub answers, whichever database is in use."""
+    server = LiveServer("localhost")
+    yield server.url
+    server.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +57,21 @@ def unrung(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.fixture(scope="module")
+def hive(database: None) -> Tenant:
+    """What the tests of a module look at that only read."""
+    return make_hive()
+
+
+def make_hive() -> Tenant:
+    made = make_tenant("Hive")
+    make_member(made, Membership.Role.ADMIN)
+    return made
+
+
 @pytest.fixture
-def tenant(transactional_db: None) -> Tenant:
-    return make_tenant("Hive")
+def tenant(request: pytest.FixtureRequest, hive: Tenant) -> Tenant:
+    return make_hive() if request.node.get_closest_marker("writes") else hive
 
 
 @pytest.fixture(params=[1280, 390])
@@ -93,16 +80,9 @@ def width(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def visitor(
-    chromium: Browser, live_server: LiveServer, tenant: Tenant, width: int
-) -> Iterator[Visitor]:
-    """Signed in as an admin. Fails the test when anything was asked of another host."""
-    person = make_member(tenant, Membership.Role.ADMIN)
-    context = chromium.new_context(viewport={"width": width, "height": 844})
-    context.set_default_timeout(15_000)
-    found = Visitor(context.new_page(), live_server.url)
-    found.watch_page()
-    found.sign_in(person.username)
-    yield found
-    context.close()
-    assert found.troubles == []
+def visitor(chromium: Browser, served: str, tenant: Tenant, width: int) -> Iterator[Visitor]:
+    """An admin of the tenant."""
+    with tenant_scope(tenant.id):
+        admin = Membership.objects.filter(role=Membership.Role.ADMIN).earliest("id").user
+    with visiting(chromium, served, admin, width) as found:
+        yield found

@@ -23,8 +23,8 @@ from memoryhub.tenants.models import Tenant, User
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.console.test_access import DECIDED, build_address
-from tests.e2e.conftest import Visitor
 from tests.e2e.test_console import LABELLED
+from tests.support.browser import Visitor
 from tests.support.factories import make_trait
 
 pytestmark = pytest.mark.e2e
@@ -91,7 +91,8 @@ def list_findings(page: Page) -> list[str]:
 @pytest.fixture
 def world(tenant: Tenant, visitor: Visitor) -> ConsoleWorld:
     """In the visitor's own tenant; as an operator, to whom nothing is closed."""
-    User.objects.update(is_superuser=True)
+    with tenant_scope(tenant.id):
+        User.objects.filter(memberships__tenant=tenant).update(is_superuser=True)
     return make_world("Hive", tenant)
 
 
@@ -117,6 +118,7 @@ def test_signing_in_can_be_done_by_everybody(visitor: Visitor) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.writes
 @pytest.mark.parametrize("width", [1280], indirect=True)
 def test_a_persons_own_page_can_be_used_by_everybody(
     visitor: Visitor, world: ConsoleWorld, subtests: pytest.Subtests

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack
+
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from memoryhub.pipeline.ingest.services import run_space
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.console.test_pages import QUERIES, build_address
-from tests.e2e.conftest import Visitor
+from tests.support.browser import Visitor, visiting
 from tests.support.factories import make_fact, make_space, make_turns
 
 pytestmark = pytest.mark.e2e
@@ -28,14 +31,24 @@ CUT = """() => [...document.querySelectorAll(".places li span")]
   .map(e => e.textContent)"""
 
 
+@pytest.fixture(scope="module")
+def shared(hive: Tenant) -> ConsoleWorld:
+    """With the longest words there are."""
+    made = make_world("Hive", hive)
+    fill_with_long_words(made)
+    return made
+
+
 @pytest.fixture
-def world(tenant: Tenant) -> ConsoleWorld:
+def world(tenant: Tenant, shared: ConsoleWorld) -> ConsoleWorld:
     """In the visitor's own tenant, so that they see it."""
-    return make_world("Hive", tenant)
+    return shared if tenant == shared.tenant else make_world("Hive", tenant)
 
 
 def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.page
+    page.context.clear_cookies()
+    visitor.sign_in(world.admin.username)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Spaces").click()
     page.get_by_role("link", name=world.space.subject).first.click()
@@ -46,6 +59,7 @@ def test_from_signing_in_to_the_words_behind_a_fact(visitor: Visitor, world: Con
     expect(page.locator(f"#turn-{world.turn.id}")).to_be_in_viewport()
 
 
+@pytest.mark.writes
 def test_a_memory_appears_while_talking(visitor: Visitor, tenant: Tenant) -> None:
     with tenant_scope(tenant.id):
         space = make_space(tenant, "Nora")
@@ -63,6 +77,7 @@ def test_a_memory_appears_while_talking(visitor: Visitor, tenant: Tenant) -> Non
     expect(page.locator("mark")).to_contain_text("moved to Bruges")
 
 
+@pytest.mark.writes
 def test_a_refused_message_stays_in_the_field(visitor: Visitor, tenant: Tenant) -> None:
     with tenant_scope(tenant.id):
         space = make_space(tenant, "Nora")
@@ -72,19 +87,31 @@ def test_a_refused_message_stays_in_the_field(visitor: Visitor, tenant: Tenant) 
     expect(page.get_by_text("Not sent: the text is empty")).to_be_visible()
 
 
+@pytest.fixture(scope="module")
+def onlookers(chromium: Browser, served: str, shared: ConsoleWorld) -> Iterator[dict[int, Visitor]]:
+    """By width: one that goes from page to page, and does nothing there."""
+    with ExitStack() as stack:
+        yield {
+            width: stack.enter_context(visiting(chromium, served, shared.admin, width))
+            for width in (1280, 390)
+        }
+
+
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_page_fits_and_can_be_used_without_seeing(
-    visitor: Visitor, world: ConsoleWorld, width: int, name: str
+    onlookers: dict[int, Visitor], shared: ConsoleWorld, width: int, name: str
 ) -> None:
-    fill_with_long_words(world)
+    visitor = onlookers[width]
     page = visitor.page
-    page.goto(visitor.base + build_address(world, name))
+    page.goto(visitor.base + build_address(shared, name))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for landmark in ("banner", "navigation", "main"):
         expect(page.get_by_role(landmark).first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     assert page.evaluate(LABELLED) == []
     assert page.evaluate(TWICE) == []
+    troubles, visitor.troubles[:] = visitor.troubles[:], []  # the next page's are its own
+    assert troubles == []
 
 
 def fill_with_long_words(world: ConsoleWorld) -> None:
@@ -103,7 +130,7 @@ def test_the_skip_link_is_the_first_stop(visitor: Visitor, world: ConsoleWorld) 
 
 
 def test_the_theme_is_kept(visitor: Visitor) -> None:
-    page = visitor.page
+    page = visitor.open("overview")
     page.get_by_role("button", name="Switch between light and dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     visitor.open("spaces")
@@ -125,6 +152,7 @@ def test_choosing_a_filter_applies_it(visitor: Visitor, world: ConsoleWorld) -> 
     expect(page.get_by_text("Nothing matches")).to_be_visible()
 
 
+@pytest.mark.writes
 def test_the_jobs_page_follows_the_work(visitor: Visitor, world: ConsoleWorld) -> None:
     page = visitor.open("jobs")
     row = page.locator("tbody tr", has_text="Given up")
@@ -201,6 +229,7 @@ def test_plots_are_drawn_under_the_content_security_policy(
     expect(lines).to_have_text(["mem0", "rag"])
 
 
+@pytest.mark.writes
 def test_a_chat_learns_replaces_and_recalls(visitor: Visitor, tenant: Tenant) -> None:
     page = visitor.open("chat")
     page.get_by_role("button", name="messages: A move and a new job").click()

@@ -20,10 +20,10 @@ from personas.models import Trait
 from tests.console.conftest import ConsoleWorld, make_world
 from tests.console.test_inbox import make_conflict
 from tests.console.test_quality_pages import make_duplicate_pair
-from tests.e2e.conftest import Visitor
+from tests.support.browser import Visitor
 from tests.support.factories import make_trait
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.writes]
 
 
 @pytest.fixture

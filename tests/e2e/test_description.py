@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Visitor
+from tests.support.browser import Visitor
 
 pytestmark = pytest.mark.e2e
 # Redoc draws every operation at once: seconds on a busy machine.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.console.conftest import ConsoleWorld
-from tests.e2e.conftest import Visitor
+from memoryhub.tenants.models import Tenant
+from tests.console.conftest import ConsoleWorld, make_world
 from tests.e2e.test_accessibility import list_findings
-from tests.e2e.test_console import world
+from tests.support.browser import Visitor
 
-__all__ = [
-    "world",
-]  # a fixture
+
+@pytest.fixture(scope="module")
+def world(hive: Tenant) -> ConsoleWorld:
+    return make_world("Hive", hive)
 
 
 def test_control_k_goes_anywhere_by_name(visitor: Visitor, world: ConsoleWorld) -> None:

@@ -6,26 +6,26 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.graph import fill_graph_space
-from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Relation
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.e2e.conftest import Visitor
+from tests.support.browser import Visitor
 from tests.support.factories import make_entity, make_link, make_note, make_space
 
 pytestmark = pytest.mark.e2e
 
 
-@pytest.fixture
-def world(tenant: Tenant) -> ConsoleWorld:
-    made = make_world("Hive", tenant)
-    with tenant_scope(tenant.id):
+@pytest.fixture(scope="module")
+def world(hive: Tenant) -> ConsoleWorld:
+    made = make_world("Hive", hive)
+    with tenant_scope(hive.id):
         nora, town = make_entity(made.space, "Nora"), make_entity(made.space, "Ghent town")
         for number in range(8):
             note = make_note(made.space, f"hive {number}")
             make_link(note, made.note, weight=number / 10)
         Relation.objects.create(
-            tenant=tenant, space=made.space, fact=made.fact, src=nora, label="in", dst=town
+            tenant=hive, space=made.space, fact=made.fact, src=nora, label="in", dst=town
         )
     return made
 
@@ -170,13 +170,16 @@ PAINTED = """name => { const { sigma } = document.getElementById("graph").pictur
   return pixels.filter((value, at) => at % 4 === 3 && value).length / pixels.length * 4 }"""
 
 
-def test_five_thousand_memories_are_drawn_with_their_links(
-    visitor: Visitor, tenant: Tenant
-) -> None:
-    with tenant_scope(tenant.id):
-        space = make_space(tenant, "large")
+@pytest.fixture(scope="module")
+def large(hive: Tenant) -> Space:
+    with tenant_scope(hive.id):
+        space = make_space(hive, "large")
         fill_graph_space(space, memories=5000, links=10_000)
-    page = visitor.open("space-graph", space.id)
+    return space
+
+
+def test_five_thousand_memories_are_drawn_with_their_links(visitor: Visitor, large: Space) -> None:
+    page = visitor.open("space-graph", large.id)
     graph = page.locator("#graph")
     expect(graph).to_have_attribute("data-drawn", "yes", timeout=60_000)
     expect(graph).to_have_attribute("data-nodes", "5000")

@@ -11,18 +11,18 @@ from playwright.sync_api import Locator, Page, Route, expect
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from tests.console.conftest import ConsoleWorld, make_world
-from tests.e2e.conftest import Visitor
 from tests.e2e.test_accessibility import list_findings
+from tests.support.browser import Visitor
 from tests.support.factories import MAY, make_fact
 
 pytestmark = pytest.mark.e2e
 
 
-@pytest.fixture
-def world(tenant: Tenant) -> ConsoleWorld:
+@pytest.fixture(scope="module")
+def world(hive: Tenant) -> ConsoleWorld:
     """With a fact that was not so yet when the first words were said."""
-    found = make_world("Hive", tenant)
-    with tenant_scope(tenant.id):
+    found = make_world("Hive", hive)
+    with tenant_scope(hive.id):
         make_fact(found.space, "I sell honey", valid_from=MAY + timedelta(days=60))
     return found
 

@@ -18,10 +18,10 @@ from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Membership, Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
-from tests.e2e.conftest import Visitor
+from tests.support.browser import Visitor
 from tests.support.factories import make_member, make_space
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.writes]
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ def get_home_fact(space: Space) -> Fact:
 
 def correct_fact(visitor: Visitor, space: Space, words: str) -> None:
     page = visitor.open("space-fact", space.id, get_home_fact(space).id)
-    page.get_by_role("group", name="Put it right").get_by_text("Say it in other words").click()
+    page.get_by_role("group", name="Put it right").get_by_text("Correct", exact=True).click()
     field = page.get_by_label("New words")
     expect(field).to_be_visible()
     expect(page.locator(".htmx-added")).to_have_count(0)  # its form is listened to
     field.fill(words)
     expect(page.locator("#outlook ins")).to_be_visible()
-    page.get_by_role("button", name="Save the new words").click()
+    page.get_by_role("button", name="Correct it").click()
     expect(page.get_by_text("Put right by")).to_be_visible()
 
 
@@ -86,7 +86,7 @@ def test_a_conflict_is_resolved(visitor: Visitor, ana: Space) -> None:
 def test_an_event_is_undone(visitor: Visitor, ana: Space) -> None:
     correct_fact(visitor, ana, "Ana lives in Porto.")
     page = visitor.open("space-history", ana.id)
-    page.locator("main .lines > li", has_text="put in other words").locator("b a").click()
+    page.locator("main .lines > li", has_text="corrected").locator("b a").click()
     page.get_by_role("button", name="Undo this change").click()
     expect(page.locator(".messages")).to_be_visible()
     assert "Lisbon" in get_home_fact(ana).text

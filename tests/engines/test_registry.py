@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 
 import pytest
 
 from memoryhub.engines.embedding import sentence_transformers
-from memoryhub.engines.registry import EngineSettings, get_embedder, get_engine, list_availability
+from memoryhub.engines.registry import EngineSettings, get_embedder, get_engine
 from memoryhub.errors import EngineError
 
 REMOTE = EngineSettings(
@@ -78,17 +77,10 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     assert raised.value.code == "extra_missing"
 
 
-def test_available_reports_every_part_and_why_not() -> None:
-    report = {each.name: each for each in list_availability(EngineSettings())}
-    assert list(report) == ["onnx", "sentence-transformers", "openai", "local", "llm"]
-    assert report["onnx"].ready
-    assert report["local"].ready
-    assert report["llm"].reason == "OPENAI_BASE_URL is not set"
-    assert report["sentence-transformers"].ready is bool(find_spec("sentence_transformers"))
-
-
-def test_all_remote_parts_are_available_once_configured() -> None:
-    assert {each.name for each in list_availability(REMOTE) if each.ready} >= {"openai", "llm"}
+def test_what_no_setting_names_says_which_is_missing() -> None:
+    assert get_engine("local", EngineSettings()).name == "local"
+    with pytest.raises(EngineError, match="OPENAI_BASE_URL is not set"):
+        get_engine("llm", EngineSettings())
 
 
 def test_the_key_is_not_shown_with_the_settings() -> None:

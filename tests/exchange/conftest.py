@@ -4,9 +4,9 @@ import pytest
 
 from memoryhub.engines import registry
 from memoryhub.items.models import ItemText
+from memoryhub.pipeline.corrections import correct_fact, set_pinned
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.manual import correct_text, set_pinned
 from notes.models import Chain, Entity, Fact, Note, Page, SegmentPage
 from notes.quality.echoes import save_fingerprints
 from notes.quality.feedback import set_feedback
@@ -74,8 +74,8 @@ def full(spoken: ScriptedHub) -> ScriptedHub:
 def _edit_by_hand(hub: ScriptedHub) -> None:
     space = hub.space
     with tenant_scope(hub.tenant.id):
-        fact = Fact.objects.get(o="kayaking")
-    correct_text(space, fact.id, "Ana loves kayaking.", "ida", hub.now, reason="as she says")
+        fact = Fact.objects.get(object="kayaking")
+    correct_fact(space, fact.id, "Ana loves kayaking.", "ida", hub.now, reason="as she says")
     with tenant_scope(hub.tenant.id):
         fact = Fact.objects.get(text="Ana loves kayaking.")
         save_fingerprints(

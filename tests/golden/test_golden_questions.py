@@ -9,11 +9,11 @@ import pytest
 from memoryhub.errors import Conflict, InvalidInput, NotFound
 from memoryhub.golden import services
 from memoryhub.golden.models import GoldenQuestion
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
-from notes.history.undo import undo_event
 from notes.models import EvolutionEvent, Revision
 from tests.recall.scene import RecallScene
 from tests.support.database_scan import find_tables_with_word
@@ -27,7 +27,8 @@ def list_questions(scene: RecallScene) -> list[GoldenQuestion]:
 def save_question(
     scene: RecallScene, text: str, *named: services.MemoryReference, tags: tuple[str, ...] = ()
 ) -> GoldenQuestion:
-    return services.save_question(scene.space, text, named, "ida", scene.hub.now, tags=tags)
+    made = services.save_question(scene.space, text, named, "ida", scene.hub.now, tags=tags)
+    return made.row
 
 
 def test_it_keeps_what_it_names_with_lineage_and_sources(scene: RecallScene) -> None:
@@ -93,7 +94,7 @@ def test_changed_it_keeps_the_sources_of_memories_that_are_gone(scene: RecallSce
     named: list[services.MemoryReference] = [("fact", fact.id), ("turn", second.id)]
     changed = services.update_question(
         scene.space, saved.id, "What animals?", named, "ida", scene.hub.now
-    )
+    ).row
     assert changed.version == 2
     assert changed.expected[0] == saved.expected[0]
     assert [e["kind"] for e in changed.expected] == ["fact", "turn"]

@@ -43,7 +43,8 @@ def questions(scene: RecallScene, folder: Path) -> list[GoldenQuestion]:
         ("Ana tent", ("fact", tent.id)),
     ]
     return [
-        services.save_question(scene.space, text, [n], "ida", scene.hub.now) for text, n in named
+        services.save_question(scene.space, text, [n], "ida", scene.hub.now).row
+        for text, n in named
     ]
 
 

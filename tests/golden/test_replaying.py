@@ -39,7 +39,7 @@ def asked(scene: RecallScene) -> list[GoldenQuestion]:
         ("hemp rope", ("turn", turns[2].id)),
     ]
     return [
-        services.save_question(scene.space, text, [each], "ida", scene.hub.now, tags=["boats"])
+        services.save_question(scene.space, text, [each], "ida", scene.hub.now, tags=["boats"]).row
         for text, each in named
     ]
 

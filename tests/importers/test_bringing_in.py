@@ -15,13 +15,13 @@ from memoryhub.errors import InvalidInput
 from memoryhub.importers.execute import ImportRequest, import_file, parse_kinds
 from memoryhub.importers.report import ImportReport
 from memoryhub.importers.sources import SOURCES
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_key, ensure_space
-from notes.history.undo import undo_event
 from notes.models import Derivation, Entity, EvolutionEvent, Fact, IndexEntry, Note, Relation
 from personas import blocks
 from personas.blocks import BlockWriter

@@ -18,7 +18,7 @@ from memoryhub.lab.datasets import folder as datasets_folder
 from memoryhub.lab.locks import ProcessLocks
 from memoryhub.lab.models import LabOutcome, LabRun
 from memoryhub.lab.runs import background, services
-from memoryhub.lab.runs.execute import RunOptions
+from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.throwaway.tenants import build_tenant_slug, open_kept_tenant
 from memoryhub.pipeline import tasks as pipeline_tasks
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoryhub.dialogues.formats import Conversation
-from memoryhub.lab.datasets.read import DatasetQuestion, Dialogue
 from memoryhub.lab.datasets.sample import sample_questions
+from memoryhub.lab.datasets.types import DatasetQuestion, Dialogue
 
 
 def make_dialogue(name: str, *categories: int) -> Dialogue:

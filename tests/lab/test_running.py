@@ -18,12 +18,14 @@ from memoryhub.engines.llm.engine import LLMEngine
 from memoryhub.engines.llm.packaged_prompts import read_template
 from memoryhub.engines.local.engine import LocalEngine
 from memoryhub.errors import Conflict, EngineError, NotFound
-from memoryhub.lab.datasets.read import Dataset, count_by_category, read_dataset
+from memoryhub.lab.datasets.read import count_by_category, read_dataset
+from memoryhub.lab.datasets.types import Dataset
 from memoryhub.lab.locks import LOCKS, ProcessLocks
 from memoryhub.lab.models import LabDerivation, LabOutcome, LabRun
 from memoryhub.lab.runs import execute, services
 from memoryhub.lab.runs.ask import ask_question
-from memoryhub.lab.runs.execute import RunOptions, resume_run, start_run
+from memoryhub.lab.runs.execute import resume_run, start_run
+from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.throwaway.tenants import build_tenant_slug, delete_abandoned_tenants
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope

@@ -14,7 +14,8 @@ from django.db import connection
 from pgvector import HalfVector
 
 from memoryhub.inference import selection
-from memoryhub.recall.candidates.sql import SearchVisibility, retrieve_candidates
+from memoryhub.recall.candidates.sql import retrieve_candidates
+from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space

@@ -7,14 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from django.db import connection
 
 from notes.quality.signals import (
+    NAMELESS_PATTERN,
+    SHORT_TEXT_PATTERN,
     ComparedFact,
     are_duplicates,
     compute_rate,
     find_alike_pairs,
     is_echo,
-    is_fragment,
 )
 
 MAY = datetime(2026, 5, 12, tzinfo=UTC)
@@ -34,8 +36,15 @@ FACT = ComparedFact("Ana", "holds", "Ana has 2 hives", MAY, None, True, True)
         ("安娜住在波尔图", False),
     ],
 )
+@pytest.mark.django_db
 def test_a_fragment_says_too_little_or_of_nobody(text: str, found: bool) -> None:
-    assert is_fragment(text) == found
+    """By the database's expressions, as the quality page finds them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT %(text)s ~ %(short)s OR %(text)s ~* %(nameless)s",
+            {"text": text, "short": SHORT_TEXT_PATTERN, "nameless": NAMELESS_PATTERN},
+        )
+        assert cursor.fetchone() == (found,)
 
 
 @pytest.mark.parametrize(

@@ -17,17 +17,17 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 @dataclass
 class PlainClaim:
     text: str
-    o: str
+    object: str
     valid_from: datetime = START
     valid_to: datetime | None = None
     owner: str = "Ana"
     speaker: str = "Ana"
-    v: str = "lives"
+    verb: str = "lives"
     predicate_key: str = "lives_in"
     cardinality: str = "single"
     polarity: str = "holds"
     kind: str = "state"
-    c: str = ""
+    complement: str = ""
     event_from: datetime | None = None
 
     @property

@@ -47,7 +47,7 @@ def build_claim(space: Space, said: Said) -> Fact:
         predicate_key=predicate,
         cardinality="single" if single else "multi",
         polarity=polarity,
-        o=value,
+        object=value,
         valid_from=START + timedelta(days=day),
         asserted_at=START,
         recorded_at=START,
@@ -60,11 +60,10 @@ def resolve_batch(space: Space, batch: list[Said]) -> None:
     (turn,) = append_turns(space, [Message("user", uuid4().hex, "Ana")], received=START).new
     facts = [build_claim(space, said) for said in batch]
     changes = ChangeSet(space, EvolutionEvent.Kind.RESOLVE, "test", START)
-    resolver = Resolver(load_held_claims(space, facts), START)
+    resolver = Resolver(space, load_held_claims(space, facts), START)
     for fact, said in zip(facts, batch, strict=True):
-        resolver.resolve_candidate(
-            fact, [TurnEvidence(turn.id)], trusted=said[4], correction=said[5]
-        )
+        decision = resolver.decide_by_rules(fact, trusted=said[4], correction=said[5])
+        resolver.apply_decision(decision, fact, [TurnEvidence(turn.id)], trusted=said[4])
     resolver.save(changes)
     changes.save()
 

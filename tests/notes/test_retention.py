@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
 import pytest
-from django.db import connection
 
 from memoryhub.policies import services as policies
 from memoryhub.policies.schema import ForgetPolicy, Policy
@@ -37,7 +36,7 @@ def space(monkeypatch: pytest.MonkeyPatch) -> Iterator[Space]:
 def put_in_force(monkeypatch: pytest.MonkeyPatch, forget: ForgetPolicy) -> None:
     effective = EffectivePolicy(Policy(forget=forget), "t1.s0")
     for module in (policies, decay):
-        monkeypatch.setattr(module, "policy_of", lambda space: effective)
+        monkeypatch.setattr(module, "load_effective_policy", lambda space: effective)
 
 
 def sweep_space(space: Space, now: datetime, forget: ForgetPolicy = SAMPLE) -> tuple[int, int]:
@@ -235,20 +234,6 @@ def test_modes_that_hide_nothing_show_even_what_was_dormant(space: Space, mode: 
     assert sweep_space(space, MAY + timedelta(days=400), forget) == (0, 0)
     assert Note.objects.filter(decay.build_visible_q(forget)).count() == 1
     assert decay.build_row_visible_sql("n", forget) == "(TRUE)"
-
-
-def test_a_turn_is_seen_while_its_page_is(space: Space) -> None:
-    seen, hidden = make_pages(space, "I have a dog.", "I have a cat.")
-    Page.objects.filter(id=hidden.id).update(visibility="dormant")
-    assert list_visible_turns(space, SAMPLE) == [seen.first_seq]
-    assert list_visible_turns(space, ForgetPolicy(mode="off")) == [seen.first_seq, hidden.first_seq]
-
-
-def list_visible_turns(space: Space, forget: ForgetPolicy) -> Sequence[int]:
-    seen = decay.build_turn_visible_sql("t", forget)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT t.seq FROM dialogues_turn t WHERE {seen} ORDER BY t.seq")
-        return [row[0] for row in cursor.fetchall()]
 
 
 def test_a_changed_unit_moves_the_dates_of_all(space: Space) -> None:

@@ -29,7 +29,9 @@ def test_MO9_the_shelf_shows_the_newest_and_all_pinned(hub: ScriptedHub) -> None
                 entries = indexer.build_fact_entries([fact])
                 vectors = indexer.embed_entries(entries, hub.embedder)
                 indexer.write_entries(space, hub.embedder.name, entries, vectors)
-        shelf = fact_shelf.load_shelf(space, Fact.Shelf.USER, 100, MAY)
+        shelf = fact_shelf.select_within_cap(
+            fact_shelf.filter_shelved(space, Fact.Shelf.USER, MAY), 100
+        )
         shown = [fact.text for fact in shelf]
         assert len(shown) == 103
         assert [fact.pinned for fact in shelf] == [True] * 3 + [False] * 100

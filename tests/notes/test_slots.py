@@ -6,7 +6,7 @@ import pytest
 
 from notes.facts.slots import MAX_SLOT_LENGTH, ClaimSlots, carry_slots_over
 
-LIVES = ClaimSlots(s="Ana", v="live in", o="Porto")
+LIVES = ClaimSlots(subject="Ana", verb="live in", object="Porto")
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ LIVES = ClaimSlots(s="Ana", v="live in", o="Porto")
     ],
 )
 def test_an_object_follows_its_words(new: str, value: str) -> None:
-    assert carry_slots_over("Ana lives in Porto.", new, LIVES) == LIVES._replace(o=value)
+    assert carry_slots_over("Ana lives in Porto.", new, LIVES) == LIVES._replace(object=value)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,7 @@ def test_an_object_is_not_taken_away_nor_too_long() -> None:
 
 
 def test_chinese_words_need_no_spaces() -> None:
-    slots = ClaimSlots(s="小明", v="住", o="上海")
-    assert carry_slots_over("小明住在上海。", "小明住在北京。", slots) == slots._replace(o="北京")
+    slots = ClaimSlots(subject="小明", verb="住", object="上海")
+    assert carry_slots_over("小明住在上海。", "小明住在北京。", slots) == slots._replace(
+        object="北京"
+    )

@@ -92,4 +92,4 @@ def test_where_nothing_is_cold_no_sweep_is_asked_for(space: Space) -> None:
 
 
 def test_the_sweep_looks_after_it() -> None:
-    assert placement.revive_visited_segments in sweep.SWEEP_TASKS
+    assert placement.revive_visited_segments in sweep.list_space_sweeps()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from memoryhub.errors import Conflict
 from notes.history import timeline
-from notes.history.undo import undo_event
+from notes.history.undo import plan_roll_back, plan_undo, write_plan
 from notes.models import EvolutionEvent, Fact, IndexEntry, Note
 from tests.support.hand_writer import HandWriter
 from tests.support.hub import ScriptedHub
@@ -22,6 +23,18 @@ def get_state() -> list[Any]:
     return [*Fact.objects.order_by("id").values(), *Note.objects.order_by("id").values()]
 
 
+def undo(hand: HandWriter, event: EvolutionEvent) -> None:
+    """Without what follows a correction: nothing but these rows changes."""
+    now = hand.hub.now
+    write_plan(hand.space.tenant_id, lambda: plan_undo(event, "eva", now))
+
+
+def roll_back(hand: HandWriter, to: datetime) -> list[EvolutionEvent]:
+    now = hand.hub.now
+    plan = write_plan(hand.space.tenant_id, lambda: plan_roll_back(hand.space, to, "eva", now))
+    return [changes.event for changes in plan.change_sets]
+
+
 def test_as_of_tells_what_was_held_then(hub: ScriptedHub, hand: HandWriter) -> None:
     hand.add_claim("Ana lives in Porto", "Porto")
     noon = hub.now
@@ -29,7 +42,7 @@ def test_as_of_tells_what_was_held_then(hub: ScriptedHub, hand: HandWriter) -> N
     moved = hand.add_claim("Ana lives in Rome", "Rome", day=3)
     one = hub.now
     hub.pass_time(hours=1)
-    undo_event(moved, "eva", hub.now)
+    undo(hand, moved)
     assert list_texts(timeline.load_state_at(hand.space, noon)) == {"Ana lives in Porto"}
     assert list_texts(timeline.load_state_at(hand.space, one)) == {
         "Ana lives in Porto",
@@ -47,7 +60,7 @@ def test_the_difference_says_added_changed_and_removed(hub: ScriptedHub, hand: H
     noon = hub.now
     hub.pass_time(hours=1)
     hand.add_claim("Ana lives in Rome", "Rome", day=3)
-    undo_event(made, "eva", hub.now)
+    undo(hand, made)
     changes = timeline.load_changes_since(hand.space, noon, hub.now)
     assert sorted((c.kind, c.how) for c in changes) == [
         ("fact", "added"),
@@ -67,7 +80,7 @@ def test_a_preview_changes_nothing_and_says_what_rolling_back_does(
     hub.pass_time(hours=1)
     hand.add_claim("Ana lives in Rome", "Rome", day=3)
     before = get_state()
-    planned = timeline.preview_changes(timeline.plan_roll_back(hand.space, noon, "eva", hub.now))
+    planned = timeline.preview_changes(plan_roll_back(hand.space, noon, "eva", hub.now))
     assert get_state() == before
     assert sorted((c.kind, c.how) for c in planned) == [("fact", "changed"), ("fact", "removed")]
 
@@ -84,12 +97,12 @@ def test_rolling_back_undoes_what_came_later_newest_first(
     hand.add_claim("Ana lives in Oslo", "Oslo", day=6)
     latest, late = hub.now, timeline.load_state_at(hand.space, hub.now)
     hub.pass_time(hours=1)
-    made = timeline.roll_back_space(hand.space, noon, "eva", hub.now)
+    made = roll_back(hand, noon)
     assert len(made) == 3
     assert timeline.compute_row_changes(then, timeline.load_state_at(hand.space, hub.now)) == []
     assert IndexEntry.objects.count() == 2
     hub.pass_time(hours=1)
-    timeline.roll_back_space(hand.space, latest, "eva", hub.now)  # and forward again
+    roll_back(hand, latest)  # and forward again
     assert timeline.compute_row_changes(late, timeline.load_state_at(hand.space, hub.now)) == []
     assert Note.objects.get().keywords == ["kayak"]
     assert IndexEntry.objects.count() == 4
@@ -100,9 +113,9 @@ def test_rolling_back_twice_changes_nothing(hub: ScriptedHub, hand: HandWriter) 
     noon = hub.now
     hub.pass_time(hours=1)
     hand.add_claim("Ana lives in Rome", "Rome", day=3)
-    timeline.roll_back_space(hand.space, noon, "eva", hub.now)
+    roll_back(hand, noon)
     before = get_state()
-    assert timeline.roll_back_space(hand.space, noon, "eva", hub.now) == []
+    assert roll_back(hand, noon) == []
     assert get_state() == before
 
 
@@ -112,5 +125,5 @@ def test_a_space_is_not_rolled_back_behind_an_erasure(hub: ScriptedHub, hand: Ha
     hand.add_claim("Ana lives in Porto", "Porto")
     EvolutionEvent.objects.update(is_purged=True)
     with pytest.raises(Conflict) as refused:
-        timeline.roll_back_space(hand.space, noon, "eva", hub.now)
+        roll_back(hand, noon)
     assert refused.value.extra["since"] == hub.now.isoformat()

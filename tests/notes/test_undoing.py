@@ -10,10 +10,9 @@ import pytest
 from django.utils.translation import override
 
 from memoryhub.errors import Conflict, EngineError
-from notes.corrections.edits import load_supports
-from notes.history.change_set import TurnEvidence, serialize_row
+from memoryhub.pipeline.corrections import undo_event
+from notes.history.change_set import TurnEvidence, load_supports, serialize_row
 from notes.history.standing import EventStanding, sort_newest_first
-from notes.history.undo import undo_event
 from notes.index import indexer
 from notes.models import (
     EvolutionEvent,
@@ -50,7 +49,7 @@ def test_AM8_E23_undo_restores_bit_for_bit_and_undoing_that_is_redo(
     evolved, evolved_vectors = get_columns(n6), list_vectors(n6.id)
     assert evolved_vectors != vectors
 
-    undone = undo_event(event, "eva", hub.now)
+    undone = undo_event(event, "eva", hub.now).event
     assert (undone.kind, undone.undo_of_id, undone.actor) == (Kind.UNDO, event.id, "eva")
     assert get_columns(n6) == was
     assert n6.version == 3
@@ -79,7 +78,7 @@ def test_why_it_was_undone_is_kept_in_one_language_whoever_undid_it(
 ) -> None:
     event = hand.evolve_note(hand.add_note("Paddling in spring"), "kayak")
     with override("zh-hans"):
-        undone = undo_event(event, "eva", hub.now)
+        undone = undo_event(event, "eva", hub.now).event
     assert undone.reason.startswith("took back: Notes evolved")
 
 
@@ -88,8 +87,8 @@ def test_undoing_a_supersession_reopens_the_old_claim_and_redo_closes_it(
 ) -> None:
     hand.add_claim("Ana lives in Porto", "Porto")
     moved = hand.add_claim("Ana lives in Rome", "Rome", day=3)
-    undone = undo_event(moved, "eva", hub.now)
-    porto, rome = Fact.objects.get(o="Porto"), Fact.objects.get(o="Rome")
+    undone = undo_event(moved, "eva", hub.now).event
+    porto, rome = Fact.objects.get(object="Porto"), Fact.objects.get(object="Rome")
     assert (porto.status, porto.valid_to, porto.version) == ("active", None, 3)
     assert rome.retired_at == hub.now
     assert not IndexEntry.objects.filter(owner_id=rome.id).exists()
@@ -140,15 +139,15 @@ def test_X8_support_brought_by_an_event_counts_while_that_event_stands(
     changes.record_change(fact, was)
     changes.record_support(fact, [TurnEvidence(again.id)])
     changes.save()
-    gone = undo_event(first, "eva", hub.now, cascade=True)
+    gone = undo_event(first, "eva", hub.now, cascade=True).event
     undo_event(gone, "eva", hub.now)  # of the claim alone: that it was said again stays undone
     fact.refresh_from_db()
     assert (fact.retired_at, fact.mention_count) == (None, 1)
-    assert again.id not in {source.turn_id for source in load_supports(fact.id)}
+    assert again.id not in {source.turn_id for source in load_supports("fact", [fact.id])[fact.id]}
     undo_event(EvolutionEvent.objects.get(undo_of=changes.event), "eva", hub.now)
     fact.refresh_from_db()
     assert fact.mention_count == 2
-    assert again.id in {source.turn_id for source in load_supports(fact.id)}
+    assert again.id in {source.turn_id for source in load_supports("fact", [fact.id])[fact.id]}
 
 
 def test_X8_what_was_undone_in_between_does_not_stand_in_the_way(
@@ -157,10 +156,10 @@ def test_X8_what_was_undone_in_between_does_not_stand_in_the_way(
     first = hand.add_claim("Ana lives in Porto", "Porto")
     second = hand.add_claim("Ana lives in Rome", "Rome", day=3)
     undo_event(second, "eva", hub.now)
-    gone = undo_event(first, "eva", hub.now)
+    gone = undo_event(first, "eva", hub.now).event
     assert not Fact.objects.filter(retired_at=None).exists()
     undo_event(gone, "eva", hub.now)
-    assert Fact.objects.get(retired_at=None).o == "Porto"
+    assert Fact.objects.get(retired_at=None).object == "Porto"
     with pytest.raises(Conflict) as refused:
         undo_event(second, "eva", hub.now)
     assert refused.value.code == "already_undone"
@@ -183,7 +182,7 @@ def test_reopening_where_another_claim_took_the_place_is_refused(
         undo_event(changes.event, "eva", hub.now)
     assert refused.value.extra["later"] == [str(later.id)]
     undo_event(changes.event, "eva", hub.now, cascade=True)
-    assert Fact.objects.get(retired_at=None).o == "Porto"
+    assert Fact.objects.get(retired_at=None).object == "Porto"
 
 
 def test_undoing_a_note_lets_go_of_its_links(hub: ScriptedHub, hand: HandWriter) -> None:
@@ -191,7 +190,7 @@ def test_undoing_a_note_lets_go_of_its_links(hub: ScriptedHub, hand: HandWriter)
     n5, n6 = hand.add_note("Rowing on the river"), hand.add_note("Paddling in spring")
     hand.evolve_note(n6, "kayak", link=n5)
     made = EvolutionEvent.objects.get(revisions__row_id=n5.id)
-    undone = undo_event(made, "eva", hub.now)
+    undone = undo_event(made, "eva", hub.now).event
     assert not Link.objects.get().active
     undo_event(undone, "eva", hub.now)
     assert Link.objects.get().active
@@ -226,11 +225,11 @@ def test_a_placement_is_undone_with_its_membership(hub: ScriptedHub, hand: HandW
     changes.save()
     event = changes.event
     for _ in range(2):
-        undone = undo_event(event, "eva", hub.now)
+        undone = undo_event(event, "eva", hub.now).event
         assert not SegmentPage.objects.exists()
         assert Page.objects.get().tier == Page.Tier.SHORT
         assert Segment.objects.get().retired_at == hub.now
-        event = undo_event(undone, "eva", hub.now)
+        event = undo_event(undone, "eva", hub.now).event
         assert SegmentPage.objects.get().theme == "boats"
         assert Page.objects.get().tier == Page.Tier.MID
         assert Segment.objects.get().retired_at is None

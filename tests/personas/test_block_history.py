@@ -17,6 +17,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.history import timeline
 from notes.history.change_set import serialize_row
+from notes.history.undo import plan_roll_back
 from notes.models import Derivation, EvolutionEvent, Revision
 from personas import blocks, portrait
 from personas.blocks import BlockWriter
@@ -31,8 +32,8 @@ EDITS: dict[str, Edit] = {
     "replace": lambda who, block: blocks.replace_in_block(who, block.id, "Likes", "Loves"),
     "insert": lambda who, block: blocks.insert_into_block(who, block.id, "First.", 0),
     "rethink": lambda who, block: blocks.rethink_block(who, block.id, ""),
-    "rename": lambda who, block: blocks.rename_block(who, block.id, "person"),
-    "resize": lambda who, block: blocks.resize_block(who, block.id, 90),
+    "rename": lambda who, block: blocks.revise_block(who, block.id, label="person"),
+    "resize": lambda who, block: blocks.revise_block(who, block.id, char_limit=90),
     "delete": lambda who, block: blocks.delete_block(who, block.id),
 }
 
@@ -62,7 +63,7 @@ def edit_block(
 
 def undo_event(hub: ScriptedHub, event: EvolutionEvent, **options: Any) -> EvolutionEvent:
     hub.pass_time(minutes=1)
-    return corrections.undo_event(event, "eva", hub.now, **options)
+    return corrections.undo_event(event, "eva", hub.now, **options).event
 
 
 def get_columns(hub: ScriptedHub, block: CoreBlock) -> dict[str, Any]:
@@ -132,7 +133,7 @@ def test_a_roll_back_covers_the_spaces_own_blocks(hub: ScriptedHub) -> None:
     edit_block(hub, block, EDITS["rename"])
     with tenant_scope(hub.tenant.id):
         hub.pass_time(minutes=1)
-        bench = timeline.plan_roll_back(hub.space, then, "eva", hub.now)
+        bench = plan_roll_back(hub.space, then, "eva", hub.now)
         preview = timeline.preview_changes(bench)
         since = timeline.load_changes_since(hub.space, then, hub.now)
     assert [(c.kind, c.how) for c in preview] == [("coreblock", "changed")]
@@ -150,7 +151,7 @@ def test_a_roll_back_leaves_shared_blocks_and_names_their_changes(hub: ScriptedH
         assert timeline.list_shared_events(hub.space, then) == [event]
         assert timeline.load_changes_since(hub.space, then, hub.now) == []
     hub.pass_time(minutes=1)
-    assert corrections.roll_back_space(hub.space, then, "eva", hub.now) == []
+    assert corrections.roll_back_space(hub.space, then, "eva", hub.now).events == ()
     assert get_columns(hub, block)["value"] == "Likes tea.\nKeeps bees."
     undo_event(hub, event)  # by itself, it can be
     assert get_columns(hub, block)["value"] == "Likes tea."

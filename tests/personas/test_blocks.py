@@ -160,7 +160,7 @@ def test_agents_edit_no_closed_block(space: Space, agent: BlockWriter, closed: s
         lambda: blocks.append_to_block(agent, block.id, "more"),
         lambda: blocks.replace_in_block(agent, block.id, "fixed", "loose"),
         lambda: blocks.rethink_block(agent, block.id, "loose"),
-        lambda: blocks.rename_block(agent, block.id, "loose"),
+        lambda: blocks.revise_block(agent, block.id, label="loose"),
         lambda: blocks.delete_block(agent, block.id),
     ]
     for attempt in attempts:
@@ -173,12 +173,12 @@ def test_agents_edit_no_closed_block(space: Space, agent: BlockWriter, closed: s
 def test_renaming_resizing_and_deleting(space: Space) -> None:
     person = BlockWriter("ida", "person", MAY, space)
     block, other = create_block(space, "12345", label="a"), create_block(space, label="b")
-    assert blocks.rename_block(person, block.id, "c").label == "c"
+    assert blocks.revise_block(person, block.id, label="c").label == "c"
     with pytest.raises(Conflict):
-        blocks.rename_block(person, other.id, "c")
+        blocks.revise_block(person, other.id, label="c")
     with pytest.raises(InvalidInput):
-        blocks.resize_block(person, block.id, 4)
-    assert blocks.resize_block(person, block.id, 5).char_limit == 5
+        blocks.revise_block(person, block.id, char_limit=4)
+    assert blocks.revise_block(person, block.id, char_limit=5).char_limit == 5
     blocks.delete_block(person, block.id)
     assert blocks.load_visible_blocks(space) == [other]
     assert create_block(space, label="c").version == 1
@@ -209,7 +209,10 @@ def test_text_label_and_limit_are_one_version_and_one_event(
 def test_a_block_that_an_undoing_left_too_full_can_be_renamed(space: Space) -> None:
     block = create_block(space, "12345", label="a", char_limit=5)
     CoreBlock.objects.filter(id=block.id).update(char_limit=4)
-    assert blocks.rename_block(BlockWriter("ida", "person", MAY, space), block.id, "b").label == "b"
+    assert (
+        blocks.revise_block(BlockWriter("ida", "person", MAY, space), block.id, label="b").label
+        == "b"
+    )
 
 
 @pytest.mark.parametrize(

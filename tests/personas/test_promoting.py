@@ -60,8 +60,8 @@ def test_what_is_extracted_becomes_facts_on_the_shelf_with_their_turns(
     assert call["subject"] == "Ana"
     assert call["pages"][0]["text"] == "Ana: I keep bees.\nHub: I ordered a smoker for you."
     with tenant_scope(hub.tenant.id):
-        (mine,) = fact_shelf.load_shelf(hub.space, Fact.Shelf.USER, 100, hub.now)
-        (agents,) = fact_shelf.load_shelf(hub.space, Fact.Shelf.AGENT, 100, hub.now)
+        (mine,) = fact_shelf.filter_shelved(hub.space, Fact.Shelf.USER, hub.now)
+        (agents,) = fact_shelf.filter_shelved(hub.space, Fact.Shelf.AGENT, hub.now)
         assert (mine.text, mine.owner) == ("Ana keeps bees.", "Ana")
         assert (agents.text, agents.owner) == ("The assistant ordered a smoker.", "Hub")
         support = Derivation.objects.filter(child_id=mine.id, child_type="fact")
@@ -330,7 +330,7 @@ def test_MO14_what_an_agent_learns_with_one_subject_stays_with_that_subject(
     with tenant_scope(hub.tenant.id):
         for subject, gift in (("Ana", "a smoker"), ("Omar", "a kite")):
             space = ensure_space(hub.tenant.id, subject)
-            shelf = fact_shelf.load_shelf(space, Fact.Shelf.AGENT, 100, hub.now)
+            shelf = list(fact_shelf.filter_shelved(space, Fact.Shelf.AGENT, hub.now))
             assert [(fact.owner, fact.text) for fact in shelf] == [("Hub", f"Hub ordered {gift}.")]
             assert [t.owner for t in Trait.objects.filter(space=space)] == [subject]
 
@@ -362,15 +362,15 @@ def test_only_what_the_policy_wants_is_asked(hub: ScriptedHub, warm: WarmMemory)
     assert len(hub.model.list_calls("trait_update")[0]["keys"]) == 102
 
 
-def test_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
+def test_I3_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
     with tenant_scope(hub.tenant.id):
         space = hub.space
         policy = load_effective_policy(space).policy
         since: Any = {"valid_from": hub.now - timedelta(days=1)}
         fact = make_fact(
-            space, "Ana lives in Lisbon.", predicate_key="lives_in", o="Lisbon", **since
+            space, "Ana lives in Lisbon.", predicate_key="lives_in", object="Lisbon", **since
         )
-        make_fact(space, "Ana is a woman.", predicate_key="gender", o="woman", **since)
+        make_fact(space, "Ana is a woman.", predicate_key="gender", object="woman", **since)
         refresh_profile(space, policy, hub.now)
         refresh_profile(space, policy, hub.now)
         (home,) = profile.load_profile(space, hub.now)
@@ -383,7 +383,7 @@ def test_the_profile_mirrors_facts_while_they_hold(hub: ScriptedHub) -> None:
         fact.valid_to, fact.status = hub.now, Fact.Status.SUPERSEDED
         fact.save()
         assert profile.load_profile(space, hub.now) == []
-        make_fact(space, "Ana lives in Porto.", predicate_key="lives_in", o="Porto", **since)
+        make_fact(space, "Ana lives in Porto.", predicate_key="lives_in", object="Porto", **since)
         refresh_profile(space, policy, hub.now)
         (home,) = profile.load_profile(space, hub.now)
         assert (home.value, home.version) == ("Porto", 2)

@@ -17,7 +17,6 @@ from memoryhub.inference.selection import get_current_embedder, select_engine
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.episodes.windows import compose_window
@@ -28,9 +27,8 @@ from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes import archive
-from notes.corrections import manual
 from notes.models import EvolutionEvent, Fact, Note, Segment
-from personas import blocks, profile, traits
+from personas import blocks
 from personas.blocks import BlockWriter
 from personas.models import CoreBlock
 from tests.support.hub import ScriptedHub
@@ -150,30 +148,27 @@ class RandomWorld:
         corrections.roll_back_space(self.space, to, "eva", self.advance_clock())
 
     def correct_any_fact(self) -> None:
-        what = self.dice.choice(("reword", "pin", "never", "ended", "restore"))
+        what = self.dice.choice(("reword", "pin", "retract", "end", "restore"))
         fact = self.pick_row(Fact.objects.filter(space=self.space))
         if fact is None:
             return
         space, now = self.space, self.advance_clock()
         if what == "reword":
-            manual.correct_text(space, fact.id, f"{fact.text} indeed", "eva", now)
+            corrections.correct_fact(space, fact.id, f"{fact.text} indeed", "eva", now)
         elif what == "pin":
-            manual.set_pinned(space, "fact", fact.id, not fact.pinned, "eva", now)
+            corrections.set_pinned(space, "fact", fact.id, not fact.pinned, "eva", now)
         else:
-            act = {"never": manual.retract_fact, "ended": manual.end_fact}
-            act.get(what, manual.restore_fact)(space, fact.id, "eva", now)
-        corrections.refresh_after_change(space.id, space.tenant_id, uuid4().hex, now)
+            act = {"retract": corrections.retract_fact, "end": corrections.end_fact}
+            act.get(what, corrections.restore_fact)(space, fact.id, "eva", now)
 
     def describe_person(self) -> None:
         """What a person says of the profile, of a trait, of a note."""
-        with tenant_scope(self.hub.tenant.id):
-            profile.write_attribute(
-                self.space, "role", self.dice.choice(VALUES), "eva", self.advance_clock()
-            )
-            traits.correct_trait(self.space, "openness", "high", "eva", self.advance_clock())
+        said, now = self.dice.choice(VALUES), self.advance_clock()
+        corrections.correct_profile(self.space, "role", said, "eva", now)
+        corrections.correct_trait(self.space, "openness", "high", "eva", self.advance_clock())
         note = self.pick_row(Note.objects.filter(space=self.space, retired_at=None))
         if note:
-            manual.forget_note(self.space, note.id, "eva", self.advance_clock())
+            corrections.forget_note(self.space, note.id, "eva", self.advance_clock())
 
     def edit_block(self) -> None:
         """An agent, after something was said, or a person: a block of the space or a shared one."""
@@ -225,7 +220,7 @@ class RandomWorld:
     def run_due_jobs(self) -> None:
         """What was planned for at once by the last operation is done."""
         with tenant_scope(self.hub.tenant.id):
-            due = Job.objects.filter(space=self.space, state__in=queue.UNFINISHED_STATES)
+            due = Job.objects.filter(space=self.space, state__in=Job.UNFINISHED_STATES)
             waiting = due.filter(run_after__lte=self.hub.now).exists()
         if waiting:
             self.hub.run_due_jobs(seconds=1)

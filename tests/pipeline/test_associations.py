@@ -10,6 +10,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.corrections import forget_note, undo_event
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps.associate.neighbourhood import NoteNeighbourhood
@@ -17,9 +18,7 @@ from memoryhub.recall.context import build_context
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes import archive
-from notes.corrections.manual import forget_note
 from notes.history.change_set import ChangeSet
-from notes.history.undo import undo_event
 from notes.index import indexer
 from notes.links.evolve import DescriptorChange, evolve_notes
 from notes.links.link import NotePair, filter_links_of_notes
@@ -285,7 +284,7 @@ def test_AM6_an_evolved_note_is_embedded_anew_in_the_same_unit_of_work(hub: Scri
 
 
 def test_AM8_one_event_holds_links_and_evolution_with_before_and_after(hub: ScriptedHub) -> None:
-    """What undo needs: it restores `before`, and the links are the event's own (§11.8)."""
+    """What undo needs: it restores `before`, and the links are the event's own (spec §11.8)."""
 
     old, new = make_two_near_notes(hub, reply_links_and_growth)
     (event,) = list_events(hub, "linked with what it belongs to")
@@ -426,7 +425,7 @@ def test_C20_an_agents_note_evolves_only_where_the_policy_says_so(
 
 
 def test_notes_of_facts_and_of_what_took_their_place(hub: ScriptedHub) -> None:
-    """§11.7: notes anchored to a superseded fact contradict the new fact's."""
+    """Spec §11.7: notes anchored to a superseded fact contradict the new fact's."""
     hub.set_policy(notes__anchor="fact", facts__enabled=True)
 
     def home(city: str) -> dict[str, Any]:
@@ -555,7 +554,7 @@ def test_AM8_undo_of_what_the_pipeline_did_and_redo(hub: ScriptedHub) -> None:
     old, new = make_two_near_notes(hub, reply_links_and_growth)
     (event,) = list_events(hub, "linked with what it belongs to")
     evolved = get_note(hub, "every day")
-    undone = undo_event(event, "nora", hub.now)
+    undone = undo_event(event, "nora", hub.now).event
     back = get_note(hub, "every day")
     assert (back.keywords, back.tags, back.context) == (old.keywords, old.tags, old.context)
     assert back.version == evolved.version + 1

@@ -1,4 +1,4 @@
-"""Mem0's checks (spec §15.5) and those of AMA and §10 that are about claims."""
+"""Mem0's checks (spec §15.5) and those of AMA and of spec §10 that are about claims."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_X4_E8_late_news_is_a_closed_interval_of_the_past(hub: ScriptedHub) -> N
 def get_resolving_event(hub: ScriptedHub, city: str) -> EvolutionEvent:
     with tenant_scope(hub.tenant.id):
         made = Revision.objects.select_related("event").get(
-            row_id__in=Fact.objects.filter(o=city).values("id"), version_after=1
+            row_id__in=Fact.objects.filter(object=city).values("id"), version_after=1
         )
         return made.event
 
@@ -294,14 +294,14 @@ def test_X8_an_event_that_a_later_one_rests_on_is_undone_with_it_or_not_at_all(
         corrections.undo_event(first, "eva", hub.now)
     assert refused.value.extra["later"] == [str(second.id)]
     assert take_snapshot(hub.tenant) == before
-    undone = corrections.undo_event(first, "eva", hub.now, cascade=True)
+    undone = corrections.undo_event(first, "eva", hub.now, cascade=True).event
     assert list_current_texts(hub) == []
     assert search_facts(hub, "Where does Ana live?", include_past=True) == []
     with tenant_scope(hub.tenant.id):
         undos = EvolutionEvent.objects.filter(kind="undo").order_by("created_at", "id")
         assert [event.undo_of_id for event in undos] == [second.id, first.id]
     # And redo, of the older one and then of what rested on it.
-    again = corrections.undo_event(undone, "eva", hub.now)
+    again = corrections.undo_event(undone, "eva", hub.now).event
     assert (again.undo_of_id, list_current_texts(hub)) == (undone.id, ["Ana lives in Rome."])
 
 
@@ -358,7 +358,7 @@ def test_E19_a_corrected_day_takes_the_place_of_the_wrong_one(hub: ScriptedHub) 
     say_and_derive(hub, "I met Tom on Monday.", make_fact_reply("Ana met Tom on Monday.", **met))
     tuesday = make_fact_reply("Ana met Tom on Tuesday.", correction=True, **met)
     say_and_derive(hub, "It was Tuesday, not Monday.", tuesday)
-    wrong, right = list_facts(hub, o="Tom")
+    wrong, right = list_facts(hub, object="Tom")
     assert (wrong.status, right.supersedes_id) == ("retracted", wrong.id)
     assert list_current_texts(hub) == ["Ana met Tom on Tuesday."]
 

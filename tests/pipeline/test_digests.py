@@ -118,8 +118,7 @@ def test_MB9_the_digest_of_all_days_reads_them_by_date(bank: ScriptedHub) -> Non
     assert [call["kind"] for call in calls] == ["day", "day", "global"]
     assert [part["text"] for part in calls[-1]["parts"]] == list(days.values())
     with tenant_scope(bank.tenant.id):
-        everything = store.find_all_days_digest(bank.space)
-        assert everything is not None
+        everything = Episode.objects.get(kind=Episode.Kind.GLOBAL, retired_at=None, stale=False)
         assert everything.text == "Ana grew a fig tree."
         links = Derivation.objects.filter(child_id=everything.id).values_list("via_type", "via_id")
         assert {kind for kind, _ in links} == {"episode"}
@@ -164,8 +163,9 @@ def test_a_portrait_is_made_of_the_days_notes_on_the_person(bank: ScriptedHub) -
     persona = bank.model.list_calls("digest")[0]
     assert "hate" not in str(persona)
     with tenant_scope(bank.tenant.id):
-        portrait = store.find_personality(bank.space)
-    assert portrait is not None
+        portrait = Episode.objects.get(
+            kind=Episode.Kind.GLOBAL_PERSONA, retired_at=None, stale=False
+        )
     assert portrait.text == "A patient gardener."
     assert portrait.details == {"reply_strategy": "Talk of plants."}
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from memoryhub.console.pages.history.outlook import load_event_calls
+from memoryhub.console.pages.history.queries import load_event_calls
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import EngineError
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline import corrections
 from memoryhub.recall.answers import answer_question
 from memoryhub.recall.context import build_context
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
 from notes.models import (
     Derivation,
     EvolutionEvent,
@@ -170,7 +170,7 @@ def test_E26_what_is_no_assertion_makes_no_fact_whatever_a_model_reads(
         make_home_reply("Paris", quote=quote),
         parts={"speech_acts": [{"handle": "t1", "act": act}]},
     )
-    assert [(f.o, f.version, f.mention_count) for f in list_facts(hub)] == [("Porto", 1, 1)]
+    assert [(f.object, f.version, f.mention_count) for f in list_facts(hub)] == [("Porto", 1, 1)]
     with tenant_scope(hub.tenant.id):
         assert Turn.objects.order_by("-seq")[0].speech_act == act
 
@@ -203,7 +203,7 @@ def test_E22_a_memory_leads_to_its_turns_its_event_and_the_model_call(hub: Scrip
 
 def list_correction_events(hub: ScriptedHub, row: Fact) -> list[EvolutionEvent]:
     """A person's own change: nobody was asked."""
-    manual.set_pinned(hub.space, "fact", row.id, True, "operator", hub.now)
+    corrections.set_pinned(hub.space, "fact", row.id, True, "operator", hub.now)
     return list(EvolutionEvent.objects.filter(kind="manual"))
 
 

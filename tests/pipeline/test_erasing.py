@@ -9,6 +9,8 @@ import pytest
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.pipeline.jobs import queue
@@ -108,7 +110,7 @@ def test_X6_E21_nothing_of_an_erased_turn_is_left_in_any_column(reader: Scripted
     hub.say_exchange("And the weather is fine today.", "Good to hear.")
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
-        kayaking = Fact.objects.get(o="kayaking")
+        kayaking = Fact.objects.get(object="kayaking")
         assert kayaking.mention_count == 2
         ModelCall.objects.create(
             tenant=hub.tenant,
@@ -183,13 +185,13 @@ def test_X7_GR9_what_an_erased_fact_had_closed_is_open_again(reader: ScriptedHub
     reader.say_exchange("I moved to Zanzibar.", "Wow.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        assert Fact.objects.get(o="Lisbon").valid_to is not None
+        assert Fact.objects.get(object="Lisbon").valid_to is not None
         assert Entity.objects.filter(canonical_key="zanzibar").exists()
     receipt = erase_turns(reader, "Zanzibar")
     assert receipt.counts["reopened"] == 1
     with tenant_scope(reader.tenant.id):
         lisbon = Fact.objects.get()
-        assert (lisbon.o, lisbon.status, lisbon.valid_to) == ("Lisbon", "active", None)
+        assert (lisbon.object, lisbon.status, lisbon.valid_to) == ("Lisbon", "active", None)
         assert Relation.objects.get().dst.name == "Lisbon"
         assert not Entity.objects.filter(canonical_key="zanzibar").exists()
         last = Revision.objects.filter(row_id=lisbon.id).order_by("-version_after")[0]
@@ -210,6 +212,28 @@ def test_what_a_job_was_doing_with_an_erased_turn_is_thrown_away(reader: Scripte
     with tenant_scope(reader.tenant.id):
         due = Job.objects.exclude(state=Job.State.DONE).filter(run_after__lte=reader.now)
         assert not due.exists()
+
+
+def test_I1_nothing_but_an_erasure_changes_the_words_of_a_turn(reader: ScriptedHub) -> None:
+    hub = reader
+    hub.say_exchange("I moved to Zanzibar.", "Lovely.")
+    hub.say_exchange("I like kayaking.", "Nice.")
+    with tenant_scope(hub.tenant.id):
+        said = dict(Turn.objects.values_list("id", "text"))
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        home = Fact.objects.get(text="Ana moved to Zanzibar.")
+        corrections.correct_fact(hub.space, home.id, "Ana lives in Zanzibar.", "eva", hub.now)
+        read = EvolutionEvent.objects.filter(kind=EvolutionEvent.Kind.RESOLVE).earliest("id")
+        undo_event(read, "eva", hub.now, cascade=True)
+    hub.run_due_jobs()
+    with tenant_scope(hub.tenant.id):
+        assert dict(Turn.objects.values_list("id", "text")) == said
+    gone = get_turn(hub, "Zanzibar").id
+    erase_turns(hub, "Zanzibar")
+    with tenant_scope(hub.tenant.id):
+        assert dict(Turn.objects.values_list("id", "text")) == said | {gone: ""}
+        assert Turn.objects.get(id=gone).state == Turn.State.REDACTED
 
 
 def test_lenient_erasure_only_lets_go_of_the_support(reader: ScriptedHub) -> None:
@@ -257,7 +281,7 @@ def test_erasing_a_fact_with_or_without_the_turns_that_say_it(
     reader.say_exchange("I like kayaking.", "Nice.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        fact = Fact.objects.get(o="marmalade")
+        fact = Fact.objects.get(object="marmalade")
     erase_targets.execute_erasure(
         reader.space, ErasureTarget("facts", (fact.id,), sources), "eva", reader.now
     )
@@ -276,7 +300,7 @@ def test_an_erased_fact_does_not_come_back_when_its_words_are_read_again(
     reader.say_exchange("It is about kayaking, I say.", "Nice.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        fact = Fact.objects.get(o="marmalade")
+        fact = Fact.objects.get(object="marmalade")
     erase_targets.execute_erasure(
         reader.space, ErasureTarget("facts", (fact.id,)), "eva", reader.now
     )
@@ -366,6 +390,6 @@ def test_AA8_a_conflicting_fact_that_outlived_the_limit_is_erased(
     reader.say_exchange("I moved to Zanzibar.", "Wow.")
     reader.run_due_jobs()
     with tenant_scope(reader.tenant.id):
-        assert set(Fact.objects.values_list("o", flat=True)) == left
+        assert set(Fact.objects.values_list("object", flat=True)) == left
         assert Receipt.objects.exists() is (limit is not None)
-        assert not Fact.objects.filter(o="Lisbon", valid_to=None).exists()
+        assert not Fact.objects.filter(object="Lisbon", valid_to=None).exists()

@@ -16,6 +16,7 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.history import timeline
+from notes.history.undo import plan_roll_back
 from personas import blocks, profile, traits
 from personas.blocks import BlockWriter
 
@@ -61,7 +62,7 @@ def test_what_was_shown_first_is_what_rolling_back_does(
     space, middle, now = lived
     with tenant_scope(space.tenant_id):
         then, before = timeline.load_state_at(space, middle), timeline.load_state_at(space, now)
-        planned = timeline.plan_roll_back(space, middle, "eva", now)
+        planned = plan_roll_back(space, middle, "eva", now)
         shown, events = (
             summarise_changes(timeline.preview_changes(planned)),
             len(planned.undone_events),
@@ -71,7 +72,7 @@ def test_what_was_shown_first_is_what_rolling_back_does(
         "fact", "note", "page", "chain", "trait", "coreblock", "profileattribute",
         "entity", "relation", "episode",
     }  # fmt: skip
-    made = corrections.roll_back_space(space, middle, "eva", now)
+    made = corrections.roll_back_space(space, middle, "eva", now).events
     assert len(made) == events
     with tenant_scope(space.tenant_id):
         after = timeline.load_state_at(space, now)

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from memoryhub.dialogues.messages import Message
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Derivation, Fact, IndexEntry, Note, Segment
+from tests.support.ingest import ingest_and_wait
 
 pytestmark = pytest.mark.django_db
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.pipeline.ingest.verbatim import keep_verbatim
 from memoryhub.pipeline.jobs.runner import run_space
@@ -11,7 +12,6 @@ from memoryhub.pipeline.models import Job
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.history.undo import undo_event
 from notes.models import Derivation, EvolutionEvent, Fact, IndexEntry
 from tests.pipeline.test_terms import AT
 from tests.support.factories import make_tenant

@@ -11,12 +11,13 @@ import pytest
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.models import Fact
+from tests.support.ingest import ingest_and_wait
 from tests.support.openai_server import OpenAIServer, ScriptedReply
 
 pytestmark = pytest.mark.django_db

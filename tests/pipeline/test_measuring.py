@@ -39,7 +39,7 @@ def full(hub: ScriptedHub) -> ScriptedHub:
             make_fact(hub.space, "Ana rows every week", said, **old),
             make_fact(hub.space, "Ana paints with oil", None, **fresh),
             make_fact(
-                hub.space, "Ana likes tea a lot", said, **fresh, predicate_key="likes", o="tea"
+                hub.space, "Ana likes tea a lot", said, **fresh, predicate_key="likes", object="tea"
             ),
             make_fact(
                 hub.space,
@@ -47,7 +47,7 @@ def full(hub: ScriptedHub) -> ScriptedHub:
                 said,
                 **fresh,
                 predicate_key="likes",
-                o="Tea",
+                object="Tea",
                 polarity="denied",
             ),
             make_fact(hub.space, "Ana lives by the sea", said, **fresh),

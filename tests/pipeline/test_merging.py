@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import EngineError
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.steps.maintenance import merge_entities
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.scope import tenant_scope
-from notes.graph import build
-from notes.history.undo import undo_event
 from notes.index import indexer
 from notes.models import Entity, EvolutionEvent, IndexEntry, Proposal, Revision
 from tests.support.hub import ScriptedHub
@@ -48,7 +47,7 @@ def make_entities(hub: ScriptedHub, *names: str, **columns: Any) -> list[Entity]
             )
             for at, name in enumerate(names)
         ]
-        entries = build.build_entity_entries(rows)
+        entries = indexer.build_entity_entries(rows)
         vectors = indexer.embed_entries(entries, hub.embedder)
         indexer.write_entries(space, hub.embedder.name, entries, vectors)
     return rows

@@ -20,9 +20,9 @@ from memoryhub.pipeline.ingest.services import (
     wait_for_job,
 )
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.jobs.registry import STEP_RUNNERS
 from memoryhub.pipeline.jobs.sweeper import Sweeper
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.derive.derive import DeriveStep
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
@@ -107,10 +107,10 @@ def test_a_heartbeat_keeps_the_lease(tenant: Tenant) -> None:
 
 
 def make_step_fail(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def refuse(job: Job, now: datetime) -> None:
+    def refuse(step: DeriveStep) -> None:
         raise error
 
-    monkeypatch.setitem(STEP_RUNNERS, Job.Step.DERIVE, refuse)
+    monkeypatch.setattr(DeriveStep, "read", refuse)
 
 
 def test_a_failure_is_kept_and_tried_again_later(

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from memoryhub.errors import Conflict, InvalidInput
+from memoryhub.pipeline import corrections
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
 from notes.history.change_set import serialize_row
 from notes.models import Derivation, Entity, EvolutionEvent, Fact, Proposal, Receipt
 from notes.review.proposals import propose_change
@@ -37,7 +37,7 @@ def make_second_claim(hand: HandWriter, text: str, value: str, days: int) -> Fac
         text_key=text,
         predicate_key="lives_in",
         cardinality="multi",
-        o=value,
+        object=value,
         valid_from=at,
         asserted_at=at,
         recorded_at=hand.hub.now,
@@ -158,7 +158,7 @@ def test_the_values_of_other_rows_are_written_as_proposed(
     hub: ScriptedHub, hand: HandWriter
 ) -> None:
     note = hand.add_note("Paddling in spring")
-    manual.set_pinned(hand.space, "note", note.id, True, "eva", hub.now)
+    corrections.set_pinned(hand.space, "note", note.id, True, "eva", hub.now)
     payload = {"values": {"keywords": ["kayak"], "context": "A sport"}}
     proposal = propose_change(
         hand.space, "overwrite", "z", "more", hub.now, payload=payload, row=note

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.steps.topics import themes
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
-from notes.history.undo import undo_event
 from notes.models import (
     Chain,
     Derivation,
@@ -42,7 +42,7 @@ def test_what_was_placed_can_be_undone_and_redone(hub: ScriptedHub) -> None:
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         event = EvolutionEvent.objects.get(kind="place")
-    undone = undo_event(event, "ana", hub.now)
+    undone = undo_event(event, "ana", hub.now).event
     assert list_tiers(hub) == ["stm"] * 8
     with tenant_scope(hub.tenant.id):
         assert not SegmentPage.objects.exists()

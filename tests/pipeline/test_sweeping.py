@@ -113,7 +113,7 @@ def test_tasks_run_with_nothing_open_and_may_wish_for_the_next_sweep(
         ran.append(now)
         return now + timedelta(days=3) if len(ran) == 1 else None
 
-    monkeypatch.setattr(sweep, "SWEEP_TASKS", [task])
+    monkeypatch.setattr(sweep, "list_space_sweeps", lambda: [task])
     fading.set_policy("rag", retention__max_age_days=30)
     fading.say("I planted a fig tree.")
     fading.run_due_jobs(minutes=1)

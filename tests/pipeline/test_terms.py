@@ -10,12 +10,13 @@ from django.utils import timezone
 from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.erasure import erase_targets
-from memoryhub.pipeline.ingest.services import IngestRequest, ingest_and_wait
+from memoryhub.pipeline.ingest.services import IngestRequest
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.validity import filter_current
 from notes.models import Fact
 from tests.support.factories import make_tenant
+from tests.support.ingest import ingest_and_wait
 
 AT = datetime(2026, 3, 4, 18, tzinfo=UTC)
 UNTIL = AT + timedelta(days=300)

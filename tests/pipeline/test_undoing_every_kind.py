@@ -1,4 +1,4 @@
-"""§11.8 for every kind of row: undone bit for bit, redone bit for bit, index and all."""
+"""Undo (spec §11.8) of every kind of row: undone bit for bit, redone bit for bit, index and all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.conf import settings
 
 from memoryhub.dialogues.formats import read_dialogues
 from memoryhub.errors import Conflict
+from memoryhub.pipeline.corrections import undo_event
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.tenants.models import Space
@@ -19,7 +20,6 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
 from notes.history import row_kinds
 from notes.history.change_set import serialize_row
-from notes.history.undo import undo_event
 from notes.history.unit_of_work import RowKey, load_event_standing
 from notes.models import Derivation, EvolutionEvent, IndexEntry, Revision
 from personas import blocks, profile, traits
@@ -125,14 +125,14 @@ def test_X8_every_event_is_undone_and_redone_bit_for_bit() -> None:
             supported = list_support_before(event, support)
             withdrawn += len(support - supported)
             wanted = compute_rows_before(event, {key: dict(row) for key, row in held.items()}, now)
-        undone = undo_event(event, "eva", now)
+        undone = undo_event(event, "eva", now).event
         with tenant_scope(space.tenant_id):
             assert _find_differences(list_rows(space), wanted) == {}, event
             assert list_support(space) == supported
         with pytest.raises(Conflict) as refused:
             undo_event(event, "eva", now)
         assert refused.value.code == "already_undone"
-        redone = undo_event(undone, "eva", now + timedelta(seconds=1))
+        redone = undo_event(undone, "eva", now + timedelta(seconds=1)).event
         with tenant_scope(space.tenant_id):
             assert _find_differences(list_rows(space), held) == {}, event
             assert list_index_entries(space) == found, event

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from memoryhub.pipeline import corrections
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
 from notes.models import (
     Fact,
     Receipt,
@@ -130,9 +130,9 @@ def test_what_a_person_corrected_or_pinned_is_only_proposed_against(
     say_and_derive(hub, "I live in Porto.", make_home_reply("Porto"))
     (porto,) = list_facts(hub)
     if how == "corrected":
-        manual.correct_text(hub.space, porto.id, "Ana lives in Gaia.", "operator", hub.now)
+        corrections.correct_fact(hub.space, porto.id, "Ana lives in Gaia.", "operator", hub.now)
     else:
-        manual.set_pinned(hub.space, "fact", porto.id, True, "operator", hub.now)
+        corrections.set_pinned(hub.space, "fact", porto.id, True, "operator", hub.now)
     (kept,) = list_current_texts(hub)
     hub.pass_time(days=1)
     say_and_derive(hub, "I live in Faro.", make_home_reply("Faro"))
@@ -146,7 +146,7 @@ def test_what_a_person_said_was_never_so_is_only_proposed_again(
     hub: ScriptedHub, text: str
 ) -> None:
     say_and_derive(hub, "I live in Porto.", make_home_reply("Porto"))
-    manual.retract_fact(hub.space, list_facts(hub)[0].id, "operator", hub.now)
+    corrections.retract_fact(hub.space, list_facts(hub)[0].id, "operator", hub.now)
     hub.pass_time(days=1)
     say_and_derive(hub, "I live in Porto, I say.", make_home_reply("Porto", text=text))
     assert list_current_texts(hub) == []

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from memoryhub.pipeline import corrections
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.policies.services import set_policy
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
-from notes.history import undo
 from notes.models import EvolutionEvent, Fact, Note, Revision
 from personas import profile, traits
 from tests.support.hub import ScriptedHub
@@ -77,11 +76,11 @@ def test_every_event_says_under_which_policy_whoever_made_it(hub: ScriptedHub) -
     set_policy(hub.tenant.id, actor="test", preset="mem0", space=hub.space, now=hub.now)
     with tenant_scope(hub.tenant.id):
         bees = Fact.objects.get()
-        manual.correct_text(hub.space, bees.id, "Ana keeps many bees.", "eva", hub.now)
+        corrections.correct_fact(hub.space, bees.id, "Ana keeps many bees.", "eva", hub.now)
         edited = EvolutionEvent.objects.get(kind="manual")
         profile.write_attribute(hub.space, "hobby", "bees", "eva", hub.now)
         traits.correct_trait(hub.space, "outdoors", "high", "eva", hub.now)
-    undo.undo_event(edited, "eva", hub.now + timedelta(minutes=1))
+    corrections.undo_event(edited, "eva", hub.now + timedelta(minutes=1))
     erase_targets.execute_erasure(
         hub.space, erase_targets.ErasureTarget("facts", (bees.id,)), "eva", hub.now
     )

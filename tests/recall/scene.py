@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.recall.candidates.sql import SearchVisibility
+from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer, prepare_question
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope

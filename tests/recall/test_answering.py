@@ -50,7 +50,7 @@ def test_nothing_known_is_no_answer(chatty: RecallWorld) -> None:
 
 def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
-    values: dict[str, Any] = {"predicate_key": "lives_in", "o": "Porto"}
+    values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}
     chatty.add_fact("Ana lives in Porto.", turn, valid_to=GONE, status="superseded", **values)
     ask = "Where does Ana live?"
     now = GONE + timedelta(days=1)
@@ -63,7 +63,7 @@ def test_what_holds_no_longer_is_no_answer_unless_asked_for(chatty: RecallWorld)
 
 def test_a_note_of_what_holds_no_longer_is_no_answer_either(chatty: RecallWorld) -> None:
     (turn,) = chatty.add_lines("Ana: I live in Porto", at=AT + timedelta(minutes=1))
-    values: dict[str, Any] = {"predicate_key": "lives_in", "o": "Porto"}
+    values: dict[str, Any] = {"predicate_key": "lives_in", "object": "Porto"}
     chatty.add_fact("Ana lives in Porto.", turn, valid_to=GONE, status="superseded", **values)
     note = chatty.add_note("Ana: I live in Porto", turn)
     now = GONE + timedelta(days=1)

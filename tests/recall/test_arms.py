@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoryhub.recall.candidates.sql import SearchVisibility, retrieve_candidates
+from memoryhub.recall.candidates.sql import retrieve_candidates
+from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.render.results import ItemKind
 from memoryhub.tenants.scope import tenant_scope
 from tests.recall.scene import RecallScene

@@ -18,7 +18,7 @@ from memoryhub.recall.answers import answer_question
 from memoryhub.recall.context import build_context
 from memoryhub.recall.log import reinforcement, retention
 from memoryhub.recall.models import RecallLog, RecallLogItem
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact
@@ -225,6 +225,6 @@ def test_the_recalls_of_a_memory_are_found(scene: RecallScene) -> None:
     search_memories(scene.space, "far", now=scene.hub.now)
     list_logs(scene)
     with tenant_scope(scene.hub.tenant.id):
-        found = retention.find_recalls_showing(scene.space, there["fact"])
-        assert [log.query for log in found] == ["kayak"]
-        assert not retention.find_recalls_showing(scene.space, there["over"]).exists()
+        found = RecallLogItem.objects.filter(memory_id=there["fact"])
+        assert [item.log.query for item in found] == ["kayak"]
+        assert not RecallLogItem.objects.filter(memory_id=there["over"]).exists()

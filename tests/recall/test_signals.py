@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoryhub.recall.ranking.signals import MemoryCandidate, compute_signals
+from memoryhub.recall.candidates.candidate import MemoryCandidate
+from memoryhub.recall.ranking.signals import compute_signals
 from memoryhub.recall.render.results import MemoryKind
 from tests.recall.test_fusion import make_candidate, parse_route
 

@@ -38,7 +38,7 @@ class HandWriter:
             text_key=hash_text(text),
             predicate_key="lives_in",
             cardinality="single",
-            o=value,
+            object=value,
             valid_from=at,
             asserted_at=at,
             recorded_at=self.hub.now,

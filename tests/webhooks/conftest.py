@@ -46,7 +46,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[UUID, UUID]]:
         heard.append((tenant_id, webhook_id))
         return True
 
-    monkeypatch.setattr("memoryhub.webhooks.tasks.ring_worker", ring)
+    monkeypatch.setattr("memoryhub.webhooks.outbox.ring_worker", ring)
     return heard
 
 

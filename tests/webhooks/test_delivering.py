@@ -11,14 +11,14 @@ from django.db import connection
 from django.utils.translation import override
 from pytest_django import Settings
 
+from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.messages import Message
 from memoryhub.errors import Conflict, InvalidInput, NotFound, VersionOutdated
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
-from memoryhub.pipeline.tasks import EXTRA_SWEEPS
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant
-from memoryhub.webhooks import dispatch, queue, services, signatures
+from memoryhub.webhooks import dispatch, queue, services
 from memoryhub.webhooks.http_client import ReceiverReply
 from memoryhub.webhooks.models import Delivery, Webhook, WebhookEvent
 from tests.support.factories import make_fact, make_space
@@ -77,7 +77,7 @@ def test_it_arrives_signed_and_with_ids_alone(
     assert "Porto" not in got.body.decode()
     assert got.headers["webhook-timestamp"] == str(int(at.timestamp()))
     secret = dispatch.derive_webhook_secret(hook, 1)
-    expected = signatures.sign_body(one.event_id, int(at.timestamp()), got.body, secret)
+    expected = dispatch.sign_body(one.event_id, int(at.timestamp()), got.body, secret)
     assert got.headers["webhook-signature"] == expected
     assert reload_webhook(hook).last_success_at == at
     assert run_deliveries(hook) == 0
@@ -380,7 +380,7 @@ def test_the_secret_is_nowhere_in_the_database(tenant: Tenant, hook_to: Make) ->
 def test_secrets_differ_by_webhook_tenant_generation_and_hub(tenant: Tenant) -> None:
     one, two = tenant.id, create_tenant("Two", "two").id
     made = {
-        signatures.derive_secret(key, owner, hook, generation)
+        dispatch.derive_secret(key, owner, hook, generation)
         for key in ("a", "b")
         for owner in (one, two)
         for hook in (one, two)
@@ -409,9 +409,9 @@ def test_the_sweep_finds_what_nobody_heard(
 ) -> None:
     hook = hook_to("turns.added")
     ingest_text(tenant)
-    assert dispatch.sweep_due_webhooks in EXTRA_SWEEPS
+    assert dispatch.sweep_due_webhooks in load_declarations()["webhooks"].hub_sweeps
     assert queue.find_due_webhooks(get_later_time()) == [(tenant.id, hook.id)]
-    monkeypatch.setattr("memoryhub.webhooks.tasks.ring_worker", lambda *ids: False)
+    monkeypatch.setattr("memoryhub.webhooks.outbox.ring_worker", lambda *ids: False)
     dispatch.sweep_due_webhooks()  # there is no broker: it sends by itself
     assert [one.state for one in list_deliveries(tenant)] == [State.DELIVERED]
     assert queue.find_due_webhooks(get_later_time()) == []

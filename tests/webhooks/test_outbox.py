@@ -12,6 +12,7 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.errors import EngineError, ModelsPaused
 from memoryhub.inference.ledger import TenantLedger
 from memoryhub.news import NEWS_KINDS, News, notify_listeners
+from memoryhub.pipeline.corrections import forget_facts, restore_fact
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.pipeline.ingest.services import (
@@ -28,7 +29,6 @@ from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import create_tenant, ensure_space
 from memoryhub.webhooks.models import Delivery, WebhookEvent
-from notes.corrections.manual import forget_facts, restore_fact
 from notes.models import Fact
 from notes.review.proposals import propose_change
 from tests.support.receiver import WebhookReceiver

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
+from celery import current_app
 from pgmq.base import PGMQConfig
 from psycopg.conninfo import conninfo_to_dict
 
 from memoryhub.celery import build_transport_options
+from memoryhub.importers import runs
+from memoryhub.lab.runs import background
+from memoryhub.pipeline import tasks
+from memoryhub.webhooks import outbox
 
 
 @pytest.mark.parametrize(
@@ -26,3 +33,15 @@ def test_another_broker_gets_time_limits_instead() -> None:
     options = build_transport_options("redis://127.0.0.1:6379/0", "")
     assert "conn_string" not in options
     assert options["socket_connect_timeout"] <= 1
+
+
+def test_what_is_rung_for_by_name_is_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(
+        current_app, "send_task", lambda name, *_args, **_options: rung.append(name)
+    )
+    for module in (runs, background, outbox, tasks):
+        module.ring_worker(uuid4(), uuid4())
+    current_app.loader.import_default_modules()
+    assert len(rung) == 4
+    assert set(rung) <= set(current_app.tasks)

@@ -80,7 +80,7 @@ def test_json_lines_become_sessions_turns_and_facts(one: Any, tmp_path: Path) ->
     with tenant_scope(one.id):
         assert list(Session.objects.values_list("external_id", flat=True)) == ["a", "b"]
         assert Turn.objects.filter(state="processed").count() == 3
-        assert Fact.objects.get(status="active", predicate_key="lives_in").o == "Braga"
+        assert Fact.objects.get(status="active", predicate_key="lives_in").object == "Braga"
         assert Space.objects.get().name == "Ana"
 
 

@@ -30,9 +30,9 @@ from api.mem0.views import Mem0View, format_actor
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import FactCorrection
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.manual import Amendment, amend_facts, forget_facts
 from notes.models import Derivation, EvolutionEvent, Fact, Revision
 
 MAX_BATCH_MEMORIES = 1_000
@@ -73,7 +73,7 @@ class MemoryView(Mem0View):
         wanted, key = read_update(self.read_body(request)), get_request_key(request)
         with tenant_scope(key.tenant_id):
             fact = get_memory(key, memory_id)
-        _amend_facts({fact: wanted}, format_actor(request))
+        _correct_facts({fact: wanted}, format_actor(request))
         with tenant_scope(key.tenant_id):
             return Response(render.render_memory(get_memory(key, memory_id)))
 
@@ -111,26 +111,21 @@ def _group_by_space(facts: Iterable[Fact]) -> dict[Space, list[Fact]]:
     return grouped
 
 
-def _amend_facts(wanted: Mapping[Fact, Amendment], actor: str) -> None:
+def _correct_facts(wanted: Mapping[Fact, FactCorrection], actor: str) -> None:
+    """A caller's update takes no side: what is read later may still change the memory."""
     now = timezone.now()
     for space, facts in _group_by_space(wanted).items():
         changes = {fact.id: wanted[fact] for fact in facts}
-        _settle_claims(space, amend_facts(space, changes, actor, now))
+        corrections.correct_facts(space, changes, actor, now, protects=False)
 
 
 def _forget_facts(facts: Iterable[Fact], actor: str) -> list[EvolutionEvent]:
     """One event a space."""
     now = timezone.now()
-    made = []
-    for space, own in _group_by_space(facts).items():
-        ids = dict.fromkeys(fact.id for fact in own)
-        made.append(forget_facts(space, list(ids), actor, now))
-        _settle_claims(space, made[-1])
-    return made
-
-
-def _settle_claims(space: Space, event: EvolutionEvent) -> None:
-    corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), event.created_at)
+    return [
+        corrections.forget_facts(space, dict.fromkeys(f.id for f in own), actor, now).event
+        for space, own in _group_by_space(facts).items()
+    ]
 
 
 class MemoryHistoryView(Mem0View):
@@ -164,12 +159,12 @@ class MemoryBatchView(Mem0View):
 
     def put(self, request: Request) -> Response:
         wanted = _read_batch(self.read_body(request))
-        amendments = {each: read_update(body) for each, body in wanted.items()}
+        updates = {each: read_update(body) for each, body in wanted.items()}
         key = get_request_key(request)
         with tenant_scope(key.tenant_id):
-            rows = get_standing_versions(key, amendments)
-        facts = {rows[each][0]: amendment for each, amendment in amendments.items()}
-        _amend_facts(facts, format_actor(request))
+            rows = get_standing_versions(key, updates)
+        facts = {rows[each][0]: update for each, update in updates.items()}
+        _correct_facts(facts, format_actor(request))
         return Response({"message": f"Successfully updated {len(facts)} memories"})
 
     def delete(self, request: Request) -> Response:

@@ -28,7 +28,7 @@ from api.mem0.select import (
 from api.mem0.views import Mem0View, build_page
 from memoryhub.dialogues.messages import check_text, to_utc
 from memoryhub.errors import InvalidInput
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
-from api.rows.columns import FLAG, ID, NUMBER, TEXT, TIME, Resource, build_unretired_condition
+from api.rows.columns import Resource, build_columns, build_unretired_condition
 from api.rows.read_views import SpaceListView, SpaceRowView
 from memoryhub.errors import NotFound
 from memoryhub.tenants.models import Space
@@ -17,20 +17,7 @@ BLOCKS = Resource(
     "block",
     "Text always in front of an agent. Without a `space_id` it is shared.",
     CoreBlock,
-    {
-        "id": ID,
-        "space_id": ID,
-        "agent": TEXT,
-        "label": TEXT,
-        "value": TEXT,
-        "description": TEXT,
-        "char_limit": NUMBER,
-        "read_only": FLAG,
-        "generated": FLAG,
-        "version": NUMBER,
-        "updated_at": TIME,
-        "retired_at": TIME,
-    },
+    build_columns(CoreBlock),
     order=("label", "id"),
     current_condition=build_unretired_condition,
     version="version",
@@ -39,16 +26,7 @@ BLOCK_VERSIONS = Resource(
     "block version",
     "What a block said in one of its versions, and who wrote it.",
     BlockVersion,
-    {
-        "id": ID,
-        "version": NUMBER,
-        "value": TEXT,
-        "actor": TEXT,
-        "reason": TEXT,
-        "space_id": ID,
-        "turn_id": ID,
-        "created_at": TIME,
-    },
+    build_columns(BlockVersion),
     order=("-version", "-id"),
 )
 

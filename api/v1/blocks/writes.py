@@ -98,7 +98,6 @@ def _create_block(deed: SpaceWriteRequest) -> dict[str, Any]:
 
 class BlockWriteView(RowWriteView):
     resource = BLOCKS
-    changes_claims = False
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         with tenant_scope(deed.space.tenant_id):

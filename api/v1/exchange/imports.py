@@ -99,7 +99,7 @@ class _ImportRunView(ResourceView):
         )
         with tenant_scope(tenant_id):
             shown = render_row(IMPORTS, IMPORTS.select_rows(), UUID(begun["id"]))
-        waits = shown["state"] in (ImportRun.State.QUEUED, ImportRun.State.RUNNING)
+        waits = shown["state"] in ImportRun.ACTIVE_STATES
         headers = {"Idempotent-Replayed": "true"} if replayed else {}
         return Response(shown, status=202 if waits else 200, headers=headers)
 

@@ -10,16 +10,7 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
 from api.core.fields import TimestampField
-from api.rows.columns import (
-    DERIVED_COLUMNS,
-    ID,
-    NUMBER,
-    RETAINED_COLUMNS,
-    TEXT,
-    TIME,
-    Column,
-    Resource,
-)
+from api.rows.columns import Resource, build_columns
 from api.rows.read_views import SpaceListView
 from api.rows.sources import build_source_loader
 from api.schema.openapi import PAGE_PARAMETERS, build_time_parameter
@@ -33,33 +24,7 @@ FACTS = Resource(
     "fact",
     "A claim. `lineage` is the same for all its wordings and successors.",
     Fact,
-    {
-        "id": ID,
-        "lineage": ID,
-        "lineage_version": NUMBER,
-        "text": TEXT,
-        "owner": TEXT,
-        "speaker": TEXT,
-        "predicate": Column("text", "predicate_key"),
-        "value": Column("text", "o"),
-        "cardinality": TEXT,
-        "kind": TEXT,
-        "polarity": TEXT,
-        "status": TEXT,
-        "valid_from": TIME,
-        "valid_to": TIME,
-        "event_from": TIME,
-        "event_to": TIME,
-        "event_text": TEXT,
-        "asserted_at": TIME,
-        "recorded_at": TIME,
-        "supersedes": Column("id", "supersedes_id"),
-        "confidence": NUMBER,
-        "mention_count": NUMBER,
-        "shelf": TEXT,
-        **RETAINED_COLUMNS,
-        **DERIVED_COLUMNS,
-    },
+    build_columns(Fact),
     order=("-asserted_at", "-id"),
     current_condition=build_current_q,
     version="version",

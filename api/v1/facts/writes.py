@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from api.core.fields import NOT_BLANK, StrictBooleanField, TextField, TimestampField
@@ -10,11 +10,11 @@ from api.rows.write_views import (
     ReasonSerializer,
     RowWriteView,
     SpaceWriteRequest,
-    build_change_options,
 )
 from api.v1.facts.reads import FACTS
 from memoryhub.dialogues.messages import to_utc
-from notes.corrections import manual
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
 
 
 class CorrectFactSerializer(ReasonSerializer):
@@ -39,17 +39,11 @@ class CorrectFactView(FactWriteView):
     serializer_class = CorrectFactSerializer
     example: ClassVar = {"text": "Ana lives in Lisbon", "reason": "she said so on the phone"}
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> UUID:
-        made = manual.correct_text(
-            deed.space,
-            row_id,
-            deed.given["text"],
-            deed.actor,
-            deed.now,
-            reason=deed.reason,
-            version=deed.version,
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        text = deed.given["text"]
+        return corrections.correct_fact(
+            deed.space, row_id, text, deed.actor, deed.now, **deed.options
         )
-        return made.id
 
 
 class EndFactView(FactWriteView):
@@ -58,36 +52,33 @@ class EndFactView(FactWriteView):
     serializer_class = EndFactSerializer
     example: ClassVar = {"at": "2026-05-01T00:00:00Z", "reason": "she moved"}
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         at = deed.given["at"]
         until = to_utc(at, deed.space.timezone, field="at") if at else None
-        manual.end_fact(
-            deed.space, row_id, deed.actor, deed.now, at=until, **build_change_options(deed)
+        return corrections.end_fact(
+            deed.space, row_id, deed.actor, deed.now, at=until, **deed.options
         )
 
 
 class RetractFactView(FactWriteView):
     """It was never so: no time brings it back, and what it had closed holds again."""
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        manual.retract_fact(deed.space, row_id, deed.actor, deed.now, **build_change_options(deed))
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return corrections.retract_fact(deed.space, row_id, deed.actor, deed.now, **deed.options)
 
 
 class ForgetFactView(FactWriteView):
     """Hold it no longer; what it had ended stays ended. `restore` brings it back."""
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        read = ("fact", row_id, deed.version)
-        manual.forget_facts(
-            deed.space, [row_id], deed.actor, deed.now, reason=deed.reason, read=read
-        )
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return corrections.forget_facts(deed.space, [row_id], deed.actor, deed.now, **deed.options)
 
 
 class RestoreFactView(FactWriteView):
     """It is so after all, and still."""
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        manual.restore_fact(deed.space, row_id, deed.actor, deed.now, **build_change_options(deed))
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return corrections.restore_fact(deed.space, row_id, deed.actor, deed.now, **deed.options)
 
 
 class PinFactView(FactWriteView):
@@ -96,8 +87,8 @@ class PinFactView(FactWriteView):
     serializer_class = PinMemorySerializer
     example: ClassVar = {"pinned": True}
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         pinned = deed.given["pinned"]
-        manual.set_pinned(
-            deed.space, "fact", row_id, pinned, deed.actor, deed.now, **build_change_options(deed)
+        return corrections.set_pinned(
+            deed.space, "fact", row_id, pinned, deed.actor, deed.now, **deed.options
         )

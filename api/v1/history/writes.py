@@ -13,10 +13,9 @@ from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWrite
 from api.v1.history.reads import Difference, render_row_change
 from memoryhub.dialogues.messages import to_utc
 from memoryhub.errors import NotFound
-from memoryhub.pipeline.corrections import roll_back_space, undo_event
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
 from memoryhub.tenants.scope import tenant_scope
-from notes.history import timeline, undo
-from notes.history.unit_of_work import ChangePlan
 from notes.models import EvolutionEvent
 
 MAX_CHANGES_SHOWN = 200
@@ -52,17 +51,13 @@ class UndoEventView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         with tenant_scope(deed.space.tenant_id):
-            rows = EvolutionEvent.objects.filter(space=deed.space, id=ids["row_id"])
-            event = rows.first()
-            if event is None:
-                raise NotFound("There is no such event.")
-            cascade = deed.given["cascade"]
-            bench = undo.plan_undo(event, deed.actor, deed.now, cascade=cascade)
-        shown = _render_undo_plan(bench)
-        if deed.given["dry_run"]:
-            return shown | {"dry_run": True, "event_ids": []}
-        made = undo_event(event, deed.actor, deed.now, cascade=cascade, reason=deed.reason)
-        return shown | {"dry_run": False, "event_ids": [made.id]}
+            event = EvolutionEvent.objects.filter(space=deed.space, id=ids["row_id"]).first()
+        if event is None:
+            raise NotFound("There is no such event.")
+        undone = corrections.undo_event(
+            event, deed.actor, deed.now, **deed.change_values, reason=deed.reason
+        )
+        return _render_undo(undone, undone.events[-1:], dry_run=deed.given["dry_run"])
 
 
 class RollBackView(SpaceWriteView):
@@ -75,18 +70,19 @@ class RollBackView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         to = to_utc(deed.given["to"], deed.space.timezone, field="to")
-        with tenant_scope(deed.space.tenant_id):
-            bench = timeline.plan_roll_back(deed.space, to, deed.actor, deed.now)
-        shown = _render_undo_plan(bench)
-        if deed.given["dry_run"]:
-            return shown | {"dry_run": True, "event_ids": []}
-        made = roll_back_space(deed.space, to, deed.actor, deed.now, reason=deed.reason)
-        return shown | {"dry_run": False, "event_ids": [each.id for each in made]}
+        dry_run = deed.given["dry_run"]
+        undone = corrections.roll_back_space(
+            deed.space, to, deed.actor, deed.now, reason=deed.reason, dry_run=dry_run
+        )
+        return _render_undo(undone, undone.events, dry_run=dry_run)
 
 
-def _render_undo_plan(bench: ChangePlan) -> dict[str, Any]:
-    changes: Sequence[timeline.RowChange] = timeline.preview_changes(bench)
+def _render_undo(
+    undone: Correction[Any], events: Sequence[EvolutionEvent], *, dry_run: bool
+) -> dict[str, Any]:
     return {
-        "undone": [event.id for event in bench.undone_events],
-        "changes": [render_row_change(one) for one in changes[:MAX_CHANGES_SHOWN]],
+        "undone": [event.id for event in undone.undone_events],
+        "changes": [render_row_change(one) for one in undone.changes[:MAX_CHANGES_SHOWN]],
+        "dry_run": dry_run,
+        "event_ids": [] if dry_run else [event.id for event in events],
     }

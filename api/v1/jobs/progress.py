@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NotRequired, get_type_hints
@@ -12,9 +11,9 @@ from django.http import StreamingHttpResponse
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
-from rest_framework.utils.encoders import JSONEncoder
 
 from api.core.authentication import get_request_tenant_id
+from api.core.server_events import format_event
 from api.core.views import HubView
 from api.rows.answers import build_row_type, define_answer
 from api.rows.lists import render_row
@@ -25,7 +24,6 @@ from memoryhub.errors import NotFound
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.scope import tenant_scope
 
-_FINAL_STATES = frozenset({Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED})
 # A stream holds one of the server's threads: who still waits then asks again.
 LONGEST, EVERY, ALIVE = 60.0, 0.5, 15.0
 
@@ -121,22 +119,18 @@ def stream_progress(
         try:
             now = look()
         except NotFound:
-            yield format_event("end", {"state": "gone"})
+            yield format_event({"state": "gone"}, name="end")
             return
-        if now["state"] in _FINAL_STATES:
-            yield format_event("end", now)
+        if now["state"] in Job.FINAL_STATES:
+            yield format_event(now, name="end")
             return
         if now != before:
-            yield format_event("progress", now)
+            yield format_event(now, name="progress")
             before, spoke = now, clock()
         elif clock() - spoke >= ALIVE:
             yield ": still here\n\n"
             spoke = clock()
         if clock() - began >= LONGEST:
-            yield format_event("timeout", {"state": now["state"]})
+            yield format_event({"state": now["state"]}, name="timeout")
             return
         pause(EVERY)
-
-
-def format_event(name: str, data: dict[str, Any]) -> str:
-    return f"event: {name}\ndata: {json.dumps(data, cls=JSONEncoder, ensure_ascii=False)}\n\n"

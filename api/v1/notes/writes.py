@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from rest_framework import serializers
@@ -11,7 +11,8 @@ from api.core.fields import AtLeastOneSerializer, NameField
 from api.rows.write_views import ReasonSerializer, RowWriteView, SpaceWriteRequest
 from api.v1.facts.writes import PinMemorySerializer
 from api.v1.notes.reads import NOTES
-from notes.corrections import manual
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
 
 
 class _WordsField(serializers.ListField):
@@ -40,15 +41,9 @@ class DescribeNoteView(NoteWriteView):
     serializer_class = DescribeNoteSerializer
     example: ClassVar = {"tags": ["travel"], "category": "plans"}
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        manual.describe_note(
-            deed.space,
-            row_id,
-            deed.actor,
-            deed.now,
-            reason=deed.reason,
-            version=deed.version,
-            **deed.change_values,
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return corrections.describe_note(
+            deed.space, row_id, deed.actor, deed.now, **deed.change_values, **deed.options
         )
 
 
@@ -58,23 +53,21 @@ class PinNoteView(NoteWriteView):
     serializer_class = PinMemorySerializer
     example: ClassVar = {"pinned": True}
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        manual.set_pinned(
-            deed.space,
-            "note",
-            row_id,
-            deed.given["pinned"],
-            deed.actor,
-            deed.now,
-            reason=deed.reason,
-            version=deed.version,
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        pinned = deed.given["pinned"]
+        return corrections.set_pinned(
+            deed.space, "note", row_id, pinned, deed.actor, deed.now, **deed.options
         )
 
 
-class DeleteNoteView(NoteWriteView):
+class ForgetNoteView(NoteWriteView):
     """Take a note out, with its links. It can be undone."""
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        manual.forget_note(
-            deed.space, row_id, deed.actor, deed.now, reason=deed.reason, version=deed.version
-        )
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return corrections.forget_note(deed.space, row_id, deed.actor, deed.now, **deed.options)
+
+
+class DeleteNoteView(ForgetNoteView):
+    """Deprecated: an older name of `forget`, which does the same."""
+
+    deprecated = True

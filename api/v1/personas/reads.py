@@ -7,15 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
-from api.rows.columns import (
-    DERIVED_COLUMNS,
-    ID,
-    NUMBER,
-    TEXT,
-    TIME,
-    Resource,
-    build_unretired_condition,
-)
+from api.rows.columns import Resource, build_columns, build_unretired_condition
 from api.rows.read_views import SpaceListView, SpaceRowView
 from api.rows.sources import build_source_loader
 from memoryhub.policies.services import load_effective_policy
@@ -27,17 +19,7 @@ TRAITS = Resource(
     "trait",
     "An assessment of one registered dimension, while it held.",
     Trait,
-    {
-        "id": ID,
-        "owner": TEXT,
-        "key": TEXT,
-        "level": TEXT,
-        "confidence": NUMBER,
-        "rationale": TEXT,
-        "valid_from": TIME,
-        "valid_to": TIME,
-        **DERIVED_COLUMNS,
-    },
+    build_columns(Trait),
     order=("key", "-valid_from", "-id"),
     current_condition=lambda now: build_unretired_condition(now) & Q(valid_to=None),
     version="version",
@@ -47,7 +29,7 @@ PROFILE_ATTRIBUTES = Resource(
     "profile attribute",
     "A name, a birth year, a role: by hand, or mirrored from the fact that says it.",
     ProfileAttribute,
-    {"id": ID, "owner": TEXT, "key": TEXT, "value": TEXT, "fact_id": ID, **DERIVED_COLUMNS},
+    build_columns(ProfileAttribute),
     order=("key", "id"),
     current_condition=build_unretired_condition,
     version="version",

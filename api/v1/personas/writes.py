@@ -9,8 +9,7 @@ from typing_extensions import TypedDict
 
 from api.core.fields import NameField, PatternField
 from api.rows.write_views import ReasonSerializer, SpaceWriteRequest, SpaceWriteView
-from memoryhub.tenants.scope import tenant_scope
-from personas import portrait, profile, traits
+from memoryhub.pipeline import corrections
 from personas.dimensions import DIMENSIONS, LEVELS
 
 
@@ -47,9 +46,7 @@ class SetTraitView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         key, level = deed.given["key"], deed.given["level"]
-        with tenant_scope(deed.space.tenant_id):
-            traits.correct_trait(deed.space, key, level, deed.actor, deed.now, reason=deed.reason)
-            portrait.renew_portrait_after_edit(deed.space, deed.now)
+        corrections.correct_trait(deed.space, key, level, deed.actor, deed.now, reason=deed.reason)
         return {"key": key, "level": level}
 
 
@@ -62,9 +59,7 @@ class SetAttributeView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         key, value = deed.given["key"], deed.given["value"]
-        with tenant_scope(deed.space.tenant_id):
-            profile.write_attribute(
-                deed.space, key, value, deed.actor, deed.now, reason=deed.reason
-            )
-            portrait.renew_portrait_after_edit(deed.space, deed.now)
+        corrections.correct_profile(
+            deed.space, key, value, deed.actor, deed.now, reason=deed.reason
+        )
         return {"key": key, "value": value}

@@ -10,16 +10,7 @@ from typing_extensions import TypedDict
 
 from api.core.fields import NOT_BLANK, StrictIdField, TextField
 from api.rows.answers import build_written_type
-from api.rows.columns import (
-    DERIVED_COLUMNS,
-    ID,
-    LIST,
-    TEXT,
-    TIME,
-    Column,
-    Resource,
-    build_unretired_condition,
-)
+from api.rows.columns import Column, Resource, build_columns, build_unretired_condition
 from api.rows.write_views import (
     ReasonSerializer,
     RowWriteView,
@@ -37,6 +28,7 @@ from memoryhub.golden.services import (
     save_question,
     update_question,
 )
+from memoryhub.pipeline.corrections import Correction
 
 
 class ExpectedMemory(TypedDict):
@@ -52,16 +44,7 @@ GOLDEN_QUESTIONS = Resource(
     "golden question",
     "A question, and the memories that a search for it should find.",
     GoldenQuestion,
-    {
-        "id": ID,
-        "text": TEXT,
-        "tags": LIST,
-        "expected": Column("object", type=list[ExpectedMemory]),
-        "created_by": TEXT,
-        "created_at": TIME,
-        "changed_at": TIME,
-        **DERIVED_COLUMNS,
-    },
+    build_columns(GoldenQuestion) | {"expected": Column("object", type=list[ExpectedMemory])},
     order=("-changed_at", "-id"),
     current_condition=build_unretired_condition,
     version="version",
@@ -104,7 +87,7 @@ class NewGoldenQuestionView(SpaceWriteView):
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         given = deed.given
-        made = save_question(
+        saved = save_question(
             deed.space,
             given["text"],
             _list_expected(deed),
@@ -113,7 +96,7 @@ class NewGoldenQuestionView(SpaceWriteView):
             tags=given["tags"],
             reason=deed.reason,
         )
-        return render_written_row(deed.space, GOLDEN_QUESTIONS, made.id)
+        return render_written_row(deed.space, GOLDEN_QUESTIONS, saved.row.id, saved.event.id)
 
     def get_answer_type(self, method: str, status: int) -> Any:
         return build_written_type(GOLDEN_QUESTIONS)
@@ -123,12 +106,11 @@ class ChangeGoldenQuestionView(RowWriteView):
     """Other words, memories and tags for a golden question."""
 
     resource = GOLDEN_QUESTIONS
-    changes_claims = False
     serializer_class = GoldenQuestionSerializer
     example: ClassVar = _EXAMPLE_QUESTION
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        update_question(
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return update_question(
             deed.space,
             row_id,
             deed.given["text"],
@@ -136,8 +118,7 @@ class ChangeGoldenQuestionView(RowWriteView):
             deed.actor,
             deed.now,
             tags=deed.given["tags"],
-            reason=deed.reason,
-            version=deed.version,
+            **deed.options,
         )
 
 
@@ -145,14 +126,6 @@ class RemoveGoldenQuestionView(RowWriteView):
     """Ask it no more; undo brings it back."""
 
     resource = GOLDEN_QUESTIONS
-    changes_claims = False
 
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> None:
-        remove_question(
-            deed.space,
-            row_id,
-            deed.actor,
-            deed.now,
-            reason=deed.reason,
-            version=deed.version,
-        )
+    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
+        return remove_question(deed.space, row_id, deed.actor, deed.now, **deed.options)

@@ -43,7 +43,8 @@ class QuestionView(HubView):
 
     def read_question(self, request: Request, kind: type[RecallSerializer]) -> SpaceQuestion:
         """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
-        from memoryhub.recall.question.prepare import SearchCaller, load_space_state
+        from memoryhub.recall.question.caller import SearchCaller
+        from memoryhub.recall.question.prepare import load_space_state
 
         wanted = validate_body(kind, self.read_body(request))
         query = check_text(wanted.pop("query"), field="query")
@@ -111,7 +112,7 @@ class AnswerView(HubView):
 
     def post(self, request: Request) -> Response:
         from memoryhub.recall.answers import answer_question  # loads the engines
-        from memoryhub.recall.question.prepare import SearchCaller
+        from memoryhub.recall.question.caller import SearchCaller
 
         wanted = validate_body(AnswerSerializer, self.read_body(request))
         question = check_text(wanted.pop("question"), field="question")

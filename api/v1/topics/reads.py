@@ -7,20 +7,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from api.rows.columns import (
-    DAY,
-    DERIVED_COLUMNS,
-    FLAG,
-    ID,
-    LIST,
-    NUMBER,
-    OBJECT,
-    RETAINED_COLUMNS,
-    TEXT,
-    TIME,
-    Resource,
-    build_unretired_condition,
-)
+from api.rows.columns import Resource, build_columns, build_unretired_condition
 from api.rows.sources import build_source_loader
 from memoryhub.tenants.models import Space
 from notes.models import Episode, Segment, SegmentPage
@@ -63,19 +50,7 @@ SEGMENTS = Resource(
     "segment",
     "Exchanges about one topic, with what their heat is made of.",
     Segment,
-    {
-        "id": ID,
-        "summary": TEXT,
-        "keywords": LIST,
-        "started_at": TIME,
-        "ended_at": TIME,
-        "visits_total": NUMBER,
-        "pages_total": NUMBER,
-        "last_visited_at": TIME,
-        "tier": TEXT,
-        "stale": FLAG,
-        **DERIVED_COLUMNS,
-    },
+    build_columns(Segment),
     order=("-ended_at", "-id"),
     current_condition=build_unretired_condition,
     version="version",
@@ -85,23 +60,7 @@ EPISODES = Resource(
     "episode",
     "A closed span, summed up: of a topic, a session, a day, all days.",
     Episode,
-    {
-        "id": ID,
-        "kind": TEXT,
-        "title": TEXT,
-        "text": TEXT,
-        "details": OBJECT,
-        "session_id": ID,
-        "day": DAY,
-        "from_seq": NUMBER,
-        "to_seq": NUMBER,
-        "from_at": TIME,
-        "to_at": TIME,
-        "parent_id": ID,
-        "stale": FLAG,
-        **RETAINED_COLUMNS,
-        **DERIVED_COLUMNS,
-    },
+    build_columns(Episode),
     order=("-to_at", "-id"),
     current_condition=build_unretired_condition,
     version="version",

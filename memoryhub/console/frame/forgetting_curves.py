@@ -99,7 +99,7 @@ class FadingChart:
 
 
 def build_fading_chart(falls: Sequence[Any], at: Sequence[timedelta]) -> FadingChart:
-    """`falls`: rows of `queries.fading`, of which those without a memory that fades are left out
+    """`falls`: rows of `pages.heat.decay`, of which those without a memory that fades are left out
     of the picture."""
     last = len(at) - 1
     lines = [

@@ -71,7 +71,7 @@ def load_page(rows: QuerySet[M], number: int, size: int = PAGE_SIZE) -> ListPage
 
 
 def slice_page(rows: Sequence[T], number: int, size: int = PAGE_SIZE) -> ListPage[T]:
-    """As `page_of`, of rows in hand."""
+    """As `load_page`, of rows in hand."""
     number = min(max(1, number), max(1, ceil(len(rows) / size)))
     return ListPage(list(rows[(number - 1) * size : number * size]), number, len(rows), size)
 
@@ -199,7 +199,7 @@ def load_value_choice(
     *,
     spare: bool = True,
 ) -> FilterChoice:
-    """A choice among the values that rows have in a column, `MOST_VALUES` at most, by name."""
+    """A choice among the values that rows have in a column, `MAX_VALUES` at most, by name."""
     found = rows.exclude(**{column: ""}).order_by(column).values_list(column, flat=True)
     options: list[tuple[str, StrOrPromise]] = [
         (value, value) for value in found.distinct()[:MAX_VALUES]

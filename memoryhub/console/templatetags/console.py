@@ -21,7 +21,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text import nouns, wording
-from memoryhub.console.pages.graph import link_graph
+from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.engines.local.language import detect_language
 from memoryhub.pipeline.models import Job
 from notes.facts.validity import is_fact_over
@@ -160,10 +160,10 @@ def kind_words(kind: str) -> str:
 @register.filter
 def link_words(kind: str) -> str:
     """What a link of the graph says, between its ends."""
-    return str(link_graph.LINK_KINDS[kind][1])
+    return str(LINK_KINDS[kind][1])
 
 
-_PLURAL_KINDS = {**link_graph.NODE_KINDS, "page": _("Exchanges"), "turn": _("Turns")}
+_PLURAL_KINDS = {**NODE_KINDS, "page": _("Exchanges"), "turn": _("Turns")}
 
 
 @register.filter

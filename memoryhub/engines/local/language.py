@@ -13,7 +13,10 @@ from memoryhub.engines.local.wordlists import split_words
 
 LanguageCode = Literal["en", "zh", "other"]
 
-_HAN_CHARACTER = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+# Ranges of characters, for a class of a regular expression.
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+CJK = f"{HAN}\u3040-\u30ff"
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN_LETTER = re.compile(r"[A-Za-zÀ-ɏ]")
 _ANY_LETTER = re.compile(r"[^\W\d_]")

@@ -31,11 +31,11 @@ class FactCandidate:
     owner: str
     speaker: str
     pattern: ClausePattern
-    s: str
-    v: str
-    o: str = ""
-    o2: str = ""
-    c: str = ""
+    subject: str
+    verb: str
+    object: str = ""
+    indirect_object: str = ""
+    complement: str = ""
     predicate_key: str = ""
     cardinality: Cardinality = "multi"
     kind: FactKind = "state"

@@ -1,4 +1,4 @@
-"""Themes, segments and episodes: summaries of spans (MemoryBank, AMA, MemoryOS; §2, §7, §8)."""
+"""Themes, segments, episodes: summaries of spans (MemoryBank, AMA, MemoryOS; spec §2, §7, §8)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ OpenItems = Callable[[], Iterator[JsonItem]]
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """A system whose files can be read. `sections`: what `streaming.items` is told."""
+    """A system whose files can be read. `sections`: what `json_stream.stream_items` is told."""
 
     name: str
     title: str

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from random import Random
 from typing import TypeVar
 
-from memoryhub.lab.datasets.read import DatasetQuestion, Dialogue
+from memoryhub.lab.datasets.types import DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.aggregate import group_by_key
 
 T = TypeVar("T")

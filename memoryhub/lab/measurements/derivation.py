@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall
-from memoryhub.lab.datasets.read import Dialogue
+from memoryhub.lab.datasets.types import Dialogue
 from memoryhub.lab.throwaway.replay import cut_dialogue, replay_dialogue
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant
 from memoryhub.pipeline.models import Job

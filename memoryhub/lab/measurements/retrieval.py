@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memoryhub.inference.selection import get_current_embedder
-from memoryhub.lab.datasets.read import DatasetQuestion, Dialogue
+from memoryhub.lab.datasets.types import DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import (
     RankingOutcome,
     compute_means,

@@ -17,7 +17,7 @@ from memoryhub.engines.types import Engine, GroundedAnswer
 from memoryhub.errors import EngineError
 from memoryhub.inference.ledger import TenantLedger, open_ledger
 from memoryhub.inference.prices import compute_call_cost
-from memoryhub.lab.datasets.read import DatasetQuestion
+from memoryhub.lab.datasets.types import DatasetQuestion
 from memoryhub.lab.metrics.aggregate import sum_calls
 from memoryhub.lab.metrics.answers import score_answer, score_refusal
 from memoryhub.lab.models import LabOutcome

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-import psycopg
 import structlog
 from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from kombu.exceptions import KombuError
 
+from memoryhub.doorbell import ring_task
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.inference import selection
 from memoryhub.lab.datasets import folder
@@ -22,7 +21,8 @@ from memoryhub.lab.datasets.read import read_dataset
 from memoryhub.lab.locks import LOCKS
 from memoryhub.lab.models import LabRun
 from memoryhub.lab.runs import services
-from memoryhub.lab.runs.execute import RunOptions, create_planned_run, plan_run, resume_run
+from memoryhub.lab.runs.execute import create_planned_run, resume_run
+from memoryhub.lab.runs.plan import RunOptions, plan_run
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
 
@@ -76,12 +76,7 @@ def ring_worker_on_commit(run: LabRun) -> None:
 
 def ring_worker(tenant_id: UUID, run_id: UUID) -> None:
     """Tell a worker. Without a broker the run waits until there is one again."""
-    from memoryhub.lab.tasks import carry_out_run
-
-    try:
-        carry_out_run.apply_async((str(tenant_id), str(run_id)))
-    except (KombuError, OSError, psycopg.Error) as error:
-        log.warning("broker.unreachable", error=str(error))
+    ring_task("memoryhub.lab.tasks.carry_out_run", tenant_id, run_id)
 
 
 def list_waiting_runs() -> list[tuple[UUID, UUID]]:
@@ -107,7 +102,7 @@ def work_on_run(tenant_id: UUID, run_id: UUID) -> bool:
         with tenant_scope(tenant_id):
             tenant = Tenant.objects.get(id=tenant_id)
             run: LabRun | None = LabRun.objects.filter(id=run_id).first()
-        if run is None or not run.file or run.state not in (State.QUEUED, State.RUNNING):
+        if run is None or not run.file or run.state not in LabRun.ACTIVE_STATES:
             return False
         _execute_run(tenant, run)
         return True

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from memoryhub.dialogues.formats import NamedSession
 from memoryhub.dialogues.messages import Message
-from memoryhub.lab.datasets.read import Dialogue
+from memoryhub.lab.datasets.types import Dialogue
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs.runner import drain_space
 from memoryhub.pipeline.models import Job

@@ -17,7 +17,7 @@ from django.utils import timezone
 from memoryhub.dialogues.services import append_turns
 from memoryhub.errors import Conflict
 from memoryhub.inference.selection import get_current_embedder
-from memoryhub.lab.datasets.read import Dialogue
+from memoryhub.lab.datasets.types import Dialogue
 from memoryhub.lab.locks import LOCKS
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, run_space
 from memoryhub.pipeline.tasks import silence_doorbell

@@ -20,11 +20,11 @@ from django.utils import timezone
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import InvalidInput
 from memoryhub.inference.selection import get_current_embedder
-from memoryhub.lab.datasets.read import Dataset, DatasetQuestion, Dialogue
+from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import RankingOutcome, compute_means
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant, write_derived_dialogue
 from memoryhub.lab.training.learn import CandidateGroup, FloatArray, learn_weights
-from memoryhub.recall.candidates.sql import SearchVisibility
+from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.question.prepare import StageTimer, prepare_question
 from memoryhub.recall.ranking.rank import SPARE_FACTOR, WIDE, retrieve_ranking_pool

@@ -13,11 +13,11 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 
-from memoryhub.errors import Conflict, EngineError, InvalidInput, NotFound
-from memoryhub.inference.selection import find_embedder
+from memoryhub.errors import Conflict, InvalidInput, NotFound
+from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.ingest.services import ring_on_commit
-from memoryhub.pipeline.models import EmbeddingMigration
+from memoryhub.pipeline.models import EmbeddingMigration, Job
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
@@ -71,7 +71,7 @@ def resume_migration(migration: EmbeddingMigration, now: datetime) -> None:
 def cancel_migration(migration: EmbeddingMigration, now: datetime) -> int:
     """The new vectors go, the old ones never left. Returns how many went."""
     with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, reembed.OPEN_STATES)
+        row = _lock_migration(migration, EmbeddingMigration.OPEN_STATES)
         _set_state(row, State.CANCELLED, now)
         return reembed.drop_vectors(_lock_space(row), row.new)
 
@@ -95,7 +95,7 @@ def cut_over_migration(migration: EmbeddingMigration, now: datetime) -> None:
 def force_cut_over(migration: EmbeddingMigration, now: datetime) -> None:
     """Search by the new vectors at once: what has none yet is found by its words until it does."""
     with tenant_scope(migration.tenant_id):
-        row = _lock_migration(migration, reembed.OPEN_STATES)
+        row = _lock_migration(migration, EmbeddingMigration.OPEN_STATES)
         space = _lock_space(row)
         reembed.switch_space_model(row, space, row.new, State.LIVE, now)
         reembed.plan_migration_job(row, now, to=row.new)
@@ -203,14 +203,11 @@ def _set_state(row: EmbeddingMigration, state: str, now: datetime) -> None:
 
 def _plan_job_now(row: EmbeddingMigration, now: datetime) -> None:
     """A job due now; one that waits to be tried again need not wait any longer."""
-    waiting = reembed.query_migration_jobs(row).filter(state__in=("queued", "retry"))
+    waiting = reembed.query_migration_jobs(row).filter(state__in=Job.WAITING_STATES)
     if not waiting.update(state="queued", tries=0, run_after=now):
         reembed.plan_migration_job(row, now)
     ring_on_commit(row.tenant_id, row.space_id)
 
 
 def _find_embedder(name: str) -> object | None:
-    try:
-        return find_embedder(name)
-    except EngineError:
-        return None
+    return embed_or_none(lambda: find_embedder(name))

@@ -8,6 +8,7 @@ words.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,7 +19,8 @@ from django.utils.translation import gettext
 from memoryhub.engines.projection import ROUNDS, project_to_plane
 from memoryhub.errors import Conflict
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job, SpaceMap
+from memoryhub.pipeline.jobs.step import JobResult, Step
+from memoryhub.pipeline.models import Job, Lane, SpaceMap
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import IndexEntry
@@ -40,7 +42,7 @@ def begin_map(space: Space, actor: str, now: datetime) -> SpaceMap:
     row.actor, row.asked_at, row.done, row.total = actor[:120], now, 0, ROUNDS
     row.save(update_fields=["actor", "asked_at", "done", "total"])
     key = f"{row.id}:{now.isoformat()}"
-    queue.plan_step(space, Job.Step.MAP, "D", key, now, payload={"map": str(row.id)})
+    queue.plan_step(space, Job.Step.MAP, key, now, payload={"map": str(row.id)})
     return row
 
 
@@ -53,25 +55,40 @@ def find_map_job(row: SpaceMap) -> Job | None:
 
 def is_under_way(row: SpaceMap) -> bool:
     job = find_map_job(row)
-    return job is not None and job.state in queue.UNFINISHED_STATES
+    return job is not None and job.state in Job.UNFINISHED_STATES
 
 
-def run(job: Job, now: datetime) -> None:
-    """Raises LeaseLost."""
-    with tenant_scope(job.tenant_id):
-        space = Space.objects.get(id=job.space_id)
-        found = list(_query_entries(space)[:MAX_MEMORIES])
-        mark = compute_mark(space)
-    vectors = np.array([embedding for *_, embedding in found], np.float32).reshape(
-        len(found), -1 if found else 0
-    )
-    places = project_to_plane(vectors, lambda done: _report_progress(job, done))
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        _write_points(
-            job, space, [_build_point(*each) for each in zip(found, places, strict=True)], mark, now
+@dataclass(frozen=True, slots=True)
+class MappedVectors:
+    space: Space
+    entries: list[Any]
+    mark: str
+
+
+class MapStep(Step[MappedVectors, Any]):
+    """Draw the map, telling meanwhile how far it is."""
+
+    name = Job.Step.MAP
+    lane = Lane.TIDYING
+
+    def read(self) -> MappedVectors:
+        space = Space.objects.get(id=self.job.space_id)
+        entries = list(_query_entries(space)[:MAX_MEMORIES])
+        return MappedVectors(space, entries, compute_mark(space))
+
+    def ask(self, work: MappedVectors) -> Any:
+        """Places, in the order of the entries."""
+        count = len(work.entries)
+        vectors = np.array([embedding for *_, embedding in work.entries], np.float32)
+        return project_to_plane(
+            vectors.reshape(count, -1 if count else 0),
+            lambda done: _report_progress(self.job, done),
         )
-        queue.finish_job(job, {"drawn": len(found)}, now)
+
+    def write(self, work: MappedVectors, places: Any) -> JobResult:
+        points = [_build_point(*each) for each in zip(work.entries, places, strict=True)]
+        _write_points(self.job, work.space, points, work.mark, self.now)
+        return {"drawn": len(points)}
 
 
 def _query_entries(space: Space) -> Any:

@@ -4,49 +4,63 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import datetime
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 
+from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 from notes.index import indexer
 from notes.models import IndexEntry
 
 MAX_MEMORIES_PER_JOB = 1_000  # memories a job, so that a worker that dies loses no more
 
 
-def run(job: Job, now: datetime) -> None:
-    """Embed what waits in the job's space, or what another embedder is to see. What is more than
-    a job's share is left to another.
+@dataclass(frozen=True, slots=True)
+class UnembeddedMemories:
+    space: Space
+    model: Embedder
+    owners: list[tuple[str, UUID]]
+    entries: list[indexer.EntryDraft]
 
-    Raises EngineError, LeaseLost.
-    """
-    if "migration" in job.payload:
-        reembed.run(job, now)
-        return
-    with tenant_scope(job.tenant_id):
-        space = Space.objects.get(id=job.space_id)
-    model = select_embedder(space)
-    with tenant_scope(job.tenant_id):
-        owners = _list_unembedded(space, model.name, job.payload)
+
+class EmbedStep(Step[UnembeddedMemories, indexer.Vectors | None]):
+    """Embed what waits in the job's space. What is more than a job's share is left to another."""
+
+    name = Job.Step.EMBED
+    lane = Lane.TIDYING
+    variants = MappingProxyType({"migration": reembed.MigrateStep})
+
+    def read(self) -> UnembeddedMemories:
+        space = Space.objects.get(id=self.job.space_id)
+        model = select_embedder(space)
+        owners = _list_unembedded(space, model.name, self.job.payload)
         entries = rebuild_entries(space, _group_by_kind(owners), ZoneInfo(space.timezone))
-    vectors = indexer.embed_entries(entries, model) if entries else None
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        indexer.write_entries(space, model.name, entries, vectors)
-        queue.finish_job(job, {"embedded": len(entries)}, now)
-        if len(owners) == MAX_MEMORIES_PER_JOB:
-            place: dict[str, object] = {"kind": owners[-1][0], "after": str(owners[-1][1])}
-            queue.plan_step(space, Job.Step.EMBED, "D", f"after-{job.id}", now, payload=place)
+        return UnembeddedMemories(space, model, owners, entries)
+
+    def ask(self, work: UnembeddedMemories) -> indexer.Vectors | None:
+        return indexer.embed_entries(work.entries, work.model) if work.entries else None
+
+    def write(self, work: UnembeddedMemories, vectors: indexer.Vectors | None) -> JobResult:
+        indexer.write_entries(work.space, work.model.name, work.entries, vectors)
+        return {"embedded": len(work.entries)}
+
+    def plan(self, work: UnembeddedMemories, vectors: indexer.Vectors | None) -> None:
+        if len(work.owners) == MAX_MEMORIES_PER_JOB:
+            kind, last = work.owners[-1]
+            place: dict[str, object] = {"kind": kind, "after": str(last)}
+            key = f"after-{self.job.id}"
+            queue.plan_step(work.space, Job.Step.EMBED, key, self.now, payload=place)
 
 
 def _list_unembedded(space: Space, model: str, place: Mapping[str, Any]) -> list[tuple[str, UUID]]:

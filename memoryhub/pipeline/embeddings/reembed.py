@@ -9,6 +9,7 @@ people decide about a migration is in `migrating`.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any
@@ -24,7 +25,8 @@ from memoryhub.errors import EngineError
 from memoryhub.inference.selection import find_embedder, get_current_embedder
 from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import EmbeddingMigration, Job
+from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
+from memoryhub.pipeline.models import EmbeddingMigration, Job, Lane
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -32,7 +34,6 @@ from notes.index import indexer
 
 log = structlog.get_logger()
 State = EmbeddingMigration.State
-OPEN_STATES = (State.FILLING, State.PAUSED, State.FILLED)
 MEMORIES_PER_JOB = 200  # memories a job
 # How long something may be under way that was read before the space changed over.
 LATE_ENTRIES_DELAY = timedelta(minutes=1)
@@ -48,7 +49,7 @@ def start_due_migration(space: Space, now: datetime) -> EmbeddingMigration | Non
     """
     model = get_current_embedder().name
     last = EmbeddingMigration.objects.filter(space=space).first()
-    if last is not None and last.state in OPEN_STATES:
+    if last is not None and last.state in EmbeddingMigration.OPEN_STATES:
         if last.state != State.PAUSED and not is_under_way(last):
             plan_migration_job(last, now)
         return None
@@ -96,7 +97,7 @@ def query_migration_jobs(migration: EmbeddingMigration) -> Any:
 
 
 def is_under_way(migration: EmbeddingMigration) -> bool:
-    return bool(query_migration_jobs(migration).filter(state__in=queue.UNFINISHED_STATES).exists())
+    return bool(query_migration_jobs(migration).filter(state__in=Job.UNFINISHED_STATES).exists())
 
 
 def plan_migration_job(migration: EmbeddingMigration, due: datetime, **payload: Any) -> None:
@@ -105,29 +106,50 @@ def plan_migration_job(migration: EmbeddingMigration, due: datetime, **payload: 
     space = Space(id=migration.space_id, tenant_id=migration.tenant_id)
     planned = query_migration_jobs(migration).count()
     whole = {"migration": str(migration.id)} | payload
-    queue.plan_step(space, Job.Step.EMBED, "D", f"{migration.id}:{planned}", due, payload=whole)
+    queue.plan_step(space, Job.Step.EMBED, f"{migration.id}:{planned}", due, payload=whole)
 
 
-def run(job: Job, now: datetime) -> None:
-    """Embed the next memories for the job's migration. Raises EngineError, LeaseLost."""
-    with tenant_scope(job.tenant_id):
-        migration = EmbeddingMigration.objects.filter(id=job.payload["migration"]).first()
-        space = Space.objects.get(id=job.space_id)
-        if migration is None or not _is_wanted(migration, space, job, now):
-            queue.lock_job(job)
-            queue.finish_job(job, {"embedded": 0}, now)
-            return
-        to = job.payload.get("to", migration.new)
-        last, entries = _load_next_entries(space, to, job.payload)
-    began = perf_counter()
-    vectors = _embed_entries(migration, to, entries, now) if entries else None
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        space = Space.objects.select_for_update().get(id=job.space_id)
-        indexer.write_entries(space, to, entries, vectors, beside=True)
-        queue.finish_job(job, {"embedded": len(entries)}, now)
-        _record_progress(migration, len({(e.kind, e.owner_id) for e in entries}), began, now)
-        _plan_next_job(migration, space, job.payload, last, len(entries), now)
+@dataclass(frozen=True, slots=True)
+class MigrationWork:
+    migration: EmbeddingMigration
+    to: str
+    last: MemoryPlace | None  # of the next memories, None when they are the last
+    entries: list[indexer.EntryDraft]
+    began: float
+
+
+class MigrateStep(Step[MigrationWork, indexer.Vectors | None]):
+    """Embed the next memories for the job's migration."""
+
+    name = Job.Step.EMBED
+    lane = Lane.TIDYING
+
+    def read(self) -> MigrationWork | NothingToDo:
+        payload = self.job.payload
+        migration = EmbeddingMigration.objects.filter(id=payload["migration"]).first()
+        space = Space.objects.get(id=self.job.space_id)
+        if migration is None or not _is_wanted(migration, space, self.job, self.now):
+            return NothingToDo({"embedded": 0})
+        to = payload.get("to", migration.new)
+        last, entries = _load_next_entries(space, to, payload)
+        return MigrationWork(migration, to, last, entries, perf_counter())
+
+    def ask(self, work: MigrationWork) -> indexer.Vectors | None:
+        if not work.entries:
+            return None
+        return _embed_entries(work.migration, work.to, work.entries, self.now)
+
+    def write(self, work: MigrationWork, vectors: indexer.Vectors | None) -> JobResult:
+        space = Space.objects.select_for_update().get(id=self.job.space_id)
+        indexer.write_entries(space, work.to, work.entries, vectors, beside=True)
+        owners = {(entry.kind, entry.owner_id) for entry in work.entries}
+        _record_progress(work.migration, len(owners), work.began, self.now)
+        return {"embedded": len(work.entries)}
+
+    def plan(self, work: MigrationWork, vectors: indexer.Vectors | None) -> None:
+        space = Space.objects.get(id=self.job.space_id)
+        made = len(work.entries)
+        _plan_next_job(work.migration, space, self.job.payload, work.last, made, self.now)
 
 
 def _is_wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datetime) -> bool:

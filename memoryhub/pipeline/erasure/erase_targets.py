@@ -8,17 +8,16 @@ is planned as jobs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import F, Min, Q, QuerySet
-from django.utils.translation import gettext
 
+from memoryhub.declarations import load_declarations
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.errors import NotFound
 from memoryhub.inference.ledger import save_open_ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.news import News, notify_listeners
@@ -70,26 +69,15 @@ class ErasurePlan:
         return not any(self.counts.values())
 
 
-# What layers above keep of answers: called with the space and the oldest time concerned.
-AnswerPurge = Callable[[Space, datetime], int]
-_ANSWER_PURGES: list[AnswerPurge] = []
-
-
-def register_purge(purge: AnswerPurge) -> None:
-    """Join in from a layer above, when its app is ready."""
-    if purge not in _ANSWER_PURGES:
-        _ANSWER_PURGES.append(purge)
-
-
-# Rows of layers above that go with what is erased: called with the trace, they add to it.
-TraceExtension = Callable[[ErasureTrace], None]
-_TRACE_EXTENSIONS: list[TraceExtension] = []
-
-
-def register_trace_extension(extend: TraceExtension) -> None:
-    """Join in from a layer above, when its app is ready."""
-    if extend not in _TRACE_EXTENSIONS:
-        _TRACE_EXTENSIONS.append(extend)
+def _erase_declared_words(space: Space, since: datetime) -> int:
+    """What apps keep of what was answered since then. Returns how many answers went."""
+    clearing = {
+        erase_words: None  # each once, though it may clear several tables
+        for app in load_declarations().values()
+        for erase_words in app.erasable_texts.values()
+        if not isinstance(erase_words, str)
+    }
+    return sum(erase_words(space, since) for erase_words in clearing)
 
 
 def plan_erasure(space: Space, target: ErasureTarget) -> ErasurePlan:
@@ -205,8 +193,9 @@ def _add_similar_wishes(space: Space, target: ErasureTarget) -> ErasureTarget:
 def _trace_target(space: Space, target: ErasureTarget) -> ErasureTrace:
     turns, facts = _load_targets(space, target)
     found = trace_erasure(space, turns, facts)
-    for extend in _TRACE_EXTENSIONS:
-        extend(found)
+    for app in load_declarations().values():
+        for extend in app.erasure_traces:
+            extend(found)
     return found
 
 
@@ -246,7 +235,7 @@ def _load_repeating_turns(
         ):
             near |= Q(session=page.session_id, seq__range=(page.first_seq, page.last_seq))
     texts = [*(turn.text for turn in said), *(fact.text for fact in facts)]
-    values = [(fact.o or fact.text, fact.owner) for fact in facts]
+    values = [(fact.object or fact.text, fact.owner) for fact in facts]
     return [turn for turn in held.filter(near) if is_repetition(turn.text, texts, values)]
 
 
@@ -287,7 +276,7 @@ def _clear_payloads(space: Space, oldest: datetime) -> dict[str, int]:
     jobs = Job.objects.filter(space=space).exclude(result={}, error="")
     jobs = jobs.filter(Q(finished_at__gte=oldest) | Q(finished_at=None))
     counts["jobs"] = jobs.update(result={}, error="")
-    counts["answers"] = sum(purge(space, oldest) for purge in _ANSWER_PURGES)
+    counts["answers"] = _erase_declared_words(space, oldest)
     return counts
 
 
@@ -309,7 +298,6 @@ def _plan_follow_up(
         queue.enqueue_step(
             space,
             Job.Step.REDERIVE,
-            "B",
             f"{key}-{session_id}",
             now,
             payload={"turns": [str(turn) for turn in turns]},
@@ -319,12 +307,12 @@ def _plan_follow_up(
         left[kind].append(str(row_id))
     if left["page"] or left["chain"] or left["segment"]:
         payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
-        queue.enqueue_step(space, Job.Step.PLACE, "B", key, now, payload=payload)
+        queue.enqueue_step(space, Job.Step.PLACE, key, now, payload=payload)
     if left["episode"]:
-        queue.enqueue_step(space, Job.Step.DIGEST, "D", key, now)
-        queue.enqueue_step(space, Job.Step.FOLD, "C", key, now)
+        queue.enqueue_step(space, Job.Step.DIGEST, key, now)
+        queue.enqueue_step(space, Job.Step.FOLD, key, now)
     if found.turns:
-        queue.enqueue_step(space, Job.Step.EMBED, "D", key, now)
+        queue.enqueue_step(space, Job.Step.EMBED, key, now)
     promotion.refresh_profile(space, load_effective_policy(space).policy, now)
 
 
@@ -351,7 +339,7 @@ def _list_shared_blocks(space: Space) -> list[dict[str, Any]]:
 def _drop_space(space: Space, actor: str, now: datetime, reason: str) -> Receipt:
     counts, review = Counter(_count_space_rows(space)), _list_shared_blocks(space)
     counts["spaces"] = 1
-    counts["answers"] = sum(purge(space, space.created_at) for purge in _ANSWER_PURGES)
+    counts["answers"] = _erase_declared_words(space, space.created_at)
     target = ErasureTarget("subject")
     receipt = _write_receipt(space, target, actor, now, reason, counts, review)
     Space.objects.filter(id=space.id).delete()
@@ -392,12 +380,3 @@ def _build_news(space: Space, receipt: Receipt) -> News:
     data["space_id"] = str(space.id)
     whole = receipt.target == "subject"
     return News("erasure.done", receipt.created_at, data, None if whole else space.id)
-
-
-def get_space(tenant_id: UUID, space_id: UUID) -> Space:
-    """Raises NotFound."""
-    with tenant_scope(tenant_id):
-        space: Space | None = Space.objects.filter(id=space_id).first()
-    if space is None:
-        raise NotFound(gettext("no such space"))
-    return space

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from uuid import UUID
 
-from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.steps.derive.derive import derive_batch
+from memoryhub.pipeline.models import Job, Lane
+from memoryhub.pipeline.steps.derive.derive import DeriveStep
 from memoryhub.pipeline.steps.derive.extract import BatchDraft
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch_again
 from memoryhub.tenants.scope import tenant_scope
@@ -14,9 +13,22 @@ from notes.erasure.erase import hash_claim
 from notes.models import Derivation, Fact, Tombstone
 
 
-def run(job: Job, now: datetime) -> None:
-    """Read the exchanges of the job's turns again. Raises EngineError, LeaseLost, StaleRead."""
-    derive_batch(load_batch_again(job, job.payload.get("turns", [])), now, _keep_only_lost)
+class RederiveStep(DeriveStep):
+    """Read the exchanges of the job's turns again."""
+
+    name = Job.Step.REDERIVE
+    lane = Lane.PLACING
+
+    def load_batch(self) -> DialogueBatch:
+        return load_batch_again(self.job, self.job.payload.get("turns", []))
+
+    def draft_batch(self, batch: DialogueBatch) -> BatchDraft:
+        made = super().draft_batch(batch)
+        _keep_only_lost(batch, made)
+        return made
+
+    def plan_steps_behind(self, batch: DialogueBatch, made: BatchDraft) -> None:
+        """None: nothing is new, it was read before."""
 
 
 def _keep_only_lost(batch: DialogueBatch, made: BatchDraft) -> None:

@@ -30,7 +30,6 @@ __all__ = [
     "IngestRequest",
     "IngestResult",
     "cancel_job",
-    "ingest_and_wait",
     "ingest_messages",
     "retry_job",
     "run_space",
@@ -87,7 +86,7 @@ def append_messages(space: Space, request: IngestRequest, now: datetime) -> Appe
 def ingest_messages(
     tenant_id: UUID, request: IngestRequest, now: datetime | None = None
 ) -> IngestResult:
-    """Store turns, pages and a job in one transaction, then ring. No model is called (§12.1).
+    """Store turns, pages and a job in one transaction, then ring. No model is called (spec §12.1).
 
     `now` is the time of receipt where it is not the present: a replay's clock.
     """
@@ -129,16 +128,6 @@ def _find_earlier_job(space: Space, turns: list[Turn]) -> Job | None:
     derivations = Job.objects.filter(space=space, step=Job.Step.DERIVE)
     job: Job | None = derivations.filter(first_seq__lte=last, last_seq__gte=last).first()
     return job
-
-
-def ingest_and_wait(
-    tenant_id: UUID, request: IngestRequest, seconds: float = WAIT_SECONDS
-) -> IngestResult:
-    """Ingest, and work on the space until this job has ended or the time is up."""
-    done = ingest_messages(tenant_id, request)
-    if done.job is not None:
-        wait_for_job(tenant_id, done.job, seconds)
-    return done
 
 
 def wait_for_job(tenant_id: UUID, job: Job, seconds: float = WAIT_SECONDS) -> Job:

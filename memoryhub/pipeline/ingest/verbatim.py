@@ -18,10 +18,9 @@ from memoryhub.pipeline.ingest.services import IngestRequest, append_messages
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
-from notes.corrections.manual import run_manual_edit
 from notes.facts.terms import apply_terms
 from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.unit_of_work import ChangePlan
+from notes.history.unit_of_work import UnitOfWork
 from notes.index import indexer
 from notes.models import Derivation, Fact
 from notes.topics.segments import form_pages
@@ -52,12 +51,11 @@ def keep_verbatim(
         fact.corrected_by = actor if protected else ""
     if made:
 
-        def work(bench: ChangePlan, changes: ChangeSet) -> None:
+        def work(bench: UnitOfWork, changes: ChangeSet) -> None:
             for turn in new:
                 bench.add_row(changes, made[turn.id], [TurnEvidence(turn.id, 0, len(turn.text))])
 
-        event = run_manual_edit(space, actor, now, "kept word by word", work)
-        corrections.refresh_after_change(space.id, tenant_id, str(event.id), now)
+        corrections.edit_rows(space, work, actor, now, reason="kept word by word")
     return [{**held, **made}[turn.id] for turn in turns]
 
 
@@ -77,7 +75,7 @@ def _store_turns(
 
 
 def _index_turns(space: Space, turns: Sequence[Turn]) -> None:
-    """Found by their words at once, and by meaning when the job that `settle` plans has run."""
+    """Found by their words at once, and by meaning when the job that a correction plans has run."""
     entries = indexer.build_turn_entries(turns, space.speakers, zone=ZoneInfo(space.timezone))
     indexer.write_entries(space, select_embedder(space).name, entries, None)
 

@@ -18,16 +18,15 @@ from django.utils.translation import gettext
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
 from memoryhub.news import News, notify_listeners
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.registry import load_steps
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.tenants.models import Space
 
-UNFINISHED_STATES = (Job.State.QUEUED, Job.State.RETRY, Job.State.RUNNING)
 # Steps that may be left undone. Without the others an erasure would be incomplete, memories would
 # be found by their words alone, or a run that counts on its job would wait for ever.
 CANCELLABLE_STEPS = frozenset(
     {Job.Step.DERIVE, Job.Step.ASSOCIATE, Job.Step.EPISODE, Job.Step.PROMOTE}
 )
-RETRYABLE_STATES = (Job.State.DEAD, Job.State.RETRY, Job.State.CANCELLED)
 LONGEST_BACKOFF = timedelta(hours=1)
 
 
@@ -44,7 +43,6 @@ def enqueue_derivation(
     return enqueue_step(
         space,
         Job.Step.DERIVE,
-        "A",
         f"{first_seq}-{last_seq}",
         now + timedelta(seconds=wait),
         first_seq=first_seq,
@@ -56,7 +54,6 @@ def enqueue_derivation(
 def enqueue_step(
     space: Space,
     step: Job.Step,
-    lane: str,
     key: str,
     due: datetime,
     *,
@@ -65,14 +62,14 @@ def enqueue_step(
     last_seq: int = 0,
     created: datetime | None = None,
 ) -> Job:
-    """Plan a step once: a job of the same `key` that exists already is left as it is."""
+    """Plan a step once, in its lane: a job of the same `key` that exists is left as it is."""
     job, _ = Job.objects.get_or_create(
         space=space,
         dedupe_key=f"{step}:{key}"[:120],
         defaults={
             "tenant_id": space.tenant_id,
             "step": step,
-            "lane": lane,
+            "lane": load_steps()[step].lane,
             "first_seq": first_seq,
             "last_seq": last_seq,
             "payload": payload or {},
@@ -86,7 +83,6 @@ def enqueue_step(
 def plan_step(
     space: Space,
     step: Job.Step,
-    lane: str,
     key: str,
     due: datetime,
     *,
@@ -99,7 +95,7 @@ def plan_step(
         tenant_id=space.tenant_id,
         space=space,
         step=step,
-        lane=lane,
+        lane=load_steps()[step].lane,
         dedupe_key=f"{step}:{key}"[:120],
         first_seq=first_seq,
         last_seq=last_seq,
@@ -115,7 +111,6 @@ def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
     return enqueue_step(
         space,
         Job.Step.EMBED,
-        "D",
         f"{after.first_seq}-{after.last_seq}",
         now + compute_backoff(1),
         first_seq=after.first_seq,
@@ -157,16 +152,16 @@ def _find_next_job(space_id: UUID, now: datetime, at: datetime) -> Job | None:
     """A job that runs comes before all: it ends, or its lease does. Then dialogue, in order:
     what is to be read later waits behind what is to be read again. Then what is due, by lane.
     """
-    unfinished = Job.objects.filter(space_id=space_id, state__in=UNFINISHED_STATES)
+    unfinished = Job.objects.filter(space_id=space_id, state__in=Job.UNFINISHED_STATES)
     running: Job | None = unfinished.filter(state=Job.State.RUNNING).first()
     if running is not None:
         return running if running.lease_until and running.lease_until < now else None
     # One that another worker has claimed since the last line is not waiting any more.
     waiting = unfinished.exclude(state=Job.State.RUNNING)
-    first: Job | None = waiting.filter(lane="A").order_by("first_seq").first()
+    first: Job | None = waiting.filter(lane=Lane.READING).order_by("first_seq").first()
     if first is not None and first.run_after <= at:
         return first
-    due = waiting.exclude(lane="A").filter(run_after__lte=at)
+    due = waiting.exclude(lane=Lane.READING).filter(run_after__lte=at)
     found: Job | None = due.order_by("lane", "run_after", "first_seq").first()
     return found
 
@@ -204,7 +199,10 @@ def finish_job(job: Job, result: dict[str, object], now: datetime) -> None:
 def hasten_derivations(job: Job, now: datetime) -> None:
     """Somebody waits for this derivation: it and those before it need not gather more."""
     waiting = Job.objects.filter(
-        space_id=job.space_id, lane="A", state=Job.State.QUEUED, first_seq__lte=job.first_seq
+        space_id=job.space_id,
+        lane=Lane.READING,
+        state=Job.State.QUEUED,
+        first_seq__lte=job.first_seq,
     )
     waiting.filter(run_after__gt=now).update(run_after=now)
 
@@ -213,7 +211,7 @@ def query_gathering_jobs(job: Job, now: datetime) -> QuerySet[Job]:
     """Derivations before this one that still wait for more to be said."""
     rows: QuerySet[Job] = Job.objects.filter(
         space_id=job.space_id,
-        lane="A",
+        lane=Lane.READING,
         step=Job.Step.DERIVE,
         state=Job.State.QUEUED,
         run_after__gt=now,
@@ -224,7 +222,9 @@ def query_gathering_jobs(job: Job, now: datetime) -> QuerySet[Job]:
 
 def list_jobs_behind(job: Job, most: int) -> list[Job]:
     """Derivations that wait right behind this one, in order; the first other job ends the row."""
-    rows = Job.objects.filter(space_id=job.space_id, lane="A", state__in=UNFINISHED_STATES)
+    rows = Job.objects.filter(
+        space_id=job.space_id, lane=Lane.READING, state__in=Job.UNFINISHED_STATES
+    )
     found: list[Job] = []
     for after in rows.filter(first_seq__gt=job.last_seq).order_by("first_seq")[:most]:
         if after.step != Job.Step.DERIVE or after.state != Job.State.QUEUED:
@@ -306,7 +306,7 @@ def _mark_turns(job: Job, old: Turn.State, new: Turn.State) -> None:
 def revive_job(job_id: UUID, now: datetime) -> Job:
     """Give a job that failed or was cancelled another round of attempts. Raises Conflict for any
     other."""
-    revived = Job.objects.filter(id=job_id, state__in=RETRYABLE_STATES).update(
+    revived = Job.objects.filter(id=job_id, state__in=Job.RETRYABLE_STATES).update(
         state=Job.State.QUEUED, tries=0, run_after=now, error="", finished_at=None
     )
     if revived != 1:
@@ -328,7 +328,7 @@ def cancel_job(job: Job, why: str, now: datetime) -> None:
             % {"step": job.get_step_display().lower()},
             code="job_needed",
         )
-    if job.state not in (*UNFINISHED_STATES, Job.State.DEAD):
+    if job.state not in (*Job.UNFINISHED_STATES, Job.State.DEAD):
         raise Conflict(gettext("this job has ended"), code="job_ended")
     if not _end_job(job, Job.State.CANCELLED, now, error=why):
         raise Conflict(gettext("the job went on meanwhile: try again"), code="job_changed")
@@ -344,13 +344,9 @@ def list_due_spaces(now: datetime, most: int = 500) -> list[tuple[UUID, UUID]]:
 # Planning steps that gather: one waiting job a topic, whatever is said until it runs.
 
 
-WAITING_STATES = (Job.State.QUEUED, Job.State.RETRY)
-
-
 def plan_topic_step(
     space: Space,
     step: Job.Step,
-    lane: str,
     topic: str,
     due: datetime,
     *,
@@ -363,9 +359,12 @@ def plan_topic_step(
     A job that was given up stays as it is and does not stand in the way of the next.
     """
     waiting = Job.objects.filter(
-        space=space, step=step, state__in=WAITING_STATES, dedupe_key__startswith=f"{step}:{topic}:"
+        space=space,
+        step=step,
+        state__in=Job.WAITING_STATES,
+        dedupe_key__startswith=f"{step}:{topic}:",
     )
     moved = waiting.update(run_after=due) if put_off else waiting.count()
     if not moved:
         key = f"{topic}:{last_seq}"
-        plan_step(space, step, lane, key, due, payload=payload, last_seq=last_seq)
+        plan_step(space, step, key, due, payload=payload, last_seq=last_seq)

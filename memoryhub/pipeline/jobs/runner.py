@@ -7,6 +7,8 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -20,7 +22,8 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.jobs.registry import STEP_RUNNERS
+from memoryhub.pipeline.jobs.registry import load_steps
+from memoryhub.pipeline.jobs.step import NothingToDo, Step, retry_stale_reads
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
 from memoryhub.tenants.scope import tenant_scope
@@ -105,7 +108,8 @@ def _apply_review_rules(job: Job, opened: Collection[UUID], now: datetime) -> No
 def _run_step(job: Job, at: datetime | None) -> None:
     with open_ledger(job.tenant_id, space_id=job.space_id, job_id=job.id, at=at) as ledger:
         try:
-            STEP_RUNNERS[Job.Step(job.step)](job, at or timezone.now())
+            step_class = load_steps()[Job.Step(job.step)]
+            run_phases(step_class.build_for(job, at or timezone.now()))
         except queue.LeaseLost:
             log.warning("job.lease_lost", job=str(job.id), attempt=job.attempts)
             ledger.drop_words()  # an erasure may be why
@@ -114,6 +118,32 @@ def _run_step(job: Job, at: datetime | None) -> None:
             if not isinstance(error, MemoryHubError):
                 log.exception("job.failed", job=str(job.id), attempt=job.attempts)
             _record_failure(job, error, ledger.find_pause_end(error), at or timezone.now())
+
+
+def run_phases(step: Step[Any, Any]) -> None:
+    """Read, ask, write and plan, anew while what was read changes meanwhile; then what is left.
+
+    Raises EngineError, LeaseLost, and StaleRead or RowsChanged in the end.
+    """
+    work = retry_stale_reads(partial(_run_phases_once, step))
+    if not isinstance(work, NothingToDo):
+        step.follow_up(work)
+
+
+def _run_phases_once(step: Step[Any, Any]) -> Any:
+    """The work, as it was read. Effects and the job's end are written in one transaction."""
+    job = step.job
+    with tenant_scope(job.tenant_id):
+        work = step.read()
+        if isinstance(work, NothingToDo):
+            queue.finish_job(job, work.result, step.now)
+            return work
+    answer = step.ask(work)
+    with tenant_scope(job.tenant_id):
+        queue.lock_job(job)
+        queue.finish_job(job, step.write(work, answer), step.now)
+        step.plan(work, answer)
+    return work
 
 
 def _record_failure(job: Job, error: Exception, until: datetime | None, now: datetime) -> None:

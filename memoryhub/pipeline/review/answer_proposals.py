@@ -29,11 +29,15 @@ from memoryhub.pipeline.review.answers import (
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.edits import build_next_version, load_supports, plan_correct_text
-from notes.corrections.manual import run_manual_edit
-from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.unit_of_work import ChangePlan, load_event_standing, restore_columns
-from notes.models import Entity, EvolutionEvent, Fact, Proposal
+from notes.corrections.edits import (
+    FactCorrection,
+    build_next_version,
+    correct_fact,
+    plan_merge_entities,
+)
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.history.unit_of_work import UnitOfWork, load_event_standing, restore_columns
+from notes.models import EvolutionEvent, Fact, Proposal
 from notes.review.proposals import build_proposal_news
 
 Kind = Proposal.Kind
@@ -188,10 +192,10 @@ def _carry_out_answer(
         "merge": _merge_entities,
     }[said]
     why = proposal.decided_because or f"{_REASON_BY_ANSWER[said]}: {proposal.reason}"[:500]
-    proposal.event = run_manual_edit(space, actor, now, why, _bind_work(work, proposal, words))
+    edit = _bind_work(work, proposal, words)
+    proposal.event = corrections.edit_rows(space, edit, actor, now, reason=why).event
     with tenant_scope(space.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(event=proposal.event)
-    corrections.refresh_after_change(space.id, space.tenant_id, str(proposal.event.id), now)
 
 
 _REASON_BY_ANSWER = {
@@ -201,15 +205,13 @@ _REASON_BY_ANSWER = {
     "store": "kept beside what is held",
     "discard": "rejected",
 }
-
-
 # The last: what is new in other words, or "".
-AnswerWork = Callable[[ChangePlan, ChangeSet, Proposal, str], None]
+AnswerWork = Callable[[UnitOfWork, ChangeSet, Proposal, str], None]
 
 
 def _bind_work(
     work: AnswerWork, proposal: Proposal, words: str
-) -> Callable[[ChangePlan, ChangeSet], None]:
+) -> Callable[[UnitOfWork, ChangeSet], None]:
     return lambda bench, changes: work(bench, changes, proposal, words)
 
 
@@ -222,14 +224,12 @@ def build_erasure_target(proposal: Proposal) -> ErasureTarget:
     return ErasureTarget("facts", tuple(ids), sources=True, wishes=tuple(proposal.turn_ids))
 
 
-def _replace_fact(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+def _replace_fact(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     """The stored claim takes the place of the one it contradicts."""
     old: Fact = bench.get_row("fact", proposal.row_id or UUID(int=0))
     new: Fact = bench.get_row("fact", UUID(str(proposal.payload["fact_id"])))
     if words:
-        made: list[Fact] = []
-        plan_correct_text(new.id, words, made)(bench, changes)
-        new = made[0]
+        new = correct_fact(bench, changes, new, FactCorrection(words))
     if new.valid_from < old.valid_from:
         bench.edit_row(
             changes,
@@ -252,7 +252,7 @@ def _replace_fact(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, wor
 
 
 def _end_fact(
-    bench: ChangePlan, changes: ChangeSet, old: Fact, new: Fact, op: str
+    bench: UnitOfWork, changes: ChangeSet, old: Fact, new: Fact, op: str
 ) -> dict[str, Any]:
     """End the old claim; the slot on the shelf that it leaves to its successor, if it had one."""
     slot = {"shelf": old.shelf, "shelved_at": old.shelved_at} if old.shelf else {}
@@ -267,13 +267,13 @@ def _end_fact(
     return slot
 
 
-def _discard_fact(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+def _discard_fact(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     row = bench.get_row("fact", UUID(str(proposal.payload["fact_id"])))
     bench.edit_row(changes, row, status=Fact.Status.RETRACTED, corrected_by=bench.actor)
 
 
 def _build_candidate(
-    bench: ChangePlan, proposal: Proposal, words: str
+    bench: UnitOfWork, proposal: Proposal, words: str
 ) -> tuple[Fact, list[TurnEvidence]]:
     """A row of the candidate that the proposal keeps, not saved, with its support."""
     fact = Fact(tenant_id=bench.space.tenant_id, space=bench.space)
@@ -289,14 +289,14 @@ def _build_candidate(
     return fact, sources
 
 
-def _store_candidate(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+def _store_candidate(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     """A person vouches for what was held back; it stands beside what is held."""
     fact, sources = _build_candidate(bench, proposal, words)
     fact.cardinality = "multi"
     bench.add_row(changes, fact, sources)
 
 
-def _apply_overwrite(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+def _apply_overwrite(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     """Write what would have changed a row that a person had corrected or pinned."""
     row = bench.get_row(proposal.row_type, proposal.row_id or UUID(int=0))
     if proposal.row_type == "fact" and "candidate" in proposal.payload:
@@ -313,7 +313,7 @@ def _apply_overwrite(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, 
 
 
 def _apply_claim_overwrite(
-    bench: ChangePlan, changes: ChangeSet, old: Fact, proposal: Proposal, words: str
+    bench: UnitOfWork, changes: ChangeSet, old: Fact, proposal: Proposal, words: str
 ) -> None:
     op = str(proposal.payload.get("op", "supersede"))
     new, sources = _build_candidate(bench, proposal, words)
@@ -325,7 +325,10 @@ def _apply_claim_overwrite(
     if op == "augment":
         new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
         new.mention_count = old.mention_count + 1
-        sources = [*load_supports(old.id), *sources]  # united, as where nobody has to be asked
+        sources = [
+            *load_supports("fact", [old.id]).get(old.id, []),
+            *sources,
+        ]  # united, as where nobody has to be asked
     else:
         new.supersedes = old
     same = (old.owner, old.predicate_key) == (new.owner, new.predicate_key)
@@ -334,14 +337,9 @@ def _apply_claim_overwrite(
     bench.add_row(changes, new, sources)
 
 
-def _merge_entities(bench: ChangePlan, changes: ChangeSet, proposal: Proposal, words: str) -> None:
-    entity: Entity = bench.get_row("entity", UUID(str(proposal.payload["entity"])))
-    into: Entity = bench.get_row("entity", UUID(str(proposal.payload["into"])))
-    if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
-        raise Conflict(_("one of the two is merged already"), code="already_merged")
-    bench.edit_row(changes, entity, merged_into_id=into.id)
-    aliases = [*dict.fromkeys([*into.aliases, entity.name])]
-    bench.edit_row(changes, into, aliases=aliases)
+def _merge_entities(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
+    entity, into = (UUID(str(proposal.payload[name])) for name in ("entity", "into"))
+    plan_merge_entities(entity, into)(bench, changes)
 
 
 def grant_forget_requests(space: Space, now: datetime) -> int:
@@ -367,3 +365,12 @@ def _grant_request(wish: Proposal, now: datetime) -> bool:
     except Conflict:
         return False
     return True
+
+
+MAX_OPEN_COUNT = 100
+
+
+def count_open_cases() -> int:
+    """At most 100, which says "many". Call inside the tenant's scope."""
+    rows = Proposal.objects.filter(state=Proposal.State.OPEN).order_by()
+    return rows[:MAX_OPEN_COUNT].count()

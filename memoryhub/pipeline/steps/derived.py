@@ -18,7 +18,7 @@ from memoryhub.tenants.models import Space
 class DerivedDialogue:
     """What a derivation has just read: `turns`, in order, of one session.
 
-    `built`: what was read of each page, by its id, in order.
+    `constructions`: what was read of each page, by its id, in order.
     """
 
     space: Space

@@ -19,9 +19,10 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Engine, Knowledge, KnowledgeItem, Passage, TraitAssessment
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, StaleRead, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derive import resolve
-from memoryhub.pipeline.steps.derive.resolve import FactDraft, StaleRead
+from memoryhub.pipeline.steps.derive.resolve import FactDraft
 from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.passages import PageTurns, load_page_turns, load_passages
 from memoryhub.policies.schema import Policy
@@ -38,7 +39,6 @@ from personas.dimensions import list_allowed_keys
 from personas.models import Trait
 
 MAX_PAGES = 20  # sent in one promotion; what is over waits for the next
-MAX_READS = 3
 MIRROR_TRIGGER = "profile"  # what sets off an event that brings the profile in step
 SHELF_BY_SIDE = {"user": Fact.Shelf.USER, "agent": Fact.Shelf.AGENT}
 
@@ -87,51 +87,51 @@ class PromotionDraft:
     dropped: int
 
 
-def run(job: Job, now: datetime) -> None:
-    """Promote what is warm. Raises EngineError, LeaseLost, StaleRead."""
-    for attempt in range(MAX_READS):
-        reading = load_batch(job, now)
-        if reading is None:
-            return
-        made = ask_models(reading, now)
-        try:
-            with tenant_scope(job.tenant_id):
-                queue.lock_job(job)
-                write_promotion(reading, made, now)
-        except StaleRead:
-            if attempt + 1 == MAX_READS:
-                raise
-        else:
-            return
+class PromoteStep(Step[PromotionBatch, PromotionDraft]):
+    """Promote what is warm."""
+
+    name = Job.Step.PROMOTE
+    lane = Lane.PROMOTING
+
+    def read(self) -> PromotionBatch | NothingToDo:
+        return load_batch(self.job, self.now) or NothingToDo({"pages": 0})
+
+    def ask(self, batch: PromotionBatch) -> PromotionDraft:
+        return ask_models(batch, self.now)
+
+    def write(self, batch: PromotionBatch, draft: PromotionDraft) -> JobResult:
+        return write_promotion(batch, draft, self.now)
+
+    def plan(self, batch: PromotionBatch, draft: PromotionDraft) -> None:
+        if batch.more:
+            plan_promotion(batch.space, f"{self.job.id}", self.now)
 
 
 def load_batch(job: Job, now: datetime) -> PromotionBatch | None:
-    """None when nothing is warm: then the job has ended."""
-    with tenant_scope(job.tenant_id):
-        space = Space.objects.get(id=job.space_id)
-        effective = load_effective_policy(space)
-        policy = effective.policy
-        found = find_due_promotions(space, policy, now) if _is_wanted(policy) else []
-        if not found:
-            queue.finish_job(job, {"pages": 0}, now)
-            return None
-        due, more = _limit_pages(found, MAX_PAGES)
-        pages = list({page.id: page for each in due for page in each.pages}.values())
-        said = load_page_turns(pages)
-        keys = list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
-        return PromotionBatch(
-            job=job,
-            space=space,
-            policy=policy,
-            policy_version=effective.version,
-            engine=select_engine(Tenant.objects.get(id=job.tenant_id), policy),
-            due=due,
-            more=more,
-            passages=load_passages(pages, said),
-            turns=_group_turns_by_handle(pages, said),
-            held=traits.load_open_traits(space),
-            keys=keys if policy.traits.enabled else [],
-        )
+    """None when nothing is warm. Call inside the tenant's scope."""
+    space = Space.objects.get(id=job.space_id)
+    effective = load_effective_policy(space)
+    policy = effective.policy
+    found = find_due_promotions(space, policy, now) if _is_wanted(policy) else []
+    if not found:
+        return None
+    due, more = _limit_pages(found, MAX_PAGES)
+    pages = list({page.id: page for each in due for page in each.pages}.values())
+    said = load_page_turns(pages)
+    keys = list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
+    return PromotionBatch(
+        job=job,
+        space=space,
+        policy=policy,
+        policy_version=effective.version,
+        engine=select_engine(Tenant.objects.get(id=job.tenant_id), policy),
+        due=due,
+        more=more,
+        passages=load_passages(pages, said),
+        turns=_group_turns_by_handle(pages, said),
+        held=traits.load_open_traits(space),
+        keys=keys if policy.traits.enabled else [],
+    )
 
 
 def _is_wanted(policy: Policy) -> bool:
@@ -158,7 +158,7 @@ def _limit_pages(found: Sequence[DueSegment], most: int) -> tuple[list[DueSegmen
 
 
 def _group_turns_by_handle(pages: Sequence[Page], said: PageTurns) -> dict[str, list[Turn]]:
-    """As `passages_of` numbers them."""
+    """As `load_passages` numbers them."""
     return {f"p{number}": said[page.id] for number, page in enumerate(pages, start=1)}
 
 
@@ -248,8 +248,8 @@ def _draft_claim(
     return FactDraft(fact, sources, trusted=said_by == Turn.Role.USER, role=said_by)
 
 
-def write_promotion(reading: PromotionBatch, made: PromotionDraft, now: datetime) -> None:
-    """All that a promotion changes, and the job's end, in one transaction."""
+def write_promotion(reading: PromotionBatch, made: PromotionDraft, now: datetime) -> dict[str, Any]:
+    """All that a promotion changes; what came of it."""
     _check_not_stale(reading)
     changes = ChangeSet(
         reading.space,
@@ -270,9 +270,7 @@ def write_promotion(reading: PromotionBatch, made: PromotionDraft, now: datetime
     profile.mirror_profile(reading.space, changes, sensitive=sensitive)
     changes.save()
     portrait.renew_portrait(reading.space, reading.policy, reading.policy_version, now)
-    queue.finish_job(reading.job, _build_result(reading, made, shelved, assessed), now)
-    if reading.more:
-        plan_promotion(reading.space, f"{reading.job.id}", now)
+    return _build_result(reading, made, shelved, assessed)
 
 
 def _check_not_stale(reading: PromotionBatch) -> None:
@@ -316,11 +314,9 @@ def _build_result(
 
 def plan_promotion(space: Space, key: str, now: datetime) -> None:
     """Plan a promotion, once a `key`, and none while one waits: it takes what is warm by then."""
-    waiting = Job.objects.filter(
-        space=space, step=Job.Step.PROMOTE, state__in=(Job.State.QUEUED, Job.State.RETRY)
-    )
+    waiting = Job.objects.filter(space=space, step=Job.Step.PROMOTE, state__in=Job.WAITING_STATES)
     if not waiting.exists():
-        queue.enqueue_step(space, Job.Step.PROMOTE, "C", key, now)
+        queue.enqueue_step(space, Job.Step.PROMOTE, key, now)
 
 
 def plan_promotion_if_warm(space: Space, policy: Policy, key: str, now: datetime) -> None:

@@ -106,7 +106,7 @@ _share_cache = _ShareCache()
 
 
 def narrow_question(space: Space, text: str, most_words: int) -> str:
-    """What `narrowed` makes of the question's words. Call inside the tenant's scope."""
+    """What `build_narrow_tsquery` makes of the question's words. Call inside the tenant's scope."""
     size = int(space.next_seq * _MEMORIES_PER_TURN)
     if size <= MAX_MEMORIES_READ:
         return ""

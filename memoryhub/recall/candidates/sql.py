@@ -8,8 +8,6 @@ Entries of one model only are compared; where a memory has none of it, its words
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -20,6 +18,7 @@ from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 
 from memoryhub.recall.candidates import common_words
+from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.ranking.score import MemoryCandidate
 from memoryhub.recall.render.results import ItemKind
 from memoryhub.tenants.models import Space
@@ -44,26 +43,6 @@ class CandidateRows(NamedTuple):
 
     visible: list[MemoryCandidate]
     hidden_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SearchVisibility:
-    """What may be seen: what is current at `now`, or was true at `as_of`.
-
-    `deep`: also what has faded (spec §11.6). `everything`: only to explain what was left out.
-    `only`: of these memories, by id, and no others; None: of all.
-    """
-
-    now: datetime
-    as_of: datetime | None = None
-    include_past: bool = False
-    deep: bool = False
-    everything: bool = False
-    only: Sequence[UUID] | None = None
-
-    @property
-    def at(self) -> datetime:
-        return self.as_of or self.now
 
 
 # The planner chooses the covering index when each kind is asked for by itself.

@@ -37,7 +37,7 @@ class FurtherRounds:
         self._barren = frozenset(barren)
 
     def find_more(self, kept: Sequence[MemoryItem], number: int) -> list[MemoryItem]:
-        """What was not seen before. The last round also looks at what has faded (§11.6)."""
+        """What was not seen before. The last round also looks at what has faded (spec §11.6)."""
         ask = self._ask.to_deep_question() if number == self._last else self._ask
         with tenant_scope(ask.space.tenant_id):
             items = self._find_related(ask, kept) or self._search_next_store(ask)

@@ -17,7 +17,7 @@ from django.db.models import Max
 
 from memoryhub.recall.log.retention import find_expired_entries
 from memoryhub.recall.models import RecallLog, RecallLogItem
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.explanation import SearchTrace, build_route_taken
 from memoryhub.recall.render.results import ChannelRank, DroppedMemory, MemoryItem
 from memoryhub.tenants.ids import new_id

@@ -1,4 +1,4 @@
-"""What was recalled is remembered better: counted after the answer, never within it (§12.2 step 9).
+"""What was recalled is remembered better: counted after the answer (spec §12.2 step 9).
 
 A read leaves word in this process; a thread of its own writes it down every few seconds (later.py).
 """

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Min, QuerySet
 
 from memoryhub.policies.schema import Policy
-from memoryhub.recall.models import RecallLog, RecallLogItem
+from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
@@ -37,9 +36,3 @@ def sweep_recall_log(space: Space, policy: Policy, now: datetime) -> datetime | 
 def find_expired_entries(now: datetime) -> QuerySet[RecallLog]:
     """Of all spaces of the tenant: one that nobody asks any more is swept with the others."""
     return RecallLog.objects.filter(asked_at__lt=now - timedelta(days=settings.RECALL_LOG_DAYS))
-
-
-def find_recalls_showing(space: Space, memory_id: UUID) -> QuerySet[RecallLog]:
-    """The entries that show this memory, newest first."""
-    shown = RecallLogItem.objects.filter(space=space, memory_id=memory_id).values("log_id")
-    return RecallLog.objects.filter(space=space, id__in=shown)

@@ -1,13 +1,12 @@
-"""A question made ready: its policy, route and vector, before any memory is read (§12.2 step 1)."""
+"""A question made ready: policy, route and vector, before a memory is read (spec §12.2 step 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
-from typing import Any, get_args
 from uuid import UUID
 
 import numpy as np
@@ -19,12 +18,12 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.answers import questions
 from memoryhub.engines.local.language import can_embed_language
 from memoryhub.engines.types import Embedder, RoutedQuestion, Utterance
-from memoryhub.errors import EngineError, InvalidInput
+from memoryhub.errors import InvalidInput
 from memoryhub.inference import selection
-from memoryhub.policies.schema import Channel, Policy, SelectMode
+from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.recall.candidates.sql import SearchVisibility
 from memoryhub.recall.question import intents
+from memoryhub.recall.question.caller import NO_OVERRIDE, SearchOverride, SearchVisibility
 from memoryhub.recall.question.engine import TolerantEngine
 from memoryhub.recall.question.parse import ParsedQuestion, parse_question
 from memoryhub.tenants.models import Space, Tenant
@@ -47,65 +46,6 @@ class StageTimer:
         yield
         spent = (perf_counter() - start) * 1000
         self.took_ms[name] = round(self.took_ms.get(name, 0.0) + spent, 2)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchCaller:
-    """Who asks, for the recall log: by which way, and under which name."""
-
-    via: str = ""
-    name: str = ""
-
-
-ANONYMOUS_CALLER = SearchCaller()
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOverride:
-    """What one question is to be asked under in place of the space's own: nothing is stored.
-
-    `policy` replaces all of it, `channels` and `select` these two switches. `engine` is asked
-    in the tenant's place, and the vectors named `vectors` are compared: a replay's candidates.
-    """
-
-    policy: Policy | None = None
-    channels: Sequence[Channel] | None = None
-    select: SelectMode | None = None
-    engine: str | None = None
-    vectors: str | None = None
-
-    def to_log_options(self) -> dict[str, Any]:
-        """What of it the recall log notes: a policy by its preset."""
-        return {
-            "policy": self.policy.preset if self.policy else "",
-            "channels": list(self.channels or ()),
-            "select": self.select or "",
-        }
-
-    def apply_to_policy(self, own: Policy) -> Policy:
-        """Raises InvalidInput for channels there are none of."""
-        policy = self.policy or own
-        changed = dict[str, Any]()
-        if self.channels is not None:
-            if not self.channels or set(self.channels) - set(get_args(Channel)):
-                raise InvalidInput(
-                    _("some of %(known)s") % {"known": ", ".join(get_args(Channel))},
-                    field="channels",
-                )
-            changed["channels"] = tuple(dict.fromkeys(self.channels))
-        if self.select is not None:
-            if self.select not in get_args(SelectMode):
-                raise InvalidInput(
-                    _("one of %(known)s") % {"known": ", ".join(get_args(SelectMode))},
-                    field="select",
-                )
-            changed["select"] = self.select
-        if not changed:
-            return policy
-        return policy.model_copy(update={"recall": policy.recall.model_copy(update=changed)})
-
-
-NO_OVERRIDE = SearchOverride()
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,15 +230,9 @@ def _find_subject_name(space: Space) -> str:
 
 
 def _find_embedder(model: str) -> Embedder | None:
-    try:
-        return selection.find_embedder(model)
-    except EngineError:
-        return None
+    return selection.embed_or_none(lambda: selection.find_embedder(model))
 
 
 def _embed_question(embedder: Embedder, text: str) -> Vector | None:
     """The question's vector, or None when the embedder is down (E16)."""
-    try:
-        return embedder.embed([text]).reshape(-1)
-    except EngineError:
-        return None
+    return selection.embed_or_none(lambda: embedder.embed([text]).reshape(-1))

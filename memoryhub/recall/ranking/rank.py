@@ -14,7 +14,6 @@ from itertools import islice
 from uuid import UUID
 
 from memoryhub.policies.schema import Channel
-from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.candidates.channels.similar import build_arms, format_reason
 from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, CandidateRows, retrieve_candidates
 from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
@@ -41,8 +40,8 @@ SPARE_FACTOR = 3
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """`chosen` best first, each thing once. The rest is kept to explain it: `order` is every
-    candidate, ranked, and `links` the turns of those that were looked at. `barren`: nothing bears
-    on the question, and nothing more would be found among what has faded."""
+    candidate, ranked, and `links` the turns of those that were looked at. `is_exhausted`: nothing
+    bears on the question, and nothing more would be found among what has faded."""
 
     chosen: Sequence[ScoredCandidate] = ()
     order: Sequence[ScoredCandidate] = ()
@@ -151,13 +150,6 @@ def build_channel_ranks(
             elif at in briefly:
                 found[at] = ChannelRank(channel, place, round(scored.score, 4))
     return found
-
-
-def build_hits(taken: Sequence[ScoredCandidate]) -> list[ChannelHit]:
-    """As hits of a channel, for their places."""
-    return [
-        ChannelHit(s.candidate.kind, s.candidate.id, 0.0, format_reason(s.candidate)) for s in taken
-    ]
 
 
 def list_unchosen(result: Ranking, most: int) -> list[ScoredCandidate]:

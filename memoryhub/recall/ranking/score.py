@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memoryhub.recall.candidates.candidate import MemoryCandidate
 from memoryhub.recall.question.parse import ParsedQuestion
-from memoryhub.recall.ranking.signals import FloatArray, MemoryCandidate, compute_signals
+from memoryhub.recall.ranking.signals import FloatArray, compute_signals
 from memoryhub.recall.ranking.weights import Weights, get_shipped_weights
 
 __all__ = [

@@ -30,8 +30,8 @@ def _score_bearing(candidate: MemoryCandidate, *, is_asked_for: bool) -> float:
 
 
 def filter_relevant(ranked: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
-    """Those of one `fuse` that bear on the question; none unless one clearly does (E32: never
-    junk)."""
+    """Those of one `score_candidates` that bear on the question; none unless one clearly does
+    (E32: never junk)."""
     if ranked and "predicate" in ranked[0].names:
         by_itself = [score_relevance(scored) for scored in ranked]
     else:

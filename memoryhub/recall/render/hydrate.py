@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import Any, NamedTuple
 from uuid import UUID
-
-from django.db.models import Model
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.queries import SpokenTurn, load_spoken_turns
@@ -19,6 +17,7 @@ from memoryhub.tenants.scope import get_current_tenant
 from memoryhub.tenants.statements import open_prepared_cursor
 from notes.facts.intervals import is_claim_held, is_single_valued
 from notes.models import Episode, Fact, Note
+from notes.models.fields import MemoryFields
 
 Span = tuple[int, int]
 # Of these nothing is derived yet.
@@ -126,47 +125,43 @@ def load_turns_of_pages(pages: Sequence[UUID]) -> dict[UUID, list[SpokenTurn]]:
     return turns
 
 
-class _FactColumns(NamedTuple):
-    """What an item needs of a fact."""
+@dataclass(frozen=True, slots=True)
+class _ReadPlan:
+    """How rows of a kind are read, and which of their columns fill which fields of an item."""
 
-    id: UUID
-    text: str
-    asserted_at: datetime
-    speaker: str
-    owner: str
-    event_from: datetime | None
-    event_to: datetime | None
-    event_text: str
-    valid_from: datetime
-    valid_to: datetime | None
-    status: str
-    retired_at: datetime | None
-    predicate_key: str
-    cardinality: str
-    polarity: str
+    statement: str
+    row: Any
+    item_fields: tuple[str, ...]
+    read_values: Callable[[Any], tuple[Any, ...]]
 
+    def load_rows(self, ids: Sequence[UUID]) -> dict[UUID, Any]:
+        """By a plain statement: every question reads some."""
+        with open_prepared_cursor(binary=True) as cursor:
+            cursor.execute(self.statement, [get_current_tenant(), list(ids)])
+            return {found[0]: self.row._make(found) for found in cursor.fetchall()}
 
-class _NoteColumns(NamedTuple):
-    """What an item needs of a note."""
-
-    id: UUID
-    content: str
-    occurred_at: datetime
+    def fill_fields(self, row: Any) -> dict[str, Any]:
+        return dict(zip(self.item_fields, self.read_values(row), strict=True))
 
 
-R = TypeVar("R", _FactColumns, _NoteColumns)
+def _build_read_plan(model: Any, *more: str) -> _ReadPlan:
+    """By what the model declares of its columns; `more` are read besides. Once a process."""
+    fields: MemoryFields = model.memory_fields
+    filled = [(each, column) for column in fields for each in fields[column].results]
+    columns = list(dict.fromkeys(["id", *(column for _, column in filled), *more]))
+    names = ", ".join(columns)
+    return _ReadPlan(
+        f"SELECT {names} FROM {model._meta.db_table} "  # noqa: S608  # the model's own names
+        "WHERE tenant_id = %s AND id = ANY(%s)",
+        namedtuple(f"{model.__name__}Columns", columns),  # its fields are declared
+        tuple(each for each, _ in filled),
+        itemgetter(*(columns.index(column) for _, column in filled)),
+    )
 
 
-def _load_columns(model: type[Model], row: type[R], ids: Sequence[UUID]) -> dict[UUID, R]:
-    """The columns of `row`, by a plain statement: every question reads some."""
-    columns = ", ".join(row._fields)
-    with open_prepared_cursor(binary=True) as cursor:
-        cursor.execute(
-            f"SELECT {columns} FROM {model._meta.db_table} "  # noqa: S608  # the model's own names
-            "WHERE tenant_id = %s AND id = ANY(%s)",
-            [get_current_tenant(), list(ids)],
-        )
-        return {found[0]: row._make(found) for found in cursor.fetchall()}
+_FACT_PLAN = _build_read_plan(Fact, "retired_at", "predicate_key", "cardinality", "polarity")
+_NOTE_PLAN = _build_read_plan(Note)
+_EPISODE_PLAN = _build_read_plan(Episode)
 
 
 class _PageColumns(NamedTuple):
@@ -210,47 +205,33 @@ def _build_turn_item(
     )
 
 
-def _build_fact_item(
-    fact: _FactColumns, found: FoundMemory, sources: Sequence[TurnSource]
-) -> MemoryItem:
+def _build_fact_item(fact: Any, found: FoundMemory, sources: Sequence[TurnSource]) -> MemoryItem:
     return MemoryItem(
         kind="fact",
         id=fact.id,
-        text=fact.text,
         score=found.score,
         parts=found.parts,
         reason=found.reason,
         found=found.found,
-        occurred_at=fact.asserted_at,
-        speaker=fact.speaker,
-        owner=fact.owner,
-        event_from=fact.event_from,
-        event_to=fact.event_to,
-        event_text=fact.event_text,
-        valid_from=fact.valid_from,
-        valid_to=fact.valid_to,
-        status=fact.status,
         sources=sources,
         matter=f"{fact.owner}: {fact.predicate_key}"
         if is_claim_held(fact) and is_single_valued(fact)
         else "",
+        **_FACT_PLAN.fill_fields(fact),
     )
 
 
-def _build_note_item(
-    note: _NoteColumns, found: FoundMemory, sources: Sequence[TurnSource]
-) -> MemoryItem:
+def _build_note_item(note: Any, found: FoundMemory, sources: Sequence[TurnSource]) -> MemoryItem:
     return MemoryItem(
         kind="note",
         id=note.id,
-        text=note.content,
         score=found.score,
         parts=found.parts,
         reason=found.reason,
         found=found.found,
-        occurred_at=note.occurred_at,
         linked=found.linked,
         sources=sources,
+        **_NOTE_PLAN.fill_fields(note),
     )
 
 
@@ -272,28 +253,24 @@ def _build_page_item(
 
 
 def _build_episode_item(
-    episode: Episode, found: FoundMemory, sources: Sequence[TurnSource]
+    episode: Any, found: FoundMemory, sources: Sequence[TurnSource]
 ) -> MemoryItem:
     return MemoryItem(
         kind="episode",
         id=episode.id,
-        text=episode.text,
-        summary=episode.title,
         score=found.score,
         parts=found.parts,
         reason=found.reason,
         found=found.found,
-        occurred_at=episode.to_at,
-        event_from=episode.from_at,
-        event_to=episode.to_at,
+        **_EPISODE_PLAN.fill_fields(episode),
     )
 
 
 _ROW_LOADERS: Mapping[str, Callable[[Sequence[UUID]], Mapping[UUID, Any]]] = {
-    "fact": partial(_load_columns, Fact, _FactColumns),
-    "note": partial(_load_columns, Note, _NoteColumns),
+    "fact": _FACT_PLAN.load_rows,
+    "note": _NOTE_PLAN.load_rows,
     "page": _load_pages,
-    "episode": lambda ids: Episode.objects.in_bulk(list(ids)),
+    "episode": _EPISODE_PLAN.load_rows,
 }
 _ITEM_BUILDERS: Mapping[str, Callable[[Any, FoundMemory, Sequence[TurnSource]], MemoryItem]] = {
     "turn": _build_turn_item,

@@ -95,7 +95,7 @@ def build_quote(
         event=_build_event_span(item, fact, zone),
         owner=item.owner,
         predicate=fact.predicate_key if fact else "",
-        object=(fact.o or fact.c) if fact else "",
+        object=(fact.object or fact.complement) if fact else "",
         until=item.valid_to,
         relevance=bearing,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 MemoryKind = Literal["fact", "turn", "note", "page", "episode"]
@@ -67,6 +67,7 @@ class MemoryItem:
     or an episode's title. `reason`: what a channel of a context found it by. `unread`: a turn
     that is not read yet, so that nothing is derived from it. `found`: by which channels.
     `matter`: what a fact that is held is about, where only one such can hold at a time.
+    `metadata`: of a fact, the sender's own.
     """
 
     kind: ItemKind
@@ -90,6 +91,7 @@ class MemoryItem:
     unread: bool = False
     found: Sequence[ChannelRank] = ()
     matter: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

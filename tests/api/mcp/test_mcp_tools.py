@@ -94,7 +94,7 @@ def test_a_correction_can_be_undone_and_its_history_shows_both(host: McpHost) ->
     assert [item["text"] for item in found["items"] if item["kind"] == "fact"] == [memory["text"]]
 
 
-@pytest.mark.parametrize("how", ["forget", "ended", "never_true"])
+@pytest.mark.parametrize("how", ["forget", "end", "retract", "ended", "never_true"])
 def test_what_is_forgotten_is_not_found(host: McpHost, how: str) -> None:
     memory = add_memory_verbatim(host, "The blue key opens the shed.")
     done = host.call_tool("forget", subject="ana", id=memory["id"], how=how, reason="lost")

@@ -74,7 +74,12 @@ def construct_one_fact(server: OpenAIServer, engine: LLMEngine, **changes: Any) 
 
 def test_a_fact_has_owner_slots_and_source(server: OpenAIServer, engine: LLMEngine) -> None:
     found = construct_one_fact(server, engine)
-    assert (found.owner, found.speaker, found.pattern, found.o) == ("Nora", "Nora", "SVO", "Lisbon")
+    assert (found.owner, found.speaker, found.pattern, found.object) == (
+        "Nora",
+        "Nora",
+        "SVO",
+        "Lisbon",
+    )
     assert (found.predicate_key, found.cardinality) == ("lives_in", "single")
     (source,) = found.sources
     assert MOVED[source.start : source.end] == "I moved to Lisbon last week"

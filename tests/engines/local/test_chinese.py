@@ -9,7 +9,6 @@ import pytest
 from memoryhub.engines.local.chinese.dates import find_times, parse_number
 from memoryhub.engines.local.chinese.extract import (
     extract_from_exchange,
-    segment_words,
 )
 from memoryhub.engines.local.chinese.rules import find_question_predicates
 from memoryhub.engines.types import Exchange, Extraction, FactCandidate, Role, Utterance
@@ -42,7 +41,7 @@ def only_fact(text: str) -> FactCandidate:
 )
 def test_single_valued_predicates_have_the_english_keys(text: str, key: str, value: str) -> None:
     fact = only_fact(text)
-    assert (fact.predicate_key, fact.o or fact.c) == (key, value)
+    assert (fact.predicate_key, fact.object or fact.complement) == (key, value)
     assert (fact.cardinality, fact.owner) == ("single", "陈静")
 
 
@@ -157,7 +156,7 @@ def test_speech_acts(text: str, act: str) -> None:
 
 def test_a_correction_is_marked() -> None:
     fact = only_fact("我说错了，我其实住在杭州。")
-    assert (fact.correction, fact.predicate_key, fact.o) == (True, "lives_in", "杭州")
+    assert (fact.correction, fact.predicate_key, fact.object) == (True, "lives_in", "杭州")
     assert not only_fact("我住在杭州。").correction
 
 
@@ -239,10 +238,3 @@ def test_a_greeting_opens_a_topic() -> None:
 
 def test_a_flood_of_facts_is_capped() -> None:
     assert len(construct_texts("我喜欢弹吉他。" * 50).facts) == 20
-
-
-def test_segments_are_words_without_punctuation() -> None:
-    words = segment_words("我养了一只橘猫，叫Momo！")
-    assert {"我", "橘猫", "momo"} <= set(words)
-    assert not {"，", "！"} & set(words)
-    assert segment_words("") == []

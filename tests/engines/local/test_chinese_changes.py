@@ -19,13 +19,15 @@ def read_turn_facts(text: str, *before: tuple[str, str]) -> tuple[FactCandidate,
 
 def list_keyed_facts(text: str) -> list[tuple[str, str, str]]:
     return [
-        (f.owner, f.predicate_key, f.o or f.c) for f in read_turn_facts(text) if f.predicate_key
+        (f.owner, f.predicate_key, f.object or f.complement)
+        for f in read_turn_facts(text)
+        if f.predicate_key
     ]
 
 
 def test_a_move_closes_with_its_day() -> None:
     (fact, _) = read_turn_facts("我上周六搬到厦门了！现在住在鼓浪屿，楼下就是海。")
-    assert (fact.predicate_key, fact.o, fact.cardinality) == ("lives_in", "厦门", "single")
+    assert (fact.predicate_key, fact.object, fact.cardinality) == ("lives_in", "厦门", "single")
     assert fact.event is not None
     assert fact.event.start.date() == date(2024, 5, 11)
 
@@ -42,8 +44,8 @@ def test_a_city_one_gets_used_to_is_the_city() -> None:
 
 def test_where_somebody_used_to_live_has_ended() -> None:
     past, now = read_turn_facts("我以前住在泉州，我现在住在厦门。")
-    assert (past.o, past.polarity, past.predicate_key) == ("泉州", "ended", "lives_in")
-    assert (now.o, now.polarity, now.predicate_key) == ("厦门", "holds", "lives_in")
+    assert (past.object, past.polarity, past.predicate_key) == ("泉州", "ended", "lives_in")
+    assert (now.object, now.polarity, now.predicate_key) == ("厦门", "holds", "lives_in")
 
 
 def test_a_new_job_is_a_role_and_an_employer() -> None:
@@ -68,7 +70,11 @@ def test_leaving_a_job(text: str, polarity: str) -> None:
 def test_a_correction_names_the_new_day() -> None:
     (fact,) = read_turn_facts("更正一下，上次说的考试其实是周五，不是周四，我记错了。")
     assert fact.text == "何苗的考试是周五，不是周四。"
-    assert (fact.predicate_key, fact.c, fact.correction) == ("scheduled_exam", "周五", True)
+    assert (fact.predicate_key, fact.complement, fact.correction) == (
+        "scheduled_exam",
+        "周五",
+        True,
+    )
     assert fact.event is None
 
 

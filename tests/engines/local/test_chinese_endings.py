@@ -14,7 +14,11 @@ from tests.engines.local.test_chinese_changes import read_turn_facts
 
 def list_ended_claims(text: str) -> list[tuple[str, str]]:
     """Predicate and value of each claim that is over."""
-    return [(f.predicate_key, f.o or f.c) for f in read_turn_facts(text) if f.polarity == "ended"]
+    return [
+        (f.predicate_key, f.object or f.complement)
+        for f in read_turn_facts(text)
+        if f.polarity == "ended"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,7 @@ def test_of_what_may_be_many_it_is_only_said_that_it_ended(text: str) -> None:
 
 def test_a_divorce_is_a_state_of_its_own() -> None:
     (fact,) = read_turn_facts("我和老公离婚了。")
-    assert (fact.predicate_key, fact.o or fact.c, fact.polarity) == (
+    assert (fact.predicate_key, fact.object or fact.complement, fact.polarity) == (
         "marital_status",
         "divorced",
         "holds",
@@ -133,7 +137,7 @@ def test_a_relatives_ending_is_the_relatives() -> None:
 
 
 def test_the_home_that_was_left_and_the_new_one_are_two_facts() -> None:
-    assert [(f.o, f.polarity) for f in read_turn_facts("我从泉州搬走了，搬到了厦门。")] == [
+    assert [(f.object, f.polarity) for f in read_turn_facts("我从泉州搬走了，搬到了厦门。")] == [
         ("泉州", "ended"),
         ("厦门", "holds"),
     ]
@@ -141,7 +145,7 @@ def test_the_home_that_was_left_and_the_new_one_are_two_facts() -> None:
 
 def test_what_is_said_after_an_ending_in_one_breath_holds() -> None:
     (fact,) = read_turn_facts("我从白鹭软件辞职去海风公司上班了。")
-    assert (fact.predicate_key, fact.o, fact.polarity) == ("works_at", "海风公司", "holds")
+    assert (fact.predicate_key, fact.object, fact.polarity) == ("works_at", "海风公司", "holds")
 
 
 # What they may be about

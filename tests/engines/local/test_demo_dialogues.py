@@ -53,7 +53,11 @@ def get_facts_of_turn(turn: str) -> list[FactCandidate]:
 
 
 def get_values_by_predicate(turn: str) -> dict[str, str]:
-    return {f.predicate_key: f.o or f.c for f in get_facts_of_turn(turn) if f.predicate_key}
+    return {
+        f.predicate_key: f.object or f.complement
+        for f in get_facts_of_turn(turn)
+        if f.predicate_key
+    }
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,11 @@ def test_an_allergy_outgrown_names_the_same_thing() -> None:
         == {"allergic_to": "penicillin"}
     )
     (over,) = get_facts_of_turn("marcus-10-07")
-    assert (over.predicate_key, over.c, over.polarity) == ("allergic_to", "penicillin", "ended")
+    assert (over.predicate_key, over.complement, over.polarity) == (
+        "allergic_to",
+        "penicillin",
+        "ended",
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +126,7 @@ def test_days(turn: str, day: date) -> None:
 def test_corrections(turn: str) -> None:
     (fact,) = [f for f in get_facts_of_turn(turn) if f.correction]
     assert (fact.polarity, fact.event) == ("holds", None)
-    assert (fact.o or fact.c) in ("Tuesday", "周四")
+    assert (fact.object or fact.complement) in ("Tuesday", "周四")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tests.engines.local.dialogue import (
 
 
 def get_value(found: FactCandidate) -> str:
-    return found.o or found.c
+    return found.object or found.complement
 
 
 # Values
@@ -169,7 +169,7 @@ def test_a_present_state_is_not_of_the_past_time_beside_it() -> None:
 def test_a_correction_states_the_new_day_and_guesses_no_date() -> None:
     found = read_only_fact("Actually my audition was on Thursday, not Friday.")
     assert (found.correction, found.polarity) == (True, "holds")
-    assert (found.v, found.event) == ("was", None)
+    assert (found.verb, found.event) == ("was", None)
 
 
 @pytest.mark.parametrize(
@@ -274,4 +274,4 @@ def test_a_wish_to_forget_is_kept_beside_a_fact() -> None:
     exchange = Exchange([Utterance("t1", "Ana", "user", words, at)], participants=["Ana"])
     (built,) = ENGINE.extract_memories([exchange])
     assert built.speech_acts["t1"] == "forget"
-    assert [fact.o for fact in built.facts] == ["Rome"]
+    assert [fact.object for fact in built.facts] == ["Rome"]

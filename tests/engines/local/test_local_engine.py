@@ -24,7 +24,7 @@ def test_one_construction_for_each_exchange_in_order() -> None:
     made = ENGINE.extract_memories(
         [Exchange(make_utterances(("Ana", f"I moved to {town}."))) for town in towns]
     )
-    assert [c.facts[0].o for c in made] == towns
+    assert [c.facts[0].object for c in made] == towns
 
 
 def test_a_batch_reads_like_one_by_one() -> None:
@@ -191,12 +191,12 @@ def test_only_the_speakers_own_words_are_put_right() -> None:
 
 def test_a_correction_that_is_a_sentence() -> None:
     (fact,) = construct_lines(("Ana", "Actually I moved to Porto, not Lisbon.")).facts
-    assert (fact.o, fact.predicate_key, fact.correction) == ("Porto", "lives_in", True)
+    assert (fact.object, fact.predicate_key, fact.correction) == ("Porto", "lives_in", True)
 
 
 def test_never_said() -> None:
     (fact,) = construct_lines(("Ana", "I never said I live in Rome.")).facts
-    assert (fact.predicate_key, fact.o) == ("lives_in", "Rome")
+    assert (fact.predicate_key, fact.object) == ("lives_in", "Rome")
     assert (fact.polarity, fact.correction) == ("denied", True)
 
 

@@ -19,28 +19,37 @@ from tests.engines.local.dialogue import (
 
 def test_a_verb_without_object() -> None:
     found = read_only_fact("My brother sleeps badly since March.")
-    assert (found.pattern, found.s) == ("SV", "Ana's brother")
+    assert (found.pattern, found.subject) == ("SV", "Ana's brother")
 
 
 def test_verb_and_object() -> None:
     found = read_only_fact("I adopted a greyhound.")
-    assert (found.pattern, found.s, found.v, found.o) == ("SVO", "Ana", "adopted", "a greyhound")
+    assert (found.pattern, found.subject, found.verb, found.object) == (
+        "SVO",
+        "Ana",
+        "adopted",
+        "a greyhound",
+    )
 
 
 def test_a_prepositional_object_is_an_object() -> None:
     found = read_only_fact("I moved to Lisbon last week.")
-    assert (found.pattern, found.v, found.o) == ("SVO", "moved to", "Lisbon")
+    assert (found.pattern, found.verb, found.object) == ("SVO", "moved to", "Lisbon")
     assert found.text == "Ana moved to Lisbon last week."
 
 
 def test_verb_and_complement() -> None:
     found = read_only_fact("My sister is a beekeeper.")
-    assert (found.pattern, found.v, found.c) == ("SVC", "is", "a beekeeper")
+    assert (found.pattern, found.verb, found.complement) == ("SVC", "is", "a beekeeper")
 
 
 def test_two_objects() -> None:
     found = read_only_fact("I gave my nephew a telescope.")
-    assert (found.pattern, found.o, found.o2) == ("SVOO", "a telescope", "their nephew")
+    assert (found.pattern, found.object, found.indirect_object) == (
+        "SVOO",
+        "a telescope",
+        "their nephew",
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +62,7 @@ def test_two_objects() -> None:
 )
 def test_object_and_complement(text: str, thing: str, made: str) -> None:
     found = read_only_fact(text)
-    assert (found.pattern, found.o, found.c) == ("SVOC", thing, made)
+    assert (found.pattern, found.object, found.complement) == ("SVOC", thing, made)
 
 
 # Who it is about

@@ -21,7 +21,8 @@ SLIDER_HEIGHT = 16.0
 
 @dataclass(frozen=True, slots=True)
 class SliderMarks:
-    """`bars`: (x, y, height) on a picture of `BUCKETS` by `HEIGHT`, one where anything happened.
+    """`bars`: (x, y, height) on a picture of `BUCKET_COUNT` by `HEIGHT`, one where anything
+    happened.
     `x`: where the moment stands. `earlier`, `later`: the moments of the happenings next to it,
     as an address names them; "" where there is none."""
 

@@ -14,51 +14,11 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.text import diff, wording
 from memoryhub.console.frame.text.diff import DiffPart
+from notes.history import row_kinds
 
 RowValues = Mapping[str, Any]
 RowNames = Mapping[str, str]
 
-# Columns whose change says nothing to a reader.
-SILENT_COLUMNS = frozenset(
-    (
-        *("id", "version", "engine", "lineage", "lineage_version", "text_key", "canonical_key"),
-        *("coverage_hash", "recorded_at", "ended_at", "last_visited_at", "promo_pages"),
-        *("promo_visits", "compared_at", "updated_at", "created_at", "first_seq", "last_seq"),
-        *("from_seq", "to_seq", "started_at", "metadata", "pattern", "cardinality"),
-    )
-)
-_COLUMN_LABELS = {
-    "a_id": _("one note"), "active": _("linked"), "added_at": _("added at"), "agent": _("agent"),
-    "aliases": _("aliases"), "analysed_at": _("read for the persona"), "asserted_at": _("said on"),
-    "author": _("author"), "b_id": _("other note"), "c": _("complement"),
-    "category": _("category"), "chain_id": _("conversation"),
-    "chain_pos": _("place in the conversation"), "changed_at": _("changed at"),
-    "char_limit": _("limit in characters"), "confidence": _("confidence"), "content": _("text"),
-    "context": _("context"), "corrected_by": _("put right by"), "created_by": _("created by"),
-    "day": _("day"), "description": _("description"), "details": _("more"), "dst_id": _("to"),
-    "enrichment": _("description"), "event_from": _("happened from"),
-    "event_granularity": _("exact to"), "event_text": _("time as said"),
-    "event_to": _("happened until"), "expected": _("expected"), "fact_id": _("says the fact"),
-    "forget_at": _("forget at"), "from_at": _("from"), "generated": _("generated"),
-    "key": _("key"), "keywords": _("keywords"), "kind": _("kind"), "label": _("label"),
-    "last_recall_at": _("last recall at"), "level": _("level"),
-    "mention_count": _("times mentioned"), "merged_into_id": _("merged into"), "name": _("name"),
-    "names": _("names"), "o": _("object"), "o2": _("second object"),
-    "occurred_at": _("occurred at"), "open": _("goes on"), "owner": _("owner"),
-    "page_count": _("exchanges"), "page_id": _("exchange"), "pages_total": _("exchanges"),
-    "parent_id": _("part of"), "pinned": _("pinned"), "polarity": _("polarity"),
-    "predicate_key": _("says of its owner"), "rationale": _("rationale"),
-    "read_only": _("read-only"), "reason": _("reason"), "recall_count": _("recall count"),
-    "retired_at": _("taken out"), "s": _("subject"), "score": _("score"),
-    "segment_id": _("segment"), "session_id": _("session"), "shelf": _("on the shelf of"),
-    "shelved_at": _("on the shelf since"), "speaker": _("speaker"), "src_id": _("from"),
-    "stale": _("to be written anew"), "status": _("status"), "strength": _("strength"),
-    "summary": _("text"), "supersedes_id": _("replaces"), "tags": _("tags"), "text": _("text"),
-    "theme": _("theme"), "tier": _("kept in"), "title": _("title"), "to_at": _("until"),
-    "type": _("type"), "v": _("verb"), "valid_from": _("held from"), "valid_to": _("held until"),
-    "value": _("value"), "visibility": _("visibility"), "visits_total": _("visits"),
-    "weight": _("weight"),
-}  # fmt: skip
 _VALUE_WORDS: dict[str, dict[Any, str]] = {
     "tier": {
         "stm": _("short term"), "mtm": _("mid term"), "mid": _("mid term"),
@@ -78,10 +38,6 @@ _LINK_SENTENCES = {
     "contradicts": _("“%(one)s” contradicts “%(other)s”"),
     "causes": _("“%(one)s” brought about “%(other)s”"),
 }
-# Columns of words written by people and models, told word by word.
-_PROSE_COLUMNS = frozenset(
-    ("text", "content", "summary", "context", "title", "value", "reason", "rationale", "c", "o")
-)
 _UNNAMED_WORDS = _("something erased since")
 
 
@@ -90,7 +46,7 @@ class FieldChange:
     name: str
     before: Any
     after: Any
-    is_prose: bool = False
+    is_words: bool = False
 
     @property
     def parts(self) -> list[DiffPart]:
@@ -99,7 +55,7 @@ class FieldChange:
             return diff.diff_lists(
                 [str(each) for each in self.before], [str(each) for each in self.after]
             )
-        if self.is_prose and self.before and self.after:
+        if self.is_words and isinstance(self.before, str) and self.before and self.after:
             return diff.shorten_parts(diff.diff_texts(self.before, self.after))
         return []
 
@@ -198,23 +154,17 @@ def list_field_changes(
     kind: str, before: RowValues, after: RowValues, names: RowNames
 ) -> list[FieldChange]:
     """What of a row changed, with labels and values as a person reads them."""
+    fields = row_kinds.get_row_kind(kind).fields
     return [
         FieldChange(
-            format_column_label(kind, name),
+            str(fields[name].label),
             _format_column_value(name, before.get(name), names),
             _format_column_value(name, to, names),
-            name in _PROSE_COLUMNS,
+            fields[name].is_words,
         )
         for name, to in after.items()
-        if name not in SILENT_COLUMNS and before.get(name) != to
+        if name in fields and fields[name].label and before.get(name) != to
     ]
-
-
-def format_column_label(kind: str, column: str) -> str:
-    if (kind, column) in (("coreblock", "value"), ("trait", "rationale")):
-        return gettext("text") if kind == "coreblock" else gettext("because")
-    known = _COLUMN_LABELS.get(column)
-    return gettext(known) if known else column.removesuffix("_id").replace("_", " ")
 
 
 def _format_column_value(column: str, value: Any, names: RowNames) -> Any:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
+from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.dialogues.models import Turn
+from notes.models import Derivation
 
 TextSpan = tuple[int | None, int | None]
 
@@ -47,3 +51,27 @@ def _merge_spans(spans: Iterable[TextSpan], length: int) -> list[tuple[int, int]
             start, end = joined[-1][0], max(end, joined.pop()[1])
         joined.append((start, end))
     return joined
+
+
+def load_sources(
+    kind: str, ids: Iterable[UUID], moment: SpaceMoment | None = None
+) -> dict[UUID, list[SourceQuote]]:
+    """Each row's supporting turns in order, with the words set off: at an earlier moment those
+    it had then. One statement."""
+    links = Derivation.objects.filter(
+        child_type=kind, child_id__in=list(ids), role=Derivation.Role.SUPPORT
+    )
+    if moment and moment.recorded_by:
+        links = links.filter(event__created_at__lte=moment.recorded_by)
+    spans: dict[UUID, dict[Turn, list[TextSpan]]] = defaultdict(lambda: defaultdict(list))
+    for link in links.select_related("turn__session").order_by("turn__seq"):
+        spans[link.child_id][link.turn].append((link.span_start, link.span_end))
+    return defaultdict(
+        list,
+        {
+            child: [
+                SourceQuote(turn, split_pieces(turn.text, found)) for turn, found in turns.items()
+            ]
+            for child, turns in spans.items()
+        },
+    )

@@ -238,8 +238,8 @@ def describe_validity(fact: Fact, successor: Fact | None, now: datetime, zone: t
 def _describe_retraction(fact: Fact, on: Callable[[datetime], str]) -> str:
     at = fact.retired_at or fact.valid_to
     if at is None:
-        return gettext("Withdrawn: it was never true")
-    return gettext("Withdrawn on %(day)s: it was never true") % {"day": on(at)}
+        return gettext("Retracted: it was never true")
+    return gettext("Retracted on %(day)s: it was never true") % {"day": on(at)}
 
 
 def _describe_ended(until: str, successor: Fact | None) -> str:
@@ -307,4 +307,20 @@ DECISION_WORDS = {
     "overwrite": gettext_lazy("Would change a person's word"),
     "quarantine": gettext_lazy("Held back"),
     "forget": gettext_lazy("A wish to forget"),
+}
+NODE_KINDS: Mapping[str, StrOrPromise] = {
+    "note": gettext_lazy("Notes"),
+    "fact": gettext_lazy("Facts"),
+    "entity": gettext_lazy("Entities"),
+    "segment": gettext_lazy("Segments"),
+    "episode": gettext_lazy("Episodes"),
+}
+# Every kind of link with what it says, in words.
+LINK_KINDS: Mapping[str, tuple[StrOrPromise, StrOrPromise]] = {
+    "link": (gettext_lazy("Linked notes"), gettext_lazy("is linked with")),
+    "supersedes": (gettext_lazy("Replaced facts"), gettext_lazy("replaces")),
+    "relation": (gettext_lazy("Relations"), gettext_lazy("is related to")),
+    "mentions": (gettext_lazy("Mentions"), gettext_lazy("speaks of")),
+    "support": (gettext_lazy("Same source"), gettext_lazy("rests on the same words as")),
+    "about": (gettext_lazy("Topic"), gettext_lazy("belongs to")),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import path
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import tenant_view
@@ -23,3 +24,10 @@ def choose_tenant(request: ConsoleRequest) -> HttpResponse:
         raise Http404
     request.session[TENANT_SESSION_KEY] = wanted
     return redirect("overview")
+
+
+urlpatterns = [
+    path("sign-in", sign_in, name="sign-in"),
+    path("sign-out", sign_out, name="sign-out"),
+    path("tenant", choose_tenant, name="choose-tenant"),
+]

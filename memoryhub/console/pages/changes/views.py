@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import exports
@@ -29,3 +30,8 @@ def change_list_page(request: ConsoleRequest) -> HttpResponse:
         "page": page.with_rows(list(queries.build_audit_rows(page.rows))),
     }
     return render(request, "changes/list.html", context)
+
+
+urlpatterns = [
+    path("changes/", change_list_page, name="changes"),
+]

@@ -55,13 +55,12 @@ from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_layers
 from memoryhub.recall.answers import compose_answer
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.citations import Citation, build_citations
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import manual
 from notes.models import Derivation, Fact, Receipt
 from personas.agent.executor import StepOutcome
 
@@ -399,9 +398,8 @@ def keep_turn(space: Space, turn: Turn, who: str, now: datetime) -> list[Fact]:
 
 def forget_facts(space: Space, fact_ids: Sequence[UUID], who: str, now: datetime) -> UUID:
     """Hold these no longer. Returns the event, which can be undone."""
-    event = manual.forget_facts(space, fact_ids, who, now, reason="forgotten in the chat")
-    corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), now)
-    return event.id
+    why = "forgotten in the chat"
+    return corrections.forget_facts(space, fact_ids, who, now, reason=why).event.id
 
 
 def list_held_fact_ids(turns: Sequence[Turn]) -> list[UUID]:

@@ -27,7 +27,8 @@ class SampleDay:
 
 @dataclass(frozen=True, slots=True)
 class SampleConversation:
-    """`asks` are messages to try afterwards: what changed, when something was, what to learn."""
+    """`example_messages` are messages to try afterwards: what changed, when something was, what
+    to learn."""
 
     name: str
     person: str

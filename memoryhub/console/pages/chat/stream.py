@@ -75,7 +75,7 @@ def render_refusal(request: ConsoleRequest, error: MemoryHubError) -> str:
 
 
 def _render_part(request: ConsoleRequest, part: str, context: dict[str, Any]) -> str:
-    return render_to_string(f"chat/_{part}.html", context, request)
+    return render_to_string(f"chat/parts/{part}.html", context, request)
 
 
 def _format_put_event(*puts: list[str]) -> str:

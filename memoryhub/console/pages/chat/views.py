@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -18,8 +19,17 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
 from memoryhub.console.pages.chat import exchanges, samples, stream
+from memoryhub.console.pages.chat.queries import (
+    count_pending_turns,
+    get_said_turn_or_404,
+    load_conversation,
+    load_job_effects,
+    load_reading_jobs,
+)
 from memoryhub.console.pages.chat.reply import select_chat_model
+from memoryhub.console.pages.facts.queries import get_fact_or_404
 from memoryhub.console.pages.jobs import queries as jobs_queries
 from memoryhub.console.pages.spaces import queries
 from memoryhub.errors import InvalidInput, MemoryHubError
@@ -72,7 +82,7 @@ def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
 
 @tenant_page()
 def chat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = queries.get_space_or_404(space_id, timezone.now())
+    space = get_space_or_404(space_id, timezone.now())
     return _render_chat(request, space, exchanges.read_beside(request.GET))
 
 
@@ -84,9 +94,7 @@ def _render_chat(
 ) -> HttpResponse:
     """Call inside the tenant's scope. `exchange`: what was just said, for who has no script."""
     now = timezone.now()
-    turns = jobs_queries.load_conversation(
-        space, exchanges.build_session_name(request.user.id, now)
-    )
+    turns = load_conversation(space, exchanges.build_session_name(request.user.id, now))
     policy = load_effective_policy(space).policy
     is_llm = request.tenant.engine == Tenant.Engine.LLM
     fresh = exchange.turn.id if exchange else None
@@ -94,16 +102,14 @@ def _render_chat(
         "space": space,
         "turns": turns,
         "exchange": exchange,
-        "earlier": [
-            each for each in jobs_queries.load_reading_jobs(space, turns) if each[0].id != fresh
-        ],
+        "earlier": [each for each in load_reading_jobs(space, turns) if each[0].id != fresh],
         "beside": beside,
         "without": exchanges.WITHOUT_MEMORY,
         "presets": PRESETS.values(),
         "model": select_chat_model(policy) if is_llm else "",
         "acts": is_llm and policy.core.tools,
         "sample": samples.find_sample_of_subject(space.subject),
-        "pending": jobs_queries.count_pending_turns(space),
+        "pending": count_pending_turns(space),
         "most": settings.MAX_TEXT_BYTES,
     }
     return render(request, "chat/conversation.html", shown)
@@ -142,10 +148,7 @@ def _build_event_response(events: Any) -> StreamingHttpResponse:
 
 def _get_chat_space(request: ConsoleRequest, space_id: UUID) -> Space:
     with tenant_scope(request.tenant.id):
-        space: Space | None = Space.objects.filter(id=space_id).first()
-    if space is None:
-        raise Http404
-    return space
+        return get_plain_space_or_404(space_id)
 
 
 @tenant_view(role=EDITOR)
@@ -153,7 +156,7 @@ def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> Http
     """Remember a message word by word."""
     space = _get_chat_space(request, space_id)
     with tenant_scope(request.tenant.id):
-        turn = jobs_queries.get_said_turn_or_404(space, turn_id)
+        turn = get_said_turn_or_404(space, turn_id)
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:
@@ -168,7 +171,7 @@ def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpR
     """Hold a fact no longer. It can be undone; erasing takes more."""
     space = _get_chat_space(request, space_id)
     with tenant_scope(request.tenant.id):
-        jobs_queries.get_chat_fact_or_404(space, fact_id)
+        get_fact_or_404(space, fact_id)
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:
@@ -184,7 +187,7 @@ def _render_chat_result(
     request: ConsoleRequest, space: Space, told: dict[str, Any]
 ) -> HttpResponse:
     if request.htmx:
-        return render(request, "chat/_done.html", {"space": space} | told)
+        return render(request, "chat/parts/done.html", {"space": space} | told)
     if error := told.get("error"):
         messages.error(request, _("Nothing was changed: %(why)s.") % {"why": error.message})
     else:
@@ -199,16 +202,36 @@ def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -
     if job.space_id != space_id:
         raise Http404
     ended = job.state == job.State.DONE
-    told = jobs_queries.load_job_effects(job) if ended else {}
-    return render(request, "chat/_decisions.html", {"space": job.space, "job": job} | told)
+    told = load_job_effects(job) if ended else {}
+    return render(request, "chat/parts/decisions.html", {"space": job.space, "job": job} | told)
 
 
 @tenant_page()
 def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """How much of what was said is still to be read; asked until nothing is."""
-    space = queries.get_space_or_404(space_id, timezone.now())
+    space = get_space_or_404(space_id, timezone.now())
     return render(
         request,
-        "chat/_reading.html",
-        {"space": space, "pending": jobs_queries.count_pending_turns(space)},
+        "chat/parts/reading.html",
+        {"space": space, "pending": count_pending_turns(space)},
     )
+
+
+urlpatterns = [
+    path("chat/", chat_start_page, name="chat"),
+    path("chat/load", load_sample_conversation, name="chat-load"),
+    path("chat/<uuid:space_id>/", chat_page, name="chat-with"),
+    path("chat/<uuid:space_id>/reading", chat_reading_part, name="chat-reading"),
+    path("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", keep_message, name="chat-keep"),
+    path(
+        "chat/<uuid:space_id>/facts/<uuid:fact_id>/forget",
+        forget_fact,
+        name="chat-forget",
+    ),
+    path("chat/<uuid:space_id>/say", send_message, name="chat-say"),
+    path(
+        "chat/<uuid:space_id>/jobs/<uuid:job_id>/",
+        chat_decisions_part,
+        name="chat-decisions",
+    ),
+]

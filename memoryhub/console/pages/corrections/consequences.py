@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.lists import build_text_condition
 from memoryhub.console.frame.text.wording import format_kind_count, join_list
-from memoryhub.console.pages.history.outlook import RowDifference, build_row_differences
+from memoryhub.console.pages.history.row_changes import RowDifference, build_row_differences
 from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.pipeline.corrections import Correction
 from memoryhub.tenants.models import Space
-from notes.corrections.edits import Edit
-from notes.corrections.manual import plan_manual_edit
-from notes.history import timeline
 from notes.history.timeline import RowChange
 from notes.models import Fact, Note, Relation
 from personas.models import ProfileAttribute
 
 _EFFECT_SENTENCES = {
     "closes": _("closes %(what)s"),
-    "withdraws": _("withdraws %(what)s"),
+    "retracts": _("retracts %(what)s"),
     "reopens": _("reopens %(what)s"),
     "changes": _("changes %(what)s"),
     "writes": _("writes %(what)s"),
@@ -45,15 +43,14 @@ class Consequences:
     missing: str = ""
 
 
-def preview_correction(space: Space, work: Edit, actor: str, now: datetime) -> Consequences:
-    """Plans it and writes nothing. Call inside the tenant's scope. About ten statements."""
+def preview_correction(space: Space, rehearse: Callable[[], Correction[Any]]) -> Consequences:
+    """Of an operation's dry run. Call inside the tenant's scope. About ten statements."""
     try:
-        bench = plan_manual_edit(space, actor, now, "", work)
+        changes = rehearse().changes
     except InvalidInput as error:
         return Consequences(refused=error.message, missing=error.field or "")
     except MemoryHubError as error:
         return Consequences(refused=error.message)
-    changes = timeline.preview_changes(bench)
     return Consequences(
         build_row_differences(space.id, changes),
         describe_consequences(changes),
@@ -78,7 +75,7 @@ def _classify_row_change(change: RowChange) -> str:
     if change.how == "added":
         return "writes"
     if after.get("status") != before.get("status") and after.get("status") == "retracted":
-        return "withdraws"
+        return "retracts"
     if bool(before.get("valid_to")) != bool(after.get("valid_to")):
         return "closes" if after.get("valid_to") else "reopens"
     return "changes"

@@ -9,14 +9,12 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console.frame.access import check_role
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text import diff
-from memoryhub.console.frame.text.wording import format_for_history
 from memoryhub.console.pages.corrections import actions
 from memoryhub.console.pages.corrections.actions import CorrectionAction, CorrectionInput
 from memoryhub.console.pages.corrections.consequences import (
@@ -24,13 +22,11 @@ from memoryhub.console.pages.corrections.consequences import (
     find_merge_candidates,
     preview_correction,
 )
-from memoryhub.console.pages.history.views import build_undo_tags
-from memoryhub.errors import InvalidInput, MemoryHubError
-from memoryhub.pipeline import corrections
+from memoryhub.console.pages.history.views import build_correction_undo_tags
+from memoryhub.errors import MemoryHubError
 from memoryhub.tenants.models import Membership, Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.manual import run_manual_edit
-from notes.models import EvolutionEvent, Fact, Note
+from notes.models import Fact, Note
 
 
 def build_correction_form(
@@ -61,19 +57,16 @@ def build_correction_form(
 
 def _preview_correction_input(
     space: Any, action: CorrectionAction, given: CorrectionInput, actor: str, now: datetime
-) -> Consequences | None:
-    """None while nothing has been filled in that it would follow from."""
-    try:
-        work = actions.build_correction_work(action.name, given)
-    except InvalidInput as error:
-        return Consequences(refused=error.message, missing=error.field or "")
-    return preview_correction(space, work, actor, now)
+) -> Consequences:
+    return preview_correction(
+        space, lambda: actions.run_action(action.name, given, actor, now, dry_run=True)
+    )
 
 
 def _diff_new_text(
     action: CorrectionAction, row: Fact | Note, filled: dict[str, str]
 ) -> list[diff.DiffPart]:
-    if action.name != "edit" or isinstance(row, Note):
+    if action.name != "correct" or isinstance(row, Note):
         return []
     return diff.diff_texts(row.text, filled["text"].strip())
 
@@ -88,30 +81,11 @@ def correct_memory(
     name = request.POST.get("action", "")
     given = CorrectionInput(kind, row_id, request.POST.dict(), space)
     try:
-        work = actions.build_correction_work(name, given)
-        action = actions.find_action(name)
-        assert action is not None, "work_of has refused it"
-        now, who = timezone.now(), request.user.username
-        event = run_manual_edit(
-            space, who, now, given.reason or format_for_history(action.why), work
-        )
-        corrections.refresh_after_change(
-            space.id, space.tenant_id, f"{row_id}-{now.isoformat()}", now
-        )
+        made = actions.run_action(name, given, request.user.username, timezone.now())
     except MemoryHubError as error:
         messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})
         return redirect(f"space-{kind}", space_id, row_id)
-    undo = reverse("space-event", args=[space_id, event.id])
-    messages.success(request, str(action.done), extra_tags=build_undo_tags(undo))
-    return redirect(
-        f"space-{kind}", space_id, _find_resulting_row(event, kind, row_id, given["other"])
-    )
-
-
-def _find_resulting_row(event: EvolutionEvent, kind: str, row_id: UUID, other: str) -> UUID:
-    """The version that was made, the memory that it went into, or itself."""
-    if other:
-        return UUID(other)
-    with tenant_scope(event.tenant_id):
-        made = event.revisions.filter(row_type=kind, version_before=None).first()
-    return row_id if made is None else made.row_id
+    action = actions.find_action(name)
+    assert action is not None, "run_action has refused it"
+    messages.success(request, str(action.done), extra_tags=build_correction_undo_tags(made))
+    return redirect(f"space-{kind}", space_id, made.row.id)

@@ -7,15 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, Q, Subquery
-from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import FilterChoice, Filters, ListPage, load_page
 from memoryhub.console.pages.spaces.queries import find_spaces
 from memoryhub.errors import EngineError
 from memoryhub.inference.selection import get_current_embedder, list_known_embedders
-from memoryhub.pipeline.embeddings import reembed
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import EmbeddingMigration, Job
 from memoryhub.tenants.models import Space
 
@@ -68,7 +65,7 @@ def _build_migration_condition(state: str, used: str) -> Q:
     if state == "all":
         return Q()
     if state == "open":
-        return Q(way__in=reembed.OPEN_STATES)
+        return Q(way__in=EmbeddingMigration.OPEN_STATES)
     return ~Q(embedding_model=used) if state == "other" else Q(way=state)
 
 
@@ -85,13 +82,6 @@ def count_embedded_spaces(used: str) -> tuple[int, int]:
     return rows.count(), rows.filter(embedding_model=used).count()
 
 
-def get_plain_space_or_404(space_id: UUID) -> Space:
-    found: Space | None = Space.objects.filter(id=space_id).first()
-    if found is None:
-        raise Http404
-    return found
-
-
 def load_migrations(space: Space, most: int = 10) -> list[EmbeddingMigration]:
     """Newest first."""
     return list(EmbeddingMigration.objects.filter(space=space)[:most])
@@ -100,7 +90,7 @@ def load_migrations(space: Space, most: int = 10) -> list[EmbeddingMigration]:
 def is_comparing(migration: EmbeddingMigration) -> bool:
     """Whether a worker is to compare the two, or does so now."""
     rows = Job.objects.filter(space_id=migration.space_id, step=Job.Step.REPLAY)
-    waits = rows.filter(payload__compare=str(migration.id), state__in=queue.UNFINISHED_STATES)
+    waits = rows.filter(payload__compare=str(migration.id), state__in=Job.UNFINISHED_STATES)
     return bool(waits.exists())
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
@@ -19,6 +19,7 @@ from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.console.pages.embeddings import queries
 from memoryhub.console.pages.golden import queries as golden_queries
 from memoryhub.console.pages.replays.views import start_replay as begin_replay
@@ -83,7 +84,7 @@ def embedding_list_page(request: ConsoleRequest) -> HttpResponse:
 @tenant_page()
 def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
-    space = queries.get_plain_space_or_404(space_id)
+    space = get_plain_space_or_404(space_id)
     every = queries.load_migrations(space)
     last = every[0] if every else None
     used, trouble = queries.find_embedder_in_use()
@@ -104,7 +105,7 @@ def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         else 0,
         "comparing": comparing,
         "polls": comparing or bool(last and last.state == State.FILLING),
-        "open": bool(last and last.state in reembed.OPEN_STATES),
+        "open": bool(last and last.state in EmbeddingMigration.OPEN_STATES),
         "golden": len(golden_queries.list_question_ids(space)),
         "now": timezone.now(),
     }
@@ -172,7 +173,7 @@ def _start_space_migration(request: ConsoleRequest, space: Space) -> EmbeddingMi
 @tenant_view(role=ADMIN)
 def start_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
-        space = queries.get_plain_space_or_404(space_id)
+        space = get_plain_space_or_404(space_id)
     run_and_report(request, lambda: _start_space_migration(request, space), _("Begun."))
     return redirect("embedding", space_id=space.id)
 
@@ -183,7 +184,7 @@ def decide_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """`decision`: one of DECISIONS about the space's last migration, or to try it on golden
     questions."""
     with tenant_scope(request.tenant.id):
-        space = queries.get_plain_space_or_404(space_id)
+        space = get_plain_space_or_404(space_id)
         rows = queries.load_migrations(space, 1)
     chosen = request.POST.get("decision", "")
     if chosen == "try" and rows:
@@ -200,3 +201,16 @@ def decide_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
     run_and_report(request, decided, _(said))
     return redirect("embedding", space_id=space.id)
+
+
+urlpatterns = [
+    path("embeddings/", embedding_list_page, name="embeddings"),
+    path("embeddings/begin", start_migrations, name="embeddings-begin"),
+    path("embeddings/<uuid:space_id>/", embedding_page, name="embedding"),
+    path("embeddings/<uuid:space_id>/begin", start_migration, name="embedding-begin"),
+    path(
+        "embeddings/<uuid:space_id>/decide",
+        decide_migration,
+        name="embedding-decide",
+    ),
+]

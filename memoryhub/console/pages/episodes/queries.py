@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -75,11 +75,9 @@ def _count_episode_turns(found: Iterable[Episode]) -> Counter[UUID]:
 
 
 def get_episode_or_404(space: Space, episode_id: UUID) -> Episode:
-    rows = Episode.objects.select_related("session")
-    found: Episode | None = rows.filter(space=space, id=episode_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(
+        Episode.objects.select_related("session").filter(space=space, id=episode_id)
+    )
 
 
 def load_episode_turns(episode: Episode, number: int) -> ListPage[Turn]:

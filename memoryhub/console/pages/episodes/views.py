@@ -5,16 +5,16 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.episodes import queries
-from memoryhub.console.pages.memories import queries as memories_queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import get_space_at_moment, render_tab
+from memoryhub.console.pages.history.row_changes import load_changes
 from memoryhub.policies.services import load_effective_policy
 from notes.retention.decay import compute_retention_state
 
@@ -44,8 +44,18 @@ def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> H
         episode=found,
         page=queries.load_episode_turns(found, read_filters(request.GET).page),
         parts=queries.list_episode_parts(found)[:50],
-        changes=memories_queries.load_changes("episode", [found.id]),
+        changes=load_changes("episode", [found.id]),
         standing=compute_retention_state(
             found, found.to_at, load_effective_policy(space).policy.forget, now
         ),
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/episodes/", episode_list_page, name="space-episodes"),
+    path(
+        "spaces/<uuid:space_id>/episodes/<uuid:episode_id>/",
+        episode_page,
+        name="space-episode",
+    ),
+]

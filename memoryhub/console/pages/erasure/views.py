@@ -6,16 +6,15 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history import outlook as queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.erasure import erase_targets
@@ -86,5 +85,14 @@ def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
     return render(
-        request, "erasure/receipt.html", {"receipt": queries.get_receipt_or_404(receipt_id)}
+        request,
+        "erasure/receipt.html",
+        {"receipt": get_object_or_404(Receipt.objects.filter(id=receipt_id))},
     )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/erase/", erasure_page, name="space-erase"),
+    path("receipts/", receipt_list_page, name="receipts"),
+    path("receipts/<uuid:receipt_id>/", receipt_page, name="receipt"),
+]

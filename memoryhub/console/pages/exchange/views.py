@@ -8,8 +8,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -17,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from memoryhub.console.frame.access import tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.errors import InvalidInput, MemoryHubError, TooLarge
 from memoryhub.exchange import exporter, importer
 from memoryhub.exchange.downloads import build_download
@@ -67,9 +69,7 @@ EXCHANGED_KIND_LABELS = {
 def export_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """A subject's file."""
     with tenant_scope(request.tenant.id):
-        space = Space.objects.filter(id=space_id).first()
-        if space is None:
-            raise Http404
+        space = get_plain_space_or_404(space_id)
         _record_export(request, "one space", space)
     now, tenant_id = timezone.now(), request.tenant.id
     return _build_download(
@@ -136,3 +136,10 @@ def _label_report_counts(report: SpaceImportReport) -> list[tuple[str, int]]:
         for kind, count in report.counts.items()
         if kind not in ("space", "tenant")
     ]
+
+
+urlpatterns = [
+    path("spaces/import", space_import_page, name="spaces-import"),
+    path("spaces/export", export_tenant, name="spaces-export"),
+    path("spaces/<uuid:space_id>/export", export_space, name="space-export"),
+]

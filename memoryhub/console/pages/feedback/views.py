@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import exports
@@ -33,3 +34,8 @@ def feedback_list_page(request: ConsoleRequest) -> HttpResponse:
         return exports.export_rows(form, "feedback", _FEEDBACK_COLUMNS, rows)
     context = {"filters": filters, "page": queries.load_feedback_page(rows, filters.page)}
     return render(request, "feedback/list.html", context)
+
+
+urlpatterns = [
+    path("feedback/", feedback_list_page, name="feedback"),
+]

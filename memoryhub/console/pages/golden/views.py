@@ -9,16 +9,17 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.golden import queries
-from memoryhub.console.pages.history.views import find_undo_tags
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.pages.history.views import build_correction_undo_tags
+from memoryhub.console.pages.replays.queries import REPLAY_STATE_CHOICE, load_replays
 from memoryhub.errors import MemoryHubError
 from memoryhub.golden import services
 from memoryhub.golden.models import GoldenQuestion
@@ -45,7 +46,7 @@ def space_golden_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
     filters = read_filters(request.GET, (queries.load_golden_tag_choice(space),))
     page = queries.load_golden_questions(filters, space)
-    latest = queries.load_replays(read_filters({}, (queries.REPLAY_STATE_CHOICE,)), space)
+    latest = load_replays(read_filters({}, (REPLAY_STATE_CHOICE,)), space)
     return render_tab(
         request, space, "golden", "golden/space.html", filters=filters, page=page, runs=latest
     )
@@ -123,22 +124,21 @@ def _save_golden_question(
     actor = request.user.get_username()
     try:
         if question and request.POST.get("action") == "remove":
-            services.remove_question(space, question.id, actor, now)
+            made = services.remove_question(space, question.id, actor, now)
             said = _("It is asked no more.")
         elif question:
-            services.update_question(
+            made = services.update_question(
                 space, question.id, form.text, form.expected_pairs, actor, now, tags=form.tag_list
             )
             said = _("Changed.")
         else:
-            services.save_question(
+            made = services.save_question(
                 space, form.text, form.expected_pairs, actor, now, tags=form.tag_list
             )
             said = _("Saved: the next replay asks it.")
     except MemoryHubError as error:
         return _render_golden_question(request, space, question, form, trouble=error.message)
-    with tenant_scope(request.tenant.id):
-        messages.success(request, said, extra_tags=find_undo_tags(space, actor, now))
+    messages.success(request, said, extra_tags=build_correction_undo_tags(made))
     return redirect("space-golden", space_id=space.id)
 
 
@@ -197,3 +197,19 @@ def _find_golden_candidates(
     result = search_memories(space, form.text, limit=10, reinforce=False)
     rows = [(f"{item.kind}:{item.id}", item) for item in result.items]
     return [row for row in rows if row[1].kind in queries.EXPECTED_KINDS], result.insufficient
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/golden/", space_golden_page, name="space-golden"),
+    path(
+        "spaces/<uuid:space_id>/golden/new",
+        new_golden_question_page,
+        name="space-golden-new",
+    ),
+    path(
+        "spaces/<uuid:space_id>/golden/<uuid:question_id>/",
+        golden_question_page,
+        name="space-golden-question",
+    ),
+    path("golden/", golden_list_page, name="golden"),
+]

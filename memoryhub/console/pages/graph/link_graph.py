@@ -10,37 +10,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 
 MAX_NODES = 5000  # memories drawn at once
 MAX_LINKS = 20_000
 DEPTHS = (1, 2, 3)
 MAX_LABEL_LENGTH = 90  # characters of a memory in the picture
-NODE_KINDS: Mapping[str, StrOrPromise] = {
-    "note": _("Notes"),
-    "fact": _("Facts"),
-    "entity": _("Entities"),
-    "segment": _("Segments"),
-    "episode": _("Episodes"),
-}
 USUAL_NODE_KINDS = ("note", "fact", "entity")
-# Every kind of link with what it says, in words.
-LINK_KINDS: Mapping[str, tuple[StrOrPromise, StrOrPromise]] = {
-    "link": (_("Linked notes"), _("is linked with")),
-    "supersedes": (_("Replaced facts"), _("replaces")),
-    "relation": (_("Relations"), _("is related to")),
-    "mentions": (_("Mentions"), _("speaks of")),
-    "support": (_("Same source"), _("rests on the same words as")),
-    "about": (_("Topic"), _("belongs to")),
-}
 COLOUR_OPTIONS = (("kind", _("Kind")), ("cluster", _("Cluster")))
 
 

@@ -23,11 +23,10 @@ from django.db.models import (
 from django.db.models.functions import Cast, Coalesce, Left, NullIf
 from django.utils.translation import gettext
 
+from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
 from memoryhub.console.pages.graph.link_graph import (
-    LINK_KINDS,
     MAX_LINKS,
     MAX_NODES,
-    NODE_KINDS,
     GraphEdge,
     GraphNode,
     GraphRequest,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page
@@ -15,12 +15,12 @@ from django.views.decorators.http import conditional_page
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import slice_page
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.frame.text.quotes import SourceQuote
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
+from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
+from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
+from memoryhub.console.pages.facts.queries import FactRow, find_successor
 from memoryhub.console.pages.graph import link_graph, queries
 from memoryhub.console.pages.graph.link_graph import GraphNode, GraphRequest
-from memoryhub.console.pages.memories import queries as memories_queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.models import Fact
@@ -56,12 +56,8 @@ def _load_graph_centre(space: Space, wish: GraphRequest) -> GraphNode | None:
 
 def _build_graph_choices(wish: GraphRequest) -> dict[str, Any]:
     return {
-        "kinds": [
-            (kind, label, kind in wish.kinds) for kind, label in link_graph.NODE_KINDS.items()
-        ],
-        "links": [
-            (kind, said[0], kind in wish.links) for kind, said in link_graph.LINK_KINDS.items()
-        ],
+        "kinds": [(kind, label, kind in wish.kinds) for kind, label in NODE_KINDS.items()],
+        "links": [(kind, said[0], kind in wish.links) for kind, said in LINK_KINDS.items()],
         "depths": link_graph.DEPTHS,
         "colours": link_graph.COLOUR_OPTIONS,
     }
@@ -94,7 +90,7 @@ def build_node_address(space: Space, node: GraphNode) -> str:
 @conditional_page
 @tenant_page()
 def graph_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """What the picture is drawn from: see `graphing.compact`."""
+    """What the picture is drawn from: see `link_graph.serialize_graph`."""
     space = get_space_or_404(space_id, timezone.now())
     wish = link_graph.read_graph_request(request.GET)
     found = queries.load_graph(
@@ -137,12 +133,19 @@ def graph_node_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 def _load_node_sources(node: GraphNode) -> list[SourceQuote]:
     node_id = UUID(node.id)
-    return memories_queries.load_sources(node.kind, [node_id])[node_id][:3]
+    return load_sources(node.kind, [node_id])[node_id][:3]
 
 
-def _load_node_fact(node: GraphNode) -> memories_queries.FactRow | None:
+def _load_node_fact(node: GraphNode) -> FactRow | None:
     """With what replaced it, for the words on its validity."""
     if node.kind != "fact":
         return None
     row: Fact | None = Fact.objects.prefetch_related("superseded_by").filter(id=node.id).first()
-    return memories_queries.FactRow(row, memories_queries.find_successor(row), []) if row else None
+    return FactRow(row, find_successor(row), []) if row else None
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/graph/", graph_page, name="space-graph"),
+    path("spaces/<uuid:space_id>/graph/data.json", graph_data, name="space-graph-data"),
+    path("spaces/<uuid:space_id>/graph/about", graph_node_part, name="space-graph-about"),
+]

@@ -114,7 +114,7 @@ def _load_fading_summary(
 
 
 def _build_retention_expression(forget: ForgetPolicy, days: Any) -> Any:
-    """`forgetting.retained` after so many days, worked out by the database."""
+    """`curve.compute_retention` after so many days, worked out by the database."""
     units = Greatest(days, 0.0) / (Cast("strength", FloatField()) * forget.unit_days)
     return Exp(-Least(units, _MAX_EXPONENT), output_field=FloatField())
 

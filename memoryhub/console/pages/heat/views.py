@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import charts
@@ -13,9 +14,8 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.forgetting_curves import build_fading_chart
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.heat import decay, queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.policies.services import load_effective_policy
 
 
@@ -66,3 +66,8 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "page": decay.load_fading_memories(space, filters, forget, now),
         "chart": build_fading_chart(falls, at),
     }
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/heat/", heat_page, name="space-heat"),
+]

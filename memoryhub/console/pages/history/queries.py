@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -20,7 +21,12 @@ from memoryhub.console.frame.lists import (
 )
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.text.wording import format_kind
-from memoryhub.console.pages.memories.queries import MemoryChange, describe_changes
+from memoryhub.console.pages.history.row_changes import (
+    MAX_EVENT_ROWS,
+    MemoryChange,
+    describe_changes,
+)
+from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.counts import build_count_subquery
 from memoryhub.tenants.models import Space
 from notes.history import row_kinds
@@ -110,3 +116,26 @@ def _group_changes_by_event(events: list[Any]) -> dict[UUID, list[MemoryChange]]
     for change in describe_changes(pairs):
         by_event[change.event.id].append(change)
     return by_event
+
+
+MAX_EVENT_CALLS = 50
+
+
+def get_event_or_404(space: Space, event_id: UUID) -> EvolutionEvent:
+    return get_object_or_404(
+        EvolutionEvent.objects.filter(space=space, id=event_id).select_related("undo_of")
+    )
+
+
+def load_revisions(event: EvolutionEvent) -> tuple[list[tuple[EvolutionEvent, Revision]], int]:
+    """The first `MOST_ROWS` of its rows, and how many there are."""
+    rows = event.revisions.order_by("id")
+    return [(event, revision) for revision in rows[:MAX_EVENT_ROWS]], rows.count()
+
+
+def load_event_calls(event: EvolutionEvent) -> list[ModelCall]:
+    """What models were asked in the work that made the change, in order (spec E22)."""
+    if event.job_id is None:
+        return []
+    rows = ModelCall.objects.filter(space_id=event.space_id, job_id=event.job_id)
+    return list(rows.order_by("created_at", "id")[:MAX_EVENT_CALLS])

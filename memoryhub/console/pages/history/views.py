@@ -9,23 +9,34 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext
 
-from memoryhub.console.frame.access import check_role, tenant_view
+from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history import outlook as queries
-from memoryhub.console.pages.memories import queries as memories_queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
+from memoryhub.console.pages.history import queries
+from memoryhub.console.pages.history.outlook import (
+    preview_roll_back,
+    preview_undo,
+)
+from memoryhub.console.pages.history.queries import (
+    get_event_or_404,
+    load_event_calls,
+    load_revisions,
+)
+from memoryhub.console.pages.history.row_changes import build_row_differences, describe_changes
 from memoryhub.errors import MemoryHubError
-from memoryhub.pipeline.corrections import roll_back_space, undo_event
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
+from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.history import timeline
+from notes.models import EvolutionEvent
 
 
 def build_undo_tags(address: str, label: str = "") -> str:
@@ -33,11 +44,13 @@ def build_undo_tags(address: str, label: str = "") -> str:
     return f"{label or gettext('Undo')}:{address}"
 
 
-def find_undo_tags(space: Space, actor: str, at: datetime) -> str:
-    """The same for what a person changed in the space at this moment; "" where nothing was, or
-    nothing that the history keeps. Call inside the tenant's scope."""
-    made = queries.find_manual_event(space, actor, at)
-    return build_undo_tags(reverse("space-event", args=[space.id, made.id])) if made else ""
+def build_correction_undo_tags(made: Correction[Any]) -> str:
+    """The same for what an operation did; "" where it changed nothing."""
+    return build_event_undo_tags(made.event) if made.is_stored else ""
+
+
+def build_event_undo_tags(event: EvolutionEvent, label: str = "") -> str:
+    return build_undo_tags(reverse("space-event", args=[event.space_id, event.id]), label)
 
 
 @tenant_view()
@@ -46,29 +59,30 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
     now, actor = timezone.now(), request.user.username
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, now)
-        found = queries.get_event_or_404(space, event_id)
+        found = get_event_or_404(space, event_id)
         if request.method != "POST":
-            rows, count = queries.load_revisions(found)
+            rows, count = load_revisions(found)
             return render_tab(
                 request,
                 space,
                 "event",
                 "history/event.html",
                 event=found,
-                changes=memories_queries.describe_changes(rows),
+                changes=describe_changes(rows),
                 count=count,
-                outlook=queries.preview_undo(found, actor, now),
-                calls=queries.load_event_calls(found),
+                outlook=preview_undo(found, actor, now),
+                calls=load_event_calls(found),
             )
     check_role(request, Membership.Role.EDITOR)
     try:
-        made = undo_event(found, actor, now, cascade=request.POST.get("cascade") == "yes")
+        cascade = request.POST.get("cascade") == "yes"
+        made = corrections.undo_event(found, actor, now, cascade=cascade).event
     except MemoryHubError as error:
         messages.error(request, gettext("Not undone: %(why)s.") % {"why": error.message})
         return redirect("space-event", space_id=space_id, event_id=event_id)
     again = reverse("space-event", args=[space_id, made.id])
     done = gettext("Undone. This can be undone in turn.")
-    messages.success(request, done, extra_tags=build_undo_tags(again, gettext("Redo")))
+    messages.success(request, done, extra_tags=build_event_undo_tags(made, gettext("Redo")))
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
@@ -90,7 +104,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
     try:
-        undone = roll_back_space(space, to, request.user.username, now)
+        undone = corrections.roll_back_space(space, to, request.user.username, now).events
     except MemoryHubError as error:
         messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
         return redirect("space-roll-back", space_id=space_id)
@@ -106,7 +120,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def _render_roll_back(
     request: ConsoleRequest, space: Any, given: str, to: datetime | None, now: datetime
 ) -> HttpResponse:
-    outlook = queries.preview_roll_back(space, to, request.user.username, now) if to else None
+    outlook = preview_roll_back(space, to, request.user.username, now) if to else None
     since = timeline.load_changes_since(space, to, now) if to else []
     return render_tab(
         request,
@@ -117,6 +131,33 @@ def _render_roll_back(
         to=to,
         wrong=bool(given) and to is None,
         outlook=outlook,
-        since=queries.build_row_differences(space.id, since),
+        since=build_row_differences(space.id, since),
         since_words=len(since),
     )
+
+
+@tenant_page()
+def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
+    space, moment = get_space_at_moment(request, space_id)
+    filters = read_filters(
+        request.GET, queries.load_event_choices(space), dated=pgettext("on days", "Changed")
+    )
+    page = queries.load_stream(space, filters, moment)
+    return render_tab(
+        request, space, "history", "history/list.html", filters=filters, page=page, moment=moment
+    )
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/history/", history_page, name="space-history"),
+    path(
+        "spaces/<uuid:space_id>/history/roll-back/",
+        roll_back_page,
+        name="space-roll-back",
+    ),
+    path(
+        "spaces/<uuid:space_id>/history/<uuid:event_id>/",
+        event_page,
+        name="space-event",
+    ),
+]

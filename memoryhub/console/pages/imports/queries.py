@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -27,7 +27,6 @@ IMPORT_STATE_CHOICE = FilterChoice(
 IMPORT_MODE_CHOICE = FilterChoice(
     "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Taken in")))
 )
-ACTIVE_IMPORT_STATES = (ImportRun.State.QUEUED, ImportRun.State.RUNNING)
 
 
 def load_imports(filters: Filters) -> ListPage[ImportRun]:
@@ -45,10 +44,7 @@ def load_imports(filters: Filters) -> ListPage[ImportRun]:
 
 
 def get_import_or_404(import_id: UUID) -> ImportRun:
-    found: ImportRun | None = ImportRun.objects.filter(id=import_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(ImportRun.objects.filter(id=import_id))
 
 
 def can_accept_import(run: ImportRun) -> bool:

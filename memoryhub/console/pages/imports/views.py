@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -44,7 +45,7 @@ def import_list_page(request: ConsoleRequest) -> HttpResponse:
         (queries.IMPORT_SOURCE_CHOICE, queries.IMPORT_STATE_CHOICE, queries.IMPORT_MODE_CHOICE),
     )
     page = queries.load_imports(filters)
-    going = any(run.state in queries.ACTIVE_IMPORT_STATES for run in page)
+    going = any(run.state in ImportRun.ACTIVE_STATES for run in page)
     shown = page.map(lambda run: (run, SOURCES[run.source].title))
     context = {"filters": filters, "page": shown, "going": going, "sources": SOURCES.values()}
     context["kinds"] = IMPORT_KIND_LABELS.items()
@@ -80,7 +81,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
 def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
     run = queries.get_import_or_404(import_id)
-    going = run.state in queries.ACTIVE_IMPORT_STATES
+    going = run.state in ImportRun.ACTIVE_STATES
     context = {
         "run": run,
         "going": going,
@@ -125,3 +126,11 @@ def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
         messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
         return redirect("import", import_id=import_id)
     return redirect("import", import_id=run.id)
+
+
+urlpatterns = [
+    path("imports/", import_list_page, name="imports"),
+    path("imports/new", start_import, name="import-new"),
+    path("imports/<uuid:import_id>/", import_page, name="import"),
+    path("imports/<uuid:import_id>/take", accept_import, name="import-take"),
+]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -18,7 +19,7 @@ from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.jobs import queries
 from memoryhub.pipeline.ingest.services import cancel_job, retry_job
-from memoryhub.pipeline.jobs.queue import CANCELLABLE_STEPS, RETRYABLE_STATES, UNFINISHED_STATES
+from memoryhub.pipeline.jobs.queue import CANCELLABLE_STEPS
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Membership
 
@@ -55,7 +56,7 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
         "states": [(name, label, counts[name]) for name, (label, _) in queries.JOB_STATES.items()],
         "open": counts["open"],
         "progress": queries.load_reading_progress(),
-        "retryable": RETRYABLE_STATES,
+        "retryable": Job.RETRYABLE_STATES,
         "now": now,
     }
     if (op := filters["decided"]) != "all":
@@ -67,10 +68,10 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
 def job_page(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     found = queries.get_job_or_404(job_id)
     stoppable = found.step in CANCELLABLE_STEPS and found.state in (
-        *UNFINISHED_STATES,
+        *Job.UNFINISHED_STATES,
         Job.State.DEAD,
     )
-    context = {"job": found, "stoppable": stoppable, "retryable": RETRYABLE_STATES}
+    context = {"job": found, "stoppable": stoppable, "retryable": Job.RETRYABLE_STATES}
     context |= {"now": timezone.now(), **queries.load_job_results(found)}
     return render(request, "jobs/job.html", context)
 
@@ -105,3 +106,11 @@ def _change_job(
     told = _("%(said)s: %(what)s.") % {"said": said, "what": what}
     run_and_report(request, lambda: work_on(job.id), told, refused=refused)
     return redirect("job", job_id) if request.POST.get("from") == "job" else redirect("jobs")
+
+
+urlpatterns = [
+    path("jobs/", job_list_page, name="jobs"),
+    path("jobs/<uuid:job_id>/", job_page, name="job"),
+    path("jobs/<uuid:job_id>/cancel", request_job_cancel, name="job-cancel"),
+    path("jobs/<uuid:job_id>/retry", request_job_retry, name="job-retry"),
+]

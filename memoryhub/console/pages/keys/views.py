@@ -7,7 +7,8 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.jobs import queries
+from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.tenants.models import ApiKey, Membership
 from memoryhub.tenants.services import create_key, revoke_key
 
@@ -42,7 +43,7 @@ class ApiKeyForm(forms.Form):
 
     def clean_subject(self) -> str:
         subject: str = self.cleaned_data["subject"].strip()
-        if subject and queries.find_space_of_subject(subject) is None:
+        if subject and find_space_of_subject(subject) is None:
             raise forms.ValidationError(_("There is no space with this subject."))
         return subject
 
@@ -55,14 +56,14 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
     secret = _create_key_from_form(request, form) if form.is_valid() else ""
     context = {
         "form": ApiKeyForm() if secret else form,
-        "keys": queries.load_keys(),
+        "keys": list(ApiKey.objects.select_related("space")),
         "secret": secret,
     }
     return render(request, "keys/list.html", context)
 
 
 def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
-    space = queries.find_space_of_subject(form.cleaned_data["subject"])
+    space = find_space_of_subject(form.cleaned_data["subject"])
     name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
     _, secret = create_key(
         request.tenant, name, scopes, space=space, actor=request.user.get_username()
@@ -73,8 +74,14 @@ def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
 @require_POST
 @tenant_page(role=Membership.Role.ADMIN)
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
-    key = queries.get_key_or_404(key_id)
+    key = get_object_or_404(ApiKey.objects.filter(id=key_id))
     revoke_key(key, timezone.now(), actor=request.user.get_username())
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")
+
+
+urlpatterns = [
+    path("keys/", key_list_page, name="keys"),
+    path("keys/<uuid:key_id>/revoke", revoke_api_key, name="key-revoke"),
+]

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.lab.datasets.folder import DatasetFile
-from memoryhub.lab.runs.execute import RunOptions
+from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import System
 from memoryhub.tenants.models import Tenant
 

@@ -20,7 +20,7 @@ from django.db.models import (
 )
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -46,7 +46,6 @@ LAB_ORIGIN_CHOICE = FilterChoice(
         ("imported", _("A report file")),
     ),
 )
-ACTIVE_LAB_STATES = (LabRun.State.QUEUED, LabRun.State.RUNNING)
 _DEFERRED_RUN_COLUMNS = ("report", "environment")
 _ORIGIN_CONDITIONS = {
     "here": Q(imported=False) & ~Q(file=""),
@@ -72,10 +71,7 @@ def load_lab_runs(filters: Filters) -> ListPage[LabRun]:
 
 
 def get_lab_run_or_404(run_id: UUID) -> LabRun:
-    found: LabRun | None = LabRun.objects.filter(id=run_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(LabRun.objects.filter(id=run_id))
 
 
 def load_lab_report(run: LabRun) -> dict[str, Any]:
@@ -167,10 +163,7 @@ class SystemOutcome:
 
 
 def get_outcome_or_404(run: LabRun, outcome_id: UUID) -> LabOutcome:
-    found: LabOutcome | None = LabOutcome.objects.filter(run=run, id=outcome_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(LabOutcome.objects.filter(run=run, id=outcome_id))
 
 
 def load_system_outcomes(run: LabRun, asked: LabOutcome) -> list[SystemOutcome]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -36,7 +37,7 @@ def lab_run_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
     filters = read_filters(request.GET, (queries.LAB_STATE_CHOICE, queries.LAB_ORIGIN_CHOICE))
     page = queries.load_lab_runs(filters)
-    going = any(run.state in queries.ACTIVE_LAB_STATES for run in page)
+    going = any(run.state in LabRun.ACTIVE_STATES for run in page)
     context = {"filters": filters, "page": page, "going": going}
     return render(request, "lab/_list.html" if request.htmx else "lab/list.html", context)
 
@@ -106,7 +107,7 @@ def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
             for name in _list_square_measures(report)
         ],
         "square": square if square in _list_square_measures(report) else SQUARE_MEASURES[0],
-        "going": row.state in queries.ACTIVE_LAB_STATES,
+        "going": row.state in LabRun.ACTIVE_STATES,
         "here": row.file in {file.name for file in folder.list_files()},
     }
     return render(request, "lab/run.html", context | _build_lab_plots(report, context["square"]))
@@ -114,7 +115,7 @@ def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 
 def _render_lab_progress(request: ConsoleRequest, row: LabRun) -> HttpResponse:
     """When it has ended, the browser is to load the page anew."""
-    going = row.state in queries.ACTIVE_LAB_STATES
+    going = row.state in LabRun.ACTIVE_STATES
     answer = render(request, "lab/_progress.html", {"run": row, "going": going})
     if not going:
         answer["HX-Refresh"] = "true"
@@ -225,9 +226,32 @@ def resume_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def delete_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.get_lab_run_or_404(lab_id)
-    if row.state in queries.ACTIVE_LAB_STATES:
+    if row.state in LabRun.ACTIVE_STATES:
         messages.error(request, _("Not deleted: stop it first."))
         return redirect("lab-run", lab_id=row.id)
     services.delete_run(row)
     messages.success(request, _("Deleted, with its answers."))
     return redirect("lab")
+
+
+urlpatterns = [
+    path("lab/", lab_run_list_page, name="lab"),
+    path("lab/new", new_lab_run_page, name="lab-new"),
+    path("lab/import", import_lab_report, name="lab-import"),
+    path("lab/<uuid:lab_id>/", lab_run_page, name="lab-run"),
+    path("lab/<uuid:lab_id>/questions/", lab_question_list_page, name="lab-questions"),
+    path(
+        "lab/<uuid:lab_id>/questions/<uuid:outcome_id>/",
+        lab_question_page,
+        name="lab-question",
+    ),
+    *(
+        path(f"lab/<uuid:lab_id>/{name}", view, name=f"lab-{name.removesuffix('.json')}")
+        for name, view in (
+            ("report.json", download_lab_report),
+            ("stop", stop_lab_run),
+            ("resume", resume_lab_run),
+            ("delete", delete_lab_run),
+        )
+    ),
+]

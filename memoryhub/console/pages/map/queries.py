@@ -11,15 +11,10 @@ from uuid import UUID
 
 from django.db.models import F
 
-from memoryhub.console.pages.graph.link_graph import (
-    NODE_KINDS,
-    GraphNode,
-    compute_warmth,
-    shorten_text,
-)
+from memoryhub.console.frame.text.wording import NODE_KINDS
+from memoryhub.console.pages.graph.link_graph import GraphNode, compute_warmth, shorten_text
 from memoryhub.console.pages.graph.queries import load_nodes
 from memoryhub.pipeline.embeddings import embedding_map
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job, SpaceMap
 from memoryhub.policies.schema import HeatPolicy
 from memoryhub.tenants.models import Space
@@ -38,7 +33,7 @@ class MapStatus:
 
     @property
     def going(self) -> bool:
-        return self.job is not None and self.job.state in queue.UNFINISHED_STATES
+        return self.job is not None and self.job.state in Job.UNFINISHED_STATES
 
     @property
     def failed(self) -> bool:
@@ -131,7 +126,7 @@ def list_largest_groups(names: Iterable[str]) -> list[str]:
 
 
 def serialize_map(points: Sequence[MapPoint], left_out: str) -> dict[str, Any]:
-    """As `graphing.compact`, with places and the groups that colours stand for."""
+    """As `link_graph.serialize_graph`, with places and the groups that colours stand for."""
     topics = list_largest_groups(point.segment for point in points)
     tags = list_largest_groups(tag for point in points for tag in point.tags)
     heats = compute_warmth([point.node for point in points])

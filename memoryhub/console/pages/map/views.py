@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,12 +19,12 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import PAGE_SIZE, FilterChoice, Filters, ListPage, read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.graph.link_graph import NODE_KINDS, compute_warmth, has_all_words
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
+from memoryhub.console.frame.text.wording import NODE_KINDS
+from memoryhub.console.pages.graph.link_graph import compute_warmth, has_all_words
 from memoryhub.console.pages.graph.views import build_node_address, render_cached_json
 from memoryhub.console.pages.map import queries
 from memoryhub.console.pages.map.queries import MapPoint
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.policies.services import load_effective_policy
@@ -109,3 +109,10 @@ def draw_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if run_and_report(request, lambda: embedding_map.begin_map(space, actor, timezone.now()), said):
         ring_on_commit(space.tenant_id, space.id)
     return redirect("space-map", space_id=space.id)
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/map/", map_page, name="space-map"),
+    path("spaces/<uuid:space_id>/map/data.json", map_data, name="space-map-data"),
+    path("spaces/<uuid:space_id>/map/begin", draw_map, name="space-map-begin"),
+]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from memoryhub.console.pages.models.endpoint_errors import describe_problem
 from memoryhub.console.pages.overview.queries import QueueState
-from memoryhub.console.pages.settings.endpoint_errors import describe_problem
 
 
 @dataclass(frozen=True, slots=True)

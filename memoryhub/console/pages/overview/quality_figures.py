@@ -11,8 +11,8 @@ from django.db.models import Count, Q
 
 from api.models import LoggedRequest
 from memoryhub.console.pages.feedback.queries import UNFIT_CONDITION
-from memoryhub.console.pages.review.queries import count_open_cases
 from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.review.answer_proposals import count_open_cases
 from memoryhub.recall.models import RecallLog
 from memoryhub.tenants.scope import get_current_tenant
 from notes.models import Feedback

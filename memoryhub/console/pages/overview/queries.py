@@ -11,10 +11,9 @@ from django.db.models.functions import TruncDate, TruncHour
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.day_ranges import HOURS_A_DAY, compute_range_start
-from memoryhub.console.frame.lists import FilterChoice
+from memoryhub.console.frame.lists import FilterChoice, ListPage, build_text_condition, load_page
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.counts import (
-    OPEN_STATES,
     annotate_counts,
     build_count_subquery,
     build_planned_filter,
@@ -51,9 +50,6 @@ class QueueState:
     def open(self) -> int:
         return self.waiting + self.running + self.retrying
 
-    def lag(self, now: datetime) -> timedelta:
-        return now - self.oldest if self.oldest else timedelta()
-
 
 @dataclass(frozen=True, slots=True)
 class ActivitySlot:
@@ -81,8 +77,8 @@ def load_queue_state(now: datetime) -> QueueState:
         dead=jobs(Job.State.DEAD),
         over_budget=jobs(Job.State.RETRY, error__startswith="budget_spent:"),
         left_alone=jobs(Job.State.RETRY, error__startswith="breaker_open:"),
-        unheard=jobs(Job.State.QUEUED, Job.State.RETRY, run_after__lt=late),
-        oldest=Min("created_at", filter=Q(state__in=OPEN_STATES) & ~later),
+        unheard=jobs(*Job.WAITING_STATES, run_after__lt=late),
+        oldest=Min("created_at", filter=Q(state__in=Job.UNFINISHED_STATES) & ~later),
     )
     # While one job of a space runs, those behind it wait in order: somebody is listening.
     return QueueState(**{**found, "unheard": 0 if found["running"] else found["unheard"]})
@@ -120,3 +116,9 @@ def load_latest_events(count: int = 6) -> list[EvolutionEvent]:
 def load_liveliest_spaces(now: datetime, count: int = 5) -> list[Any]:
     rows = Space.objects.exclude(last_activity_at=None).order_by("-last_activity_at", "id")
     return list(annotate_counts(rows, now)[:count])
+
+
+def find_facts(text: str, most: int = 20) -> ListPage[Fact]:
+    """Facts of all spaces that contain the words."""
+    rows = Fact.objects.filter(build_text_condition(text, "text", "owner"), retired_at=None)
+    return load_page(rows.select_related("space"), 1, most)

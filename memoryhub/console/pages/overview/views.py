@@ -8,16 +8,17 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub import health
-from memoryhub.console.frame import charts
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.day_ranges import compute_range_start
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.jobs import queries as jobs_queries
 from memoryhub.console.pages.overview import notices, quality_figures, queries
+from memoryhub.console.pages.overview.activity_chart import build_activity_chart
+from memoryhub.console.pages.overview.queries import find_facts
 from memoryhub.console.pages.spaces import queries as space_queries
 from memoryhub.console.pages.usage import queries as usage_queries
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
@@ -52,7 +53,7 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
         "most_jobs": quality_figures.MAX_COUNTED_JOBS,
         "signals": quality_figures.count_answer_signals(first),
         "requests": quality_figures.count_requests(now),
-        "chart": charts.build_activity_chart(days),
+        "chart": build_activity_chart(days),
         "days": days,
         "failures": queries.load_latest_failures(),
         "events": queries.load_latest_events(),
@@ -79,6 +80,12 @@ def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
     if filters.q:
         context |= {
             "spaces": load_page(space_queries.find_spaces(filters.q), 1),
-            "facts": jobs_queries.find_facts(filters.q),
+            "facts": find_facts(filters.q),
         }
     return render(request, "overview/search.html", context)
+
+
+urlpatterns = [
+    path("", overview_page, name="overview"),
+    path("search", tenant_search_page, name="search"),
+]

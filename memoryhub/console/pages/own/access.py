@@ -71,7 +71,7 @@ def person_view(view: View[P]) -> Callable[..., HttpResponseBase]:
         if visit is None:
             return render_closed_page(request)
         if visit.count > MAX_REQUESTS_A_MINUTE:
-            return add_privacy_headers(render(request, "own/busy.html", status=429))
+            return add_privacy_headers(render(request, "own/visit/busy.html", status=429))
         try:
             answer = view(request, _load_visitor(visit), *args, **kwargs)
         except Http404:
@@ -109,7 +109,7 @@ def _load_visitor(visit: PersonLinkVisit) -> PageVisitor:
 
 def render_closed_page(request: HttpRequest) -> HttpResponse:
     """One answer for strangers, and for links that are over, closed or made up."""
-    answer = render(request, "own/closed.html", status=404)
+    answer = render(request, "own/visit/closed.html", status=404)
     delete_visit_cookie(answer)
     return add_privacy_headers(answer)
 

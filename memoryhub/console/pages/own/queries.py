@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -21,9 +22,9 @@ from memoryhub.console.frame.lists import (
     load_page,
 )
 from memoryhub.console.frame.text import wording
-from memoryhub.console.frame.text.quotes import SourceQuote
-from memoryhub.console.pages.memories import queries
-from memoryhub.console.pages.memories.queries import FactRow, MemoryChange
+from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
+from memoryhub.console.pages.facts.queries import FactRow, load_fact_rows
+from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
 from memoryhub.console.pages.own import corrections, headings
 from memoryhub.console.pages.persona.queries import Persona, TraitLife
 from memoryhub.policies.services import load_effective_policy
@@ -66,7 +67,7 @@ def load_own_facts(
     )
     ordered = rows.annotate(topic=place).order_by("topic", "-valid_from", "-id")
     found = load_page(ordered.prefetch_related("superseded_by"), filters.page)
-    told = queries.load_fact_rows(found.rows)
+    told = load_fact_rows(found.rows)
     groups = groupby(told, key=lambda row: row.fact.topic)  # type: ignore[attr-defined]  # annotated
     return found, [FactGroup(headings.HEADINGS[at], list(rows)) for at, rows in groups]
 
@@ -95,10 +96,10 @@ def get_own_memory_or_404(space: Space, fact_id: UUID) -> OwnMemory:
     if found is None:
         raise Http404
     lineage = Fact.objects.filter(space=space, lineage=found.lineage).values_list("id", flat=True)
-    changes = queries.load_changes("fact", lineage)
+    changes = load_changes("fact", lineage)
     by_hand = [each for each in changes if each.event.kind == EvolutionEvent.Kind.MANUAL]
     held = found.retired_at is None and found.status != Fact.Status.RETRACTED
-    (row,) = queries.load_fact_rows([found])
+    (row,) = load_fact_rows([found])
     return OwnMemory(row, by_hand, held)
 
 
@@ -132,7 +133,7 @@ def load_own_notes(space: Space, filters: Filters) -> ListPage[tuple[Note, list[
         retired_at=None,
     )
     found = load_page(rows, filters.page)
-    quotes = queries.load_sources("note", [note.id for note in found.rows])
+    quotes = load_sources("note", [note.id for note in found.rows])
     return found.map(lambda note: (note, quotes[note.id]))
 
 
@@ -169,7 +170,4 @@ def _format_plain_kind(kind: str) -> str:
 
 
 def get_own_note_or_404(space: Space, note_id: UUID) -> Note:
-    note: Note | None = Note.objects.filter(space=space, id=note_id, retired_at=None).first()
-    if note is None:
-        raise Http404
-    return note
+    return get_object_or_404(Note.objects.filter(space=space, id=note_id, retired_at=None))

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
@@ -56,7 +56,7 @@ DONE_MESSAGES = {
 def open_link_page(request: HttpRequest) -> HttpResponse:
     """Take the token out of the form, and lead to the page."""
     if request.method != "POST":
-        return access.add_privacy_headers(render(request, "own/open.html"))
+        return access.add_privacy_headers(render(request, "own/visit/open.html"))
     token = request.POST.get("token", "").strip().rpartition("#")[2]
     name = person_links.read_token(token)
     visit = person_links.count_link_visit(name, timezone.now()) if name else None
@@ -77,8 +77,13 @@ def end_visit(request: HttpRequest) -> HttpResponse:
 def render_own_page(
     request: HttpRequest, person: PageVisitor, name: str, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    """A page in its frame. Call inside the tenant's scope."""
-    frame = {"person": person, "space": person.space, "tab": name, "now": timezone.now()}
+    """The page of this template in its frame. Call inside the tenant's scope."""
+    frame = {
+        "person": person,
+        "space": person.space,
+        "tab": name.rpartition("/")[2],
+        "now": timezone.now(),
+    }
     frame["themselves"] = corrections.ACTOR
     frame["done"] = DONE_MESSAGES.get(request.GET.get("done", ""), "")
     return render(request, f"own/{name}.html", frame | context, status=status)
@@ -260,7 +265,7 @@ def own_erasure_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
         status = 422 if problem else 200
         context = {"plan": plan, "counts": queries.format_erasure_counts(plan.counts)}
         context |= {"confirm": _(CONFIRM_WORDS), "problem": problem}
-        return render_own_page(request, person, "erase", status=status, **context)
+        return render_own_page(request, person, "erasure/erase", status=status, **context)
 
 
 def _erase_subject(request: HttpRequest, person: PageVisitor) -> HttpResponse:
@@ -274,7 +279,7 @@ def _erase_subject(request: HttpRequest, person: PageVisitor) -> HttpResponse:
     )
     counts = queries.format_erasure_counts(receipt.counts)
     context = {"receipt": receipt, "counts": counts, "hub": person.hub}
-    answer = render(request, "own/receipt.html", context)
+    answer = render(request, "own/erasure/receipt.html", context)
     access.delete_visit_cookie(answer)
     return answer
 
@@ -295,7 +300,7 @@ def memory_erasure_page(request: HttpRequest, person: PageVisitor, fact_id: UUID
     with tenant_scope(person.visit.tenant_id):
         counts = queries.format_erasure_counts(plan.counts)
         return render_own_page(
-            request, person, "erase_memory", memory=found, plan=plan, counts=counts
+            request, person, "erasure/erase_memory", memory=found, plan=plan, counts=counts
         )
 
 
@@ -306,3 +311,21 @@ def _redirect_with_notice(name: str, what: str, *args: UUID) -> HttpResponse:
 def _format_refusal(error: MemoryHubError) -> str:
     """A refusal as a sentence of its own."""
     return _("Nothing was changed: %(why)s.") % {"why": error.message}
+
+
+urlpatterns = [
+    path("open", open_link_page, name="me-open"),
+    path("close", end_visit, name="me-close"),
+    path("", own_memory_list_page, name="me"),
+    path("tell", add_own_memory, name="me-tell"),
+    path("memories/<uuid:fact_id>/", own_memory_page, name="me-memory"),
+    path("memories/<uuid:fact_id>/erase", memory_erasure_page, name="me-memory-erase"),
+    path("about/", about_page, name="me-about"),
+    path("about/<slug:key>", correct_own_trait, name="me-trait"),
+    path("notes/", own_note_list_page, name="me-notes"),
+    path("notes/<uuid:note_id>/forget", forget_own_note, name="me-note-forget"),
+    path("data/", own_data_page, name="me-data"),
+    path("data/pause", set_own_pause, name="me-pause"),
+    path("data/export", export_own_data, name="me-export"),
+    path("data/erase", own_erasure_page, name="me-erase"),
+]

@@ -6,23 +6,47 @@ from uuid import UUID
 
 from django import forms
 from django.contrib.auth.validators import ASCIIUsernameValidator
+from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import tenant_view
-from memoryhub.console.frame.lists import load_page, read_filters
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text.wording import ROLE_WORDS
-from memoryhub.console.pages.people import queries
 from memoryhub.errors import Conflict
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.people import add_person, remove_person, set_member_role
 from memoryhub.tenants.scope import tenant_scope
+
+MEMBER_ROLE_CHOICE = FilterChoice(
+    "role", gettext_lazy("Role"), (("all", gettext_lazy("any")), *Membership.Role.choices)
+)
+
+
+def list_members(filters: Filters) -> QuerySet[Membership]:
+    rows: QuerySet[Membership] = Membership.objects.select_related("user")
+    if filters["role"] != "all":
+        rows = rows.filter(role=filters["role"])
+    rows = rows.filter(build_text_condition(filters.q, "user__username", "user__email"))
+    return rows.order_by("user__username", "id")
+
+
+def get_member_or_404(member_id: UUID) -> Membership:
+    return get_object_or_404(Membership.objects.filter(id=member_id).select_related("user"))
+
 
 ADMIN = Membership.Role.ADMIN
 
@@ -42,9 +66,9 @@ def person_list_page(request: ConsoleRequest) -> HttpResponse:
     form = PersonForm(request.POST or None)
     password = _add_person_from_form(request, form) if form.is_valid() else ""
     name = form.cleaned_data["username"] if password else ""
-    filters = read_filters(request.GET, (queries.MEMBER_ROLE_CHOICE,))
+    filters = read_filters(request.GET, (MEMBER_ROLE_CHOICE,))
     with tenant_scope(request.tenant.id):
-        page = load_page(queries.list_members(filters), filters.page)
+        page = load_page(list_members(filters), filters.page)
         context = {"filters": filters, "page": page, "roles": ROLE_WORDS}
         context |= {"form": PersonForm() if password else form, "password": password, "name": name}
         return render(request, "people/list.html", context)
@@ -95,4 +119,11 @@ def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
 
 def _get_member(request: ConsoleRequest, member_id: UUID) -> Membership:
     with tenant_scope(request.tenant.id):
-        return queries.get_member_or_404(member_id)
+        return get_member_or_404(member_id)
+
+
+urlpatterns = [
+    path("people/", person_list_page, name="people"),
+    path("people/<uuid:member_id>/role", change_member_role, name="person-role"),
+    path("people/<uuid:member_id>/remove", remove_member, name="person-remove"),
+]

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -18,8 +18,7 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Membership, PersonLink
 from memoryhub.tenants.services import pause_space, resume_space
@@ -64,9 +63,7 @@ def _create_person_link(request: ConsoleRequest, space: Any) -> str:
 @require_POST
 @tenant_page(role=ADMIN)
 def revoke_person_link(request: ConsoleRequest, space_id: UUID, link_id: UUID) -> HttpResponse:
-    link: PersonLink | None = PersonLink.objects.filter(space=space_id, id=link_id).first()
-    if link is None:
-        raise Http404
+    link = get_object_or_404(PersonLink.objects.filter(space=space_id, id=link_id))
     person_links.revoke_person_link(link, timezone.now())
     messages.success(request, _("Closed: the link opens nothing any more."))
     return redirect("space-person", space_id=space_id)
@@ -84,3 +81,18 @@ def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         pause_space(space, request.user.get_username(), now)
         messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
     return redirect("space-timeline", space_id=space_id)
+
+
+urlpatterns = [
+    path(
+        "spaces/<uuid:space_id>/person/",
+        person_link_list_page,
+        name="space-person",
+    ),
+    path(
+        "spaces/<uuid:space_id>/person/<uuid:link_id>/revoke",
+        revoke_person_link,
+        name="space-person-revoke",
+    ),
+    path("spaces/<uuid:space_id>/pause", set_space_pause, name="space-pause"),
+]

@@ -16,9 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import FilterChoice, Filters
 from memoryhub.console.frame.space.moments import SpaceMoment
-from memoryhub.console.frame.text.quotes import SourceQuote
+from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.frame.text.vocabulary import TRAIT_CONTEXT
-from memoryhub.console.pages.memories.queries import load_sources
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes.facts import fact_shelf
@@ -39,8 +38,6 @@ TRAIT_GROUPS: dict[str, StrOrPromise] = {
     "interests": _("Interests"),
     "extras": _("More"),
 }
-
-
 TRAIT_CATEGORY_CHOICE = FilterChoice(
     "category", _("About"), (("", _("All")), *TRAIT_GROUPS.items())
 )
@@ -244,10 +241,6 @@ class BlockRow:
     @property
     def is_shared(self) -> bool:
         return self.block.space_id is None
-
-    @property
-    def characters_left(self) -> int:
-        return self.block.char_limit - len(self.block.value)
 
 
 def load_block_rows(space: Space, filters: Filters, moment: SpaceMoment) -> list[BlockRow]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,14 +16,15 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters, slice_page
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history.views import find_undo_tags
+from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
+from memoryhub.console.pages.history.views import build_event_undo_tags
 from memoryhub.console.pages.persona import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import get_space_at_moment, render_tab
 from memoryhub.errors import InvalidInput
+from memoryhub.pipeline import corrections
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Membership, Space
-from personas import blocks, portrait, profile, traits
+from notes.models import EvolutionEvent
+from personas import blocks
 from personas.blocks import MAX_CHAR_LIMIT, BlockWriter
 from personas.models import CoreBlock
 
@@ -52,12 +53,12 @@ def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     key, level = request.POST.get("key", ""), request.POST.get("level", "")
     now = timezone.now()
 
-    def change() -> None:
-        traits.correct_trait(space, key, level, request.user.username, now)
-        portrait.renew_portrait_after_edit(space, now)
+    def change() -> list[EvolutionEvent]:
+        made = corrections.correct_trait(space, key, level, request.user.username, now)
+        return [made.event] if made.is_stored else []
 
     said = _("Set. The pipeline will propose a change, not make one.")
-    _run_in_transaction(request, space, now, change, said)
+    _run_in_transaction(request, change, said)
     return redirect("space-persona", space_id=space.id)
 
 
@@ -67,11 +68,11 @@ def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpRespon
     key, value = request.POST.get("key", ""), request.POST.get("value", "")
     now = timezone.now()
 
-    def change() -> None:
-        profile.write_attribute(space, key, value, request.user.username, now)
-        portrait.renew_portrait_after_edit(space, now)
+    def change() -> list[EvolutionEvent]:
+        made = corrections.correct_profile(space, key, value, request.user.username, now)
+        return [made.event] if made.is_stored else []
 
-    _run_in_transaction(request, space, now, change, _("The profile is changed."))
+    _run_in_transaction(request, change, _("The profile is changed."))
     return redirect("space-persona", space_id=space.id)
 
 
@@ -113,7 +114,7 @@ def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = _get_posted_space(request, space_id)
     form, writer = request.POST, _build_block_writer(request, space)
 
-    def change() -> None:
+    def change() -> list[EvolutionEvent]:
         blocks.create_block(
             writer,
             form.get("label", ""),
@@ -128,9 +129,10 @@ def create_block(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
             label = form.get("label", "").strip()
             shared = CoreBlock.objects.get(space=None, agent="", label=label, retired_at=None)
             blocks.attach_block(shared, space)
+        return writer.events
 
     said = _("The block is there. Agents see it from their next step on.")
-    _run_in_transaction(request, space, writer.now, change, said)
+    _run_in_transaction(request, change, said)
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -141,7 +143,7 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
     form, writer = request.POST, _build_block_writer(request, space)
     value = _normalise_lines(form.get("value", ""))
 
-    def change() -> None:
+    def change() -> list[EvolutionEvent]:
         blocks.revise_block(
             writer,
             found.id,
@@ -150,8 +152,9 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
             label=form.get("label", ""),
             char_limit=_parse_block_number(form.get("char_limit", "")),
         )
+        return writer.events
 
-    if not _run_in_transaction(request, space, writer.now, change, _("Saved as a new version.")):
+    if not _run_in_transaction(request, change, _("Saved as a new version.")):
         request.session[_build_draft_key(found)] = value[:MAX_CHAR_LIMIT]
     return redirect("space-block", space_id=space.id, block_id=found.id)
 
@@ -159,10 +162,13 @@ def save_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpR
 @tenant_page(role=Membership.Role.EDITOR)
 def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
     space, found = _get_posted_block(request, space_id, block_id)
-    done, writer = _("Taken away. Its versions stay."), _build_block_writer(request, space)
-    _run_in_transaction(
-        request, space, writer.now, lambda: blocks.delete_block(writer, found.id), done
-    )
+    writer = _build_block_writer(request, space)
+
+    def change() -> list[EvolutionEvent]:
+        blocks.delete_block(writer, found.id)
+        return writer.events
+
+    _run_in_transaction(request, change, _("Taken away. Its versions stay."))
     return redirect("space-blocks", space_id=space.id)
 
 
@@ -205,15 +211,21 @@ def _build_block_writer(request: ConsoleRequest, space: Space) -> BlockWriter:
 
 
 def _run_in_transaction(
-    request: ConsoleRequest, space: Space, at: datetime, change: Callable[[], object], done: str
+    request: ConsoleRequest, change: Callable[[], list[EvolutionEvent]], done: str
 ) -> bool:
-    """All of it or nothing, in one transaction; what it changed `at` this moment can be undone."""
+    """All of it or nothing, in one transaction; the first of its events is offered to be undone."""
+    made: list[EvolutionEvent] = []
+
+    @transaction.atomic
+    def run() -> None:
+        made.extend(change())
+
     return run_and_report(
         request,
-        transaction.atomic()(change),
+        run,
         done,
         refused=_("Not changed"),
-        undo=lambda: find_undo_tags(space, request.user.username, at),
+        undo=lambda: build_event_undo_tags(made[0]) if made else "",
     )
 
 
@@ -230,3 +242,30 @@ def _normalise_lines(text: str) -> str:
 
 def _build_draft_key(block: CoreBlock) -> str:
     return f"block-{block.id}"
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/persona/", persona_page, name="space-persona"),
+    path("spaces/<uuid:space_id>/persona/trait", correct_trait, name="space-trait"),
+    path(
+        "spaces/<uuid:space_id>/persona/profile",
+        correct_profile_entry,
+        name="space-profile",
+    ),
+    path("spaces/<uuid:space_id>/blocks/", block_list_page, name="space-blocks"),
+    path("spaces/<uuid:space_id>/blocks/new", create_block, name="block-new"),
+    path(
+        "spaces/<uuid:space_id>/blocks/<uuid:block_id>/",
+        block_page,
+        name="space-block",
+    ),
+    *(
+        path(f"spaces/<uuid:space_id>/blocks/<uuid:block_id>/{name}", view, name=f"block-{name}")
+        for name, view in (
+            ("save", save_block),
+            ("attach", attach_block),
+            ("detach", detach_block),
+            ("delete", delete_block),
+        )
+    ),
+]

@@ -5,31 +5,58 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame.access import tenant_page
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.lists import ListPage, load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import build_tab_frame, get_space_or_404
 from memoryhub.console.pages.history.views import build_undo_tags
-from memoryhub.console.pages.policies import queries, switch_form
-from memoryhub.console.pages.policies.queries import list_prompt_choices
+from memoryhub.console.pages.policies import switch_form
 from memoryhub.console.pages.replays.views import start_replay
-from memoryhub.console.pages.spaces import queries as space_queries
-from memoryhub.console.pages.spaces.views import build_tab_frame
+from memoryhub.engines.llm import own_prompts
+from memoryhub.engines.llm.own_prompts import PURPOSES
 from memoryhub.errors import Conflict, InvalidInput
 from memoryhub.golden.candidates import CandidateSetting
 from memoryhub.policies.compose import select_house_rules
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
+from memoryhub.policies.switches import PROMPT
 from memoryhub.tenants.models import Membership, Space
+
+VERSIONS_A_PAGE = 10
+
+
+def load_policy_versions(space: Space | None, number: int) -> ListPage[PolicyVersion]:
+    """The tenant's versions, or the space's, newest first."""
+    return load_page(PolicyVersion.objects.filter(space=space), number, VERSIONS_A_PAGE)
+
+
+def get_version_or_404(version_id: UUID) -> PolicyVersion:
+    return get_object_or_404(PolicyVersion.objects.select_related("space").filter(id=version_id))
+
+
+def list_prompt_choices() -> dict[str, dict[str, str]]:
+    """By switch, by name: the difference to the packaged prompt, as lines of a diff."""
+    there = own_prompts.list_own_prompts(settings.PROMPTS)
+    return {
+        f"{PROMPT}.{purpose}": {
+            name: own_prompts.diff_prompt(settings.PROMPTS, purpose, name)
+            for name in there[purpose]
+        }
+        for purpose in PURPOSES
+        if purpose in there
+    }
+
 
 _CONFLICT_MESSAGE = gettext_lazy(
     "Somebody changed the policy meanwhile. This is the newer one; make your change again."
@@ -43,7 +70,7 @@ def policy_page(request: ConsoleRequest) -> HttpResponse:
 
 @tenant_page()
 def space_policy_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _render_policy(request, space_queries.get_space_or_404(space_id, timezone.now()))
+    return _render_policy(request, get_space_or_404(space_id, timezone.now()))
 
 
 @require_POST
@@ -55,14 +82,14 @@ def change_policy(request: ConsoleRequest) -> HttpResponse:
 @require_POST
 @tenant_page(role=Membership.Role.ADMIN)
 def change_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _save_policy(request, space_queries.get_space_or_404(space_id, timezone.now()))
+    return _save_policy(request, get_space_or_404(space_id, timezone.now()))
 
 
 @require_POST
 @tenant_page(role=Membership.Role.ADMIN)
 def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
     """An earlier version, as a new one."""
-    old = queries.get_version_or_404(version_id)
+    old = get_version_or_404(version_id)
     before = _find_version_in_force(load_layers(request.tenant.id, old.space), old.space)
     try:
         made = set_policy(
@@ -92,7 +119,7 @@ def try_policy(request: ConsoleRequest) -> HttpResponse:
 @require_POST
 @tenant_page(role=Membership.Role.EDITOR)
 def try_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    return _start_policy_replay(request, space_queries.get_space_or_404(space_id, timezone.now()))
+    return _start_policy_replay(request, get_space_or_404(space_id, timezone.now()))
 
 
 def _start_policy_replay(request: ConsoleRequest, space: Space | None) -> HttpResponse:
@@ -157,7 +184,7 @@ def _render_policy(
         "options": switch_form.list_preset_options(layers, of_space=bool(space)),
         "groups": switch_form.build_switch_groups(layers, given, faults, list_prompt_choices()),
         "trouble": wrong.message if wrong else "",
-        "page": queries.load_policy_versions(space, number).map(
+        "page": load_policy_versions(space, number).map(
             lambda v: (v, switch_form.format_overrides(v.overrides))
         ),
         **(build_tab_frame(request, space, "policy") if space else {"now": timezone.now()}),
@@ -211,3 +238,26 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         said = message % {"version": made.version}
         messages.success(request, said, extra_tags=_build_return_tags(own))
     return redirect(_build_back_address(request, space))
+
+
+urlpatterns = [
+    path("policy/", policy_page, name="policy"),
+    path("policy/change", change_policy, name="policy-change"),
+    path("policy/try", try_policy, name="policy-try"),
+    path(
+        "policy/versions/<uuid:version_id>/return",
+        return_to_version,
+        name="policy-return",
+    ),
+    path("spaces/<uuid:space_id>/policy/", space_policy_page, name="space-policy"),
+    path(
+        "spaces/<uuid:space_id>/policy/change",
+        change_space_policy,
+        name="space-policy-change",
+    ),
+    path(
+        "spaces/<uuid:space_id>/policy/try",
+        try_space_policy,
+        name="space-policy-try",
+    ),
+]

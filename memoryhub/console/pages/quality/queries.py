@@ -19,8 +19,7 @@ from memoryhub.console.frame.lists import (
     build_text_condition,
     load_page,
 )
-from memoryhub.console.frame.text.quotes import SourceQuote
-from memoryhub.console.pages.memories.queries import load_sources
+from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.pipeline.models import QualityReading
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current

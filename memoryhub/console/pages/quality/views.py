@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -17,20 +17,16 @@ from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_id
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.wording import format_for_history
-from memoryhub.console.pages.history.views import build_undo_tags
-from memoryhub.console.pages.memories.queries import get_fact_or_404
+from memoryhub.console.pages.facts.queries import get_fact_or_404
+from memoryhub.console.pages.history.views import build_correction_undo_tags
 from memoryhub.console.pages.quality import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.steps.maintenance import quality_readings
 from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections import edits
-from notes.corrections.edits import Edit
-from notes.corrections.manual import run_manual_edit
 from notes.quality.signals import QualitySignal, find_signal
 
 EDITOR = Membership.Role.EDITOR
@@ -85,23 +81,18 @@ def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UU
     signal = find_signal(request.POST.get("signal", ""))
     other = read_id(request.POST.get("other", ""))
     try:
-        work = _build_quality_work(request.POST.get("action", ""), fact_id, other)
-        event = run_manual_edit(space, who, now, _describe_quality_reason(signal), work)
-        corrections.refresh_after_change(space.id, space.tenant_id, str(event.id), now)
+        reason = _describe_quality_reason(signal)
+        if request.POST.get("action", "") == "merge":  # with another one only
+            gone, kept = fact_id, other or fact_id
+            made = corrections.merge_memories(space, "fact", gone, kept, who, now, reason=reason)
+        else:
+            made = corrections.forget_facts(space, [fact_id], who, now, reason=reason)
     except MemoryHubError as error:
         messages.error(request, _("Nothing was changed: %(why)s.") % {"why": error.message})
         return redirect(_build_quality_address(space_id, request))
-    undo = reverse("space-event", args=[space_id, event.id])
-    done = _("Merged into the other one.") if other else _("Retired: it is held no longer.")
-    messages.success(request, done, extra_tags=build_undo_tags(undo))
+    done = _("Merged into the other one.") if other else _("Forgotten: it is held no longer.")
+    messages.success(request, done, extra_tags=build_correction_undo_tags(made))
     return redirect(_build_quality_address(space_id, request))
-
-
-def _build_quality_work(action: str, fact_id: UUID, other: UUID | None) -> Edit:
-    """Raises InvalidInput: a fact is merged with another one only."""
-    if action == "merge":
-        return edits.plan_merge("fact", fact_id, other or fact_id)
-    return edits.plan_forget_facts([fact_id])
 
 
 def _describe_quality_reason(signal: QualitySignal | None) -> str:
@@ -111,3 +102,19 @@ def _describe_quality_reason(signal: QualitySignal | None) -> str:
 def _build_quality_address(space_id: UUID, request: ConsoleRequest) -> str:
     name = queries.SIGNAL_CHOICE.read(request.POST)
     return f"{reverse('space-quality', args=[space_id])}?signal={name}"
+
+
+urlpatterns = [
+    path("quality/", quality_page, name="quality"),
+    path("spaces/<uuid:space_id>/quality/", space_quality_page, name="space-quality"),
+    path(
+        "spaces/<uuid:space_id>/quality/measure",
+        measure_quality,
+        name="space-quality-measure",
+    ),
+    path(
+        "spaces/<uuid:space_id>/quality/<uuid:fact_id>/act",
+        resolve_quality_finding,
+        name="space-quality-act",
+    ),
+]

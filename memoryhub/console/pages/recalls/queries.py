@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -120,11 +120,7 @@ def load_recalls_showing(space: Space, memory: UUID) -> ListPage[RecallLog]:
 
 
 def get_recall_or_404(recall_id: UUID) -> RecallLog:
-    rows = RecallLog.objects.select_related("space")
-    found: RecallLog | None = rows.filter(id=recall_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(RecallLog.objects.select_related("space").filter(id=recall_id))
 
 
 def load_asker(log: RecallLog) -> str:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import exports
@@ -66,3 +67,9 @@ def recall_page(request: ConsoleRequest, recall_id: UUID) -> HttpResponse:
     log = queries.get_recall_or_404(recall_id)
     context = {"log": log, "space": log.space, "asker": queries.load_asker(log)}
     return render(request, "recalls/recall.html", context | queries.explain_recall(log))
+
+
+urlpatterns = [
+    path("recalls/", recall_list_page, name="recalls"),
+    path("recalls/<uuid:recall_id>/", recall_page, name="recall"),
+]

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -17,7 +17,14 @@ from memoryhub.console.frame.access import tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.golden import queries
+from memoryhub.console.pages.replays.queries import (
+    REPLAY_STATE_CHOICE,
+    REPLAY_VERDICT_CHOICE,
+    get_replay_or_404,
+    load_failed_replay_jobs,
+    load_replay_results,
+    load_replays,
+)
 from memoryhub.errors import MemoryHubError
 from memoryhub.golden import decisions, replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
@@ -29,10 +36,10 @@ EDITOR = Membership.Role.EDITOR
 
 @tenant_page()
 def replay_list_page(request: ConsoleRequest) -> HttpResponse:
-    filters = read_filters(request.GET, (queries.REPLAY_STATE_CHOICE,))
+    filters = read_filters(request.GET, (REPLAY_STATE_CHOICE,))
     context = {
         "filters": filters,
-        "page": queries.load_replays(filters),
+        "page": load_replays(filters),
         "engines": _list_other_engines(request.tenant),
     }
     return render(request, "replays/list.html", context)
@@ -48,10 +55,10 @@ def _list_other_engines(tenant: Tenant) -> list[tuple[str, str]]:
 @tenant_page()
 def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
-    run = queries.get_replay_or_404(run_id)
-    filters = read_filters(request.GET, (queries.REPLAY_VERDICT_CHOICE,))
+    run = get_replay_or_404(run_id)
+    filters = read_filters(request.GET, (REPLAY_VERDICT_CHOICE,))
     answered, wanted = replay_runs.count_answers(run)
-    results = queries.load_replay_results(run, filters)
+    results = load_replay_results(run, filters)
     context = {
         "run": run,
         "filters": filters,
@@ -61,7 +68,7 @@ def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
         "both": results.both,
         "page": results.page,
         "unseen": list_ineffective_switches(run),
-        "failed": queries.load_failed_replay_jobs(run),
+        "failed": load_failed_replay_jobs(run),
         "now": timezone.now(),
     }
     return render(
@@ -99,7 +106,7 @@ def start_replay(
 @require_POST
 @tenant_page(role=EDITOR)
 def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
-    run = queries.get_replay_or_404(run_id)
+    run = get_replay_or_404(run_id)
     run_and_report(
         request, lambda: replay_runs.cancel_replay(run, timezone.now()), _("Called off.")
     )
@@ -110,7 +117,7 @@ def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """`decision`: live or dropped."""
-    run, actor = queries.get_replay_or_404(run_id), request.user.get_username()
+    run, actor = get_replay_or_404(run_id), request.user.get_username()
     now = timezone.now()
     if request.POST.get("decision") == "live":
         said = _("It is in force from the next job on.")
@@ -118,3 +125,12 @@ def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     else:
         run_and_report(request, lambda: decisions.drop_candidate(run, actor, now), _("Dropped."))
     return redirect("replay", run_id=run_id)
+
+
+urlpatterns = [
+    path("replays/", replay_list_page, name="replays"),
+    path("replays/start", try_engine, name="replay-start"),
+    path("replays/<uuid:run_id>/", replay_page, name="replay"),
+    path("replays/<uuid:run_id>/cancel", cancel_replay, name="replay-cancel"),
+    path("replays/<uuid:run_id>/decide", decide_replay, name="replay-decide"),
+]

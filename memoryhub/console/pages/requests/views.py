@@ -7,6 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -49,3 +50,8 @@ def request_list_page(request: ConsoleRequest) -> HttpResponse:
 
 def _format_key_name(names: dict[UUID, str], key_id: UUID) -> str:
     return names.get(key_id, _("a key that is gone"))
+
+
+urlpatterns = [
+    path("requests/", request_list_page, name="requests"),
+]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -20,8 +21,7 @@ from memoryhub.console.frame.lists import (
     build_text_condition,
     load_page,
 )
-from memoryhub.console.frame.text.quotes import SourceQuote, TextSpan, split_pieces
-from memoryhub.console.pages.memories.queries import load_sources
+from memoryhub.console.frame.text.quotes import SourceQuote, TextSpan, load_sources, split_pieces
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.review.answers import find_common_answer, find_proposed_text, list_answers
 from memoryhub.tenants.models import Space
@@ -296,10 +296,5 @@ def _read_proposed_text(proposal: Proposal, names: Mapping[str, str]) -> str:
     return ""
 
 
-MAX_OPEN_COUNT = 100
-
-
-def count_open_cases() -> int:
-    """At most 100, which says "many". Call inside the tenant's scope."""
-    rows = Proposal.objects.filter(state=Proposal.State.OPEN).order_by()
-    return rows[:MAX_OPEN_COUNT].count()
+def get_proposal_or_404(proposal_id: UUID) -> Proposal:
+    return get_object_or_404(Proposal.objects.filter(id=proposal_id).select_related("space"))

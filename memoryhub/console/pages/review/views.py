@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -19,11 +19,10 @@ from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history.outlook import get_proposal_or_404
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import build_undo_tags
 from memoryhub.console.pages.review import queries
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
+from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.review.answers import COMMON_ANSWERS, translate_common_answer
@@ -170,3 +169,12 @@ def _load_case_outcomes(
 def _read_back_address(sent: QueryDict) -> str:
     back = sent.get("back", "")
     return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else reverse("review")
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/review/", space_review_page, name="space-review"),
+    path("review/", review_page, name="review"),
+    path("review/answer", answer_cases, name="review-answer"),
+    path("review/<uuid:proposal_id>/", case_page, name="review-case"),
+    path("review/<uuid:proposal_id>/take-back", undo_answer, name="review-take-back"),
+]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Count
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -86,10 +86,7 @@ def _count_answered(ids: list[UUID]) -> dict[UUID, int]:
 
 
 def get_rule_or_404(rule_id: UUID) -> ReviewRule:
-    rule: ReviewRule | None = ReviewRule.objects.filter(id=rule_id).first()
-    if rule is None:
-        raise Http404
-    return rule
+    return get_object_or_404(ReviewRule.objects.filter(id=rule_id))
 
 
 def load_rule_conditions(proposal: Proposal) -> review_rules.RuleCase:

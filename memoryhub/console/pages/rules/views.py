@@ -6,8 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -16,7 +17,7 @@ from memoryhub.console.frame.access import check_role, tenant_view
 from memoryhub.console.frame.form_values import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.history.outlook import get_proposal_or_404
+from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.console.pages.rules import queries
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.review import review_rules
@@ -98,10 +99,7 @@ def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
     if not given:
         return None
     with tenant_scope(request.tenant.id):
-        found: Space | None = Space.objects.filter(id__in=read_ids([given])).first()
-    if found is None:
-        raise Http404
-    return found
+        return get_object_or_404(Space.objects.filter(id__in=read_ids([given])))
 
 
 @require_POST
@@ -116,3 +114,13 @@ def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     else:
         messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
     return redirect("review-rules")
+
+
+urlpatterns = [
+    path("review/rules/", rule_list_page, name="review-rules"),
+    path(
+        "review/rules/<uuid:rule_id>/remove",
+        remove_review_rule,
+        name="review-rule-remove",
+    ),
+]

@@ -31,7 +31,7 @@ DROP_REASONS = {
     "irrelevant": _("irrelevant, says the judge"),
 }
 _ARM_NAMES = {"dense": _("meaning"), "lexical": _("words")}
-# What more a search says of why: see `recall.explaining`.
+# What more a search says of why: see `recall.render.explanation`.
 DROP_DETAILS = (
     _("retracted"),
     _("worded anew"),

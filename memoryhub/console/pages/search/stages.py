@@ -34,7 +34,7 @@ _COMBINATION_WORDS = {
     "fixed": _("one channel after the other"),
     "fused": _("all channels ranked together"),
 }
-# What a route says of itself, in parts: see `recall.explaining`.
+# What a route says of itself, in parts: see `recall.render.explanation`.
 ROUTE_REASONS = (
     _("the question asks for exact words"),
     _("the question is after an overview or a story"),

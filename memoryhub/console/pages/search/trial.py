@@ -21,7 +21,7 @@ from memoryhub.errors import InvalidInput
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall.context import MemoryContext, build_context
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.render.results import Explanation, SearchResult
 from memoryhub.recall.services import ALL_KINDS, search_memories
 from memoryhub.tenants.models import Space
@@ -160,8 +160,8 @@ def _parse_end_of_day(text: str, zone: str) -> datetime:
 
 @dataclass
 class AnswerColumn:
-    """What one setting made of the question. `elsewhere`: by memory its place in the other
-    column; `missed`: why the other one does not show it, where it says so. `calls`: the same
+    """What one setting made of the question. `other_places`: by memory its place in the other
+    column; `other_reasons`: why the other one does not show it, where it says so. `calls`: the same
     question to the API, none where the API can't ask it."""
 
     title: str

@@ -7,20 +7,20 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.pages.policies import switch_form
 from memoryhub.console.pages.search import api_calls, trial
-from memoryhub.console.pages.spaces.queries import get_space_or_404
-from memoryhub.console.pages.spaces.views import render_tab
 from memoryhub.dialogues.models import Session
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers
-from memoryhub.recall.question.prepare import SearchCaller
+from memoryhub.recall.question.caller import SearchCaller
 from memoryhub.recall.services import ALL_KINDS
 from memoryhub.tenants.scope import tenant_scope
 
@@ -95,3 +95,8 @@ def _find_session_id(space: Any, name: str) -> UUID | None:
     if found is None:
         raise InvalidInput(_("there is no such session here"), field="session")
     return found.id
+
+
+urlpatterns = [
+    path("spaces/<uuid:space_id>/search", space_search_page, name="space-search"),
+]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db.models import F, QuerySet
-from django.http import Http404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import (
@@ -47,14 +45,6 @@ SPACE_WORK_CHOICE = FilterChoice(
     _("Work"),
     (("any", _("Any")), ("waiting", _("Jobs waiting")), ("failed", _("Jobs given up"))),
 )
-
-
-def get_space_or_404(space_id: UUID, now: datetime) -> Any:
-    """The space with its counts per kind."""
-    space = annotate_counts(Space.objects.filter(id=space_id), now).first()
-    if space is None:
-        raise Http404
-    return space
 
 
 def load_spaces(filters: Filters, now: datetime) -> ListPage[Any]:

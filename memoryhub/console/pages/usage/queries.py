@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -71,11 +71,7 @@ def list_calls(filters: Filters, now: datetime, *, words: bool = False) -> Query
 
 
 def get_call_or_404(call_id: UUID) -> ModelCall:
-    rows = ModelCall.objects.select_related("space")
-    found: ModelCall | None = rows.filter(id=call_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(ModelCall.objects.select_related("space").filter(id=call_id))
 
 
 def _filter_calls(filters: Filters, now: datetime) -> QuerySet[ModelCall]:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -121,3 +122,11 @@ def _record_redaction(request: ConsoleRequest, what: str) -> None:
     audit.record_audit_entry(
         request.tenant.id, audit.Action.REDACTED, request.user.get_username(), what
     )
+
+
+urlpatterns = [
+    path("usage/", usage_page, name="usage"),
+    path("usage/redact", redact_calls, name="usage-redact-all"),
+    path("usage/<uuid:call_id>/redact", redact_call, name="usage-redact"),
+    path("usage/<uuid:call_id>/", model_call_page, name="usage-call"),
+]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, Q
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop, pgettext_lazy
 
@@ -87,10 +87,7 @@ def count_unreached_webhooks() -> int:
 
 
 def get_webhook_or_404(hook_id: UUID) -> Webhook:
-    found: Webhook | None = Webhook.objects.select_related("space").filter(id=hook_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Webhook.objects.select_related("space").filter(id=hook_id))
 
 
 def build_event_choice(hook: Webhook) -> FilterChoice:
@@ -111,11 +108,11 @@ def load_deliveries(hook: Webhook, filters: Filters) -> ListPage[Delivery]:
 
 
 def get_delivery_or_404(hook_id: UUID, delivery_id: UUID) -> Delivery:
-    rows = Delivery.objects.select_related("webhook", "event", "event__space")
-    found: Delivery | None = rows.filter(webhook_id=hook_id, id=delivery_id).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(
+        Delivery.objects.select_related("webhook", "event", "event__space").filter(
+            webhook_id=hook_id, id=delivery_id
+        )
+    )
 
 
 def format_delivery_request(delivery: Delivery) -> str:

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_POST
 from memoryhub.console.frame.access import tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.jobs import queries as jobs_queries
+from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.console.pages.webhooks import queries
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.models import Membership
@@ -70,7 +71,7 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
         return _render_new_webhook(request, WebhookForm())
     form = WebhookForm.read(request.POST)
     try:
-        space = jobs_queries.find_space_of_subject(form.subject) if form.subject else None
+        space = find_space_of_subject(form.subject) if form.subject else None
         if form.subject and space is None:
             raise InvalidInput(_("there is no space with this subject"), field="subject")
         wanted = services.WebhookDraft(
@@ -212,3 +213,29 @@ def replay_delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -
     else:
         messages.success(request, _("It is sent again, with the same event id."))
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=delivery_id)
+
+
+urlpatterns = [
+    path("webhooks/", webhook_list_page, name="webhooks"),
+    path("webhooks/new", new_webhook_page, name="webhook-new"),
+    path("webhooks/<uuid:hook_id>/", webhook_page, name="webhook"),
+    *(
+        path(f"webhooks/<uuid:hook_id>/{name}", view, name=f"webhook-{name}")
+        for name, view in (
+            ("ping", ping_webhook),
+            ("rotate", rotate_webhook_secret),
+            ("switch", switch_webhook),
+            ("delete", delete_webhook),
+        )
+    ),
+    path(
+        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/",
+        delivery_page,
+        name="webhook-delivery",
+    ),
+    path(
+        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/replay",
+        replay_delivery,
+        name="webhook-replay",
+    ),
+]

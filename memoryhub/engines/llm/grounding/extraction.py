@@ -57,7 +57,7 @@ class ExtractionReader:
     """One reply being read against the exchanges it is about.
 
     `earlier` are the handles of what went before, which an exchange may refer to; `told` are
-    our own instructions, which are nobody's facts (spec M8). `rejected` counts what was
+    our own instructions, which are nobody's facts (spec §5.4 M8). `rejected` counts what was
     dropped.
     """
 
@@ -192,11 +192,11 @@ class ExtractionReader:
             owner=owner,
             speaker=source.speaker,
             pattern=_derive_pattern(reply),
-            s=reply.subject or owner,
-            v=reply.verb,
-            o=reply.object,
-            o2=reply.second_object,
-            c=reply.complement,
+            subject=reply.subject or owner,
+            verb=reply.verb,
+            object=reply.object,
+            indirect_object=reply.second_object,
+            complement=reply.complement,
             predicate_key=key,
             cardinality=_derive_cardinality(key, kind),
             kind=kind,
@@ -240,7 +240,7 @@ class ExtractionReader:
         )
 
     def _is_from_prompt(self, text: str) -> bool:
-        """Whether a "fact" is a piece of the instructions, said by nobody (spec M8)."""
+        """Whether a "fact" is a piece of the instructions, said by nobody (spec §5.4 M8)."""
         plain = normalise_text(text).rstrip(".!。！")
         said = any(plain in normalise_text(u.text) for u in self.offered.values())
         return (

@@ -14,6 +14,7 @@ from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes, 
 from memoryhub.engines.llm.purposes.topics import TopicPurposes
 from memoryhub.engines.llm.replies.claims import SummaryReply
 from memoryhub.engines.llm.replies.topics import DigestReply, EpisodeReply, FoldReply, GateReply
+from memoryhub.engines.local.language import CJK
 from memoryhub.engines.types import (
     DigestKind,
     DigestText,
@@ -29,8 +30,7 @@ _MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
 _GATE_CAUSES = ("shift", "request", "full")
 # What a reply may be at most (spec E14).
 _TITLE, _TEXT, _PART, _LINES, _LINE = 200, 4000, 1500, 12, 300
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
-_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_WORD = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 
 Part = TypeVar("Part", Passage, Utterance)
 Read = TypeVar("Read", EpisodeText, DigestText)

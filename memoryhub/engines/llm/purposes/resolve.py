@@ -24,7 +24,7 @@ _OPS_WITHOUT_TARGET = frozenset({"add"})
 class ClaimPurposes(ModelPurposes):
     def resolve_claims(self, comparison: ClaimComparison) -> list[ClaimVerdict]:
         """Verdicts on offered handles only. A target that was not offered makes an `augment`, a
-        `contradict` or a `same` an `add`, and a `forget` nothing (spec M2, E13)."""
+        `contradict` or a `same` an `add`, and a `forget` nothing (spec §5.4 M2, E13)."""
         if not comparison.candidates:
             return []
         parts = ask_in_halves(

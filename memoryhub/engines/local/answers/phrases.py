@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-from spacy.tokens import Doc, Token
+from typing import TYPE_CHECKING, Literal
 
 from memoryhub.engines.local.answers.evidence import EvidenceSentence, QuestionTerms, extract_stems
 from memoryhub.engines.local.grammar.parse import parse_texts
 from memoryhub.engines.local.wordlists import PEOPLE, split_words
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
 
 PhraseKind = Literal["who", "where", "number", "why", "what", "other"]
 

@@ -51,11 +51,7 @@ from memoryhub.engines.types import (
     Utterance,
 )
 
-__all__ = [
-    "build_note_draft",
-    "extract_from_exchange",
-    "segment_words",
-]
+__all__ = ["build_note_draft", "extract_from_exchange"]
 
 _MOST_FACTS, _MOST_KEYWORDS = 20, 12  # spec §16
 _CONFIDENCE = 0.8
@@ -99,11 +95,6 @@ _LEADING_TIME = (
 _PET_WORD = re.compile(r"[只条匹]|猫|狗|宠物|儿子|女儿|孩子")
 _OPENS_WITH_RELATIVE = re.compile(rf"{_LEADING_TIME}我的?(?P<kin>{KIN})(?!的|一起|和)")
 _OPENS_WITH_BELONGING = re.compile(rf"{_LEADING_TIME}我(?:们)?的(?!工作|职业|名字|年龄|家|{KIN})")
-
-
-def segment_words(text: str) -> list[str]:
-    """Words of mixed Chinese text in lower case, punctuation left out."""
-    return [word.lower() for word, _ in tag_words(text) if re.search(r"\w", word)]
 
 
 def extract_from_exchange(exchange: Exchange) -> Extraction:
@@ -175,9 +166,9 @@ def _build_correction(
         owner=speaker,
         speaker=speaker,
         pattern="SVC",
-        s=f"{speaker}的{corrected.thing}",
-        v="是",
-        c=corrected.new,
+        subject=f"{speaker}的{corrected.thing}",
+        verb="是",
+        complement=corrected.new,
         predicate_key=corrected.key,
         cardinality="single" if is_single_valued(corrected.key) else "multi",
         kind="attribute",
@@ -273,10 +264,10 @@ def _build_fact(
         owner=owner,
         speaker=speaker,
         pattern="SVC" if verb == "是" else "SVO" if said else "SV",
-        s=owner,
-        v=verb,
-        o="" if verb == "是" else said,
-        c=said if verb == "是" else "",
+        subject=owner,
+        verb=verb,
+        object="" if verb == "是" else said,
+        complement=said if verb == "是" else "",
         predicate_key=key,
         cardinality="single" if is_single_valued(key) else "multi",
         kind=derive_kind(first, head, key, event is not None),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-
-from spacy.tokens import Doc
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.dates.calendar import WEEKDAYS
 from memoryhub.engines.local.grammar.scene import Scene
 from memoryhub.engines.local.grammar.verbs import find_lemma
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import EntityMention, FactCandidate, RelationCandidate
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 _ENTITY_TYPES = {
     "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation",
@@ -66,7 +68,7 @@ def extract_relations(
     relations, ends = [], []
     for i, fact in enumerate(facts):
         target = find_target(fact)
-        if fact.polarity == "holds" and target and fact.s.startswith(fact.owner):
+        if fact.polarity == "holds" and target and fact.subject.startswith(fact.owner):
             relations.append(RelationCandidate(fact.owner, derive_label(fact), target, i))
             ends += [(fact.owner, "person"), (target, _derive_target_type(fact, target))]
     return tuple(relations), ends
@@ -74,7 +76,7 @@ def extract_relations(
 
 def find_target(fact: FactCandidate) -> str:
     """The short noun phrase a fact points at, without article; "" when it has none."""
-    phrase = fact.o or (fact.c if fact.predicate_key else "")
+    phrase = fact.object or (fact.complement if fact.predicate_key else "")
     short = re.split(r" (?:in|at|of|with|for|on|from|to|and|as|that|by|called) |, ", phrase)[0]
     name = _ARTICLE.sub("", short).strip(" .,")
     fits = 0 < len(name) <= 60 and len(name.split()) <= 5
@@ -85,7 +87,7 @@ def derive_label(fact: FactCandidate) -> str:
     """The predicate key, else the lemmas of the verb: "went to" → "go_to"."""
     if fact.predicate_key:
         return fact.predicate_key
-    words = [w for w in re.findall(r"[\w-]+", fact.v.lower()) if w not in _AUXILIARIES]
+    words = [w for w in re.findall(r"[\w-]+", fact.verb.lower()) if w not in _AUXILIARIES]
     return "_".join(w if w in _PREPOSITIONS else find_lemma(w) for w in words) or "be"
 
 

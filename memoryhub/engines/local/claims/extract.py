@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-
-from spacy.tokens import Span, Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims import salience
 from memoryhub.engines.local.claims.predicates import (
@@ -46,6 +45,9 @@ from memoryhub.engines.local.grammar.subjects import Subject, find_subject
 from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
 
 _MAX_FACTS = 20  # facts of one utterance at most (spec §16)
 _CONFIDENCE_BY_SUBJECT = {"speaker": 0.9, "we": 0.8, "person": 0.8, "thing": 0.7}
@@ -232,11 +234,11 @@ def _finish_fact(draft: _ClauseDraft) -> FactCandidate:
         owner=_get_owner(draft),
         speaker=turn.utterance.speaker,
         pattern=slots.pattern,
-        s=_format_subject(draft),
-        v=_format_verb(draft),
-        o=_format_phrase(draft, slots.object),
-        o2=_format_phrase(draft, slots.second),
-        c=_format_phrase(draft, slots.complement),
+        subject=_format_subject(draft),
+        verb=_format_verb(draft),
+        object=_format_phrase(draft, slots.object),
+        indirect_object=_format_phrase(draft, slots.second),
+        complement=_format_phrase(draft, slots.complement),
         predicate_key=found.key,
         cardinality="single" if is_single_valued(found.key) else "multi",
         kind=derive_kind(clause, polarity, found.key),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from spacy.tokens import Span, Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.clauses import Clause
 from memoryhub.engines.local.grammar.polarity import is_negated
 from memoryhub.engines.local.grammar.speech import is_correction
 from memoryhub.engines.local.grammar.verbs import EMPTY_PRESENT_VERBS, EMPTY_VERBS
 from memoryhub.engines.local.wordlists import CONDITIONS, VAGUE_NOUNS, split_words
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
 
 _DEICTIC_WORDS = frozenset({"this", "that", "these", "those", "such", "your"})
 _POINTING_WORDS = split_words(

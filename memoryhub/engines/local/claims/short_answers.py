@@ -7,14 +7,15 @@ then read it like anything else the person said.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
-
-from spacy.tokens import Span, Token
+from typing import TYPE_CHECKING, NamedTuple
 
 from memoryhub.engines.local.grammar.speech import is_question
 from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import inflect_verb
 from memoryhub.engines.local.wordlists import split_words
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
 
 _YES = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|sure|of course|indeed|absolutely|definitely|i do|i did|i am)\b"

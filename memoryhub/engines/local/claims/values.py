@@ -13,14 +13,18 @@ from memoryhub.engines.types import FactCandidate
 
 def set_value(fact: FactCandidate, value: str) -> FactCandidate:
     """The fact with its predicate's value, and nothing else, where its object stands."""
-    if not value and fact.predicate_key.startswith("favourite_") and not fact.o + fact.c:
+    if (
+        not value
+        and fact.predicate_key.startswith("favourite_")
+        and not fact.object + fact.complement
+    ):
         stated = re.search(r" (?:is|are) (.+?)(?: now| these days)?\.$", fact.text)
         value = stated[1] if stated else ""
     if not value:
         return fact
-    if fact.pattern == "SVC" or (fact.c and not fact.o):
-        return replace(fact, c=value)
-    return replace(fact, o=value) if fact.o else replace(fact, c=value)
+    if fact.pattern == "SVC" or (fact.complement and not fact.object):
+        return replace(fact, complement=value)
+    return replace(fact, object=value) if fact.object else replace(fact, complement=value)
 
 
 def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate]:
@@ -29,35 +33,37 @@ def add_employer_facts(facts: Iterable[FactCandidate]) -> Iterator[FactCandidate
         yield fact
         role = _find_role(fact)
         if role:
-            text = f"{fact.s} works as {role[0]} {role[1]}."
-            yield replace(fact, text=text, v="works as", o=role[1], predicate_key="works_as")
+            text = f"{fact.subject} works as {role[0]} {role[1]}."
+            yield replace(
+                fact, text=text, verb="works as", object=role[1], predicate_key="works_as"
+            )
         firm = _find_firm(fact)
         if firm:
             yield replace(
                 fact,
-                text=f"{fact.s} works at {firm}.",
+                text=f"{fact.subject} works at {firm}.",
                 pattern="SVO",
-                v="works at",
-                o=firm,
-                o2="",
-                c="",
+                verb="works at",
+                object=firm,
+                indirect_object="",
+                complement="",
                 predicate_key="works_at",
             )
 
 
 def _normalise_job(fact: FactCandidate) -> FactCandidate:
     """A job named by its verb ("teaches art at Elm School"), or left ("quit the job at Elm")."""
-    if re.match(r"teach(?:es)?\b", fact.v) and not fact.predicate_key and _extract_firm(fact):
-        return replace(fact, predicate_key="works_as", cardinality="single", o="teacher")
+    if re.match(r"teach(?:es)?\b", fact.verb) and not fact.predicate_key and _extract_firm(fact):
+        return replace(fact, predicate_key="works_as", cardinality="single", object="teacher")
     left = re.search(r"\b(?:notice|job|position) (?:at|with) [A-Z]", fact.text)
     if fact.polarity != "ended" or not left:
-        return replace(fact, o="") if _is_any_job_ended(fact) else fact
-    return replace(fact, predicate_key="works_at", cardinality="single", o=_extract_firm(fact))
+        return replace(fact, object="") if _is_any_job_ended(fact) else fact
+    return replace(fact, predicate_key="works_at", cardinality="single", object=_extract_firm(fact))
 
 
 def _is_any_job_ended(fact: FactCandidate) -> bool:
     """ "quit their job" ends whatever job was held."""
-    named = re.fullmatch(r"(?:their|the|a) (?:\w+ )?(?:job|position|post)", fact.o)
+    named = re.fullmatch(r"(?:their|the|a) (?:\w+ )?(?:job|position|post)", fact.object)
     return fact.polarity == "ended" and fact.predicate_key == "works_as" and bool(named)
 
 
@@ -100,9 +106,9 @@ def end_left_home(fact: FactCandidate) -> FactCandidate:
     named = found["place"] or ""
     place = named if _HOUSING_WORD.search(named) else _TRAILING_CLAUSE.sub("", named)
     if not place or _STREET.match(place):
-        return replace(fact, polarity="ended", predicate_key="address", o=place)
+        return replace(fact, polarity="ended", predicate_key="address", object=place)
     if _HOUSING_WORD.search(place):
-        return replace(fact, polarity="ended", predicate_key="address", o="")
+        return replace(fact, polarity="ended", predicate_key="address", object="")
     if place[:1].isupper():
-        return replace(fact, polarity="ended", predicate_key="lives_in", o=place)
+        return replace(fact, polarity="ended", predicate_key="lives_in", object=place)
     return fact

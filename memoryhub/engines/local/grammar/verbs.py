@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-
-import lemminflect
-from spacy.tokens import Token
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.wordlists import split_words
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 # They report a state of mind about a clause: the clause may be a fact, they are not.
 OPINION_VERBS = split_words(
@@ -55,12 +56,20 @@ def inflect_verb(lemma: str, tag: str) -> str:
     """("move", "VBD") → "moved"; the lemma itself where no form is known."""
     if lemma == "be":
         return {"VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag, "are")
-    forms = lemminflect.getInflection(lemma, tag)
-    return str(forms[0]) if forms else lemma
+    forms = _forms(lemma, tag)
+    return forms[0] if forms else lemma
+
+
+def _forms(lemma: str, tag: str) -> tuple[str, ...]:
+    import lemminflect  # with spaCy: a second, which what parses nothing need not wait
+
+    return tuple(lemminflect.getInflection(lemma, tag))
 
 
 @lru_cache(maxsize=20_000)
 def find_lemma(word: str, pos: str = "VERB") -> str:
+    import lemminflect  # see `_forms`
+
     lemmas = lemminflect.getLemma(word.lower(), pos)
     return str(lemmas[0]) if lemmas else word.lower()
 
@@ -68,9 +77,7 @@ def find_lemma(word: str, pos: str = "VERB") -> str:
 def is_past_form(word: str) -> bool:
     """ "lost", "signed", "quit": a form that may be a past tense whatever the tagger says."""
     low = word.lower()
-    return low == "quit" or (
-        low in lemminflect.getInflection(find_lemma(low), "VBD") and (low != find_lemma(low))
-    )
+    return low == "quit" or (low in _forms(find_lemma(low), "VBD") and (low != find_lemma(low)))
 
 
 def inflect_third_person(verb: str, lemma: str) -> str:

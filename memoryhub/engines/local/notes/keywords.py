@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-
-from spacy.tokens import Doc, Span
+from typing import TYPE_CHECKING
 
 from memoryhub.engines.local.wordlists import THEME_BY_WORD, VAGUE_NOUNS
 from memoryhub.engines.types import FactCandidate, NoteDraft
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
 
 _MAX_KEYWORDS = 12  # keywords and tags (spec §16)
 _SKIPPED_ENTITY_TYPES = frozenset({"DATE", "TIME", "PERSON", "CARDINAL", "ORDINAL"})

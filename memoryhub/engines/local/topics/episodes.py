@@ -15,7 +15,7 @@ from memoryhub.engines.local import summarise
 from memoryhub.engines.local.chinese.rules import GREETING, is_chitchat
 from memoryhub.engines.local.chinese.rules import is_question as asks_in_chinese
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.language import detect_language
+from memoryhub.engines.local.language import CJK, detect_language
 from memoryhub.engines.local.summarise import count_terms, select_texts, summarise_texts
 from memoryhub.engines.local.topics.cues import opens_topic
 from memoryhub.engines.local.topics.segments import TopicRules
@@ -37,8 +37,7 @@ _SUMMARY_REQUEST = re.compile(
     r"|\blet's recap\b|总结一下|小结一下|概括一下",
     re.I,
 )
-_CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
-_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_WORD = re.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _LIKING = re.compile(
     r"\b(?:(?:really |also |just |absolutely )?(?:love|like|enjoy|prefer|hate|dislike)s?"
     r"|can't stand|always|usually|often|never|afraid of|interested in|passionate about)\b"

@@ -22,7 +22,8 @@ from memoryhub.lab.reports.tables import (
     format_retrieval_report,
     format_run_report,
 )
-from memoryhub.lab.runs.execute import RunOptions, resume_run, start_run
+from memoryhub.lab.runs.execute import resume_run, start_run
+from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
 from memoryhub.lab.throwaway.tenants import delete_abandoned_tenants
 from memoryhub.lab.training.train import train_weights

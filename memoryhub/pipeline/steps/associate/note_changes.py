@@ -17,6 +17,7 @@ import structlog
 from memoryhub.engines.types import Embedder, Engine, Passage
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps.associate.neighbourhood import (
     NoteAssociations,
@@ -26,13 +27,12 @@ from memoryhub.pipeline.steps.associate.neighbourhood import (
 from memoryhub.pipeline.steps.associate.note_drafts import DraftedNote, draft_notes
 from memoryhub.pipeline.steps.derive.extract import PageDraft
 from memoryhub.pipeline.steps.derive.read import DialogueBatch
-from memoryhub.pipeline.steps.derive.resolve import StaleRead
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
 from notes.index import indexer
 from notes.links.evolve import DescriptorChange, build_descriptors, evolve_notes
-from notes.links.link import NotePair, link_notes, load_note_sources
+from notes.links.link import NotePair, link_notes
 from notes.models import Derivation, EvolutionEvent, Fact, Link, Note, Proposal
 from notes.review.proposals import propose_change
 
@@ -204,7 +204,9 @@ def _build_index(
         [before.entries[place] for place in at],
         None if before.vectors is None else before.vectors[at],
     )
-    return kept, EmbeddedEntries(fresh, _embed_entries(fresh, prepared.setting.embedder)[0])
+    return kept, EmbeddedEntries(
+        fresh, indexer.embed_entries_or_none(fresh, prepared.setting.embedder)
+    )
 
 
 def _embed_entries(
@@ -272,8 +274,8 @@ def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note], now: da
     pairs = [*prepared.associations.pairs, *_find_contradictions(prepared)]
     grown = prepared.associations.changes
     sources = dict(prepared.sources)
-    sources |= load_note_sources(
-        {teacher for change in grown for teacher in change.by} - set(sources)
+    sources |= load_supports(
+        "note", {teacher for change in grown for teacher in change.by} - set(sources)
     )
     link_notes(prepared.setting.space, pairs, sources, changes, now)
     lessons = {change.note.id: _collect_lesson_sources(change, sources) for change in grown}
@@ -326,7 +328,6 @@ def _plan_associate_job(prepared: PreparedNotes, now: datetime, attempt: int) ->
     queue.enqueue_step(
         prepared.setting.space,
         Job.Step.ASSOCIATE,
-        "B",
         str(job.id),
         now + queue.compute_backoff(1) if prepared.failure else now,
         payload={"notes": [str(note) for note in prepared.unfinished], "attempt": attempt},

@@ -6,7 +6,8 @@ with the job's end (X3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +15,8 @@ from uuid import UUID
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.embeddings import reembed
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.associate import note_changes
@@ -25,90 +27,100 @@ from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.episodes import close_episode, rolling, write_digests
 from memoryhub.pipeline.steps.maintenance import sweep
 from memoryhub.pipeline.steps.topics import placement
-from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
 from notes.models import EvolutionEvent
 
-MAX_READS = 3  # of what changes while it is being compared (E10)
+
+@dataclass(frozen=True, slots=True)
+class PreparedDerivation:
+    """What was read of the turns, compared with what is held."""
+
+    draft: BatchDraft
+    claims: resolve.PreparedClaims
+    wishes: Sequence[forget_requests.ForgetRequest]
+    notes: note_changes.PreparedNotes
 
 
-def run(job: Job, now: datetime) -> None:
-    """Derive what the job's turns say. Raises EngineError, LeaseLost, StaleRead."""
-    derive_batch(load_batch(job), now)
+class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
+    """Derive what the job's turns say.
 
+    Where what is held changes meanwhile, only the comparison is made anew (E10): the turns and
+    what was read of them stay, so that no model is asked about them twice.
+    """
 
-def derive_batch(
-    batch: DialogueBatch,
-    now: datetime,
-    narrow: Callable[[DialogueBatch, BatchDraft], None] | None = None,
-) -> None:
-    """Read the batch and write what it says; `narrow` may take away from what was read."""
-    job = batch.job
-    if not batch.turns:
-        with tenant_scope(job.tenant_id):
-            queue.finish_job(job, {"decisions": []}, now)
-        return
-    made = draft_batch(batch, now)
-    if narrow:
-        narrow(batch, made)
-    for attempt in range(1, MAX_READS + 1):
+    name = Job.Step.DERIVE
+    lane = Lane.READING
+
+    def __init__(self, job: Job, now: datetime) -> None:
+        super().__init__(job, now)
+        self._batch: DialogueBatch | None = None
+        self._draft: BatchDraft | None = None
+
+    def read(self) -> DialogueBatch | NothingToDo:
+        if self._batch is None:
+            self._batch = self.load_batch()
+        return self._batch if self._batch.turns else NothingToDo({"decisions": []})
+
+    def load_batch(self) -> DialogueBatch:
+        return load_batch(self.job)
+
+    def draft_batch(self, batch: DialogueBatch) -> BatchDraft:
+        return draft_batch(batch, self.now)
+
+    def ask(self, batch: DialogueBatch) -> PreparedDerivation:
+        if self._draft is None:
+            self._draft = self.draft_batch(batch)
+        made = self._draft
         claims = resolve.prepare_claims(
             batch.space,
             batch.policy,
             resolve.copy_drafts(made.facts),
             made.reader,
             made.embedder,
-            now,
+            self.now,
         )
         wishes = forget_requests.prepare_requests(
             batch.space, batch.policy, batch.own_words, made.reader, made.embedder
         )
         notes = note_changes.prepare_notes(
-            batch, made.pages, claims.inserted_facts, made.reader, made.embedder, now
+            batch, made.pages, claims.inserted_facts, made.reader, made.embedder, self.now
         )
-        try:
-            with tenant_scope(job.tenant_id):
-                queue.lock_job(job)
-                write_derivation(batch, made, claims, notes, wishes, now)
-        except resolve.StaleRead:
-            if attempt == MAX_READS:
-                raise
-        else:
-            break
-    if any(turn.speech_act == "forget" for turn in batch.turns):
-        answer_proposals.grant_forget_requests(batch.space, now)
+        return PreparedDerivation(made, claims, wishes, notes)
 
+    def write(self, batch: DialogueBatch, answer: PreparedDerivation) -> JobResult:
+        """One change-set a kind of change."""
+        made, now = answer.draft, self.now
+        changes = _build_change_set(
+            batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue"
+        )
+        decided = resolve.write_claims(answer.claims, changes, now)
+        changes.save()
+        note_changes.write_notes(answer.notes, now)
+        indexer.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
+        Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
+        forget_requests.propose_erasures(batch.space, batch.policy, answer.wishes, now)
+        results = _group_decisions_by_job(batch, decided, answer.wishes)
+        queue.finish_absorbed_jobs(self.job, batch.absorbed, results, now)
+        return results[self.job.id]
 
-def write_derivation(
-    batch: DialogueBatch,
-    made: BatchDraft,
-    claims: resolve.PreparedClaims,
-    notes: note_changes.PreparedNotes,
-    wishes: Sequence[forget_requests.ForgetRequest],
-    now: datetime,
-) -> None:
-    """One change-set a kind of change, and the job's end, in one transaction."""
-    changes = _build_change_set(
-        batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue"
-    )
-    decided = resolve.write_claims(claims, changes, now)
-    changes.save()
-    note_changes.write_notes(notes, now)
-    indexer.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
-    Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
-    forget_requests.propose_erasures(batch.space, batch.policy, wishes, now)
-    _finish_jobs(batch, decided, wishes, now)
-    unembedded = made.vectors is None or (claims.vectors is None and claims.entries)
-    if unembedded or notes.has_unembedded:
-        queue.enqueue_embedding(batch.space, batch.job, now)
-    reembed.start_due_migration(batch.space, now)
-    built = {each.page.id: each.construction for each in made.pages}
-    if batch.job.step != Job.Step.DERIVE:
-        return  # nothing is new: it was read before
-    derived = DerivedDialogue(batch.space, batch.policy, batch.job, batch.turns, now, built)
-    for step in (placement, close_episode, promotion, rolling, write_digests, sweep):
-        step.schedule(derived)
+    def plan(self, batch: DialogueBatch, answer: PreparedDerivation) -> None:
+        made, claims = answer.draft, answer.claims
+        unembedded = made.vectors is None or (claims.vectors is None and claims.entries)
+        if unembedded or answer.notes.has_unembedded:
+            queue.enqueue_embedding(batch.space, self.job, self.now)
+        reembed.start_due_migration(batch.space, self.now)
+        self.plan_steps_behind(batch, made)
+
+    def plan_steps_behind(self, batch: DialogueBatch, made: BatchDraft) -> None:
+        built = {each.page.id: each.construction for each in made.pages}
+        derived = DerivedDialogue(batch.space, batch.policy, self.job, batch.turns, self.now, built)
+        for step in (placement, close_episode, promotion, rolling, write_digests, sweep):
+            step.schedule(derived)
+
+    def follow_up(self, batch: DialogueBatch) -> None:
+        if any(turn.speech_act == "forget" for turn in batch.turns):
+            answer_proposals.grant_forget_requests(batch.space, self.now)
 
 
 def _build_change_set(
@@ -127,13 +139,12 @@ def _build_change_set(
     )
 
 
-def _finish_jobs(
+def _group_decisions_by_job(
     batch: DialogueBatch,
     decided: Sequence[resolve.DecidedDraft],
     wishes: Sequence[forget_requests.ForgetRequest],
-    now: datetime,
-) -> None:
-    """End the job and those read along with it, each with what its own turns came to."""
+) -> dict[UUID, JobResult]:
+    """By the job and those read along with it, what the turns of each came to."""
     shown = [(each.draft.sources[0].turn_id, each.render_decision()) for each in decided]
     shown += [(wish.turn.id, wish.render_decision()) for wish in wishes]
     seqs = {turn.id: turn.seq for turn in batch.turns}
@@ -141,9 +152,7 @@ def _finish_jobs(
     own: dict[UUID, list[dict[str, Any]]] = {job.id: [] for job in (batch.job, *batch.absorbed)}
     for turn_id, decision in shown:
         own[whose.get(turn_id, batch.job).id].append(decision)
-    results: dict[UUID, dict[str, object]] = {job: {"decisions": d} for job, d in own.items()}
-    queue.finish_absorbed_jobs(batch.job, batch.absorbed, results, now)
-    queue.finish_job(batch.job, results[batch.job.id], now)
+    return {job: {"decisions": decisions} for job, decisions in own.items()}
 
 
 def _find_job_for_seq(batch: DialogueBatch, seq: int) -> Job:

@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import structlog
 from numpy.typing import NDArray
 
 from memoryhub.dialogues.messages import hash_text
@@ -23,7 +22,6 @@ from memoryhub.engines.types import (
     ExtractionOptions,
     FactCandidate,
 )
-from memoryhub.errors import EngineError
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, TextWindow, build_exchange
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
@@ -34,8 +32,6 @@ from notes.history.change_set import TurnEvidence
 from notes.index import indexer
 from notes.index.indexer import join_date_words
 from notes.models import Derivation, Fact, Page
-
-log = structlog.get_logger()
 
 
 @dataclass
@@ -68,16 +64,8 @@ def draft_batch(batch: DialogueBatch, now: datetime) -> BatchDraft:
     stamp = f"{engine.name}/{engine.version}"
     pages = _draft_pages(batch, engine, stamp, now)
     entries = _build_turn_entries(batch, pages)
-    return BatchDraft(pages, entries, _embed_entries(entries, model), engine, model, stamp)
-
-
-def _embed_entries(entries: Sequence[indexer.EntryDraft], model: Embedder) -> NDArray[Any] | None:
-    """None when the embedder is down: the rows are kept and found by their words (E18)."""
-    try:
-        return indexer.embed_entries(entries, model)
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return None
+    vectors = indexer.embed_entries_or_none(entries, model)
+    return BatchDraft(pages, entries, vectors, engine, model, stamp)
 
 
 def _draft_pages(
@@ -202,11 +190,11 @@ def _build_fact(
         text=candidate.text,
         text_key=hash_text(f"{candidate.owner} {candidate.text}"),
         pattern=candidate.pattern,
-        s=candidate.s,
-        v=candidate.v,
-        o=candidate.o,
-        o2=candidate.o2,
-        c=candidate.c,
+        subject=candidate.subject,
+        verb=candidate.verb,
+        object=candidate.object,
+        indirect_object=candidate.indirect_object,
+        complement=candidate.complement,
         predicate_key=candidate.predicate_key[:80],
         cardinality=cardinality,
         kind=candidate.kind,

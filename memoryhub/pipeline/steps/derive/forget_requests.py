@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import structlog
 from django.db.models import Q
 
 from memoryhub.dialogues.messages import normalise_text
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.local.claims.predicates import find_question_predicates
 from memoryhub.engines.types import ClaimCandidate, ClaimComparison, Embedder, Engine
-from memoryhub.errors import EngineError
+from memoryhub.inference.selection import embed_or_none
 from memoryhub.pipeline.steps.derive.verdicts import build_held_claim
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -29,7 +28,6 @@ from notes.facts.trust import TRUSTED_ROLES
 from notes.models import Fact
 from notes.review.proposals import propose_change
 
-log = structlog.get_logger()
 MAX_REQUEST_CHARACTERS = 500  # characters of a wish that are compared
 
 
@@ -76,7 +74,8 @@ def prepare_requests(
     asked = [t for t in turns if t.speech_act == "forget" and is_from_subject(space, t)]
     if not asked:
         return []
-    vectors = _embed_requests(asked, embedder)
+    texts = [turn.text[:MAX_REQUEST_CHARACTERS] for turn in asked]
+    vectors = embed_or_none(lambda: embedder.embed(texts))
     with tenant_scope(space.tenant_id):
         offered = [
             _load_offered_facts(
@@ -86,14 +85,6 @@ def prepare_requests(
         ]
     meant = _ask_meant_facts(space, asked, offered, engine)
     return [ForgetRequest(turn, meant.get(at, [])) for at, turn in enumerate(asked)]
-
-
-def _embed_requests(turns: Sequence[Turn], embedder: Embedder) -> Any:
-    try:
-        return embedder.embed([turn.text[:MAX_REQUEST_CHARACTERS] for turn in turns])
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return None
 
 
 def _load_offered_facts(

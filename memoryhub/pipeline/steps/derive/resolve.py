@@ -15,10 +15,8 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import structlog
-
 from memoryhub.engines.types import Embedder, Engine
-from memoryhub.errors import Conflict, EngineError
+from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.steps.derive.verdicts import ClaimDecider, ClaimQuestion
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
@@ -40,16 +38,7 @@ from notes.index import indexer
 from notes.models import Derivation, Fact
 from notes.review.candidates import propose_candidate
 
-log = structlog.get_logger()
-
-
 REFUTED_REASON = "a person has said that this was never so"
-
-
-class StaleRead(Conflict):
-    """What was decided rests on rows that have changed since: prepare again."""
-
-    code = "stale_read"
 
 
 @dataclass
@@ -135,12 +124,12 @@ def prepare_claims(
     Raises EngineError when a model fails: nothing is decided then, and the job tries again.
     """
     zone = ZoneInfo(space.timezone)
-    asked = _embed_entries(
+    asked = indexer.embed_entries_or_none(
         indexer.build_fact_entries([d.fact for d in drafts], zone=zone), embedder
     )
     near, held, refuted = _load_comparison(space, policy, drafts, asked, embedder.name)
     read = {fact.id: fact.version for fact in held}
-    resolver = Resolver(held, now, _build_rules(policy))
+    resolver = Resolver(space, held, now, _build_rules(policy))
     rows = {fact.id: fact for fact in held}
     deciding = ClaimDecider(
         resolver,
@@ -158,7 +147,7 @@ def prepare_claims(
         graph = _draw_graph(space, policy, decided, resolver, engine)
     entries = indexer.build_fact_entries(resolver.inserted, zone=zone)
     entries += graphs.build_graph_entries(graph) if graph else []
-    vectors = _embed_entries(entries, embedder)
+    vectors = indexer.embed_entries_or_none(entries, embedder)
     if graph is not None and vectors is not None:
         _settle_entity_merges(graph, policy, entries, vectors, engine, embedder.name)
     return PreparedClaims(
@@ -297,17 +286,6 @@ def _settle_entity_merges(
     asked = graphs.list_undecided_pairs(pairs)
     answers = engine.compare_names(asked) if asked else {}
     graphs.apply_pair_answers(graph, pairs, answers)
-
-
-def _embed_entries(
-    entries: Sequence[indexer.EntryDraft], model: Embedder
-) -> indexer.Vectors | None:
-    """None when the embedder is down: the rows are kept and found by their words (E18)."""
-    try:
-        return indexer.embed_entries(entries, model) if entries else None
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        return None
 
 
 def write_claims(

@@ -2,7 +2,7 @@
 
 All candidates of a batch are asked about in one call. A claim is ended or reworded at most once
 by that call's verdicts: a later candidate that names it again is asked about anew, by itself,
-against what is held by then (spec M9).
+against what is held by then (spec §5.4 M9).
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Max, OuterRef, Subquery
@@ -17,7 +16,8 @@ from memoryhub.dialogues.models import Session, Turn
 from memoryhub.engines.types import Passage
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.episodes import episode_io
 from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
@@ -59,7 +59,6 @@ def _plan_episode_job(due: DerivedDialogue, session: UUID, **payload: object) ->
     queue.plan_step(
         due.space,
         Job.Step.EPISODE,
-        "B",
         f"{session}:{due.last_seq}",
         due.now,
         payload={"session": str(session)} | payload,
@@ -143,25 +142,47 @@ class OpenTopic:
         return self.turns[skipped : skipped + count_turns(span)]
 
 
-def run(job: Job, now: datetime) -> None:
-    """Write an episode of every complete span. Raises EngineError, LeaseLost, StaleRead."""
-    episode_io.retry_stale_reads(lambda: _close_complete_spans(episode_io.load_context(job, now)))
+@dataclass(frozen=True, slots=True)
+class SessionReading:
+    at: EpisodeContext
+    session: Session
+    topic: OpenTopic
 
 
-def _close_complete_spans(at: EpisodeContext) -> None:
-    job = at.job
-    with tenant_scope(job.tenant_id):
-        session = Session.objects.get(id=job.payload["session"])
-        found = _load_open_topic(at, session)
-    drafts = [
-        draft
-        for span in _find_complete_spans(at, found)
-        if (draft := _draft_episode(at, session, found.select_span_turns(span), span, found))
-    ]
-    index = episode_io.embed_drafts(at, drafts)
-    with tenant_scope(job.tenant_id):
-        episode_io.write_episodes(at, drafts, index, "a topic came to its end")
-        queue.finish_job(job, {"episodes": [str(draft.row.id) for draft in drafts]}, at.now)
+@dataclass(frozen=True, slots=True)
+class ClosedEpisodes:
+    drafts: list[EpisodeDraft]
+    index: episode_io.EmbeddedEntries
+
+
+class CloseEpisodeStep(Step[SessionReading, ClosedEpisodes]):
+    """Write an episode of every complete span."""
+
+    name = Job.Step.EPISODE
+    lane = Lane.PLACING
+
+    def read(self) -> SessionReading:
+        at = episode_io.load_context(self.job, self.now)
+        session = Session.objects.get(id=self.job.payload["session"])
+        return SessionReading(at, session, _load_open_topic(at, session))
+
+    def ask(self, work: SessionReading) -> ClosedEpisodes:
+        at, topic = work.at, work.topic
+        drafts = [
+            draft
+            for span in _find_complete_spans(at, topic)
+            if (
+                draft := _draft_episode(
+                    at, work.session, topic.select_span_turns(span), span, topic
+                )
+            )
+        ]
+        return ClosedEpisodes(drafts, episode_io.embed_drafts(at, drafts))
+
+    def write(self, work: SessionReading, answer: ClosedEpisodes) -> JobResult:
+        reason = "a topic came to its end"
+        episode_io.write_episodes(work.at, answer.drafts, answer.index, reason)
+        return {"episodes": [str(draft.row.id) for draft in answer.drafts]}
 
 
 def _load_open_topic(at: EpisodeContext, session: Session) -> OpenTopic:

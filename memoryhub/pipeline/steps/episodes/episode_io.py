@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import structlog
-
 from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine, Passage, Utterance
-from memoryhub.errors import EngineError
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.jobs import queue
+from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.steps.derive.read import is_echo
-from memoryhub.pipeline.steps.derive.resolve import StaleRead
 from memoryhub.pipeline.steps.passages import MAX_PASSAGE_CHARACTERS, load_passages
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
-from memoryhub.tenants.scope import tenant_scope
 from notes.episodes import store
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
@@ -30,9 +25,6 @@ from notes.models import Episode, EvolutionEvent, Page, Proposal
 from notes.retention import decay
 from notes.review import proposals
 
-log = structlog.get_logger()
-T = TypeVar("T")
-MAX_READS = 3  # of what changes while it is being written about (E10)
 # Documents and tool output are nobody's word; they stay searchable themselves (spec E24).
 _READ_ROLES = (Turn.Role.USER, Turn.Role.ASSISTANT)
 
@@ -71,21 +63,11 @@ class EpisodeContext:
 
 
 def load_context(job: Job, now: datetime) -> EpisodeContext:
-    with tenant_scope(job.tenant_id):
-        space = Space.objects.get(id=job.space_id)
-        effective = load_effective_policy(space)
-        engine = select_engine(Tenant.objects.get(id=job.tenant_id), effective.policy)
+    """Call inside the tenant's scope."""
+    space = Space.objects.get(id=job.space_id)
+    effective = load_effective_policy(space)
+    engine = select_engine(Tenant.objects.get(id=job.tenant_id), effective.policy)
     return EpisodeContext(job, space, effective, engine, select_embedder(space), now)
-
-
-def retry_stale_reads(once: Callable[[], T]) -> T:
-    """Do it, anew when what it read has changed meanwhile. Raises StaleRead in the end."""
-    for _ in range(MAX_READS - 1):
-        try:
-            return once()
-        except StaleRead:
-            continue
-    return once()
 
 
 # What is read
@@ -148,23 +130,18 @@ class EmbeddedEntries:
 
 def embed_drafts(at: EpisodeContext, drafts: Sequence[store.EpisodeDraft]) -> EmbeddedEntries:
     """Index entries of the drafts, embedded if the embedder answers (E18). Call with no scope."""
-    entries = store.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
-    try:
-        vectors = indexer.embed_entries(entries, at.embedder) if entries else None
-    except EngineError as error:
-        log.warning("embedder.failed", error=str(error))
-        vectors = None
-    return EmbeddedEntries(entries, vectors)
+    entries = indexer.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
+    return EmbeddedEntries(entries, indexer.embed_entries_or_none(entries, at.embedder))
 
 
 def write_episodes(
     at: EpisodeContext, drafts: Sequence[store.EpisodeDraft], index: EmbeddedEntries, reason: str
 ) -> None:
-    """Store new and renewed episodes, an event of each sort. Raises StaleRead, LeaseLost.
+    """Store new and renewed episodes, an event of each sort. Raises StaleRead.
 
-    Call inside the tenant's scope. What a person corrected is left, and the new text proposed.
+    Call inside the tenant's scope, with the job locked. What a person corrected is left, and the
+    new text proposed.
     """
-    queue.lock_job(at.job)
     _check_versions(drafts)
     kept = [draft for draft in drafts if not _propose_overwrite(at, draft)]
     made = at.build_change_set(EvolutionEvent.Kind.DIGEST, reason)
@@ -212,4 +189,4 @@ def _write_index_entries(at: EpisodeContext, index: EmbeddedEntries, kept: set[U
     if vectors is None:
         key = str(at.job.id)
         due = at.now + queue.compute_backoff(1)
-        queue.plan_step(at.space, Job.Step.EMBED, "D", key, due)
+        queue.plan_step(at.space, Job.Step.EMBED, key, due)

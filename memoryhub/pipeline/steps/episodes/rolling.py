@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from datetime import datetime
+from types import MappingProxyType
 
 from django.db.models import Func, IntegerField, QuerySet, Sum
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.queue import plan_topic_step
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.episodes import episode_io, windows
 from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
@@ -35,7 +35,7 @@ _BYTES_PER_TOKEN = 4
 def schedule(due: DerivedDialogue) -> None:
     """Plan a fold when enough was said since the last one."""
     if due.policy.episodes.rolling and is_fold_due(due.space, due.policy, due.last_seq):
-        plan_topic_step(due.space, Job.Step.FOLD, "C", "space", due.now, last_seq=due.last_seq)
+        plan_topic_step(due.space, Job.Step.FOLD, "space", due.now, last_seq=due.last_seq)
 
 
 def is_fold_due(space: Space, policy: Policy, last_seq: int) -> bool:
@@ -60,21 +60,23 @@ def _query_turns_since(space: Space, seq: int) -> QuerySet[Turn]:
     return turns.order_by("seq")
 
 
-def run(job: Job, now: datetime) -> None:
-    """Fold what was said since into the summary. Raises EngineError: the old one stays."""
-    if windows.is_window_job(job):
-        windows.run(job, now)
-        return
-    episode_io.retry_stale_reads(lambda: _fold_once(episode_io.load_context(job, now)))
+class FoldStep(Step[EpisodeContext, list[EpisodeDraft]]):
+    """Fold what was said since into the summary. While the engine fails, the old one stays."""
 
+    name = Job.Step.FOLD
+    lane = Lane.PROMOTING
+    variants = MappingProxyType({windows.WINDOW_KEY: windows.FoldWindowStep})
 
-def _fold_once(at: EpisodeContext) -> None:
-    drafts = draft_renewed_summary(at)
-    with tenant_scope(at.job.tenant_id):
-        episode_io.write_episodes(
-            at, drafts, episode_io.EmbeddedEntries((), None), "enough was said since"
-        )
-        queue.finish_job(at.job, {"episodes": [str(draft.row.id) for draft in drafts]}, at.now)
+    def read(self) -> EpisodeContext:
+        return episode_io.load_context(self.job, self.now)
+
+    def ask(self, at: EpisodeContext) -> list[EpisodeDraft]:
+        return draft_renewed_summary(at)
+
+    def write(self, at: EpisodeContext, drafts: list[EpisodeDraft]) -> JobResult:
+        nothing_searched = episode_io.EmbeddedEntries((), None)
+        episode_io.write_episodes(at, drafts, nothing_searched, "enough was said since")
+        return {"episodes": [str(draft.row.id) for draft in drafts]}
 
 
 def draft_renewed_summary(at: EpisodeContext) -> list[EpisodeDraft]:

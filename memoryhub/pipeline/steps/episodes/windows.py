@@ -12,7 +12,8 @@ from memoryhub.engines.types import Engine
 from memoryhub.errors import Conflict
 from memoryhub.inference.selection import get_current_embedder, select_engine
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
@@ -53,16 +54,10 @@ def _plan_fold_job(window: Window, now: datetime) -> None:
     queue.enqueue_step(
         window.session.space,
         Job.Step.FOLD,
-        "C",
         key,
         now + queue.compute_backoff(1),
         payload={WINDOW_KEY: str(window.id)},
     )
-
-
-def is_window_job(job: Job) -> bool:
-    """Whether the job is about a window's summary, and not the space's."""
-    return WINDOW_KEY in job.payload
 
 
 def renew_window_summary(
@@ -81,16 +76,25 @@ def renew_window_summary(
     )
 
 
-def run(job: Job, now: datetime) -> None:
-    """Fold what a flush could not. Raises EngineError: tried again with backoff."""
-    with tenant_scope(job.tenant_id):
-        effective = load_effective_policy(Space.objects.get(id=job.space_id))
-        engine = select_engine(Tenant.objects.get(id=job.tenant_id), effective.policy)
-    aid = _build_window_help(engine, effective.policy, effective.version)
-    try:
-        told = refold_window(job.tenant_id, UUID(str(job.payload[WINDOW_KEY])), aid, now)
-    except Conflict:
-        told = refold_window(job.tenant_id, UUID(str(job.payload[WINDOW_KEY])), aid, now)
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        queue.finish_job(job, {"messages": told}, now)
+class FoldWindowStep(Step[WindowHelpers, int]):
+    """Fold what a flush could not. Refolding reads and writes by itself, in its own transactions:
+    the window is the session's, and an agent may be at it at the same time."""
+
+    name = Job.Step.FOLD
+    lane = Lane.PROMOTING
+
+    def read(self) -> WindowHelpers:
+        effective = load_effective_policy(Space.objects.get(id=self.job.space_id))
+        engine = select_engine(Tenant.objects.get(id=self.job.tenant_id), effective.policy)
+        return _build_window_help(engine, effective.policy, effective.version)
+
+    def ask(self, aid: WindowHelpers) -> int:
+        window_id = UUID(str(self.job.payload[WINDOW_KEY]))
+        refold = partial(refold_window, self.job.tenant_id, window_id, aid, self.now)
+        try:
+            return refold()
+        except Conflict:
+            return refold()
+
+    def write(self, aid: WindowHelpers, messages: int) -> JobResult:
+        return {"messages": messages}

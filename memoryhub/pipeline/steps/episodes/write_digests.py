@@ -21,7 +21,8 @@ from memoryhub.dialogues.services import SESSION_GAP
 from memoryhub.engines.types import DigestKind, DigestText, Passage
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.queue import plan_topic_step
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, Step, retry_stale_reads
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.episodes import episode_io, rolling, windows
 from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
@@ -77,7 +78,6 @@ def _plan_digest(
     plan_topic_step(
         space,
         Job.Step.DIGEST,
-        "D",
         topic,
         at,
         last_seq=due.last_seq,
@@ -105,13 +105,13 @@ def _mark_stale(due: DerivedDialogue, days: list[date], session: UUID) -> None:
     )
     for row in early:
         if not row.is_protected:
-            store.update_episode(changes, row, stale=True)
+            changes.update_row(row, stale=True)
     changes.save()
 
 
 def plan_stale_renewal(space: Space, now: datetime) -> None:
     """Plan that every stale episode is written anew. Call inside the tenant's scope."""
-    plan_topic_step(space, Job.Step.DIGEST, "D", "stale", now, last_seq=int(now.timestamp()))
+    plan_topic_step(space, Job.Step.DIGEST, "stale", now, last_seq=int(now.timestamp()))
 
 
 def plan_renewal_if_stale(space: Space, policy: Policy, now: datetime) -> datetime | None:
@@ -135,20 +135,31 @@ class DigestTarget:
     day: date | None = None
 
 
-def run(job: Job, now: datetime) -> None:
-    """Write what the job names and whatever is stale. Raises EngineError, LeaseLost, StaleRead.
+class DigestStep(Step[EpisodeContext, list[str]]):
+    """Write what the job names and whatever is stale.
 
-    One episode after the other, each in a transaction of its own: what was written stays
-    written when the next one fails, and isn't asked for again.
+    One episode after the other, each read, asked for and written in a transaction of its own
+    while the step asks: what was written stays written when the next one fails, and isn't asked
+    for again.
     """
-    at = episode_io.load_context(job, now)
-    written: list[str] = []
-    for target in _list_targets(at):
-        written += episode_io.retry_stale_reads(partial(_write_digest, at, target))
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
+
+    name = Job.Step.DIGEST
+    lane = Lane.TIDYING
+
+    def read(self) -> EpisodeContext:
+        return episode_io.load_context(self.job, self.now)
+
+    def ask(self, at: EpisodeContext) -> list[str]:
+        written: list[str] = []
+        for target in _list_targets(at):
+            written += retry_stale_reads(partial(_write_digest, at, target))
+        return written
+
+    def write(self, at: EpisodeContext, written: list[str]) -> JobResult:
+        return {"episodes": written}
+
+    def plan(self, at: EpisodeContext, written: list[str]) -> None:
         _plan_digests_above(at, written)
-        queue.finish_job(job, {"episodes": written}, now)
 
 
 def _list_targets(at: EpisodeContext) -> Iterator[DigestTarget]:
@@ -203,7 +214,7 @@ def _plan_digests_above(at: EpisodeContext, written: list[str]) -> None:
     if wanted and kinds.exists():
         seq = int(at.now.timestamp())
         plan_topic_step(
-            at.space, Job.Step.DIGEST, "D", "above", at.now, last_seq=seq, payload={"above": True}
+            at.space, Job.Step.DIGEST, "above", at.now, last_seq=seq, payload={"above": True}
         )
 
 
@@ -281,6 +292,7 @@ def _store_drafts(
         return _retire_episode(at, target)
     index = episode_io.embed_drafts(at, drafts)
     with tenant_scope(at.job.tenant_id):
+        queue.lock_job(at.job)
         reason = "a late turn or an erasure" if target.row and target.row.stale else "a span ended"
         episode_io.write_episodes(at, drafts, index, reason)
     return [str(draft.row.id) for draft in drafts]
@@ -297,7 +309,7 @@ def _retire_episode(at: EpisodeContext, target: DigestTarget) -> list[str]:
         )
         row = Episode.objects.select_for_update().get(id=target.row.id)
         if not row.is_protected:
-            store.update_episode(changes, row, retired_at=at.now)
+            changes.update_row(row, retired_at=at.now)
         changes.save()
     return []
 

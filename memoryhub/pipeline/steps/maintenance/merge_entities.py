@@ -19,7 +19,7 @@ from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
-from notes.graph import build, duplicates
+from notes.graph import duplicates
 from notes.graph.duplicates import DuplicatePair
 from notes.history.change_set import ChangeSet
 from notes.index import indexer
@@ -83,7 +83,7 @@ def _settle_pairs(
             elif _settle_pair(space, pair, answers.get(pair.key), stamp, now):
                 merged |= {pair.entity.id: pair.entity, pair.into.id: pair.into}
         survivors = [row for row in merged.values() if row.merged_into_id is None]
-        entries = build.build_entity_entries(survivors)
+        entries = indexer.build_entity_entries(survivors)
         indexer.write_entries(space, space.embedding_model, entries, None)
         duplicates.mark_compared({row.id for row in rows} - left, now)
         return bool(left & {row.id for row in rows})

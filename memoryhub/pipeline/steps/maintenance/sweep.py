@@ -1,4 +1,4 @@
-"""By the clock: fading, warming up, merging names, ages, and what is kept for a time (§12.1).
+"""By the clock: fading, warming up, merging names, ages, and what is kept for a time (spec §12.1).
 
 A space is swept in the hour after it was spoken in, and again when something of it is due: an
 idle space costs nothing.
@@ -6,22 +6,18 @@ idle space costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memoryhub.pipeline.embeddings import reembed
-from memoryhub.pipeline.erasure import erase_targets, expire
+from memoryhub.declarations import SpaceSweep, load_declarations
+from memoryhub.pipeline.erasure import expire
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
-from memoryhub.pipeline.steps import promotion
+from memoryhub.pipeline.jobs.step import JobResult, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derived import DerivedDialogue
-from memoryhub.pipeline.steps.episodes import write_digests
-from memoryhub.pipeline.steps.maintenance import merge_entities, quality_readings
-from memoryhub.pipeline.steps.topics import placement
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space
-from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet
 from notes.models import EvolutionEvent
 from notes.retention import decay
@@ -29,39 +25,45 @@ from notes.retention.curve import is_hiding_enabled
 
 HOUR = timedelta(hours=1)
 
-# What is done in a sweep: called with nothing open, so each opens its own scope, and may ask
-# models outside it. Says when it wants the next sweep, None: not before something is said.
-# Swept twice, nothing more may change: a sweep that failed half-way is run again whole.
-SweepTask = Callable[[Space, Policy, datetime], datetime | None]
-SWEEP_TASKS: list[SweepTask] = [
-    write_digests.plan_renewal_if_stale,
-    placement.revive_visited_segments,
-    erase_targets.erase_outlived_facts,
-    promotion.refresh_by_clock,
-    reembed.start_migration_by_clock,
-    merge_entities.merge_duplicate_entities,
-    expire.delete_expired,
-    quality_readings.measure_if_changed,
-]
+
+def list_space_sweeps() -> list[SpaceSweep]:
+    """What the apps have done in a sweep, in their order."""
+    return [sweep for app in load_declarations().values() for sweep in app.space_sweeps]
 
 
-def run(job: Job, now: datetime) -> None:
-    """Do every task, and plan the next sweep if one is wanted. Raises LeaseLost, EngineError."""
-    with tenant_scope(job.tenant_id):
-        space = Space.objects.get(id=job.space_id)
-        effective = load_effective_policy(space)
-    wishes = [task(space, effective.policy, now) for task in SWEEP_TASKS]
-    with tenant_scope(job.tenant_id):
-        queue.lock_job(job)
-        faded, woken = _fade_memories(job, space, effective, now)
-        wishes.append(
-            decay.find_next_fade_date(space, now)
-            if is_hiding_enabled(effective.policy.forget)
-            else None
-        )
-        plan_sweep(space, min((at for at in wishes if at is not None), default=None), now)
-        settings = effective.policy.forget.model_dump()
-        queue.finish_job(job, {"faded": faded, "woken": woken, "forget": settings}, now)
+@dataclass(frozen=True, slots=True)
+class SweptSpace:
+    space: Space
+    effective: EffectivePolicy
+
+
+class SweepStep(Step[SweptSpace, list[datetime | None]]):
+    """Do every task that an app declared, let fade, and plan the next sweep if one is wanted.
+
+    A task is no phase: it reads, asks and writes by itself while the step asks.
+    """
+
+    name = Job.Step.SWEEP
+    lane = Lane.TIDYING
+
+    def read(self) -> SweptSpace:
+        space = Space.objects.get(id=self.job.space_id)
+        return SweptSpace(space, load_effective_policy(space))
+
+    def ask(self, work: SweptSpace) -> list[datetime | None]:
+        """When each task wants the next sweep."""
+        return [task(work.space, work.effective.policy, self.now) for task in list_space_sweeps()]
+
+    def write(self, work: SweptSpace, wishes: list[datetime | None]) -> JobResult:
+        faded, woken = _fade_memories(self.job, work.space, work.effective, self.now)
+        settings = work.effective.policy.forget.model_dump()
+        return {"faded": faded, "woken": woken, "forget": settings}
+
+    def plan(self, work: SweptSpace, wishes: list[datetime | None]) -> None:
+        if is_hiding_enabled(work.effective.policy.forget):
+            wishes = [*wishes, decay.find_next_fade_date(work.space, self.now)]
+        wish = min((at for at in wishes if at is not None), default=None)
+        plan_sweep(work.space, wish, self.now)
 
 
 def schedule(due: DerivedDialogue) -> None:
@@ -85,7 +87,7 @@ def plan_sweep(space: Space, wish: datetime | None, now: datetime) -> None:
     if wish is None:
         return
     at = _compute_next_hour(max(wish, now))
-    queue.plan_step(space, Job.Step.SWEEP, "D", f"{at:%Y-%m-%dT%H}", at)
+    queue.plan_step(space, Job.Step.SWEEP, f"{at:%Y-%m-%dT%H}", at)
 
 
 def _compute_next_hour(at: datetime) -> datetime:

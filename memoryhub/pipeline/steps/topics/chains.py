@@ -184,7 +184,7 @@ def link_pages(unit: UnitOfWork, threads: Iterable[PageThread], stamp: str) -> i
 def _begin_chain(unit: UnitOfWork, stamp: str) -> Chain:
     space = unit.changes.space
     chain = Chain(tenant_id=space.tenant_id, space=space, engine=stamp)
-    unit.add_row(chain)
+    unit.track_row(chain)
     return chain
 
 

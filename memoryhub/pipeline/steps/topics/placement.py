@@ -20,7 +20,8 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.engines.types import Embedder, Engine
 from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.jobs.step import JobResult, StaleRead, Step
+from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.passages import load_passages
@@ -30,7 +31,7 @@ from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from notes.history.change_set import ChangeSet, TurnEvidence
-from notes.history.unit_of_work import RowsChanged, UnitOfWork
+from notes.history.unit_of_work import UnitOfWork
 from notes.index import indexer
 from notes.models import EvolutionEvent, IndexEntry, Page, Segment
 from notes.topics import membership, tiers
@@ -39,7 +40,6 @@ from notes.topics.segments import PageReadState, select_leaving_pages
 
 # Pages read in one job; what is left over is done by the next.
 MAX_PAGES_PER_JOB = 20
-MAX_READS = 3
 # A model is asked for several pages together: when so many wait, or when the talk has paused.
 TALK_PAUSE = timedelta(minutes=10)
 LOCAL_ENGINE = "local"
@@ -75,21 +75,29 @@ class PlacementWork:
         return f"{self.engine.name}/{self.engine.version}"[:60]
 
 
-def run(job: Job, now: datetime) -> None:
-    """Chain and place what is due. Raises EngineError, LeaseLost, RowsChanged."""
-    for attempt in range(1, MAX_READS + 1):
-        with tenant_scope(job.tenant_id):
-            work = load_work(job)
+class PlaceStep(Step[PlacementWork, PlacementWork]):
+    """Chain and place what is due."""
+
+    name = Job.Step.PLACE
+    lane = Lane.PLACING
+
+    def read(self) -> PlacementWork:
+        return load_work(self.job)
+
+    def ask(self, work: PlacementWork) -> PlacementWork:
+        """The work itself, with what the models say of it."""
         ask_models(work)
-        try:
-            with tenant_scope(job.tenant_id):
-                queue.lock_job(job)
-                write_placement(work, now)
-        except RowsChanged:
-            if attempt == MAX_READS:
-                raise
-        else:
+        return work
+
+    def write(self, work: PlacementWork, answer: PlacementWork) -> JobResult:
+        return write_placement(work, self.now)
+
+    def plan(self, work: PlacementWork, answer: PlacementWork) -> None:
+        if work.more:
+            _plan_next_job(work, self.now)
             return
+        key = f"after:{self.job.id}"
+        promotion.plan_promotion_if_warm(work.space, work.policy, key, self.now)
 
 
 def schedule(due: DerivedDialogue) -> None:
@@ -100,13 +108,12 @@ def schedule(due: DerivedDialogue) -> None:
     known = {page: goes_on for page, goes_on in known.items() if goes_on is not None}
     when = due.now if _can_run_at_once(due) else max(t.received_at for t in due.turns) + TALK_PAUSE
     planned = Job.objects.filter(
-        space=due.space, step=Job.Step.PLACE, state__in=(Job.State.QUEUED, Job.State.RETRY)
+        space=due.space, step=Job.Step.PLACE, state__in=Job.WAITING_STATES
     ).first()
     if planned is None:
         queue.enqueue_step(
             due.space,
             Job.Step.PLACE,
-            "B",
             str(due.job.id),
             when,
             payload={"continues": known},
@@ -268,11 +275,11 @@ def _build_entries(work: PlacementWork) -> list[indexer.EntryDraft]:
     ]
 
 
-def write_placement(work: PlacementWork, now: datetime) -> None:
-    """One event for what moved, one for what went cold, and the job's end."""
+def write_placement(work: PlacementWork, now: datetime) -> JobResult:
+    """One event for what moved, one for what went cold. Returns how many of each."""
     changes = _build_change_set(work, EvolutionEvent.Kind.PLACE, now, "the conversation went on")
     _check_pages_unchanged(work)
-    unit = UnitOfWork(changes)
+    unit = UnitOfWork.from_change_set(changes)
     chained = chains.link_pages(unit, work.threads, work.stamp)
     chains.record_support(unit, work.threads, work.turns)
     chains.write_rewrites(unit, work.rewrites)
@@ -291,17 +298,12 @@ def write_placement(work: PlacementWork, now: datetime) -> None:
         work, EvolutionEvent.Kind.ARCHIVE, now, "too many segments in reach"
     )
     cold = tiers.evict_segments(archive, work.policy, now, keep=[segment.id for segment in made])
-    done: dict[str, object] = {
+    return {
         "chains": chained,
         "placed": len(work.leavers),
         "segments": len(made),
         "cold": cold,
     }
-    queue.finish_job(work.job, done, now)
-    if work.more:
-        _plan_next_job(work, now)
-    else:
-        promotion.plan_promotion_if_warm(work.space, work.policy, f"after:{work.job.id}", now)
 
 
 def _build_joins(work: PlacementWork) -> list[membership.SegmentJoin]:
@@ -324,7 +326,7 @@ def _check_pages_unchanged(work: PlacementWork) -> None:
     rows = Page.objects.select_for_update().filter(id__in=list(read)).order_by("id")
     for page_id, last_seq in rows.values_list("id", "last_seq"):
         if read[page_id].last_seq != last_seq:
-            raise RowsChanged("an exchange went on meanwhile")
+            raise StaleRead("an exchange went on meanwhile")
 
 
 def _build_change_set(work: PlacementWork, kind: str, now: datetime, reason: str) -> ChangeSet:
@@ -345,7 +347,6 @@ def _plan_next_job(work: PlacementWork, now: datetime) -> None:
     queue.enqueue_step(
         work.space,
         Job.Step.PLACE,
-        "B",
         f"after:{work.job.id}",
         now,
         payload={"continues": work.job.payload.get("continues", {})},

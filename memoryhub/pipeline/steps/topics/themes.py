@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -212,9 +211,3 @@ def _needs_rewrite(joining: SegmentDraft, *, combine: bool) -> bool:
     if combine:
         return len(joining.text.text.encode()) > MAX_SUMMARY_BYTES
     return not joining.is_new
-
-
-def find_time_span(pages: Iterable[Passage]) -> tuple[datetime, datetime]:
-    """When the first and the last of them began."""
-    times = [page.at for page in pages]
-    return min(times), max(times)

@@ -76,7 +76,7 @@ def _find_relation_hits(ask: PreparedQuestion) -> list[ChannelHit]:
 def _build_relation_hit(
     ask: PreparedQuestion, fact: UUID, hop: int | None, near: float | None, relation: str
 ) -> ChannelHit:
-    """Cosine, damped for every hop from an entity the question names (C13, §12.2)."""
+    """Cosine, damped for every hop from an entity the question names (C13, spec §12.2)."""
     if hop is None:
         return ChannelHit("fact", fact, clamp_score(near or 0.0), relation)
     weight = ask.policy.recall.hop_weight**hop

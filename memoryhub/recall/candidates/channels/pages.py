@@ -1,4 +1,4 @@
-"""Exchanges by way of their topics: first the segments, then the pages in them (MemoryOS, §8.2).
+"""Exchanges by way of their topics: first the segments, then the pages in them (spec §8.2).
 
 Segments are chosen by the F that pages are placed by, with the question's own keywords counted
 (O13). What of them is visited is only counted where a page made it into the answer (O14).

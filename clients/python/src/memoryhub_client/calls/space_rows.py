@@ -187,11 +187,13 @@ class Notes(RowCalls[M, Note]):
         return self._write_on_row(id, "pin", {"pinned": pinned, "reason": reason}, key, version)
 
     @call
-    def delete(
+    def forget(
         self, id: str, *, reason: str = "", version: int | None = None, key: str | None = None
     ) -> Flow[Written[Note]]:
         """Take it out, with its links. It can be undone."""
-        return self._write_on_row(id, "delete", {"reason": reason}, key, version)
+        return self._write_on_row(id, "forget", {"reason": reason}, key, version)
+
+    delete = forget  # its former name
 
 
 class Traits(RowCalls[M, Trait]):

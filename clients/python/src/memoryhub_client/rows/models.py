@@ -521,6 +521,7 @@ class Fact(Row):
     lineage: str
     lineage_version: int
     mention_count: int
+    metadata: dict[str, Any]
     owner: str
     pinned: bool
     polarity: str
@@ -730,7 +731,8 @@ class MemoryItem(Row):
     itself, but linked to a note that was. `summary`: of the chain a page belongs to, or an
     episode's title. `reason`: what a channel of a context found it by. `unread`: a turn that is
     not read yet, so that nothing is derived from it. `found`: by which channels. `matter`: what
-    a fact that is held is about, where only one such can hold at a time."""
+    a fact that is held is about, where only one such can hold at a time. `metadata`: of a fact,
+    the sender's own."""
 
     event_from: datetime | None
     event_text: str
@@ -740,6 +742,7 @@ class MemoryItem(Row):
     kind: MemoryItemKind
     linked: bool
     matter: str
+    metadata: dict[str, Any]
     occurred_at: datetime
     owner: str
     parts: dict[str, float]

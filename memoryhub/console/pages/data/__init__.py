@@ -1,0 +1,1 @@
+"""How long data is kept, and erasing all of a tenant."""

@@ -1,0 +1,1 @@
+"""The people and things that a space knows."""

@@ -1,0 +1,1 @@
+"""The facts of a space: their list, and the page of one with its versions and its whole life."""

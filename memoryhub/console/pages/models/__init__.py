@@ -1,0 +1,1 @@
+"""The models that the hub is set to ask, a test of each, and what they may cost."""

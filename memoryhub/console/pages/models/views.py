@@ -1,0 +1,90 @@
+"""The models that the hub is set to ask, a test of each, and what they may cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings as hub
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from memoryhub.console.frame.access import operator_view, tenant_page
+from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.models import endpoint_check
+from memoryhub.console.pages.policies import switch_form
+from memoryhub.console.pages.usage import queries as usage_queries
+from memoryhub.policies.services import load_layers
+from memoryhub.tenants.models import Tenant
+from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import set_tenant_engine
+
+BUDGET_SWITCHES = ("llm.budget_tokens_per_day", "llm.budget_money_per_day")
+
+
+@tenant_page()
+def models_page(request: ConsoleRequest) -> HttpResponse:
+    return render(request, "models/models.html", _build_models_context(request))
+
+
+def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
+    layers, spent = (
+        load_layers(request.tenant.id, None),
+        usage_queries.sum_usage_today(timezone.now()),
+    )
+    return {
+        "configured": endpoint_check.list_configured_models(),
+        "abilities": endpoint_check.read_known_abilities(),
+        "engines": Tenant.Engine.choices,
+        "layers": layers,
+        "budgets": switch_form.build_switch_rows(layers, BUDGET_SWITCHES),
+        "own_models": sorted(layers.policy.llm.model.items()),
+        "spent": _("%(tokens)s tokens and %(money)s of money today")
+        % {"tokens": f"{spent.tokens:,}", "money": f"{spent.money:.2f}"},
+        "prices": sorted(hub.MODEL_PRICES),
+        "now": timezone.now(),
+    }
+
+
+@require_POST
+@operator_view
+def probe_models(request: ConsoleRequest) -> HttpResponse:
+    """Ask the endpoints. What comes of it is shown in the answer."""
+    tested = [endpoint_check.probe_embedding_model()]
+    if hub.OPENAI_BASE_URL or request.tenant.engine == Tenant.Engine.LLM:
+        tested.insert(0, endpoint_check.probe_language_model())
+    with tenant_scope(request.tenant.id):
+        return render(
+            request, "models/models.html", {"tested": tested, **_build_models_context(request)}
+        )
+
+
+@require_POST
+@operator_view
+def choose_engine(request: ConsoleRequest) -> HttpResponse:
+    """Whether rules or a model read what is said: a model costs the hub's operator."""
+    engine, actor = request.POST.get("engine", ""), request.user.get_username()
+    if engine == Tenant.Engine.LLM and not (hub.OPENAI_BASE_URL and hub.LLM_MODEL):
+        messages.error(
+            request, _("Not changed: set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL first.")
+        )
+    else:
+        run_and_report(
+            request,
+            lambda: set_tenant_engine(request.tenant.id, engine, actor=actor),
+            _("Changed: it counts from the next job on."),
+            refused=_("Not changed"),
+        )
+    return redirect("models")
+
+
+urlpatterns = [
+    path("models/", models_page, name="models"),
+    path("models/test", probe_models, name="models-test"),
+    path("models/engine", choose_engine, name="models-engine"),
+]

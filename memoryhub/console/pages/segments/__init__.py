@@ -1,0 +1,1 @@
+"""The segments of a space: their list by heat, and the exchanges of one."""

@@ -1,0 +1,24 @@
+"""What golden questions add to the hub."""
+
+from __future__ import annotations
+
+from memoryhub.declarations import AppDeclaration, ExportKind
+from memoryhub.golden.models import GoldenQuestion
+from memoryhub.golden.services import trace_erased_questions
+from memoryhub.golden.step import GoldenStep
+from notes.history.row_kinds import RowKind
+
+DECLARATION = AppDeclaration(
+    steps=(GoldenStep,),
+    memory_kinds=(RowKind(GoldenQuestion),),
+    erasure_traces=(trace_erased_questions,),
+    erasable_texts={
+        "replayrun": "settings and ids, and the tag that it was asked for by",
+        "replayanswer": "ids and figures; it goes with its question",
+    },
+    export_kinds={
+        "goldenquestion": ExportKind(order=("created_at", "id")),
+        "replayrun": "a measurement, made here",
+        "replayanswer": "a measurement, made here",
+    },
+)
