@@ -28,7 +28,7 @@ class HubView(APIView):
     takes_any_parameters = False
     # What it answers with, for the OpenAPI description: a type, or the schema of what is no JSON.
     answer: ClassVar[Any] = None
-    answer_statuses: ClassVar[tuple[int, ...]] = (200,)
+    answer_statuses: ClassVar[tuple[int, ...]] = (200,)  # of what is not only read
     answer_media_type = "application/json"
 
     def get_answer_type(self, method: str, status: int) -> Any:

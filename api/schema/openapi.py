@@ -209,7 +209,7 @@ class HubSchema(AutoSchema):
             (status, view.answer_media_type): OpenApiResponse(
                 describe_answer(view.get_answer_type(self.method, status), self.registry)
             )
-            for status in view.answer_statuses
+            for status in ((200,) if self.method == "GET" else view.answer_statuses)
         }
 
     def get_examples(self) -> list[Any]:

@@ -1,6 +1,6 @@
 """What released generators make of the OpenAPI description: clients without a warning, with types.
 
-`docs/how-to/other-languages.md` says how to run them.
+`docs/reference/api.md` says how to run them, under "schema".
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ class ContractClient(APIClient):
     def request(self, **request: Any) -> Any:
         answer: Any = super().request(**request)
         is_json = answer.get("Content-Type", "").startswith("application/json")
-        if is_json and request["PATH_INFO"].startswith(PREFIX) and 200 <= answer.status_code < 300:
+        is_ours = request["PATH_INFO"].startswith(PREFIX) and answer.status_code < 300
+        if is_json and is_ours and answer.content:
             faults = find_faults(answer)
             assert faults == [], (request["REQUEST_METHOD"], request["PATH_INFO"], faults)
         return answer

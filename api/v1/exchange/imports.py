@@ -84,6 +84,7 @@ class NewImportSerializer(serializers.Serializer[Any]):
 
 class _ImportRunView(ResourceView):
     resource = IMPORTS
+    answer_statuses = (200, 202)
 
     def start_import_once(self, request: Request, begin: Callable[[], ImportRun]) -> Response:
         """202 while a worker is at it. Raises InvalidInput for what could not be read.
