@@ -31,7 +31,10 @@ class ContractClient(APIClient):
 
 
 def find_faults(answer: Any) -> list[str]:
-    """What of a JSON answer is not as described."""
+    """What of a JSON answer is not as described. mem0's wire, which has paths of its own below the
+    same prefix, is not described here."""
+    if answer.resolver_match.func.__module__.startswith("api.mem0"):
+        return []
     route = f"/{answer.resolver_match.route}".replace("<path:subject>", "{subject}")
     path = route.replace("<uuid:row_id>", "{row_id}")
     request = answer.wsgi_request
