@@ -65,6 +65,15 @@ class HubView(APIView):
         return response
 
 
+def get_bound_space(request: Request) -> Space | None:
+    """The only space that a key of one subject reaches: for it, the others do not exist (E30)."""
+    key = get_request_key(request)
+    if key.space_id is None:
+        return None
+    with tenant_scope(key.tenant_id):
+        return Space.objects.get(id=key.space_id)
+
+
 def get_space_by_subject(request: Request, subject: str) -> Space:
     """Raises NotFound for another's, and for one the key is not bound to."""
     key = get_request_key(request)

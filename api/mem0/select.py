@@ -16,13 +16,13 @@ from django.db.models.functions import Cast, Coalesce, NullIf
 
 from api.mem0 import categories
 from api.mem0.ids import ID_NAMES, SUBJECT_PREFIXES, is_user_subject
+from api.rows.filter_conditions import build_condition
 from api.rows.filters import (
     And,
     FieldTest,
     FilterField,
     FilterFields,
     FilterNode,
-    build_condition,
     list_tests,
     parse_filter,
 )

@@ -1,4 +1,4 @@
-"""The filter grammar: a JSON object becomes a tree of tests, and the tree a condition on rows.
+"""The filter grammar: a JSON object becomes a tree of tests, which may become a condition on rows.
 
     {"AND": [{"user_id": "ana"}, {"created_at": {"gte": "2026-01-01"}}]}
 
@@ -6,29 +6,18 @@ A key is AND, OR, NOT or the name of a field; siblings are joined by AND. The va
 what it equals, "*" for anything at all, a list of choices, or an object of operators: eq, ne, in,
 gt, gte, lt, lte, contains, icontains. NOT takes a filter, or a list of which none may match.
 
-Which fields there are is the caller's table of `Field`. `parse` is pure; nothing here reads rows.
+Which fields there are is the caller's table of `FilterField`. Nothing here reads rows;
+`filter_conditions` makes conditions of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import BooleanField, Func, JSONField, Lookup, Q, TextField, Value
-from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Coalesce
-from django.db.models.lookups import (
-    Contains,
-    Exact,
-    GreaterThan,
-    GreaterThanOrEqual,
-    IContains,
-    LessThan,
-    LessThanOrEqual,
-)
 from django.utils.dateparse import parse_date, parse_datetime
 
 from memoryhub.dialogues.messages import check_time, find_metadata_fault
@@ -121,23 +110,6 @@ def list_tests(node: FilterNode, *, negated: bool = False) -> Iterator[tuple[Fie
     else:
         for part in node.parts:
             yield from list_tests(part, negated=negated)
-
-
-def build_condition(node: FilterNode, fields: FilterFields) -> Q:
-    """The tree as a condition for `filter()`. A test of a missing value is false, never unknown,
-    so that NOT lets it through."""
-    if isinstance(node, Not):
-        return ~build_condition(node.part, fields)
-    if isinstance(node, FieldTest):
-        return _build_test_condition(node, fields[node.name])
-    joined = Q()
-    for part in node.parts:
-        each = build_condition(part, fields)
-        joined = joined & each if isinstance(node, And) else joined | each
-    return joined
-
-
-# --- parsing ---
 
 
 def _parse_object(raw: object, fields: FilterFields, where: str, level: int) -> FilterNode:
@@ -307,97 +279,3 @@ def _parse_iso_time(value: object) -> datetime:
     if moment is None:
         raise ValueError("no time")
     return moment
-
-
-# --- conditions ---
-
-_ORDER_LOOKUPS: Mapping[str, type[Lookup[Any]]] = {
-    "gt": GreaterThan,
-    "gte": GreaterThanOrEqual,
-    "lt": LessThan,
-    "lte": LessThanOrEqual,
-}
-
-
-def _build_test_condition(test: FieldTest, field: FilterField) -> Q:
-    if field.kind == "object":
-        return _build_key_condition(test, field.column)
-    if field.kind == "list":
-        return _build_list_condition(test, field.column)
-    return _build_column_condition(test, field.column)
-
-
-def _build_column_condition(test: FieldTest, column: str) -> Q:
-    there = Q(**{f"{column}__isnull": False})
-    if test.op == "any":
-        return there
-    if test.op == "ne":
-        return ~_build_column_condition(FieldTest(test.name, "eq", test.value), column)
-    if test.op == "eq":
-        return there & Q(**{column: test.value}) if test.value is not None else ~there
-    value: Sequence[Any] | Any = list(test.value) if test.op == "in" else test.value
-    return there & Q(**{f"{column}__{test.op}": value})
-
-
-def _build_list_condition(test: FieldTest, column: str) -> Q:
-    """A list equals a text when it holds it: so do the clients' filters mean it."""
-    if test.op == "any" or (test.op in ("eq", "ne") and test.value is None):
-        filled = ~Q(**{f"{column}__len": 0}) & Q(**{f"{column}__isnull": False})
-        return ~filled if test.op == "eq" else filled
-    if test.op == "in":
-        return Q(**{f"{column}__overlap": list(test.value)})
-    holds = Q(**{f"{column}__contains": [test.value]})
-    return ~holds if test.op == "ne" else holds
-
-
-def _build_key_condition(test: FieldTest, column: str) -> Q:
-    """A key of a JSON object; its name is a value here, never part of a lookup."""
-    if test.op == "any":
-        return Q(**{f"{column}__has_key": test.key}) & ~_build_key_equality(test.key, None, column)
-    if test.op == "ne":
-        return ~_build_key_condition(FieldTest(test.name, "eq", test.value, test.key), column)
-    if test.op == "eq":
-        if test.value is None:
-            return ~Q(**{f"{column}__has_key": test.key}) | _build_key_equality(
-                test.key, None, column
-            )
-        return _build_key_equality(test.key, test.value, column)
-    if test.op == "in":
-        choices = Q(pk=None)
-        for value in test.value:
-            choices |= _build_key_equality(test.key, value, column)
-        return choices
-    if test.op in ("contains", "icontains"):
-        return _build_key_containment(test, column)
-    return _treat_missing_as_false(_build_key_order(test, column)) & _build_key_type_check(
-        test, column
-    )
-
-
-def _build_key_equality(key: str, value: object, column: str) -> Q:
-    return _treat_missing_as_false(Exact(KeyTransform(key, column), Value(value, JSONField())))
-
-
-def _build_key_containment(test: FieldTest, column: str) -> Q:
-    """A text that has the words, or a list that has the text."""
-    found = IContains if test.op == "icontains" else Contains
-    words = _treat_missing_as_false(found(KeyTextTransform(test.key, column), Value(test.value)))
-    listed = Q(**{f"{column}__contains": {test.key: [test.value]}})
-    return words | listed
-
-
-def _build_key_order(test: FieldTest, column: str) -> Lookup[Any]:
-    return _ORDER_LOOKUPS[test.op](KeyTransform(test.key, column), Value(test.value, JSONField()))
-
-
-def _build_key_type_check(test: FieldTest, column: str) -> Q:
-    """Texts are compared with texts only, numbers with numbers: JSON orders them across types."""
-    kind = Func(KeyTransform(test.key, column), function="jsonb_typeof", output_field=TextField())
-    return _treat_missing_as_false(
-        Exact(kind, Value("string" if isinstance(test.value, str) else "number"))
-    )
-
-
-def _treat_missing_as_false(lookup: Lookup[Any]) -> Q:
-    """False where the key is missing."""
-    return Q(Coalesce(lookup, Value(False), output_field=BooleanField()))

@@ -17,7 +17,8 @@ from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
 
 from api.rows.columns import Column, Resource
-from api.rows.filters import FilterField, build_condition, parse_filter
+from api.rows.filter_conditions import build_condition
+from api.rows.filters import FilterField, parse_filter
 from memoryhub.errors import InvalidInput, NotFound
 
 # `?filter=` of a list: the filter grammar over a resource's columns.

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key, get_request_tenant_id
-from api.core.views import HubView
+from api.core.views import HubView, get_bound_space
 from api.rows.answers import build_page_type, build_row_type
 from api.rows.columns import Resource
 from api.rows.lists import build_etag, build_status_condition, get_row, list_rows
@@ -38,6 +38,11 @@ def get_space_at_path(request: Request, subject: str) -> Space:
     if not found or key.space_id not in (None, found[0].id):
         raise NotFound("There is no such subject.")
     return found[0]
+
+
+def get_reached_space(request: Request, subject: str) -> Space | None:
+    """Whom something new reaches alone, None for all: nobody further than the key itself."""
+    return get_space_at_path(request, subject) if subject else get_bound_space(request)
 
 
 def _parse_uuid(name: str) -> UUID | None:

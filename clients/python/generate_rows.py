@@ -110,6 +110,6 @@ def _format_type(schema: Schema) -> str:
 
 
 if __name__ == "__main__":
-    MODELS.write_text(
-        generate_rows(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), encoding="utf-8"
-    )
+    description, *written = map(Path, sys.argv[1:])
+    rows = generate_rows(json.loads(description.read_text(encoding="utf-8")))
+    (written or [MODELS])[0].write_text(rows, encoding="utf-8")

@@ -9,6 +9,7 @@ from django.db.models import Q
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.rows.filter_conditions import build_condition
 from api.rows.filters import (
     And,
     FieldTest,
@@ -16,7 +17,6 @@ from api.rows.filters import (
     FilterFields,
     Not,
     Or,
-    build_condition,
     list_tests,
     parse_filter,
 )

@@ -46,7 +46,12 @@ def hub(tenant: Tenant, line: InProcessTransport) -> Iterator[MemoryHub]:
 
 def list_operations() -> set[tuple[str, str]]:
     paths = json.loads(CONTRACT.read_text(encoding="utf-8"))["paths"]
-    return {(method.upper(), path) for path, given in paths.items() for method in given}
+    return {
+        (method.upper(), path)
+        for path, given in paths.items()
+        for method, operation in given.items()
+        if not operation.get("deprecated")
+    }
 
 
 def find_operation(asked: tuple[str, str], known: set[tuple[str, str]]) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
@@ -11,12 +10,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.core.authentication import get_request_key, get_request_tenant_id
+from api.core.authentication import get_request_tenant_id
 from api.core.fields import NOT_BLANK, IntegerField, NameField, TextField, TimestampField
 from api.rows.answers import build_row_type, extend_answer
 from api.rows.columns import ID, LIST, TEXT, TIME, Column, Resource
 from api.rows.lists import render_row
-from api.rows.read_views import TenantListView, get_space_at_path, select_visible_rows
+from api.rows.read_views import TenantListView, get_reached_space, select_visible_rows
 from api.rows.write_views import BaseWriteView, EmptySerializer
 from memoryhub.dialogues.messages import clean_text, to_utc
 from memoryhub.errors import InvalidInput, NotFound
@@ -71,31 +70,11 @@ class KeysView(TenantListView):
 
 
 class _KeyWriteView(BaseWriteView):
-    """By a key of the tenant on all its keys, by a key of one subject on those of that one.
-
-    The secret is shown in the answer that made it and kept nowhere: a repetition of the request
-    is answered without it.
-    """
+    """By a key of the tenant on all its keys, by a key of one subject on those of that one."""
 
     scopes: ClassVar = {"POST": "admin"}
     answer_outlives_erasure = True
-
-    def run_once_with_secret(
-        self, request: Request, write: Callable[[], tuple[ApiKey, str]]
-    ) -> Response:
-        made: list[str] = []
-
-        def write_key() -> dict[str, Any]:
-            row, secret = write()
-            made.append(secret)
-            with tenant_scope(row.tenant_id):
-                return render_row(KEYS, KEYS.select_rows(), row.id)
-
-        response = self.run_once(request, write_key)
-        response.data["key"] = made[0] if made else None
-        response["Cache-Control"] = "no-store"
-        return response
-
+    secret_field = "key"  # noqa: S105  # the name of a field
     answer: ClassVar = extend_answer(
         KEYS, "KeyWithSecret", "`key`: in the answer that made it, and in no other.", key=str | None
     )
@@ -109,29 +88,23 @@ class NewKeyView(_KeyWriteView):
 
     def post(self, request: Request) -> Response:
         asked = self.read_write_fields(request)
-        given, space = asked["given"], _find_reached_space(request, asked["given"]["subject"])
+        given, space = asked["given"], get_reached_space(request, asked["given"]["subject"])
         name, until = (
             _read_key_name(given["name"]),
             _read_expiry(given["expires_at"], space, asked["now"]),
         )
         scopes = list(dict.fromkeys(given["scopes"]))
 
-        def create_requested_key() -> tuple[ApiKey, str]:
+        def create_requested_key() -> dict[str, Any]:
             with tenant_scope(get_request_tenant_id(request)):
                 tenant = Tenant.objects.get(id=get_request_tenant_id(request))
             actor = asked["key"].actor
-            return create_key(tenant, name, scopes, space=space, expires_at=until, actor=actor)
+            row, secret = create_key(
+                tenant, name, scopes, space=space, expires_at=until, actor=actor
+            )
+            return _render_key(row) | {"key": secret}
 
-        return self.run_once_with_secret(request, create_requested_key)
-
-
-def _find_reached_space(request: Request, subject: str) -> Space | None:
-    """Whom the new key reaches alone: nobody further than the caller's own. Raises NotFound."""
-    bound = get_request_key(request).space_id
-    if subject:
-        return get_space_at_path(request, subject)
-    with tenant_scope(get_request_tenant_id(request)):
-        return Space.objects.get(id=bound) if bound else None
+        return self.run_once(request, create_requested_key)
 
 
 def _read_key_name(given: str) -> str:
@@ -159,10 +132,12 @@ class RotateKeyView(_KeyWriteView):
     def post(self, request: Request, row_id: UUID) -> Response:
         asked, key = self.read_write_fields(request), _get_key(request, row_id)
         overlap = timedelta(hours=asked["given"]["overlap_hours"])
-        actor = asked["key"].actor
-        return self.run_once_with_secret(
-            request, lambda: rotate_key(key, asked["now"], overlap, actor=actor)
-        )
+
+        def rotate_requested_key() -> dict[str, Any]:
+            row, secret = rotate_key(key, asked["now"], overlap, actor=asked["key"].actor)
+            return _render_key(row) | {"key": secret}
+
+        return self.run_once(request, rotate_requested_key)
 
 
 class RevokeKeyView(BaseWriteView):
@@ -184,6 +159,10 @@ class RevokeKeyView(BaseWriteView):
 
 def _revoke_and_render(key: ApiKey, now: datetime, actor: str) -> dict[str, Any]:
     revoke_key(key, now, actor=actor)
+    return _render_key(key)
+
+
+def _render_key(key: ApiKey) -> dict[str, Any]:
     with tenant_scope(key.tenant_id):
         return render_row(KEYS, KEYS.select_rows(), key.id)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.rows.routes import build_action_routes, build_space_route
-from api.v1.blocks import reads, writes
+from api.v1.blocks import agent_tools, reads, writes
 
 urlpatterns = [
     build_space_route("blocks", reads.BlocksView, "blocks"),
@@ -18,5 +18,5 @@ urlpatterns = [
         attach=writes.AttachBlockView,
         detach=writes.DetachBlockView,
     ),
-    build_space_route("tools", writes.AgentToolsView, "tools"),
+    build_space_route("tools", agent_tools.AgentToolsView, "tools"),
 ]

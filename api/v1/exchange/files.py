@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import IO, Any, ClassVar
-from uuid import UUID
 
 from django.conf import settings
 from django.http import FileResponse
@@ -23,10 +22,10 @@ from api.core.idempotency import run_once_in_own_transactions
 from api.core.views import HubView
 from api.rows.lists import read_flag
 from api.rows.read_views import get_space_at_path
-from api.rows.write_views import build_write_response
+from api.rows.write_views import build_write_response, get_whole_tenant_id
 from api.schema.openapi import WRITE_PARAMETERS
 from api.v1.jobs.progress import AnyAcceptNegotiation
-from memoryhub.errors import InvalidInput, NotFound, TooLarge
+from memoryhub.errors import InvalidInput, TooLarge
 from memoryhub.exchange import exporter, importer
 from memoryhub.exchange.downloads import MEDIA_TYPE, build_download
 from memoryhub.exchange.importer import SpaceImportOptions
@@ -93,14 +92,6 @@ def _record_export(request: Request, what: str, space: Space | None = None) -> N
 
 def _read_embeddings_flag(request: Request) -> bool:
     return read_flag(request, "embeddings")
-
-
-def get_whole_tenant_id(request: Request) -> UUID:
-    """Raises NotFound for a key of one subject: for it there is nothing else (E30)."""
-    key = get_request_key(request)
-    if key.space_id is not None:
-        raise NotFound("There is no such resource.")
-    return key.tenant_id
 
 
 class SpooledBody(dict[str, Any]):

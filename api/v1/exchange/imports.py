@@ -17,6 +17,7 @@ from api.core.authentication import get_request_key, get_request_tenant_id
 from api.core.fields import NameField, TextField
 from api.core.idempotency import run_once_in_own_transactions
 from api.core.parsers import StrictJSONParser
+from api.core.views import get_bound_space
 from api.rows.answers import build_page_type, build_row_type
 from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Resource
 from api.rows.lists import render_row
@@ -159,12 +160,8 @@ def _read_file(given: dict[str, Any]) -> tuple[str, Iterable[bytes]]:
 
 def _find_bound_space(request: Request, subject: str) -> Space | None:
     """The only space a key of one subject writes to. Raises NotFound for another's (E30)."""
-    key = get_request_key(request)
-    if key.space_id is None:
-        return None
-    with tenant_scope(key.tenant_id):
-        space = Space.objects.get(id=key.space_id)
-    if subject and clean_subject(subject) != space.subject:
+    space = get_bound_space(request)
+    if space is not None and subject and clean_subject(subject) != space.subject:
         raise NotFound("There is no such subject.")
     return space
 

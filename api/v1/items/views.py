@@ -26,7 +26,7 @@ from api.core.fields import (
     VerbatimKeyField,
 )
 from api.core.idempotency import run_once_in_own_transactions
-from api.core.views import HubView
+from api.core.views import HubView, get_bound_space
 from api.rows.answers import define_answer, extend_answer
 from api.rows.columns import LIST, NUMBER, OBJECT, TEXT, TIME, Resource, add_id_column
 from api.rows.write_views import build_write_response
@@ -142,7 +142,7 @@ StoredItem: Any = extend_answer(
 ItemResults = define_answer(
     "ItemResults",
     "By operation: an item or null, the items found, or namespaces.",
-    results=list[StoredItem | list[StoredItem] | list[list[str]] | None],
+    results=list[StoredItem | list[StoredItem | list[str]] | None],
 )
 
 
@@ -292,7 +292,7 @@ class WriteItemsView(HubView):
         body.is_valid(raise_exception=True)
         puts = [_build_put(each) for each in body.validated_data["items"]]
         key = get_request_key(request)
-        _check_subjects_allowed(key.tenant_id, key.space_id, {put.subject for put in puts})
+        _check_subjects_allowed(request, {put.subject for put in puts})
         answer, replayed = run_once_in_own_transactions(
             key.tenant_id,
             request,
@@ -314,11 +314,8 @@ def _build_put(given: dict[str, Any]) -> ItemWrite:
     )
 
 
-def _check_subjects_allowed(tenant_id: UUID, bound: UUID | None, subjects: set[str]) -> None:
-    """A key of one subject writes there only: for it, the others do not exist (E30)."""
-    if bound is None:
-        return
-    with tenant_scope(tenant_id):
-        own = Space.objects.get(id=bound).subject
-    if subjects != {own}:
+def _check_subjects_allowed(request: Request, subjects: set[str]) -> None:
+    """Raises NotFound for a subject that the key does not see."""
+    bound = get_bound_space(request)
+    if bound is not None and subjects != {bound.subject}:
         raise NotFound("There is no such subject.")

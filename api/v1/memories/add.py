@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from api.core.authentication import get_request_key
 from api.core.fields import validate_body
 from api.core.idempotency import run_once
-from api.core.views import HubView
+from api.core.views import HubView, get_bound_space
 from api.rows.lists import read_flag
 from api.schema.openapi import WRITE_PARAMETERS
 from api.v1.memories.render import (
@@ -27,7 +27,6 @@ from api.v1.memories.serializers import AddBatchSerializer, AddSerializer
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages, wait_for_job
 from memoryhub.pipeline.models import Job
-from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
 
@@ -152,11 +151,7 @@ def _get_job(tenant_id: UUID, job_id: UUID | str) -> Job:
 
 
 def _check_subject_allowed(request: Request, subject: str) -> None:
-    """A key bound to one subject sees no other: for it, the others do not exist (E30)."""
-    key = get_request_key(request)
-    if key.space_id is None:
-        return
-    with tenant_scope(key.tenant_id):
-        bound = Space.objects.get(id=key.space_id)
-    if bound.subject != clean_subject(subject):
+    """Raises NotFound for a subject that the key does not see."""
+    bound = get_bound_space(request)
+    if bound is not None and bound.subject != clean_subject(subject):
         raise NotFound("There is no such subject.")

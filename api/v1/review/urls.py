@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from api.rows.routes import build_action_routes, build_row_routes, build_space_route
-from api.v1.review import conflicts
+from api.v1.review import conflicts, rules
 from api.v1.review.conflicts import CONFLICTS
 
 urlpatterns = [
@@ -17,11 +17,11 @@ urlpatterns = [
     build_space_route(
         "conflicts/<uuid:row_id>/take-back", conflicts.ReopenConflictView, "conflict-take-back"
     ),
-    path("review-rules", conflicts.ReviewRulesView.as_view(), name="review-rules"),
-    path("review-rules/new", conflicts.NewReviewRuleView.as_view(), name="review-rule-new"),
+    path("review-rules", rules.ReviewRulesView.as_view(), name="review-rules"),
+    path("review-rules/new", rules.NewReviewRuleView.as_view(), name="review-rule-new"),
     path(
         "review-rules/<uuid:row_id>/remove",
-        conflicts.RemoveReviewRuleView.as_view(),
+        rules.RemoveReviewRuleView.as_view(),
         name="review-rule-remove",
     ),
 ]

@@ -31,7 +31,7 @@ FEEDBACK = Resource(
         "created_at": TIME,
     },
     order=("-created_at", "-id"),
-    component="Verdict",
+    component="MemoryFeedback",
 )
 
 
@@ -50,7 +50,7 @@ class SetFeedbackView(SpaceWriteView):
 
     serializer_class = SetFeedbackSerializer
     answer: ClassVar = define_answer(
-        "SavedVerdict",
+        "SavedFeedback",
         "The word as it is kept; null where it was taken back.",
         feedback=build_row_type(FEEDBACK) | None,
     )

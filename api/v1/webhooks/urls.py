@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from api.v1.webhooks import views
+from api.v1.webhooks import deliveries, views
 
 urlpatterns = [
     path("webhooks", views.WebhooksView.as_view(), name="webhooks"),
@@ -16,14 +16,14 @@ urlpatterns = [
             ("change", views.ChangeWebhookView),
             ("rotate", views.RotateWebhookView),
             ("delete", views.DeleteWebhookView),
-            ("ping", views.PingWebhookView),
-            ("deliveries", views.DeliveriesView),
+            ("ping", deliveries.PingWebhookView),
+            ("deliveries", deliveries.DeliveriesView),
         )
     ),
-    path("deliveries/<uuid:row_id>", views.DeliveryView.as_view(), name="delivery"),
+    path("deliveries/<uuid:row_id>", deliveries.DeliveryView.as_view(), name="delivery"),
     path(
         "deliveries/<uuid:row_id>/replay",
-        views.ReplayDeliveryView.as_view(),
+        deliveries.ReplayDeliveryView.as_view(),
         name="delivery-replay",
     ),
 ]

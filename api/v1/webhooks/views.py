@@ -6,15 +6,13 @@ from datetime import timedelta
 from typing import Any, ClassVar, NotRequired
 from uuid import UUID
 
-from django.db.models import QuerySet
-from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from api.core.authentication import get_request_key, get_request_tenant_id
+from api.core.authentication import get_request_tenant_id
 from api.core.fields import (
     NOT_BLANK,
     AtLeastOneSerializer,
@@ -23,29 +21,23 @@ from api.core.fields import (
     StrictBooleanField,
     TextField,
 )
-from api.core.idempotency import run_once_in_own_transactions
-from api.core.views import HubView
-from api.rows.answers import build_named_type, build_page_type, define_answer
-from api.rows.columns import FLAG, ID, LIST, NUMBER, OBJECT, TEXT, TIME, Column, Resource
-from api.rows.lists import build_status_condition, list_rows, render_row
+from api.rows.answers import build_named_type, define_answer
+from api.rows.columns import FLAG, ID, LIST, NUMBER, TEXT, TIME, Column, Resource
+from api.rows.lists import render_row
 from api.rows.read_views import (
-    ResourceView,
     TenantListView,
     TenantRowView,
-    get_space_at_path,
+    get_reached_space,
     select_visible_rows,
 )
-from api.rows.write_views import build_write_response, read_if_match_version
+from api.rows.write_views import BaseWriteView, EmptySerializer, TenantWriteRequest
 from api.schema.openapi import (
-    PAGE_PARAMETERS,
     VERSIONED_PARAMETERS,
-    WRITE_PARAMETERS,
 )
-from memoryhub.errors import InvalidInput, NotFound
-from memoryhub.tenants.models import Space
+from memoryhub.errors import NotFound
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import event_names, services
-from memoryhub.webhooks.models import Delivery, Webhook
+from memoryhub.webhooks.models import Webhook
 
 WEBHOOKS = Resource(
     "webhook",
@@ -72,31 +64,6 @@ WEBHOOKS = Resource(
     },
     order=("-created_at", "-id"),
     version="version",
-)
-DELIVERIES = Resource(
-    "delivery",
-    "An event on its way to a webhook: what was sent but for words, and what was answered.",
-    Delivery,
-    {
-        "id": ID,
-        "webhook_id": Column("id", "webhook__id"),
-        "event_id": Column("id", "event__id"),
-        "type": Column("text", "name"),
-        "subject": Column("text", "event__space__subject"),
-        "data": Column("object", "event__data"),
-        "occurred_at": Column("time", "event__occurred_at"),
-        "state": TEXT,
-        "tries": NUMBER,
-        "status": NUMBER,
-        "milliseconds": NUMBER,
-        "error": TEXT,
-        "reply": TEXT,
-        "log": OBJECT,
-        "created_at": TIME,
-        "run_after": TIME,
-        "finished_at": TIME,
-    },
-    order=("-created_at", "-id"),
 )
 _EXAMPLE_EVENTS = ["fact.added", "fact.superseded", "conflict.opened"]
 WebhookWithSecret = define_answer(
@@ -159,10 +126,6 @@ class RotateWebhookSerializer(serializers.Serializer[Any]):
     )
 
 
-class EmptySerializer(serializers.Serializer[Any]):
-    """Nothing more is needed."""
-
-
 class WebhooksView(TenantListView):
     """The tenant's webhooks."""
 
@@ -177,197 +140,91 @@ class WebhookView(TenantRowView):
     scopes: ClassVar = {"GET": "admin"}
 
 
-class _WebhookWriteView(HubView):
-    """A write of an admin, done once per Idempotency-Key."""
+class WebhookWriteView(BaseWriteView):
+    """A write of an admin, by a key of one subject on the webhooks of that one."""
 
     response_resource: ClassVar[Resource] = WEBHOOKS
     scopes: ClassVar = {"POST": "admin"}
     serializer_class: type[serializers.Serializer[Any]] = EmptySerializer
-    parameters: ClassVar = WRITE_PARAMETERS
+    answer_outlives_erasure = True
 
     def post(self, request: Request, **ids: Any) -> Response:
-        body = self.serializer_class(data=self.read_body(request))
-        body.is_valid(raise_exception=True)
-        given = dict(body.validated_data)
-        told: dict[str, Any] = {}
-        answer, replayed = run_once_in_own_transactions(
-            get_request_tenant_id(request),
-            request,
-            type(self).__name__,
-            lambda: self.run_write(request, given, told, **ids),
-            keeps=True,
-        )
-        # What is told once is not stored, so that a repetition is answered without it.
-        response = build_write_response(answer | told, replayed=replayed)
-        response["Cache-Control"] = "no-store"
+        deed = TenantWriteRequest(**self.read_write_fields(request))
+        response = self.run_once(request, lambda: self.run_write(request, deed, **ids))
+        if response.data.get("secret", "") is None:
+            del response.data["secret"]  # here a repetition leaves it out, where others say null
         return response
 
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        """The answer. What belongs into it but is not to be kept goes to `told`."""
+    def run_write(self, request: Request, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
         raise NotImplementedError
 
     def get_answer_type(self, method: str, status: int) -> Any:
-        return build_named_type(self.response_resource)
+        return WebhookWithSecret if self.secret_field else build_named_type(self.response_resource)
 
 
-class NewWebhookView(_WebhookWriteView):
+class NewWebhookView(WebhookWriteView):
     """Have an address told. Its secret is in this answer and in no other."""
 
     serializer_class = NewWebhookSerializer
+    secret_field = "secret"  # noqa: S105  # the name of a field
     example: ClassVar = {
         "name": "CRM",
         "url": "https://crm.example.org/memoryhub",
         "events": _EXAMPLE_EVENTS,
     }
 
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        key = get_request_key(request)
-        given["space"] = _find_bound_space(request, given.pop("subject"))
+    def run_write(self, request: Request, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
+        given = dict(deed.given)
+        given["space"] = get_reached_space(request, given.pop("subject"))
         wanted = services.WebhookDraft(**given)
-        hook, told["secret"] = services.create_webhook(
-            key.tenant_id, wanted, key.actor, timezone.now()
-        )
-        return _render_webhook(request, hook.id)
-
-    def get_answer_type(self, method: str, status: int) -> Any:
-        return WebhookWithSecret
+        hook, secret = services.create_webhook(deed.tenant_id, wanted, deed.actor, deed.now)
+        return _render_webhook(deed, hook.id) | {"secret": secret}
 
 
-class ChangeWebhookView(_WebhookWriteView):
+class ChangeWebhookView(WebhookWriteView):
     """Another name, address, choice of events or content; on or off."""
 
     serializer_class = ChangeWebhookSerializer
     parameters: ClassVar = VERSIONED_PARAMETERS
     example: ClassVar = {"is_active": False}
 
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        hook, version = _get_webhook_id(request, ids["row_id"]), read_if_match_version(request)
-        tenant_id = get_request_tenant_id(request)
-        actor = get_request_key(request).actor
+    def run_write(self, request: Request, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
+        hook = get_webhook_id(request, ids["row_id"])
         services.update_webhook(
-            tenant_id, hook, timezone.now(), actor=actor, version=version, **given
+            deed.tenant_id, hook, deed.now, actor=deed.actor, version=deed.version, **deed.given
         )
-        return _render_webhook(request, hook)
+        return _render_webhook(deed, hook)
 
 
-class RotateWebhookView(_WebhookWriteView):
+class RotateWebhookView(WebhookWriteView):
     """Another secret, in this answer and in no other; for a while both sign."""
 
     serializer_class = RotateWebhookSerializer
+    secret_field = "secret"  # noqa: S105  # the name of a field
     example: ClassVar = {"overlap_hours": 24}
 
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        hook = _get_webhook_id(request, ids["row_id"])
-        overlap = timedelta(hours=given["overlap_hours"])
-        _, told["secret"] = services.rotate_secret(
-            get_request_tenant_id(request),
-            hook,
-            timezone.now(),
-            overlap,
-            actor=get_request_key(request).actor,
+    def run_write(self, request: Request, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
+        hook = get_webhook_id(request, ids["row_id"])
+        overlap = timedelta(hours=deed.given["overlap_hours"])
+        _, secret = services.rotate_secret(
+            deed.tenant_id, hook, deed.now, overlap, actor=deed.actor
         )
-        return _render_webhook(request, hook)
-
-    def get_answer_type(self, method: str, status: int) -> Any:
-        return WebhookWithSecret
+        return _render_webhook(deed, hook) | {"secret": secret}
 
 
-class DeleteWebhookView(_WebhookWriteView):
+class DeleteWebhookView(WebhookWriteView):
     """Tell it nothing more, and forget what it was told."""
 
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        hook = _get_webhook_id(request, ids["row_id"])
-        services.delete_webhook(
-            get_request_tenant_id(request), hook, actor=get_request_key(request).actor
-        )
+    def run_write(self, request: Request, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:
+        hook = get_webhook_id(request, ids["row_id"])
+        services.delete_webhook(deed.tenant_id, hook, actor=deed.actor)
         return {"id": str(hook), "deleted": True}
 
     def get_answer_type(self, method: str, status: int) -> Any:
         return DeletedWebhook
 
 
-class PingWebhookView(_WebhookWriteView):
-    """Send a test event at once, and answer with what came of it."""
-
-    response_resource: ClassVar[Resource] = DELIVERIES
-
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        hook = _get_webhook_id(request, ids["row_id"])
-        made = services.ping_webhook(get_request_tenant_id(request), hook, timezone.now())
-        return _render_delivery(request, made.id)
-
-
-class DeliveriesView(ResourceView):
-    """What a webhook was sent, and what it answered; `?state=dead` what was given up."""
-
-    resource = DELIVERIES
-    scopes: ClassVar = {"GET": "admin"}
-    parameters: ClassVar = [
-        *PAGE_PARAMETERS,
-        OpenApiParameter("state", str, enum=Delivery.State.values),
-    ]
-
-    def get(self, request: Request, row_id: UUID) -> Response:
-        with tenant_scope(get_request_tenant_id(request)):
-            rows = _select_visible_deliveries(request).filter(
-                webhook_id=_get_webhook_id(request, row_id)
-            )
-            rows = rows.filter(build_status_condition(request, DELIVERIES))
-            if (state := request.query_params.get("state")) is not None:
-                rows = rows.filter(state=_check_state(state))
-            return Response(list_rows(request, DELIVERIES, rows))
-
-    def get_answer_type(self, method: str, status: int) -> Any:
-        return build_page_type(DELIVERIES)
-
-
-class DeliveryView(TenantRowView):
-    """One delivery with its latest tries."""
-
-    resource = DELIVERIES
-    scopes: ClassVar = {"GET": "admin"}
-
-    def select_rows(self, request: Request) -> QuerySet[Any]:
-        return _select_visible_deliveries(request)
-
-
-class ReplayDeliveryView(_WebhookWriteView):
-    """Send a delivery again, with the same event id."""
-
-    response_resource: ClassVar[Resource] = DELIVERIES
-
-    def run_write(
-        self, request: Request, given: dict[str, Any], told: dict[str, Any], **ids: Any
-    ) -> dict[str, Any]:
-        _render_delivery(request, ids["row_id"])
-        services.replay_delivery(get_request_tenant_id(request), ids["row_id"], timezone.now())
-        return _render_delivery(request, ids["row_id"])
-
-
-def _find_bound_space(request: Request, subject: str) -> Space | None:
-    """The space it is bound to: a key of one subject makes webhooks of that one."""
-    if subject:
-        return get_space_at_path(request, subject)
-    key = get_request_key(request)
-    if key.space_id is None:
-        return None
-    with tenant_scope(key.tenant_id):
-        return Space.objects.get(id=key.space_id)
-
-
-def _get_webhook_id(request: Request, row_id: UUID) -> UUID:
+def get_webhook_id(request: Request, row_id: UUID) -> UUID:
     """The id, if the key may see the webhook. Raises NotFound."""
     with tenant_scope(get_request_tenant_id(request)):
         if not select_visible_rows(request, WEBHOOKS).filter(id=row_id).exists():
@@ -375,23 +232,6 @@ def _get_webhook_id(request: Request, row_id: UUID) -> UUID:
     return row_id
 
 
-def _render_webhook(request: Request, row_id: UUID) -> dict[str, Any]:
-    with tenant_scope(get_request_tenant_id(request)):
+def _render_webhook(deed: TenantWriteRequest, row_id: UUID) -> dict[str, Any]:
+    with tenant_scope(deed.tenant_id):
         return {"webhook": render_row(WEBHOOKS, WEBHOOKS.select_rows(), row_id)}
-
-
-def _select_visible_deliveries(request: Request) -> QuerySet[Any]:
-    """Deliveries of the webhooks that the key may see."""
-    bound = get_request_key(request).space_id
-    return DELIVERIES.select_rows().filter(**({"webhook__space_id": bound} if bound else {}))
-
-
-def _render_delivery(request: Request, row_id: UUID) -> dict[str, Any]:
-    with tenant_scope(get_request_tenant_id(request)):
-        return {"delivery": render_row(DELIVERIES, _select_visible_deliveries(request), row_id)}
-
-
-def _check_state(state: str) -> str:
-    if state not in Delivery.State.values:
-        raise InvalidInput(f"must be one of {', '.join(Delivery.State.values)}", field="state")
-    return state

@@ -25,6 +25,7 @@ from memoryhub_client.rows.models import (
     GoldenQuestion,
     Item,
     Link,
+    MemoryFeedback,
     Note,
     OpenConflict,
     ProfileAttribute,
@@ -35,7 +36,6 @@ from memoryhub_client.rows.models import (
     Trait,
     Turn,
     UndoResult,
-    Verdict,
 )
 
 
@@ -386,8 +386,8 @@ class Golden(RowCalls[M, GoldenQuestion]):
         return self._write_on_row(id, "remove", {"reason": reason}, key, version)
 
 
-class Feedback(ListCalls[M, Verdict]):
-    _row = Verdict
+class Feedback(ListCalls[M, MemoryFeedback]):
+    _row = MemoryFeedback
 
     @call
     def set(
@@ -399,7 +399,7 @@ class Feedback(ListCalls[M, Verdict]):
         recall_id: str | None = None,
         comment: str = "",
         key: str | None = None,
-    ) -> Flow[Verdict | None]:
+    ) -> Flow[MemoryFeedback | None]:
         """ "positive", "negative", "very_negative" or "wrong"; None takes the word back."""
         body: dict[str, Any] = {
             "kind": kind,
@@ -409,4 +409,4 @@ class Feedback(ListCalls[M, Verdict]):
         }
         body["verdict"] = verdict or SEND_NULL
         told = yield from self._write_for_json(f"{self._path}/set", body, key=key)
-        return Verdict.read(told["feedback"]) if told.get("feedback") else None
+        return MemoryFeedback.read(told["feedback"]) if told.get("feedback") else None

@@ -26,6 +26,7 @@ JobState = Literal["queued", "running", "retry", "done", "dead", "cancelled"]
 JobStep = Literal["derive", "associate", "place", "episode", "promote", "fold", "digest", "rederive", "embed", "sweep", "replay", "map"]
 LinkKind = Literal["related", "elaborates", "continues", "contradicts", "causes"]
 MemberRole = Literal["viewer", "editor", "admin"]
+MemoryFeedbackVerdict = Literal["positive", "negative", "very_negative", "wrong"]
 MemoryItemKind = Literal["fact", "turn", "note", "page", "episode", "core"]
 ModelCallStatus = Literal["ok", "repaired", "failed"]
 NoteEnrichment = Literal["pending", "done"]
@@ -43,7 +44,6 @@ TraitLevel = Literal["high", "medium", "low"]
 TurnRole = Literal["user", "assistant", "system", "tool"]
 TurnState = Literal["pending", "processed", "failed", "redacted"]
 TurnTimeFlag = Literal["", "missing", "naive", "future"]
-VerdictVerdict = Literal["positive", "negative", "very_negative", "wrong"]
 WebhookContent = Literal["ids", "text"]
 WebhookStyle = Literal["native", "mem0"]
 
@@ -725,6 +725,19 @@ class Member(Row):
     username: str
 
 
+class MemoryFeedback(Row):
+    """What somebody thinks of a memory: it helped, it did not, it harmed, or it is not true."""
+
+    actor: str
+    comment: str
+    created_at: datetime
+    id: str
+    kind: str
+    memory_id: str
+    recall_id: str | None
+    verdict: MemoryFeedbackVerdict
+
+
 class MemoryItem(Row):
     """One memory. `parts` says what each signal added to `score`; they add up to it.  For all
     but facts `valid_from` and `valid_to` are None and `status` is "active". `linked`: not found
@@ -1080,6 +1093,12 @@ class SavedDelivery(Row):
     delivery: Delivery
 
 
+class SavedFeedback(Row):
+    """The word as it is kept; null where it was taken back."""
+
+    feedback: MemoryFeedback | None
+
+
 class SavedMember(Row):
     """The row as it is now."""
 
@@ -1102,12 +1121,6 @@ class SavedReviewRule(Row):
     """The row as it is now."""
 
     review_rule: ReviewRule
-
-
-class SavedVerdict(Row):
-    """The word as it is kept; null where it was taken back."""
-
-    feedback: Verdict | None
 
 
 class SavedWebhook(Row):
@@ -1351,19 +1364,6 @@ class UsageFigures(Row):
     purpose: str
     rejected: int
     tokens: int
-
-
-class Verdict(Row):
-    """What somebody thinks of a memory: it helped, it did not, it harmed, or it is not true."""
-
-    actor: str
-    comment: str
-    created_at: datetime
-    id: str
-    kind: str
-    memory_id: str
-    recall_id: str | None
-    verdict: VerdictVerdict
 
 
 class Webhook(Row):
