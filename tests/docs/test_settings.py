@@ -13,7 +13,10 @@ from tests.docs.pages import ROOT, list_headings
 CODE = ("memoryhub", "api", "notes", "personas", "benchmarks")
 # Django's own; the project sets it and offers no other value.
 _NOT_OURS = {"DJANGO_SETTINGS_MODULE"}
-_READERS = {"text", "integer", "number", "flag", "choice", "names", "path", "parsed"}
+_READERS = {
+    f"read_{kind}"
+    for kind in ("text", "integer", "number", "flag", "choice", "names", "path", "parsed")
+}
 
 
 def list_variables_read(source: str) -> Iterator[str]:
@@ -57,8 +60,8 @@ def test_every_variable_has_its_heading_and_no_heading_is_stale() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "env.text('A')",
-        "env.choice('A', 'x', ('x', 'y'))",
+        "env.read_text('A')",
+        "env.read_choice('A', 'x', ('x', 'y'))",
         "os.environ['A']",
         "os.environ.get('A')",
         "environ.setdefault('A', 'x')",
