@@ -70,6 +70,7 @@ ROUTES: dict[str, dict[str, str | None]] = {
     "note-describe": {"POST": "write"},
     "note-pin": {"POST": "write"},
     "note-delete": {"POST": "write"},
+    "note-forget": {"POST": "write"},
     "block-revise": {"POST": "write"},
     "block-delete": {"POST": "write"},
     "block-attach": {"POST": "write"},

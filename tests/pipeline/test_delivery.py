@@ -38,11 +38,12 @@ needs_redis = pytest.mark.skipif(REDIS is None, reason="no redis-server on this 
 STUCK = """
 import sys, time
 import django; django.setup()
-from memoryhub.pipeline import derive, runner
+from memoryhub.pipeline.jobs import runner
+from memoryhub.pipeline.steps.derive.derive import DeriveStep
 def stuck(*args):
     print("reached", flush=True)
     time.sleep(600)
-derive.write = stuck
+DeriveStep.write = stuck
 from uuid import UUID
 runner.run_space(UUID(sys.argv[1]), UUID(sys.argv[2]))
 """
@@ -173,7 +174,7 @@ def test_a_request_rings_the_default_broker_and_a_worker_hears_it(
         "from memoryhub.dialogues.messages import Message\n"
         "from memoryhub.pipeline.ingest.services import *\n"
         "said = [Message('user', 'I live in Porto.', 'Ana')]\n"
-        "ingest(UUID(sys.argv[1]), IngestRequest('ana', said))"
+        "ingest_messages(UUID(sys.argv[1]), IngestRequest('ana', said))"
     )
     with run_worker(log, tmp_path / "beat", **hourly):
         wait_until(lambda: "ready" in log.read_text(), 60, log)
