@@ -47,7 +47,7 @@ def folder(hub: ScriptedHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     hub.model.allow(*EMPTY_REPLIES, **MODEL)
     data = tmp_path / "path/to"
     data.mkdir(parents=True)
-    (tmp_path / "memoryhub/recall").mkdir(parents=True)
+    (tmp_path / "memoryhub/recall/ranking").mkdir(parents=True)
     names = ("conv-26", "conv-30")
     write_data_file(data, "locomo.json", [{**LOCOMO[0], "sample_id": name} for name in names])
     write_data_file(data, "memory_bank_en.json", MEMORYBANK)

@@ -82,9 +82,9 @@ server.close()
 
 SLOW_TO_GIVE_AWAY = """
 import time
-from memoryhub.embedded.software import Account
-owns = Account.owns
-Account.owns = lambda account, path: (time.sleep(0.3), owns(account, path))[1]
+from memoryhub.embedded.software import ServerAccount
+owns = ServerAccount.take_ownership
+ServerAccount.take_ownership = lambda account, path: (time.sleep(0.3), owns(account, path))[1]
 """
 
 
