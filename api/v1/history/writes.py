@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -57,7 +56,7 @@ class UndoEventView(SpaceWriteView):
         undone = corrections.undo_event(
             event, deed.actor, deed.now, **deed.change_values, reason=deed.reason
         )
-        return _render_undo(undone, undone.events[-1:], dry_run=deed.given["dry_run"])
+        return _render_undo(undone, dry_run=deed.given["dry_run"])
 
 
 class RollBackView(SpaceWriteView):
@@ -74,15 +73,13 @@ class RollBackView(SpaceWriteView):
         undone = corrections.roll_back_space(
             deed.space, to, deed.actor, deed.now, reason=deed.reason, dry_run=dry_run
         )
-        return _render_undo(undone, undone.events, dry_run=dry_run)
+        return _render_undo(undone, dry_run=dry_run)
 
 
-def _render_undo(
-    undone: Correction[Any], events: Sequence[EvolutionEvent], *, dry_run: bool
-) -> dict[str, Any]:
+def _render_undo(undone: Correction[Any], *, dry_run: bool) -> dict[str, Any]:
     return {
         "undone": [event.id for event in undone.undone_events],
         "changes": [render_row_change(one) for one in undone.changes[:MAX_CHANGES_SHOWN]],
         "dry_run": dry_run,
-        "event_ids": [] if dry_run else [event.id for event in events],
+        "event_ids": [] if dry_run else [event.id for event in undone.events],
     }
