@@ -69,9 +69,9 @@ RACER = """
 import sys
 from pathlib import Path
 from memoryhub.embedded import EmbeddedPostgres
-from memoryhub.embedded.server import THROWAWAY
+from memoryhub.embedded.server import THROWAWAY_SETTINGS
 import psycopg
-server = EmbeddedPostgres(Path(sys.argv[1]), settings=THROWAWAY)
+server = EmbeddedPostgres(Path(sys.argv[1]), settings=THROWAWAY_SETTINGS)
 sys.stdin.readline()
 print(server.start(), flush=True)
 psycopg.connect(server.dsn("app")).close()
