@@ -165,11 +165,11 @@ def restore_note(hub: ScriptedHub, fact: Fact, note: Note) -> Correction[Any]:
 
 # (operation, the reason in its history, its row, the home in the profile, what listeners hear)
 OPERATIONS: list[tuple[Act, str, dict[str, Any], str, list[str]]] = [
-    (correct, "corrected", {"o": "Braga", "corrected_by": "eva"}, "Braga", ["fact.changed"]),
+    (correct, "corrected", {"object": "Braga", "corrected_by": "eva"}, "Braga", ["fact.changed"]),
     (correct_without_a_side, "corrected", {"corrected_by": ""}, "Braga", ["fact.changed"]),
     (retract, "retracted", {"status": "retracted"}, "Lisbon", ["fact.retracted"]),
     (end, "ended", {"status": "superseded"}, "", ["fact.ended"]),
-    (forget, "forgotten", {"o": "Porto"}, "", ["fact.deleted"]),
+    (forget, "forgotten", {"object": "Porto"}, "", ["fact.deleted"]),
     (restore, "restored", {"retired_at": None}, "Porto", ["fact.restored"]),
     (pin, "pinned", {"pinned": True}, "Porto", ["fact.changed"]),
     (merge, "merged", {"mention_count": 2}, "", ["fact.deleted"]),
