@@ -20,11 +20,21 @@ VerdictOp = Literal["add", "same", "augment", "contradict", "deny", "forget"]
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """What a claim does to one that is held, `target`, a handle of `Exchange.held`."""
+
+    op: VerdictOp
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
 class FactCandidate:
     """A claim found in an exchange (spec §7.1, §11.2). Slots follow AMA's five patterns.
 
     `owner` is whom the fact is about and `speaker` who said it, both by name; "I" is the
-    speaker (spec E25). `predicate_key` is a normalised predicate such as `lives_in`.
+    speaker (spec E25). `predicate_key` is a normalised predicate such as `lives_in`. `changes`:
+    what it does to claims held, as far as the engine has been shown any; None: not judged.
+    `quoted`: the words it rests on were found to the letter.
     """
 
     text: str
@@ -44,6 +54,8 @@ class FactCandidate:
     confidence: float = 1.0
     correction: bool = False
     sources: tuple[SourceSpan, ...] = ()
+    changes: tuple[ClaimChange, ...] | None = None
+    quoted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +85,17 @@ class NoteDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetWish:
+    """A wish that claims held be forgotten, `targets` by their handles, in the words of `source`."""
+
+    source: SourceSpan
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one exchange yields. `topic_cue`: the exchange opens a new topic."""
+    """What one exchange yields. `topic_cue`: the exchange opens a new topic. `wishes`: what is to
+    be forgotten, where the engine has been shown what is held."""
 
     facts: tuple[FactCandidate, ...] = ()
     entities: tuple[EntityMention, ...] = ()
@@ -87,15 +108,18 @@ class Extraction:
     continues: bool | None = None
     # References of earlier turns it bears on (AMA's R_t), by the handles of the history.
     related: tuple[str, ...] = ()
+    wishes: tuple[ForgetWish, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """Input of `construct`: the utterances to read, and what went before as context only.
 
-    `history` (oldest first, at most the last 10 turns) resolves references and pairs
-    answers with questions; nothing is extracted from it. `participants` are the known
-    speakers' names, `subject` the person the space is about.
+    `history` (oldest first, at most the last 10 turns of the session) resolves references and
+    pairs answers with questions; nothing is extracted from it. `earlier` are the last turns of
+    other sessions, for a model. `participants` are the known speakers' names, `subject` the person
+    the space is about. `held`: open claims that the messages may be about, with the names of
+    relations in use, for an engine that judges while it reads; None: it is not to judge.
     """
 
     utterances: Sequence[Utterance]
@@ -103,6 +127,9 @@ class Exchange:
     participants: Sequence[str] = ()
     subject: str = ""
     summary: str = ""  # S, the rolling summary of the space (Mem0); context only
+    earlier: Sequence[Utterance] = ()
+    held: Sequence[HeldClaim] | None = None
+    relations: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,44 @@ class FactReply(_ReplyPart):
     confidence: Annotated[float, BeforeValidator(_coerce_share)] = 0.8
 
 
+class ChangeReply(_ReplyPart):
+    """What a message changes of what is known; as a claim, the same as a `FactReply`."""
+
+    do: Text = "add"
+    targets: Texts = []
+    source: Text = ""
+    quote: Text = ""
+    owner: Text = ""
+    text: Text = ""
+    relation: Text = ""
+    value: Text = ""
+    state: Text = "now"
+    first: Text = Field("", alias="from")
+    last: Text = Field("", alias="to")
+    one_at_a_time: bool | None = None
+
+    def to_fact(self) -> FactReply:
+        """The claim that it makes. What was so on some day, and is told as past, is an event."""
+        planned, over = self.state == "planned", self.state == "past"
+        is_event = over and self.first and self.last in ("", self.first)
+        polarity = "planned" if planned else "ended" if self.do == "end" else "holds"
+        return FactReply.model_construct(
+            text=self.text,
+            source=self.source,
+            quote=self.quote,
+            owner=self.owner,
+            verb=self.relation.replace("_", " "),
+            object=self.value,
+            predicate=self.relation,
+            kind="plan" if planned else "event" if is_event else "state",
+            polarity="denied" if self.do == "wrong" and not self.value else polarity,
+            correction=self.do == "wrong",
+            first=self.first,
+            last=self.last,
+            confidence=0.9,
+        )
+
+
 class EntityReply(_ReplyPart):
     name: Text = ""
     type: Text = ""
@@ -112,10 +150,13 @@ class RelationsReply(_ReplyPart):
 
 
 class ConstructReply(_ReplyPart):
-    facts: Annotated[list[FactReply], BeforeValidator(_coerce_list)]
+    """`facts` where a call of its own asks for them, `changes` where one call asks for all."""
+
+    facts: list[FactReply] = []
+    changes: Annotated[list[ChangeReply], BeforeValidator(_coerce_list)] = []
     entities: Annotated[list[EntityReply], BeforeValidator(_coerce_list)] = []
     relations: Annotated[list[RelationReply], BeforeValidator(_coerce_list)] = []
-    speech_acts: Annotated[list[ActReply], BeforeValidator(_coerce_list)] = []
+    speech_acts: list[ActReply] = []
     exchanges: Annotated[list[ExchangeReply], BeforeValidator(_coerce_list)] = []
 
     @model_validator(mode="before")
