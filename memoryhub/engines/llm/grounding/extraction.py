@@ -23,8 +23,13 @@ from memoryhub.engines.llm.grounding.attribution import (
 )
 from memoryhub.engines.llm.grounding.dates import parse_time_span
 from memoryhub.engines.llm.packaged_prompts import normalise_instructions, normalise_text
-from memoryhub.engines.llm.purposes.base import is_part_of_prompt
-from memoryhub.engines.llm.replies.claims import ConstructReply, ExchangeReply, FactReply
+from memoryhub.engines.llm.purposes.base import (
+    MOST_CHARACTERS,
+    MOST_WORDS,
+    clean_words,
+    is_part_of_prompt,
+)
+from memoryhub.engines.llm.replies import ConstructReply, ExchangeReply, FactReply
 from memoryhub.engines.local.claims.predicates import is_single_valued
 from memoryhub.engines.local.language import detect_language
 from memoryhub.engines.types import (
@@ -44,7 +49,7 @@ from memoryhub.engines.types import (
     Utterance,
 )
 
-MOST_FACTS, MOST_WORDS, MOST_MENTIONS, MOST_CHARACTERS = 20, 12, 40, 500  # spec §16
+MOST_FACTS, MOST_MENTIONS = 20, 40  # spec §16
 MIN_PROMPT_PIECE = 12  # characters of a text that can be told to be our own
 _SELF_NAMES = frozenset({"", "i", "me", "user", "speaker", "the user", "the speaker", "我", "用户"})
 _ENTITY_TYPES = frozenset({"person", "place", "organisation", "event", "object", "concept", "date"})
@@ -354,14 +359,8 @@ def _collect_times(facts: Iterable[FactCandidate]) -> dict[str, tuple[TimeSpan, 
 def _build_note_draft(said: ExchangeReply | None) -> NoteDraft | None:
     if said is None or not (said.keywords or said.context):
         return None
-    return NoteDraft(
-        _clean_words(said.keywords), _clean_words(said.tags), said.context.strip()[:MOST_CHARACTERS]
-    )
-
-
-def _clean_words(found: list[str]) -> tuple[str, ...]:
-    trimmed = (word.strip()[:64] for word in found)
-    return tuple(dict.fromkeys(word for word in trimmed if word))[:MOST_WORDS]
+    context = said.context.strip()[:MOST_CHARACTERS]
+    return NoteDraft(clean_words(said.keywords), clean_words(said.tags), context)
 
 
 def _match_choice(choices: Any, value: str) -> Any:
