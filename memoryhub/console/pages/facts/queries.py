@@ -24,7 +24,7 @@ from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.frame.text.wording import format_code
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
-from memoryhub.engines.types.claims import FactKind
+from memoryhub.engines.types import FactKind
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q, build_future_q, build_past_q
 from notes.models import Fact

@@ -15,12 +15,13 @@ _ISO_DATE = re.compile(
 
 
 def parse_time_span(first: str, last: str, words: str, utterance: Utterance) -> TimeSpan | None:
-    """From the start of `first` to the end of `last`, in the utterance's time zone.
+    """From the start of `first` to the end of `last`, or either alone, in the time zone
+    of the utterance.
 
-    None when `first` is no date, or only repeats the minute of the message, which small
+    None when there is no date, or only repeats the minute of the message, which small
     models fill in where no time is said. `words` are kept where the utterance really has them.
     """
-    start = _parse_unit(first, utterance.at)
+    start = _parse_unit(first or last, utterance.at)
     if start is None or start == resolve_unit("minute", utterance.at):
         return None
     end = _parse_unit(last, utterance.at) or start

@@ -1,4 +1,4 @@
-"""Reading exchanges: facts, entities, relations, descriptors and speech acts in one call."""
+"""Reading exchanges: what they change, entities, relations and descriptors in one call."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from memoryhub.engines.embedding.model_files import count_tokens
-from memoryhub.engines.llm.grounding.extraction import MOST_FACTS, ExtractionReader
+from memoryhub.engines.llm.grounding.extraction import MOST_FACTS, ExtractionReader, ReadReply
 from memoryhub.engines.llm.packaged_prompts import Purpose
-from memoryhub.engines.llm.purposes.base import TOO_LARGE_CODES, ModelPurposes
-from memoryhub.engines.llm.replies.claims import (
+from memoryhub.engines.llm.purposes.base import (
+    MAX_CALL_TOKENS,
+    TOO_LARGE_CODES,
+    ModelPurposes,
+    render_held_claim,
+    render_minute,
+)
+from memoryhub.engines.llm.replies import (
+    ChangesExchangesReply,
+    ChangesGraphReply,
+    ChangesReply,
     ConstructReply,
     EntitiesReply,
     FactsReply,
@@ -27,9 +36,15 @@ from memoryhub.engines.types import (
 )
 from memoryhub.errors import EngineError
 
-_MAX_CALL_TOKENS = 6000  # tokens read in one call (spec E4)
 _OVERLAP_CHARACTERS = 600  # characters two halves of one text share
 _MIN_SPLIT_CHARACTERS = 1500  # characters; a shorter text is not split any further
+# By whether a graph, and whether notes or chains are wanted.
+_CONSTRUCT_SHAPES: Mapping[tuple[bool, bool], type[ChangesReply]] = {
+    (False, False): ChangesReply,
+    (True, False): ChangesGraphReply,
+    (False, True): ChangesExchangesReply,
+    (True, True): ConstructReply,
+}
 _READ_ROLES = frozenset({"user", "assistant"})
 
 
@@ -56,7 +71,7 @@ class ExtractionPurposes(ModelPurposes):
         self, group: Sequence[Exchange], whole: Mapping[str, Utterance], wanted: ExtractionOptions
     ) -> list[Extraction]:
         """`whole` are the utterances uncut: facts point into them, not into the parts read."""
-        fits = len(group) > 1 or _count_group_tokens(group) <= _MAX_CALL_TOKENS
+        fits = len(group) > 1 or _count_group_tokens(group) <= MAX_CALL_TOKENS
         if fits or not _halve_exchange(group[0]):
             try:
                 return self._ask_about_group(group, whole, wanted)
@@ -83,42 +98,51 @@ class ExtractionPurposes(ModelPurposes):
         uncut = [
             replace(each, utterances=[whole[u.handle] for u in each.utterances]) for each in group
         ]
-        alone = not wanted.combine
-        purpose: Purpose = "extract_facts" if alone else "construct"
-        earlier = {u.handle for u in group[0].history}
+        purpose: Purpose = "construct" if wanted.combine else "extract_facts"
+        earlier = {u.handle for u in (*group[0].earlier, *group[0].history)}
         reading = ExtractionReader(uncut, earlier, self.prompts.get_text(purpose))
-        if alone:
-            reply = self._ask_separately(group, wanted)
-        else:
-            reply = self.ask_purpose("construct", _build_request(group), ConstructReply)
+        reply = (
+            self._ask_at_once(group, wanted) if wanted.combine else self._ask_apart(group, wanted)
+        )
         constructions = reading.build_extractions(reply)
         self.count_rejected_items(purpose, reading.rejected)
         return constructions
 
-    def _ask_separately(
-        self, group: Sequence[Exchange], wanted: ExtractionOptions
-    ) -> ConstructReply:
+    def _ask_at_once(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
+        """What the messages change, and what else is wanted of them, by one call."""
+        shape = _CONSTRUCT_SHAPES[wanted.graph, wanted.notes or wanted.chain]
+        data = _build_request(group)
+        lists = [name for name in shape.model_fields if name != "changes"]
+        data |= {
+            "known": [render_held_claim(claim) for claim in group[0].held or ()],
+            "relations": list(group[0].relations),
+            "wanted": sorted(lists),
+        }
+        reply = self.ask_purpose("construct", data, shape)
+        return ReadReply(
+            [change.build_fact() for change in reply.changes],
+            reply.changes,
+            *(getattr(reply, name, ()) for name in ("entities", "relations")),
+            exchanges=getattr(reply, "exchanges", ()),
+        )
+
+    def _ask_apart(self, group: Sequence[Exchange], wanted: ExtractionOptions) -> ReadReply:
         """Facts, entities and relations by a call each, as Mem0 and Mem0g do."""
         data = _build_request(group)
         found = self.ask_purpose("extract_facts", data, FactsReply)
-        reply = ConstructReply(facts=found.facts, speech_acts=found.speech_acts)
+        reply = ReadReply(found.facts, speech_acts=found.speech_acts)
         if not (wanted.graph and found.facts):
             return reply
-        entities = self.ask_purpose(
-            "graph_entities", _select_graph_data(data), EntitiesReply
-        ).entities
+        shown = {name: data[name] for name in ("subject", "participants", "messages")}
+        entities = self.ask_purpose("graph_entities", shown, EntitiesReply).entities
         if len(entities) < 2:
-            return reply.model_copy(update={"entities": entities})
+            return replace(reply, entities=entities)
         told = {
             "entities": [{"name": e.name, "type": e.type} for e in entities],
             "facts": [{"fact": n, "text": fact.text} for n, fact in enumerate(found.facts)],
         }
         relations = self.ask_purpose("graph_relations", told, RelationsReply).relations
-        return reply.model_copy(update={"entities": entities, "relations": relations})
-
-
-def _select_graph_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: data[name] for name in ("subject", "participants", "messages")}
+        return replace(reply, entities=entities, relations=relations)
 
 
 def _build_silent_extraction(exchange: Exchange) -> Extraction | None:
@@ -133,7 +157,7 @@ def _group_exchanges(exchanges: Sequence[Exchange], most: int) -> list[list[Exch
     groups: list[list[Exchange]] = []
     for exchange in exchanges:
         last = groups[-1] if groups else []
-        if last and len(last) < most and _count_group_tokens([*last, exchange]) <= _MAX_CALL_TOKENS:
+        if last and len(last) < most and _count_group_tokens([*last, exchange]) <= MAX_CALL_TOKENS:
             last.append(exchange)
         else:
             groups.append([exchange])
@@ -199,6 +223,7 @@ def _join_extractions(parts: Sequence[Extraction]) -> Extraction:
         topic_cue=parts[0].topic_cue,
         continues=parts[0].continues,
         related=tuple(dict.fromkeys(handle for part in parts for handle in part.related)),
+        wishes=tuple(dict.fromkeys(wish for part in parts for wish in part.wishes)),
     )
 
 
@@ -213,7 +238,9 @@ def _build_request(group: Sequence[Exchange]) -> dict[str, Any]:
         "subject": first.subject,
         "participants": list(first.participants),
         "observed": group[-1].utterances[-1].at.date().isoformat(),
-        "history": [{"handle": u.handle} | _render_utterance(u) for u in first.history],
+        "history": [
+            {"handle": u.handle} | _render_utterance(u) for u in (*first.earlier, *first.history)
+        ],
         "messages": messages,
     }
     return data | ({"summary": first.summary} if first.summary else {})
@@ -223,6 +250,6 @@ def _render_utterance(utterance: Utterance) -> dict[str, str]:
     return {
         "speaker": utterance.speaker,
         "role": utterance.role,
-        "at": utterance.at.isoformat(timespec="minutes"),
+        "at": render_minute(utterance.at),
         "text": utterance.text,
     }
