@@ -492,4 +492,4 @@ def refresh_after_change(space: Space, key: str, now: datetime) -> None:
         model = select_embedder(space).name
         # The write may have found the embedder down.
         if IndexEntry.objects.filter(space=space, model=model, embedding=None).exists():
-            queue.enqueue_step(space, Job.Step.EMBED, key, now)
+            queue.plan_step(space, Job.Step.EMBED, key, now)

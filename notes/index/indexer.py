@@ -316,6 +316,27 @@ def embed_entries_or_none(entries: Sequence[EntryDraft], embedder: Embedder) -> 
     return embed_or_none(lambda: embed_entries(entries, embedder)) if entries else None
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedEntries:
+    """Entries with their vectors; None while the embedder is down."""
+
+    entries: Sequence[EntryDraft] = ()
+    vectors: Vectors | None = None
+
+    @property
+    def is_unembedded(self) -> bool:
+        return bool(self.entries) and self.vectors is None
+
+    def select_owners(self, owners: Collection[UUID]) -> EmbeddedEntries:
+        at = [place for place, entry in enumerate(self.entries) if entry.owner_id in owners]
+        vectors = None if self.vectors is None else self.vectors[at]
+        return EmbeddedEntries([self.entries[place] for place in at], vectors)
+
+
+def embed_if_possible(entries: Sequence[EntryDraft], embedder: Embedder) -> EmbeddedEntries:
+    return EmbeddedEntries(entries, embed_entries_or_none(entries, embedder))
+
+
 # In the same statement go rows whose text no longer has as many chunks, and other models' rows
 # of a text that has changed: a vector is that of the present text, or there is none (I9).
 _UPSERT_SQL = """

@@ -23,7 +23,7 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, StaleRead, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps import promotion
-from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.context import DerivedDialogue
 from memoryhub.pipeline.steps.passages import load_passages
 from memoryhub.pipeline.steps.topics import chains, themes
 from memoryhub.policies.schema import Policy
@@ -111,7 +111,7 @@ def schedule(due: DerivedDialogue) -> None:
         space=due.space, step=Job.Step.PLACE, state__in=Job.WAITING_STATES
     ).first()
     if planned is None:
-        queue.enqueue_step(
+        queue.plan_step(
             due.space,
             Job.Step.PLACE,
             str(due.job.id),
@@ -344,7 +344,7 @@ def _build_change_set(work: PlacementWork, kind: str, now: datetime, reason: str
 
 
 def _plan_next_job(work: PlacementWork, now: datetime) -> None:
-    queue.enqueue_step(
+    queue.plan_step(
         work.space,
         Job.Step.PLACE,
         f"after:{work.job.id}",
