@@ -143,7 +143,7 @@ def _build_turn_chunks(
         )
 
 
-def build_fact_entries(facts: Iterable[Fact], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_fact_entries(facts: Iterable[Fact], zone: tzinfo = UTC) -> list[EntryDraft]:
     """Facts under their own words, those of their predicate, and both their dates."""
     return [_build_fact_entry(fact, zone) for fact in facts]
 
@@ -157,7 +157,7 @@ def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
     return EntryDraft("fact", fact.id, 0, text, (), build_lexical_text(words), "")
 
 
-def build_note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_note_entries(notes: Iterable[Note], zone: tzinfo = UTC) -> list[EntryDraft]:
     """Notes under content, keywords, tags and context together (spec A7).
 
     The descriptors stand beside the content, which never changes: when they evolve, they alone
@@ -242,7 +242,7 @@ def _build_graph_entry(kind: EntryKind, owner: UUID, text: str, words: str) -> E
     return EntryDraft(kind, owner, 0, text, (), known, "")
 
 
-def build_episode_entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_episode_entries(rows: Iterable[Episode], zone: tzinfo = UTC) -> list[EntryDraft]:
     """Index entries of the kinds that are searched, under title, text and first date."""
     return [
         entry

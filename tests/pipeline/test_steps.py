@@ -10,8 +10,14 @@ import pytest
 
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue, runner
-from memoryhub.pipeline.jobs.step import load_steps
-from memoryhub.pipeline.jobs.step import MAX_READS, JobResult, NothingToDo, StaleRead, Step
+from memoryhub.pipeline.jobs.step import (
+    MAX_READS,
+    JobResult,
+    NothingToDo,
+    StaleRead,
+    Step,
+    load_steps,
+)
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derive import derive, extract, resolve
 from memoryhub.tenants.models import Space
