@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from memoryhub.errors import InvalidInput
 from memoryhub.tenants.models import Space
 from notes.facts.validity import filter_current, is_fact_current
-from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.models import EvolutionEvent, Fact
 from personas.models import ProfileAttribute
 from personas.traits import get_owner_name
@@ -126,8 +126,7 @@ def _create_attribute(
 
 def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
     """The turns its fact rests on, by way of the fact."""
-    said = load_supports("fact", [fact.id]).get(fact.id, [])
-    return [replace(each, via_type="fact", via_id=fact.id) for each in said]
+    return [replace(each, via_type="fact", via_id=fact.id) for each in load_supports_of(fact)]
 
 
 def write_attribute(

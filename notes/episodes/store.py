@@ -29,7 +29,7 @@ def build_live_q() -> Q:
 
 def find_rolling_summary(space: Space, session: Session | None = None) -> Episode | None:
     """The row of the summary so far, stale or not: the space's, or a session's window's."""
-    return _find_newest(space, EpisodeKind.ROLLING, session=session)
+    return find_newest(space, EpisodeKind.ROLLING, session=session)
 
 
 def load_rolling_text(space: Space, session: Session | None = None) -> str:
@@ -38,7 +38,7 @@ def load_rolling_text(space: Space, session: Session | None = None) -> str:
     return row.text if row is not None and not row.stale else ""
 
 
-def _find_newest(space: Space, kind: str, **of: Any) -> Episode | None:
+def find_newest(space: Space, kind: str, **of: Any) -> Episode | None:
     rows = Episode.objects.filter(space=space, kind=kind, retired_at=None, **of)
     found: Episode | None = rows.order_by("-to_seq").first()
     return found

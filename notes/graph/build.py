@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from memoryhub.engines.types import NamePair
@@ -23,6 +22,7 @@ from notes.graph.identity import (
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.history.unit_of_work import UnitOfWork
 from notes.index import indexer
+from notes.index.nearest import find_nearest_owners
 from notes.models import Entity, EvolutionEvent, Fact, Relation
 from notes.review.proposals import build_merge_key, propose_change
 
@@ -288,36 +288,15 @@ def _propose_merges(graph: GraphDraft, changes: ChangeSet) -> None:
         )
 
 
-_NEAREST_ENTITY_SQL = """
-SELECT g.n, near.owner_id, near.cosine
-FROM unnest(%(n)s::int[], %(vector)s::text[]) AS g(n, vector)
-CROSS JOIN LATERAL (
-  SELECT e.owner_id, 1 - (e.embedding <=> g.vector::halfvec) AS cosine
-  FROM notes_indexentry e JOIN notes_entity x ON x.id = e.owner_id
-  WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = 'entity'
-    AND e.model = %(model)s AND e.embedding IS NOT NULL AND x.retired_at IS NULL
-  ORDER BY e.embedding <=> g.vector::halfvec LIMIT 1
-) near
-"""
-
-
 def find_nearest_entities(
     space: Space, model: str, vectors: Sequence[Any]
 ) -> dict[int, tuple[Entity, float]]:
     """By place, the entity whose name is nearest to a name's vector, and their cosine; it stands
     for those merged into it. Call inside the tenant's scope."""
-    if not len(vectors):
-        return {}
-    given: dict[str, Any] = {
-        "n": list(range(len(vectors))),
-        "vector": [indexer.serialize_vector(vector) for vector in vectors],
-        "tenant": space.tenant_id,
-        "space": space.id,
-        "model": model,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAREST_ENTITY_SQL, given)
-        near = {place: (owner, float(cosine)) for place, owner, cosine in cursor.fetchall()}
+    held = "JOIN notes_entity x ON x.id = e.owner_id AND x.retired_at IS NULL"
+    asked = [("", vector) for vector in vectors]
+    found = find_nearest_owners(space, "entity", model, asked, 1, held)
+    near = {place: of_one[0] for place, of_one in enumerate(found) if of_one}
     known = _load_with_survivors({owner for owner, _ in near.values()})
     return {n: (find_survivor(known[owner], known), cosine) for n, (owner, cosine) in near.items()}
 

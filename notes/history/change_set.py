@@ -50,6 +50,10 @@ def load_supports(row_type: str, row_ids: Iterable[UUID]) -> dict[UUID, list[Tur
     return found
 
 
+def load_supports_of(row: Any) -> list[TurnEvidence]:
+    return load_supports(row._meta.model_name, [row.id]).get(row.id, [])
+
+
 def serialize_row(row: Model) -> dict[str, Any]:
     """The row's own columns as JSON values, without those that reading changes."""
     held = ((name, getattr(row, name)) for name in _list_columns(type(row)))

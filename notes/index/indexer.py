@@ -143,7 +143,7 @@ def _build_turn_chunks(
         )
 
 
-def build_fact_entries(facts: Iterable[Fact], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_fact_entries(facts: Iterable[Fact], zone: tzinfo = UTC) -> list[EntryDraft]:
     """Facts under their own words, those of their predicate, and both their dates."""
     return [_build_fact_entry(fact, zone) for fact in facts]
 
@@ -157,7 +157,7 @@ def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
     return EntryDraft("fact", fact.id, 0, text, (), build_lexical_text(words), "")
 
 
-def build_note_entries(notes: Iterable[Note], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_note_entries(notes: Iterable[Note], zone: tzinfo = UTC) -> list[EntryDraft]:
     """Notes under content, keywords, tags and context together (spec A7).
 
     The descriptors stand beside the content, which never changes: when they evolve, they alone
@@ -242,7 +242,7 @@ def _build_graph_entry(kind: EntryKind, owner: UUID, text: str, words: str) -> E
     return EntryDraft(kind, owner, 0, text, (), known, "")
 
 
-def build_episode_entries(rows: Iterable[Episode], *, zone: tzinfo = UTC) -> list[EntryDraft]:
+def build_episode_entries(rows: Iterable[Episode], zone: tzinfo = UTC) -> list[EntryDraft]:
     """Index entries of the kinds that are searched, under title, text and first date."""
     return [
         entry
@@ -314,6 +314,27 @@ def embed_entries(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors:
 def embed_entries_or_none(entries: Sequence[EntryDraft], embedder: Embedder) -> Vectors | None:
     """None where there are none, or the embedder is down: they are found by their words (E18)."""
     return embed_or_none(lambda: embed_entries(entries, embedder)) if entries else None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedEntries:
+    """Entries with their vectors; None while the embedder is down."""
+
+    entries: Sequence[EntryDraft] = ()
+    vectors: Vectors | None = None
+
+    @property
+    def is_unembedded(self) -> bool:
+        return bool(self.entries) and self.vectors is None
+
+    def select_owners(self, owners: Collection[UUID]) -> EmbeddedEntries:
+        at = [place for place, entry in enumerate(self.entries) if entry.owner_id in owners]
+        vectors = None if self.vectors is None else self.vectors[at]
+        return EmbeddedEntries([self.entries[place] for place in at], vectors)
+
+
+def embed_if_possible(entries: Sequence[EntryDraft], embedder: Embedder) -> EmbeddedEntries:
+    return EmbeddedEntries(entries, embed_entries_or_none(entries, embedder))
 
 
 # In the same statement go rows whose text no longer has as many chunks, and other models' rows

@@ -15,11 +15,11 @@ from django.db.models import Q
 from memoryhub.engines.types import Embedder
 from memoryhub.inference.selection import select_embedder
 from memoryhub.pipeline.embeddings import reembed
-from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.tenants.models import Space
+from notes.history.row_kinds import rebuild_entries
 from notes.index import indexer
 from notes.models import IndexEntry
 

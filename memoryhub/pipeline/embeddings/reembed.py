@@ -23,13 +23,13 @@ from django.utils.translation import gettext as _
 
 from memoryhub.errors import EngineError
 from memoryhub.inference.selection import find_embedder, get_current_embedder
-from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
 from memoryhub.pipeline.models import EmbeddingMigration, Job, Lane
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
+from notes.history.row_kinds import rebuild_entries
 from notes.index import indexer
 
 log = structlog.get_logger()

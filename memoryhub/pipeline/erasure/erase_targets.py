@@ -295,7 +295,7 @@ def _plan_follow_up(
     """Plan what is derived, summed up and embedded anew; the profile follows at once (I3)."""
     key = f"erased-{now.isoformat()}"
     for session_id, turns in again.items():
-        queue.enqueue_step(
+        queue.plan_step(
             space,
             Job.Step.REDERIVE,
             f"{key}-{session_id}",
@@ -307,12 +307,12 @@ def _plan_follow_up(
         left[kind].append(str(row_id))
     if left["page"] or left["chain"] or left["segment"]:
         payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
-        queue.enqueue_step(space, Job.Step.PLACE, key, now, payload=payload)
+        queue.plan_step(space, Job.Step.PLACE, key, now, payload=payload)
     if left["episode"]:
-        queue.enqueue_step(space, Job.Step.DIGEST, key, now)
-        queue.enqueue_step(space, Job.Step.FOLD, key, now)
+        queue.plan_step(space, Job.Step.DIGEST, key, now)
+        queue.plan_step(space, Job.Step.FOLD, key, now)
     if found.turns:
-        queue.enqueue_step(space, Job.Step.EMBED, key, now)
+        queue.plan_step(space, Job.Step.EMBED, key, now)
     promotion.refresh_profile(space, load_effective_policy(space).policy, now)
 
 

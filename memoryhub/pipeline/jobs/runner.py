@@ -22,8 +22,7 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.ledger import open_ledger
 from memoryhub.pipeline.jobs import queue
-from memoryhub.pipeline.jobs.registry import load_steps
-from memoryhub.pipeline.jobs.step import NothingToDo, Step, retry_stale_reads
+from memoryhub.pipeline.jobs.step import NothingToDo, Step, load_steps, retry_stale_reads
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review import review_rules
 from memoryhub.tenants.scope import tenant_scope

@@ -10,14 +10,6 @@ from memoryhub.engines.types import Passage
 from notes.models import Derivation, Fact, Note, Page
 from notes.topics.pages import PageTurns, load_page_turns
 
-__all__ = [
-    "MAX_PASSAGE_CHARACTERS",
-    "PageTurns",
-    "format_page_text",
-    "load_page_turns",
-    "load_passages",
-]
-
 # Of one page: what is said at greater length is represented by its beginning.
 MAX_PASSAGE_CHARACTERS = 4000
 

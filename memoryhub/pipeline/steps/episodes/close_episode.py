@@ -18,9 +18,8 @@ from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
-from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.context import DerivedDialogue, StepContext, load_context
 from memoryhub.pipeline.steps.episodes import episode_io
-from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -33,6 +32,7 @@ from notes.episodes.spans import (
     is_silence,
 )
 from notes.episodes.store import EpisodeContent, EpisodeDraft, compute_coverage, draft_episode
+from notes.index.indexer import EmbeddedEntries
 from notes.models import Episode, Page
 
 _MAX_OPEN_SESSIONS = 5  # of those left open, the newest
@@ -62,8 +62,7 @@ def _plan_episode_job(due: DerivedDialogue, session: UUID, **payload: object) ->
         f"{session}:{due.last_seq}",
         due.now,
         payload={"session": str(session)} | payload,
-        first_seq=due.turns[0].seq,
-        last_seq=due.last_seq,
+        seqs=due.seqs,
     )
 
 
@@ -144,7 +143,7 @@ class OpenTopic:
 
 @dataclass(frozen=True, slots=True)
 class SessionReading:
-    at: EpisodeContext
+    at: StepContext
     session: Session
     topic: OpenTopic
 
@@ -152,7 +151,7 @@ class SessionReading:
 @dataclass(frozen=True, slots=True)
 class ClosedEpisodes:
     drafts: list[EpisodeDraft]
-    index: episode_io.EmbeddedEntries
+    index: EmbeddedEntries
 
 
 class CloseEpisodeStep(Step[SessionReading, ClosedEpisodes]):
@@ -162,7 +161,7 @@ class CloseEpisodeStep(Step[SessionReading, ClosedEpisodes]):
     lane = Lane.PLACING
 
     def read(self) -> SessionReading:
-        at = episode_io.load_context(self.job, self.now)
+        at = load_context(self.job, self.now)
         session = Session.objects.get(id=self.job.payload["session"])
         return SessionReading(at, session, _load_open_topic(at, session))
 
@@ -185,7 +184,7 @@ class CloseEpisodeStep(Step[SessionReading, ClosedEpisodes]):
         return {"episodes": [str(draft.row.id) for draft in answer.drafts]}
 
 
-def _load_open_topic(at: EpisodeContext, session: Session) -> OpenTopic:
+def _load_open_topic(at: StepContext, session: Session) -> OpenTopic:
     turns = load_open_turns(session.id, at.job.last_seq)
     opening = {UUID(page) for page in at.job.payload.get("opens", [])}
     stretches = _build_stretches(session.id, turns, opening)
@@ -193,20 +192,20 @@ def _load_open_topic(at: EpisodeContext, session: Session) -> OpenTopic:
     return OpenTopic(stretches, turns, episode_io.build_passages(heard, at.zone))
 
 
-def _find_complete_spans(at: EpisodeContext, found: OpenTopic) -> list[EpisodeSpan]:
-    window = at.effective.policy.episodes.window_turns
+def _find_complete_spans(at: StepContext, found: OpenTopic) -> list[EpisodeSpan]:
+    window = at.policy.episodes.window_turns
     ended = bool(at.job.payload.get("ended"))
-    if ended or not needs_model_gate(at.effective.policy):
+    if ended or not needs_model_gate(at.policy):
         return find_closed_spans(found.stretches, window, ended=ended)
     return find_closed_spans(_gate_stretches(at, found), window, least=1)
 
 
-def _gate_stretches(at: EpisodeContext, found: OpenTopic) -> list[PageStretch]:
+def _gate_stretches(at: StepContext, found: OpenTopic) -> list[PageStretch]:
     """The stretches with what the model says of the new ones: which open or end a topic.
 
     Nothing is asked where code knows: after a silence, or where the window is full anyway.
     """
-    window = at.effective.policy.episodes.window_turns
+    window = at.policy.episodes.window_turns
     new = _load_new_pages(at)
     judged: list[PageStretch] = []
     open_: list[PageStretch] = []
@@ -222,7 +221,7 @@ def _gate_stretches(at: EpisodeContext, found: OpenTopic) -> list[PageStretch]:
     return judged
 
 
-def _load_new_pages(at: EpisodeContext) -> set[UUID]:
+def _load_new_pages(at: StepContext) -> set[UUID]:
     with tenant_scope(at.job.tenant_id):
         pages = Page.objects.filter(
             session=at.job.payload["session"],
@@ -233,7 +232,7 @@ def _load_new_pages(at: EpisodeContext) -> set[UUID]:
 
 
 def _ask_gate(
-    at: EpisodeContext, found: OpenTopic, open_: Sequence[PageStretch], newest: PageStretch
+    at: StepContext, found: OpenTopic, open_: Sequence[PageStretch], newest: PageStretch
 ) -> str:
     window = [found.passages[s.page_id] for s in open_ if s.page_id in found.passages]
     if not window or newest.page_id not in found.passages:
@@ -246,7 +245,7 @@ def _ask_gate(
 
 
 def _draft_episode(
-    at: EpisodeContext, session: Session, turns: Sequence[Turn], span: EpisodeSpan, found: OpenTopic
+    at: StepContext, session: Session, turns: Sequence[Turn], span: EpisodeSpan, found: OpenTopic
 ) -> EpisodeDraft | None:
     """None where nothing was said that can be told."""
     passages = [found.passages[s.page_id] for s in span if s.page_id in found.passages]

@@ -12,9 +12,8 @@ from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.jobs.queue import plan_topic_step
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
-from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.context import DerivedDialogue, StepContext, load_context
 from memoryhub.pipeline.steps.episodes import episode_io, windows
-from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -26,6 +25,7 @@ from notes.episodes.store import (
     draft_episode,
     find_rolling_summary,
 )
+from notes.index.indexer import EmbeddedEntries
 from notes.models import Episode, Page
 
 # UTF-8 bytes of a token, about right for alphabets and for Chinese alike.
@@ -60,26 +60,26 @@ def _query_turns_since(space: Space, seq: int) -> QuerySet[Turn]:
     return turns.order_by("seq")
 
 
-class FoldStep(Step[EpisodeContext, list[EpisodeDraft]]):
+class FoldStep(Step[StepContext, list[EpisodeDraft]]):
     """Fold what was said since into the summary. While the engine fails, the old one stays."""
 
     name = Job.Step.FOLD
     lane = Lane.PROMOTING
     variants = MappingProxyType({windows.WINDOW_KEY: windows.FoldWindowStep})
 
-    def read(self) -> EpisodeContext:
-        return episode_io.load_context(self.job, self.now)
+    def read(self) -> StepContext:
+        return load_context(self.job, self.now)
 
-    def ask(self, at: EpisodeContext) -> list[EpisodeDraft]:
+    def ask(self, at: StepContext) -> list[EpisodeDraft]:
         return draft_renewed_summary(at)
 
-    def write(self, at: EpisodeContext, drafts: list[EpisodeDraft]) -> JobResult:
-        nothing_searched = episode_io.EmbeddedEntries((), None)
+    def write(self, at: StepContext, drafts: list[EpisodeDraft]) -> JobResult:
+        nothing_searched = EmbeddedEntries()
         episode_io.write_episodes(at, drafts, nothing_searched, "enough was said since")
         return {"episodes": [str(draft.row.id) for draft in drafts]}
 
 
-def draft_renewed_summary(at: EpisodeContext) -> list[EpisodeDraft]:
+def draft_renewed_summary(at: StepContext) -> list[EpisodeDraft]:
     """The summary as it is to be; none when nothing was said. Asks the engine: call unscoped."""
     with tenant_scope(at.job.tenant_id):
         row = find_rolling_summary(at.space)
@@ -91,7 +91,7 @@ def draft_renewed_summary(at: EpisodeContext) -> list[EpisodeDraft]:
     text = at.engine.fold_summary(
         old.text if old else "",
         episode_io.build_utterances(heard, at.zone),
-        max_words=at.effective.policy.episodes.rolling_words,
+        max_words=at.policy.episodes.rolling_words,
     )
     if not text:
         return []

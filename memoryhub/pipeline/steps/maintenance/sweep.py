@@ -14,7 +14,7 @@ from memoryhub.pipeline.erasure import expire
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
-from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.context import DerivedDialogue
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import EffectivePolicy, load_effective_policy
 from memoryhub.tenants.models import Space
