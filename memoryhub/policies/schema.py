@@ -74,6 +74,9 @@ class FactsPolicy(_PolicyGroup):
     """Facts of one exchange that are kept, most important first."""
     most_closures: Annotated[int, Field(ge=0, le=100)] = 5
     """Facts that one turn may end at most."""
+    second_opinion: bool = False
+    """Ask a model once more about each fact, beside those it comes close to, though it judged while
+    it read."""
     review_from: Literal["off", "high", "medium"] = "off"
     """Decisions that wait in the inbox instead of being carried out: those of high risk (a fact
     is taken back, or ended though it was said three times), those of medium risk too (any is
@@ -235,6 +238,10 @@ class JudgePolicy(_PolicyGroup):
     """Who decides whether what was found is enough: nobody (off), rules, or a model (llm)."""
     density: Share = 0.3
     """Share of what was found that must be relevant."""
+    trust: Literal["confirm", "guarded", "trusted"] = "guarded"
+    """How far a model's word on what a new fact does to those held is carried out: after a person
+    confirmed it (confirm), where the words it quotes and the times bear it out (guarded), or always
+    (trusted). What is not carried out waits in the inbox."""
 
 
 class RecallPolicy(_PolicyGroup):

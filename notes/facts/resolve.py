@@ -166,14 +166,19 @@ class Resolver:
         return decision
 
     def apply_decision(
-        self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], *, trusted: bool
+        self,
+        decision: FactDecision,
+        new: Fact,
+        sources: Sequence[TurnEvidence],
+        *,
+        trusted: bool,
+        also: Sequence[FactDecision] = (),
     ) -> FactDecision:
-        """Carry a decision out in memory, as far as policy and protection let it."""
-        rules = self.rules
-        decision = apply_contradiction_policy(
-            decision, rules.contradiction, store=rules.store_after_contradiction
-        )
-        decision = self._guard_decision(decision, new, sources)
+        """Carry a decision out in memory, as far as policy and protection let it, and what the same
+        claim does to others: each under the same guards."""
+        for other in also:
+            self._apply_further_decision(other, new, sources, trusted)
+        decision = self._guard_decision(self._apply_policy(decision), new, sources)
         if decision.op is ResolutionOp.SAME and decision.target is not None:
             self._corroborate_fact(decision.target, sources)
             return decision
@@ -182,6 +187,22 @@ class Resolver:
         if decision.inserts:
             self._insert_fact(new, sources)
         return decision
+
+    def _apply_policy(self, decision: FactDecision) -> FactDecision:
+        rules = self.rules
+        return apply_contradiction_policy(
+            decision, rules.contradiction, store=rules.store_after_contradiction
+        )
+
+    def _apply_further_decision(
+        self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], trusted: bool
+    ) -> None:
+        """One news may end several claims: it is stored once, for the first of them."""
+        decision = self._guard_decision(self._apply_policy(decision), new, sources)
+        if decision.op is ResolutionOp.SAME and decision.target is not None:
+            self._corroborate_fact(decision.target, sources)
+        elif decision.mutates and decision.op is not ResolutionOp.AUGMENT:
+            self._change_target(decision, new, sources, trusted)
 
     def _end_dependent_claims(
         self, decision: FactDecision, new: Fact, sources: Sequence[TurnEvidence], trusted: bool

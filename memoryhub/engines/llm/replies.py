@@ -137,20 +137,22 @@ class ChangeReply(_Aliased):
         planned = self.state == "planned"
         is_event = self.state == "past" and self.first and self.last in ("", self.first)
         polarity = "ended" if self.do == "end" else "planned" if planned else "holds"
-        return FactReply(
-            text=self.text,
-            source=self.source,
-            quote=self.quote,
-            owner=self.owner,
-            verb=self.relation.replace("_", " "),
-            object=self.value,
-            predicate=self.relation,
-            kind="plan" if planned else "event" if is_event else "state",
-            polarity="denied" if self.do == "wrong" and not self.value else polarity,
-            correction=self.do == "wrong",
-            first=self.first,
-            last=self.last,
-            confidence=0.9,
+        return FactReply.model_validate(
+            {
+                "text": self.text,
+                "source": self.source,
+                "quote": self.quote,
+                "owner": self.owner,
+                "verb": self.relation.replace("_", " "),
+                "object": self.value,
+                "predicate": self.relation,
+                "kind": "plan" if planned else "event" if is_event else "state",
+                "polarity": "denied" if self.do == "wrong" and not self.value else polarity,
+                "correction": self.do == "wrong",
+                "from": self.first,
+                "to": self.last,
+                "confidence": 0.9,
+            }
         )
 
 

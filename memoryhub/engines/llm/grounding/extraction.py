@@ -161,7 +161,8 @@ class ExtractionReader:
         """By their number in the reply; at most `MOST_FACTS` an exchange (E14)."""
         kept: dict[int, FactCandidate] = {}
         counted = [0] * len(self.exchanges)
-        changes = reply.changes or [None] * len(reply.facts)
+        nothing: list[ChangeReply | None] = [None] * len(reply.facts)
+        changes = nothing if reply.changes is None else reply.changes
         for index, (each, change) in enumerate(zip(reply.facts, changes, strict=True)):
             if change is not None and change.do == "forget":
                 continue

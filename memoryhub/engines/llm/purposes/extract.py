@@ -122,7 +122,8 @@ class ExtractionPurposes(ModelPurposes):
         return ReadReply(
             [change.build_fact() for change in reply.changes],
             reply.changes,
-            *(getattr(reply, name, ()) for name in ("entities", "relations")),
+            getattr(reply, "entities", ()),
+            getattr(reply, "relations", ()),
             exchanges=getattr(reply, "exchanges", ()),
         )
 
