@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
+from memoryhub.dialogues.messages import normalise_text
 from memoryhub.engines.local.claims.predicates import is_many_valued
 from memoryhub.engines.types import VerdictOp
 from notes.facts.decide import (
@@ -38,12 +39,14 @@ def decide_by_verdict(
     trust: JudgeTrust = "guarded",
     quoted: bool = True,
     speakers: Collection[str] = (),
+    tells_state: bool = False,
 ) -> ClaimDecision[ClaimT]:
     """The decision that follows from `op` on `old`, which is held and open or was until now.
 
     `sure` False: the engine only suspects; a person decides. `text`: merged words of an augment.
     `trust`: how far the engine's word goes (policy `judge.trust`). `quoted`: the words that the new
-    claim rests on were found. `speakers`: who talks here, by name, folded.
+    claim rests on were found. `speakers`: who talks here, by name, folded. `tells_state`: the
+    engine said whether the new claim holds now, so that one which does is no late news.
     """
     if old is None or op in ("add", "forget") or _is_over(new, old):
         return ClaimDecision(ResolutionOp.ADD, "new")
@@ -56,7 +59,10 @@ def decide_by_verdict(
     elif op == "augment":
         decision = _decide_augment(new, old, trusted, text)
     else:
-        decision = _decide_contradiction(new, old, trusted, correction, denies=op == "deny")
+        is_late = _is_late_news(new, old, tells_state)
+        decision = _decide_contradiction(
+            new, old, trusted, correction, denies=op == "deny", is_late=is_late
+        )
     doubt = _find_doubt(decision, new, old, trust, quoted, speakers)
     return ClaimDecision(ResolutionOp.REVIEW, doubt, old) if doubt else decision
 
@@ -88,13 +94,14 @@ def _is_over(new: Claim, old: Claim) -> bool:
     return old.valid_to is not None and old.valid_to <= new.valid_from
 
 
-def _is_late_news(new: Claim, old: Claim) -> bool:
+def _is_late_news(new: Claim, old: Claim, tells_state: bool) -> bool:
     """Whether it is of a time before the old claim began. Where nobody said when that was, it is
     known to hold from when it was told: what is told later may still take its place."""
     if new.valid_from >= old.valid_from:
         return False
     is_over = new.valid_to is not None and new.valid_to <= new.asserted_at
-    return is_over or old.event_from is not None or new.asserted_at <= old.asserted_at
+    is_start_known = old.event_from == old.valid_from and not tells_state
+    return is_over or is_start_known or new.asserted_at <= old.asserted_at
 
 
 def _is_opposed(new: Claim, old: Claim) -> bool:
@@ -135,15 +142,15 @@ def _decide_augment(new: ClaimT, old: ClaimT, trusted: bool, text: str) -> Claim
 
 
 def _decide_contradiction(
-    new: ClaimT, old: ClaimT, trusted: bool, correction: bool, *, denies: bool
+    new: ClaimT, old: ClaimT, trusted: bool, correction: bool, *, denies: bool, is_late: bool
 ) -> ClaimDecision[ClaimT]:
     if not may_change_claim(new, old, trusted):
         return ClaimDecision(ResolutionOp.REVIEW, "contradicts what a person said", old)
     if denies:
-        return _decide_denial(new, old, correction)
+        return _decide_denial(new, old, correction, is_late)
     if correction:
         return ClaimDecision(ResolutionOp.CORRECT, "the speaker corrected it", old, old.valid_to)
-    if _is_late_news(new, old):
+    if is_late:
         return ClaimDecision(
             ResolutionOp.HISTORY, "was so before what is known since", None, old.valid_from
         )
@@ -152,14 +159,18 @@ def _decide_contradiction(
     return ClaimDecision(ResolutionOp.SUPERSEDE, "contradicts what was held, and is newer", old)
 
 
-def _decide_denial(new: ClaimT, old: ClaimT, correction: bool) -> ClaimDecision[ClaimT]:
+def _decide_denial(
+    new: ClaimT, old: ClaimT, correction: bool, is_late: bool
+) -> ClaimDecision[ClaimT]:
     if correction:
         return ClaimDecision(ResolutionOp.RETRACT, "taken back: it was never so", old)
-    if _is_late_news(new, old):
+    if is_late:
         return ClaimDecision(
             ResolutionOp.HISTORY, "was denied before it came to be so", None, old.valid_from
         )
-    return ClaimDecision(ResolutionOp.END, "no longer so", old)
+    # Nothing is kept of an ending that says no more than what has ended.
+    repeats = normalise_text(new.text) == normalise_text(old.text)
+    return ClaimDecision(ResolutionOp.CLOSE if repeats else ResolutionOp.END, "no longer so", old)
 
 
 def _are_kept_side_by_side(new: Claim, old: Claim) -> bool:
@@ -167,6 +178,7 @@ def _are_kept_side_by_side(new: Claim, old: Claim) -> bool:
     return (
         new.predicate_key == old.predicate_key
         and is_many_valued(new.predicate_key)
+        and "single" not in (new.cardinality, old.cardinality)
         and normalise_value(new) != normalise_value(old)
         and not _is_opposed(new, old)
     )

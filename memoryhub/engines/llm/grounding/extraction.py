@@ -52,6 +52,7 @@ from memoryhub.engines.types import (
     FactCandidate,
     FactKind,
     ForgetWish,
+    HeldClaim,
     NoteDraft,
     Polarity,
     RelationCandidate,
@@ -76,6 +77,7 @@ _CHANGE_OPS: Mapping[str, VerdictOp] = {
     "replace": "contradict",
     "end": "deny",
 }
+_WORDLESS_CHANGES = frozenset({"same", "end", "wrong"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +248,10 @@ class ExtractionReader:
         source = self._find_source(reply)
         kind = _match_choice(FactKind, reply.kind)
         polarity = _match_choice(Polarity, reply.polarity)
-        text = reply.text.strip()[:MOST_CHARACTERS]
+        text = (reply.text.strip() or self._find_target_text(change))[:MOST_CHARACTERS]
         if not (source and kind and polarity and text) or self._is_from_prompt(text):
             return None
-        owner = (
-            source.speaker if reply.owner.strip().lower() in _SELF_NAMES else reply.owner.strip()
-        )
+        owner = self._find_owner(reply, change, source)
         span, found = _locate_quote(source, reply.quote)
         missed = bool(reply.quote) and not found
         if not _may_claim(source, owner, kind):
@@ -289,6 +289,23 @@ class ExtractionReader:
             changes=self._read_changes(change, index) if change and self._is_comparing else None,
             quoted=found,
         )
+
+    def _find_target(self, change: ChangeReply | None) -> HeldClaim | None:
+        """The first claim held that a change is about."""
+        targets = change.targets if change else ()
+        return next((self._held[target] for target in targets if target in self._held), None)
+
+    def _find_target_text(self, change: ChangeReply | None) -> str:
+        """The words of what is said again, or over: a model need not repeat them."""
+        target = self._find_target(change) if change and change.do in _WORDLESS_CHANGES else None
+        return target.text if target else ""
+
+    def _find_owner(self, reply: FactReply, change: ChangeReply | None, source: Utterance) -> str:
+        named = reply.owner.strip()
+        if named.lower() not in _SELF_NAMES:
+            return named
+        target = self._find_target(change) if not reply.text.strip() else None
+        return target.owner if target else source.speaker
 
     def _name_claim(self, index: int) -> str:
         """A handle for the claim of this number, as no other reply of the batch has one."""

@@ -89,7 +89,8 @@ class KnownClaims:
         return JudgedChange(change.op, fact.id if fact else None, "" if fact else change.target)
 
 
-_MAX_KNOWN = 20  # claims that a model is shown beside the messages
+# Claims that a model is shown beside the messages: of the first exchange, and of each further one.
+_MAX_KNOWN, _MAX_KNOWN_FURTHER = 20, 5
 _MAX_RELATIONS = 40
 _MAX_EMBEDDED_CHARACTERS = 2000  # of a turn, to find what it may bear on
 
@@ -114,9 +115,10 @@ def _load_known_claims(batch: DialogueBatch, engine: Engine, embedder: Embedder)
     texts = [batch.mask_turn_text(turn)[:_MAX_EMBEDDED_CHARACTERS] for turn in said]
     vectors = embed_or_none(lambda: embedder.embed(texts))
     near = () if vectors is None else vectors
+    most = _MAX_KNOWN + _MAX_KNOWN_FURTHER * (len(batch.pages) - 1)
     with tenant_scope(batch.space.tenant_id):
         rows = find_known_claims(
-            batch.space, embedder.name, list(near), "\n".join(texts), most=_MAX_KNOWN
+            batch.space, embedder.name, list(near), "\n".join(texts), most=most
         )
         relations = list_relations_in_use(batch.space, _MAX_RELATIONS)
     return KnownClaims({f"m{n}": row for n, row in enumerate(rows, 1)}, relations, judges=True)

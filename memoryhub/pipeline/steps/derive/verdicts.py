@@ -149,9 +149,9 @@ class ClaimDecider:
     ) -> list[ClaimDecision[Any]]:
         """What becomes of the new claim, and then of each further claim that it touches. What has
         the words of a claim held repeats that one, whatever it does to others."""
-        if by_rules.op is ResolutionOp.SAME:
-            others = [each for each in judged if each.target is not by_rules.target]
-            return [by_rules, *others]
+        repeated = by_rules.target if by_rules.op is ResolutionOp.SAME else None
+        if repeated is not None and not any(d.mutates and d.target is repeated for d in judged):
+            return [by_rules, *(each for each in judged if each.target is not repeated)]
         weight = [ResolutionOp.SAME, ResolutionOp.AUGMENT, ResolutionOp.CORRECT]
         first = min(
             judged, key=lambda d: weight.index(d.op) if d.op in weight else len(weight) + d.is_open
@@ -182,6 +182,7 @@ class ClaimDecider:
             trust=self.trust if self.engine.name == "llm" else "guarded",
             quoted=question.quoted,
             speakers=self.speakers,
+            tells_state=question.judged is not None,
         )
 
     def _find_target(self, ruling: TargetedVerdict) -> Fact | None:
