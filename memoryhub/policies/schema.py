@@ -74,6 +74,13 @@ class FactsPolicy(_PolicyGroup):
     """Facts of one exchange that are kept, most important first."""
     most_closures: Annotated[int, Field(ge=0, le=100)] = 5
     """Facts that one turn may end at most."""
+    one_value: Annotated[str, Field(max_length=4000)] = ""
+    """Relations of which a person has one value at a time, by their keys with commas between, as
+    drives, phone_number: a new value replaces the old one. Of others a model's word or the table of
+    known relations decides."""
+    many_values: Annotated[str, Field(max_length=4000)] = ""
+    """Relations of which a person has several values side by side, in the same form: a new value
+    stands beside the others."""
     second_opinion: bool = False
     """Ask a model once more about each fact, beside those it comes close to, though it judged while
     it read."""
@@ -81,6 +88,16 @@ class FactsPolicy(_PolicyGroup):
     """Decisions that wait in the inbox instead of being carried out: those of high risk (a fact
     is taken back, or ended though it was said three times), those of medium risk too (any is
     ended or replaced), or none (off)."""
+
+    def get_cardinality(self, key: str) -> Literal["single", "multi"] | None:
+        """What a person has set for a relation; None: nothing."""
+        if key in _split_keys(self.one_value):
+            return "single"
+        return "multi" if key in _split_keys(self.many_values) else None
+
+
+def _split_keys(listed: str) -> set[str]:
+    return {key.strip() for key in listed.split(",") if key.strip()}
 
 
 class GraphPolicy(_PolicyGroup):

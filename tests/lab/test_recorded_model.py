@@ -50,8 +50,11 @@ def replay(hub: ScriptedHub, dialogue: TruthDialogue) -> TruthScore:
     if score.failures and dialogue.author in "ac":
         with tenant_scope(hub.tenant.id):
             from notes.models import Fact, Proposal
+
             for f in Fact.objects.filter(space=space).order_by("recorded_at"):
-                score.failures.append(f"   {f.text} | {f.polarity} {f.kind} {f.predicate_key} {f.cardinality} {f.valid_from:%Y-%m-%d}..{f.valid_to and f.valid_to.date()} {f.status} retired={f.retired_at} said={f.asserted_at:%Y-%m-%d}")
+                score.failures.append(
+                    f"   {f.text} | {f.polarity} {f.kind} {f.predicate_key} {f.cardinality} {f.valid_from:%Y-%m-%d}..{f.valid_to and f.valid_to.date()} {f.status} retired={f.retired_at} said={f.asserted_at:%Y-%m-%d}"
+                )
             for q in Proposal.objects.filter(space=space):
                 score.failures.append(f"   PROPOSAL {q.kind} {q.reason}")
     return score
@@ -73,6 +76,7 @@ def allow_recorded(hub: ScriptedHub, dialogues: Iterable[TruthDialogue]) -> None
 def test_what_a_careful_model_says_is_carried_out(recorded: ScriptedHub, author: str) -> None:
     dialogues = load_dialogues(DIALOGUES / author)
     import os
+
     if os.environ.get("ONLY"):
         dialogues = [d for d in dialogues if any(o in d.id for o in os.environ["ONLY"].split(","))]
     allow_recorded(recorded, dialogues)

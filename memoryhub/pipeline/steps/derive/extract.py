@@ -259,8 +259,10 @@ def _build_fact(
 ) -> Fact:
     event = candidate.event
     planned = candidate.polarity == "planned"
+    key = candidate.predicate_key[:80]
+    known = batch.policy.facts.get_cardinality(key) or candidate.cardinality
     # Only what holds can push out another value; a plan is one of many until it comes true.
-    cardinality = candidate.cardinality if candidate.polarity == "holds" else "multi"
+    cardinality = known if candidate.polarity == "holds" else "multi"
     fact = Fact(
         tenant_id=batch.space.tenant_id,
         space=batch.space,
@@ -274,7 +276,7 @@ def _build_fact(
         object=candidate.object,
         indirect_object=candidate.indirect_object,
         complement=candidate.complement,
-        predicate_key=candidate.predicate_key[:80],
+        predicate_key=key,
         cardinality=cardinality,
         kind=candidate.kind,
         polarity=candidate.polarity,

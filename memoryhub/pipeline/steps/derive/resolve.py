@@ -143,7 +143,7 @@ def prepare_claims(
         _build_questions(drafts, near, asked, policy, refuted),
         rows,
         space.name or space.subject,
-        policy.facts.neighbours,
+        policy.facts,
         policy.judge.trust,
         {speaker.casefold() for speaker in space.speakers},
     )

@@ -20,6 +20,7 @@ from memoryhub.engines.types import (
     HeldClaim,
     VerdictOp,
 )
+from memoryhub.policies.schema import FactsPolicy
 from notes.facts.decide import ClaimDecision, ResolutionOp
 from notes.facts.judge import JudgeTrust, decide_by_verdict
 from notes.facts.resolve import Resolver
@@ -76,7 +77,7 @@ class ClaimDecider:
     questions: Sequence[ClaimQuestion]
     rows: Mapping[UUID, Fact]
     subject: str
-    max_offered: int
+    facts: FactsPolicy
     trust: JudgeTrust = "guarded"
     speakers: Collection[str] = ()
     _standing_facts: dict[int, Fact] = field(
@@ -171,6 +172,8 @@ class ClaimDecider:
             ruling = again
         verdict = ruling.verdict
         new: Any = question.fact
+        if target is not None and verdict.op == "contradict" and self._stand_beside(new, target):
+            return ClaimDecision(ResolutionOp.ADD, "a person may have several of this")
         return decide_by_verdict(
             verdict.op,
             new,
@@ -184,6 +187,11 @@ class ClaimDecider:
             speakers=self.speakers,
             tells_state=question.judged is not None,
         )
+
+    def _stand_beside(self, new: Fact, old: Fact) -> bool:
+        """Whether a person has set that the relation of both has many values."""
+        same = new.predicate_key == old.predicate_key != ""
+        return same and self.facts.get_cardinality(new.predicate_key) == "multi"
 
     def _find_target(self, ruling: TargetedVerdict) -> Fact | None:
         if ruling.row is not None:
@@ -199,7 +207,7 @@ class ClaimDecider:
         if successor.id not in self.resolver.changed_fact_ids:
             self._offered_facts[successor.id] = successor
             left = [successor.id, *left]
-        return self._ask_engine([(place, left[: self.max_offered], ())]).get(place)
+        return self._ask_engine([(place, left[: self.facts.neighbours], ())]).get(place)
 
     def _ask_engine(
         self, asked: Sequence[tuple[int, Sequence[UUID], Sequence[int]]]
@@ -240,7 +248,7 @@ class ClaimDecider:
             speaker=fact.speaker,
             said_at=fact.asserted_at,
             event_from=fact.event_from,
-            offered=tuple(offered[: self.max_offered]),
+            offered=tuple(offered[: self.facts.neighbours]),
             polarity=fact.polarity,  # type: ignore[arg-type]  # a checked choice
         )
 
