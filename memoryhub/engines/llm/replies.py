@@ -242,7 +242,6 @@ class VerdictReply(BaseModel):
     op: Text = ""
     target: Text = ""
     text: Text = ""
-    reason: Text = ""
 
 
 class ResolveReply(BaseModel):

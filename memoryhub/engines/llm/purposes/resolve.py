@@ -46,7 +46,7 @@ class ClaimPurposes(ModelPurposes):
             rejected += fault
             if verdict is None or candidate is None:
                 continue
-            place = (candidate.handle, verdict.target if candidate.is_wish else "")
+            place = (candidate.handle, verdict.target)
             rejected += place in kept
             kept.setdefault(place, verdict)
         self.count_rejected_items("resolve", rejected)
@@ -78,12 +78,12 @@ def _build_verdict(
     if op not in get_args(VerdictOp) or (op == "forget") != candidate.is_wish:
         return None, True
     if op == "add":
-        return ClaimVerdict(candidate.handle, "add", reason=reply.reason[:200]), False
+        return ClaimVerdict(candidate.handle, "add"), False
     if target not in candidate.offered:
         return (None if op == "forget" else ClaimVerdict(candidate.handle, "add")), True
     chosen: Any = op
     text = reply.text.strip()[:MOST_CHARACTERS] if op == "augment" else ""
-    return ClaimVerdict(candidate.handle, chosen, target, text, reply.reason[:200]), False
+    return ClaimVerdict(candidate.handle, chosen, target, text), False
 
 
 def _narrow_comparison(

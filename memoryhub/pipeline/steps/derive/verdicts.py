@@ -92,7 +92,7 @@ class ClaimDecider:
         asked = [
             (p, self.questions[p].held, self.questions[p].earlier) for p in self._list_open_places()
         ]
-        rulings = {place: [ruling] for place, ruling in self._ask_engine(asked).items()}
+        rulings = self._ask_engine(asked)
         for place, question in enumerate(self.questions):
             if question.judged is not None:
                 rulings[place] = list(question.judged)
@@ -207,11 +207,12 @@ class ClaimDecider:
         if successor.id not in self.resolver.changed_fact_ids:
             self._offered_facts[successor.id] = successor
             left = [successor.id, *left]
-        return self._ask_engine([(place, left[: self.facts.neighbours], ())]).get(place)
+        found = self._ask_engine([(place, left[: self.facts.neighbours], ())])
+        return next(iter(found.get(place, ())), None)
 
     def _ask_engine(
         self, asked: Sequence[tuple[int, Sequence[UUID], Sequence[int]]]
-    ) -> dict[int, TargetedVerdict]:
+    ) -> dict[int, list[TargetedVerdict]]:
         """One call about these candidates, each with the rows and earlier candidates offered."""
         held = list(dict.fromkeys(row for _, rows, _ in asked for row in rows))
         if not (held or any(earlier for _, _, earlier in asked)):
@@ -230,11 +231,12 @@ class ClaimDecider:
         verdicts = self.engine.resolve_claims(ClaimComparison(candidates, shown, self.subject))
         rows = {handle: row for row, handle in handles.items()}
         places = {_format_handle(p): p for p in range(len(self.questions))}
-        return {
-            places[v.candidate]: TargetedVerdict(v, rows.get(v.target), places.get(v.target))
-            for v in reversed(verdicts)
-            if v.candidate in places
-        }
+        found: dict[int, list[TargetedVerdict]] = {}
+        for each in verdicts:
+            if each.candidate in places:
+                meant = TargetedVerdict(each, rows.get(each.target), places.get(each.target))
+                found.setdefault(places[each.candidate], []).append(meant)
+        return found
 
     def _build_candidate(
         self, place: int, rows: list[str], earlier: Sequence[int]
