@@ -41,11 +41,7 @@ IS_WEB = env.read_choice("MEMORYHUB_PROCESS", "command", ("web", "worker", "comm
 _options: dict[str, Any] = (
     {"OPTIONS": {"prepare_threshold": 0, "pool": {"min_size": 1, "max_size": 16}}}
     if IS_WEB
-    else {
-        "OPTIONS": {"prepare_threshold": 0},
-        "CONN_MAX_AGE": 600,
-        "CONN_HEALTH_CHECKS": True,
-    }
+    else {"OPTIONS": {"prepare_threshold": 0}, "CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 )
 DATABASES = {
     "default": parse_database_url(_app_url, **_options),
@@ -174,7 +170,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "memoryhub.console.frame.context.build_frame_context",
-            ],
+            ]
         },
     }
 ]

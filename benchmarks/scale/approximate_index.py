@@ -59,10 +59,7 @@ def measure_approximate_index(
 
 
 def _measure_recall(
-    app: Connection,
-    embedder: Embedder,
-    place: Mapping[str, Any],
-    asked: Sequence[tuple[str, str]],
+    app: Connection, embedder: Embedder, place: Mapping[str, Any], asked: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     vectors = embedder.embed([query for _, query in asked])
     shares: dict[str, list[float]] = {kind: [] for kind in search_times.KIND_SHARES}

@@ -58,8 +58,7 @@ def _lock_undecided_run(run: ReplayRun) -> ReplayRun:
     row: ReplayRun = ReplayRun.objects.select_for_update(of=("self",)).get(id=run.id)
     if row.decision:
         raise Conflict(
-            _("this was decided by %(name)s") % {"name": row.decided_by},
-            code="replay_state",
+            _("this was decided by %(name)s") % {"name": row.decided_by}, code="replay_state"
         )
     return row
 

@@ -106,11 +106,7 @@ def update_question(
 
 
 def remove_question(
-    space: Space,
-    question_id: UUID,
-    actor: str,
-    now: datetime,
-    **options: Unpack[CorrectionOptions],
+    space: Space, question_id: UUID, actor: str, now: datetime, **options: Unpack[CorrectionOptions]
 ) -> Correction[GoldenQuestion]:
     """It is asked no more; undo brings it back. Raises NotFound, Conflict if it is gone, Outdated
     where it is not in the `version` that was read."""
@@ -178,8 +174,7 @@ def _clean_question_text(text: str) -> str:
     words = check_text(text.replace("\0", ""), field="text").strip()
     if len(words) > TEXT_LENGTH:
         raise InvalidInput(
-            gettext("at most %(limit)s characters") % {"limit": f"{TEXT_LENGTH:,}"},
-            field="text",
+            gettext("at most %(limit)s characters") % {"limit": f"{TEXT_LENGTH:,}"}, field="text"
         )
     return words
 

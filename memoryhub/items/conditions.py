@@ -74,8 +74,7 @@ def add_value_conditions(where: WhereClause, wanted: Mapping[str, Any]) -> None:
     _add_member_conditions(where, "i.value", [], wanted, "filter")
     if len(where.parts) > MAX_CONDITIONS:
         raise InvalidInput(
-            _("at most %(limit)s conditions") % {"limit": MAX_CONDITIONS},
-            field="filter",
+            _("at most %(limit)s conditions") % {"limit": MAX_CONDITIONS}, field="filter"
         )
 
 

@@ -193,8 +193,7 @@ def clean_subject(subject: str) -> str:
         )
     if len(subject) > MAX_SUBJECT_LENGTH:
         raise InvalidInput(
-            gettext("at most %(limit)s characters") % {"limit": MAX_SUBJECT_LENGTH},
-            field="subject",
+            gettext("at most %(limit)s characters") % {"limit": MAX_SUBJECT_LENGTH}, field="subject"
         )
     return subject
 

@@ -131,12 +131,7 @@ def finish_attempt(delivery: Delivery, reply: ReceiverReply, now: datetime) -> b
 
 def _render_log_line(reply: ReceiverReply, now: datetime) -> dict[str, object]:
     error = reply.error[:200]
-    return {
-        "at": now.isoformat(),
-        "status": reply.status,
-        "ms": reply.milliseconds,
-        "error": error,
-    }
+    return {"at": now.isoformat(), "status": reply.status, "ms": reply.milliseconds, "error": error}
 
 
 def _record_success(webhook_id: UUID, now: datetime) -> None:
@@ -163,10 +158,7 @@ def _record_failure(
 
 def _disable_webhook(hook: Webhook, now: datetime, because: str) -> None:
     Webhook.objects.filter(id=hook.id, is_active=True).update(
-        is_active=False,
-        disabled_because=because[:500],
-        version=F("version") + 1,
-        changed_at=now,
+        is_active=False, disabled_because=because[:500], version=F("version") + 1, changed_at=now
     )
 
 

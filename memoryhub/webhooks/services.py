@@ -58,8 +58,7 @@ def create_webhook(
     with tenant_scope(tenant_id):
         if Webhook.objects.count() >= MOST_WEBHOOKS:
             raise InvalidInput(
-                _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS},
-                field="url",
+                _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS}, field="url"
             )
         hook.save(force_insert=True)
         audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
