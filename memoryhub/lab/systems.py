@@ -70,16 +70,9 @@ class System:
         return READERS[self.reader](place)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "title": self.title,
-            "what": self.what,
-            "paper": self.paper,
-            "signature": self.signature,
-            "reader": self.reader,
-            "options": dict(self.options),
-            "policy": self.switches,
-        }
+        plain = {name: getattr(self, name) for name in ("name", "title", "what", "paper")}
+        described = {"signature": self.signature, "reader": self.reader}
+        return plain | described | {"options": dict(self.options), "policy": self.switches}
 
 
 def _build_preset_system(name: str, called: str = "", **of: Any) -> System:

@@ -41,13 +41,9 @@ RESULT_LIMIT = 30
 # Where learning begins: everything counts alike in its direction, but a fact that states what is
 # asked for counts double, and what an earlier question or the length tells is not known.
 START_WEIGHTS: Mapping[str, float] = {
-    "dense": 1.0,
-    "lexical": 1.0,
-    "rare": 1.0,
+    **dict.fromkeys(("dense", "lexical", "rare"), 1.0),
     "answers": 0.0,
-    "speaker": 1.0,
-    "date": 1.0,
-    "when": 1.0,
+    **dict.fromkeys(("speaker", "date", "when"), 1.0),
     "predicate": 2.0,
     "asks": -1.0,
     "length": 0.0,

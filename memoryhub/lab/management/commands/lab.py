@@ -63,9 +63,8 @@ class Command(BaseCommand):
         trained.add_argument("--out", type=Path, required=True, metavar="FILE")
         trained.add_argument("--on", default="", metavar="DATE", help="written into the file")
 
-        _add_run_arguments(
-            actions.add_parser("run", help="presets side by side on the same questions")
-        )
+        compared = actions.add_parser("run", help="presets side by side on the same questions")
+        _add_run_arguments(compared)
         actions.add_parser("sweep", help="delete what measurements that were killed left behind")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -114,7 +113,8 @@ class Command(BaseCommand):
                 if options["resume"]:
                     run = resume_run(owner, options["resume"], dataset, self.stderr.write)
                 else:
-                    run = start_run(owner, _build_run_options(options), dataset, self.stderr.write)
+                    asked = {name: options[name] for name in RunOptions.__dataclass_fields__}
+                    run = start_run(owner, RunOptions(**asked), dataset, self.stderr.write)
         except KeyboardInterrupt:
             raise CommandError(
                 "Interrupted. What was answered is kept: go on with --resume and the run's id."
@@ -161,10 +161,6 @@ def _add_run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--resume", default="", metavar="ID", help="go on with a run")
     parser.add_argument("--tenant", default="", help=f"who owns the run (default: {DEMO})")
     _add_common_arguments(parser)
-
-
-def _build_run_options(given: dict[str, Any]) -> RunOptions:
-    return RunOptions(**{name: given[name] for name in RunOptions.__dataclass_fields__})
 
 
 def _parse_positive_number(text: str) -> int:
