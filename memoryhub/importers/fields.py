@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_noop
@@ -18,6 +19,7 @@ from memoryhub.dialogues.messages import (
     find_metadata_fault,
 )
 from memoryhub.errors import InvalidInput, TooLarge
+from memoryhub.importers.records import UnknownFields
 
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
 _SECONDS_END = 253_402_300_799
@@ -58,6 +60,13 @@ def clean_field_text(value: str, name: str) -> str:
         raise ItemRefused(f"{name}: {error.message}") from error
 
 
+def read_block_text(value: object) -> str:
+    """What a block says, which may be nothing. Raises Refused."""
+    if not isinstance(value, str):
+        raise ItemRefused(gettext_noop("value: no text"))
+    return clean_field_text(value, "value") if value.strip() else ""
+
+
 def read_short_text(item: Fields, *names: str, most: int = LONGEST_ID) -> str:
     """The first of these fields that has a short text or a whole number; "" if none has."""
     for name in names:
@@ -75,6 +84,13 @@ def read_short_text(item: Fields, *names: str, most: int = LONGEST_ID) -> str:
             raise ItemRefused(f"{name}: at most {most} characters")
         return found
     return ""
+
+
+def parse_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def read_time(item: Fields, *names: str) -> datetime | None:
@@ -107,18 +123,16 @@ def _parse_time_value(value: object) -> datetime:
     return datetime.fromtimestamp(value / 1000 if value > _SECONDS_END else value, UTC)
 
 
-def read_metadata(item: Fields, *names: str) -> dict[str, Any]:
-    """The first of these fields that is an object. Raises Refused for what can't be kept."""
-    for name in names:
-        value = item.get(name)
-        if value is None:
-            continue
-        if not isinstance(value, dict):
-            raise ItemRefused(f"{name}: no JSON object")
-        if fault := find_metadata_fault(value):
-            raise ItemRefused(f"{name}: {fault}")
-        return value
-    return {}
+def read_metadata(item: Fields, name: str) -> dict[str, Any]:
+    """An object; empty if there is none. Raises Refused for what can't be kept."""
+    value = item.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ItemRefused(f"{name}: no JSON object")
+    if fault := find_metadata_fault(value):
+        raise ItemRefused(f"{name}: {fault}")
+    return value
 
 
 def read_text_list(item: Fields, name: str) -> list[str]:
@@ -131,14 +145,17 @@ def read_text_list(item: Fields, name: str) -> list[str]:
     return [clean_text(each).strip() for each in value if each.strip()]
 
 
-def find_unknown_fields(item: Fields, known: Collection[str], within: str = "") -> list[str]:
-    """Names of fields that have something in them and that the reader knows nothing of."""
-    left = [name for name, value in item.items() if name not in known and _has_content(value)]
-    return [f"{within}{name}"[:120] for name in left]
+def report_unknown_fields(
+    item: Fields, known: Collection[str], within: str = ""
+) -> Iterator[UnknownFields]:
+    """The names of fields that have something in them and that the reader knows nothing of."""
+    left = [name for name, value in item.items() if name not in known and has_content(value)]
+    if left:
+        yield UnknownFields([f"{within}{name}"[:120] for name in left])
 
 
-def _has_content(value: object) -> bool:
-    return value is not None and value != "" and value != [] and value != {}
+def has_content(value: object) -> bool:
+    return value not in (None, "", [], {})
 
 
 def build_message(

@@ -85,8 +85,7 @@ def _report_left_out(
         yield SkippedRecord(
             f"{where}.mapping", _("on a branch that was left"), "turn", count=len(others)
         )
-    if left := fields.find_unknown_fields(value, _CONVERSATION_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _CONVERSATION_FIELDS)
 
 
 def _get_message(node: object) -> dict[str, Any] | None:

@@ -112,8 +112,7 @@ def _read_memory(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
         earlier=_build_past_versions(said),
     )
     told.subjects[memory_id] = subject
-    if left := fields.find_unknown_fields(value, _MEMORY_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _MEMORY_FIELDS)
 
 
 def _read_subject(value: Mapping[str, Any]) -> str:
@@ -152,8 +151,7 @@ def _collect_history_row(item: JsonItem, told: _HistoryIndex) -> Iterator[Record
     if not memory_id:
         raise ItemRefused(_("no memory_id"))
     told.rows.setdefault(memory_id, []).append((item.where, value))
-    if left := fields.find_unknown_fields(value, _HISTORY_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _HISTORY_FIELDS)
 
 
 def _read_history(memory_id: str, rows: list[HistoryRow], told: _HistoryIndex) -> Iterator[Record]:
@@ -185,9 +183,8 @@ def _build_history_steps(rows: list[HistoryRow]) -> list[_HistoryStep]:
         at = fields.read_time(value, *names)
         gone = gone or (at is None and event == "DELETE")
         if at is not None:
-            found.append(
-                _HistoryStep(at, "" if event == "DELETE" else fields.read_text(value, "new_memory"))
-            )
+            text = "" if event == "DELETE" else fields.read_text(value, "new_memory")
+            found.append(_HistoryStep(at, text))
         elif event != "DELETE":
             raise ItemRefused(_("no created_at"))
     found.sort(key=lambda step: step.at)
@@ -237,5 +234,4 @@ def _read_relation(item: JsonItem, told: _HistoryIndex) -> Iterator[Record]:
         text=said,
         triples=(RelationTriple(source, label, target, *types),),
     )
-    if left := fields.find_unknown_fields(value, _RELATION_FIELDS):
-        yield UnknownFields(left)
+    yield from fields.report_unknown_fields(value, _RELATION_FIELDS)
