@@ -96,9 +96,8 @@ def plan_jobs(space: Space, now: datetime) -> int:
     for first, last in _group_unread_turns(space):
         queue.enqueue_derivation(space, first, last, now)
     pending = Note.objects.filter(space=space, enrichment="pending", retired_at=None)
-    for notes in _split_into_batches(
-        pending.values_list("id", flat=True).iterator(BATCH), MAX_NOTES_PER_JOB
-    ):
+    ids = pending.values_list("id", flat=True).iterator(BATCH)
+    for notes in _split_into_batches(ids, MAX_NOTES_PER_JOB):
         payload: dict[str, object] = {"notes": [str(note) for note in notes]}
         queue.plan_step(space, Job.Step.ASSOCIATE, f"{key}-{notes[0]}", now, payload=payload)
     waiting = IndexEntry.objects.filter(space=space, embedding=None).count()

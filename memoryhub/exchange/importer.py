@@ -34,7 +34,7 @@ from memoryhub.exchange.rows import (
     write_rows,
 )
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
-from memoryhub.inference.selection import embed_or_none, find_embedder, get_current_embedder
+from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.tenants.scope import tenant_scope
 
@@ -86,12 +86,21 @@ def import_file(
     if wanted.subject and header.scope == _TENANT_ROW:
         raise InvalidInput(_("a file of a whole tenant names its own subjects"), field="subject")
     embedders = _find_embedders(header)
+
+    def import_shifted(shift: IdShift) -> SpaceImportReport:
+        shape = RowBuilder(tenant_id, shift)
+        made = SpaceImportReport(wanted.dry_run, header.version, header.scope)
+        with tenant_scope(tenant_id), _roll_back_dry_run(wanted.dry_run):
+            coming = _FileImport(shape, header, embedders, actor, now, wanted, made)
+            for number, told in file_format.read_lines(file):
+                coming.import_line(number, told)
+            coming.finish_import()
+        return made
+
     try:
-        report = _import_once(tenant_id, file, header, IdShift(), embedders, actor, now, wanted)
+        report = import_shifted(IdShift())
     except IdTaken:
-        report = _import_once(
-            tenant_id, file, header, IdShift.from_random_step(), embedders, actor, now, wanted
-        )
+        report = import_shifted(IdShift.from_random_step())
         report.ids = "new"
     if not wanted.dry_run:
         log.info("exchange.imported", actor=actor, spaces=len(report.spaces), ids=report.ids)
@@ -103,48 +112,15 @@ def _find_embedders(header: FileHeader) -> Mapping[str, Embedder | None]:
     the one in use."""
     told = header.fields.get("embedding_models")
     names = [name for name in told if isinstance(name, str)] if isinstance(told, list) else []
-    return (
-        embed_or_none(
-            lambda: {"": get_current_embedder(), **{name: find_embedder(name) for name in names}}
-        )
-        or {}
-    )
-
-
-class _DryRunRollback(Exception):
-    """Takes the transaction back."""
+    return embed_or_none(lambda: {name: find_embedder(name) for name in ("", *names)}) or {}
 
 
 @contextmanager
 def _roll_back_dry_run(dry_run: bool) -> Iterator[None]:
-    try:
-        with transaction.atomic():
-            yield
-            if dry_run:
-                raise _DryRunRollback
-    except _DryRunRollback:
-        return
-
-
-def _import_once(
-    tenant_id: UUID,
-    file: IO[bytes],
-    header: FileHeader,
-    renaming: IdShift,
-    embedders: Mapping[str, Embedder | None],
-    actor: str,
-    now: datetime,
-    wanted: SpaceImportOptions,
-) -> SpaceImportReport:
-    report = SpaceImportReport(wanted.dry_run, header.version, header.scope)
-    with tenant_scope(tenant_id), _roll_back_dry_run(wanted.dry_run):
-        coming = _FileImport(
-            RowBuilder(tenant_id, renaming), header, embedders, actor, now, wanted, report
-        )
-        for number, told in file_format.read_lines(file):
-            coming.import_line(number, told)
-        coming.finish_import()
-    return report
+    with transaction.atomic():
+        yield
+        if dry_run:
+            transaction.set_rollback(True)
 
 
 @dataclass

@@ -101,10 +101,9 @@ def read_target_space(number: int, told: Mapping[str, Any], subject: str) -> Tar
     columns = {column.name: column for column in list_columns(Space)}
     values: dict[str, Any] = {}
     for name in ("id", "subject", "embedding_model", *_IMPORTED_COLUMNS):
+        column = columns[name]
         try:
-            values[name] = (
-                columns[name].read(told[name]) if name in told else columns[name].get_default()
-            )
+            values[name] = column.read(told[name]) if name in told else column.get_default()
         except (ValueError, OverflowError) as error:
             raise build_line_error(number, f"space: {name} {error}") from error
     try:

@@ -42,15 +42,6 @@ class CandidateSetting:
     engine: str = ""
     embedder: str = ""
 
-    def to_columns(self) -> dict[str, Any]:
-        return {
-            "preset": self.preset,
-            "overrides": None if self.overrides is None else dict(self.overrides),
-            "base": self.base,
-            "engine": self.engine,
-            "embedder": self.embedder,
-        }
-
     def describe_sides(
         self, tenant: Tenant, space: Space | None
     ) -> tuple[dict[str, Any], dict[str, Any]]:

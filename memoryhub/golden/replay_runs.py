@@ -9,8 +9,8 @@ is strengthened, logged or written but the run's own answers, and the calls that
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -68,7 +68,7 @@ def start_replay(
             questions=[q.id for q in questions],
             actor=actor[:120],
             created_at=now,
-            **candidate.to_columns(),
+            **asdict(candidate),
         )
         run.current, run.candidate = candidate.describe_sides(tenant, space)
         if run.current == run.candidate:
@@ -91,14 +91,6 @@ def _plan_job(run: ReplayRun, space: Space, done: int, now: datetime) -> None:
     key = f"{run.id}:{done}"
     queue.plan_step(space, Job.Step.REPLAY, key, now, payload={"run": str(run.id)})
     ring_on_commit(run.tenant_id, space.id)
-
-
-def _filter_erased(answers: Iterable[ReplayAnswer]) -> list[ReplayAnswer]:
-    """Without those whose question or run was erased or called off meanwhile."""
-    made = list(answers)
-    there = GoldenQuestion.objects.filter(id__in={a.question_id for a in made})
-    ids = set(there.select_for_update().values_list("id", flat=True))
-    return [answer for answer in made if answer.question_id in ids]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +117,15 @@ class _SpaceReplay:
         result = self._search_side(question.text, side, now)
         took = (time.perf_counter() - began) * 1000
         tokens, calls = (b - a for a, b in zip(before, _read_model_usage(), strict=True))
+        lineages = load_lineages(self.space, result)
+        expected = map(Expectation.from_stored, question.expected)
         return ReplayAnswer(
             tenant_id=self.space.tenant_id,
             space=self.space,
             run=self.run,
             question=question,
             side=side,
-            ranks=list(self._find_ranks(question, result)),
+            ranks=[find_rank(each, result.items, lineages) for each in expected],
             shown=[[item.kind, str(item.id)] for item in result.items],
             insufficient=result.insufficient,
             degraded=list(result.degraded),
@@ -154,11 +148,6 @@ class _SpaceReplay:
             reinforce=False,
         )
 
-    def _find_ranks(self, question: GoldenQuestion, result: SearchResult) -> Iterable[int | None]:
-        lineages = load_lineages(self.space, result)
-        for stored in question.expected:
-            yield find_rank(Expectation.from_stored(stored), result.items, lineages)
-
 
 class ReplayStep(Step[_SpaceReplay, list[ReplayAnswer]]):
     """Ask the next questions of the job's space."""
@@ -178,7 +167,10 @@ class ReplayStep(Step[_SpaceReplay, list[ReplayAnswer]]):
     def write(self, replay: _SpaceReplay, answers: list[ReplayAnswer]) -> JobResult:
         # One space after the other comes to its end: the last one sees that it is.
         ReplayRun.objects.select_for_update(of=("self",)).get(id=replay.run.id)
-        kept = _filter_erased(answers)
+        # Without those whose question was erased meanwhile.
+        there = GoldenQuestion.objects.filter(id__in={a.question_id for a in answers})
+        ids = set(there.select_for_update().values_list("id", flat=True))
+        kept = [answer for answer in answers if answer.question_id in ids]
         ReplayAnswer.objects.bulk_create(kept, ignore_conflicts=True)
         return {"answered": len(kept)}
 

@@ -84,7 +84,7 @@ def _add_member_conditions(
     for name, value in wanted.items():
         inner, keys, at = f"{column} -> %s::text", [*path, name], f"{field}.{name}"
         if not isinstance(value, dict):
-            where.add(f"{inner} = %s::jsonb", *keys, _serialize_json(value))
+            where.add(f"{inner} = %s::jsonb", *keys, json.dumps(value))
         elif any(str(each).startswith("$") for each in value):
             for operator, operand in value.items():
                 _add_comparison(where, inner, keys, operator, operand, at)
@@ -97,9 +97,9 @@ def _add_comparison(
     where: WhereClause, column: str, keys: list[Any], operator: str, operand: Any, field: str
 ) -> None:
     if operator == "$eq":
-        where.add(f"{column} = %s::jsonb", *keys, _serialize_json(operand))
+        where.add(f"{column} = %s::jsonb", *keys, json.dumps(operand))
     elif operator == "$ne":
-        where.add(f"{column} IS DISTINCT FROM %s::jsonb", *keys, _serialize_json(operand))
+        where.add(f"{column} IS DISTINCT FROM %s::jsonb", *keys, json.dumps(operand))
     elif operator in _ORDER_OPERATORS:
         if isinstance(operand, bool) or not isinstance(operand, (int, float, str)):
             raise InvalidInput(_("a number or a text to compare with"), field=f"{field}.{operator}")
@@ -110,7 +110,7 @@ def _add_comparison(
             *keys,
             kind,
             *keys,
-            _serialize_json(operand),
+            json.dumps(operand),
         )
     else:
         known = ", ".join(["$eq", "$ne", *_ORDER_OPERATORS])
@@ -119,7 +119,3 @@ def _add_comparison(
             % {"operator": repr(operator[:20]), "known": known},
             field=field,
         )
-
-
-def _serialize_json(value: Any) -> str:
-    return json.dumps(value)

@@ -86,18 +86,15 @@ def attempt_delivery(delivery: Delivery, at: datetime | None = None) -> http_cli
 
 def _post_delivery(delivery: Delivery, now: datetime) -> http_client.ReceiverReply:
     hook, allowed = delivery.webhook, settings.WEBHOOK_PRIVATE_NETWORKS
+    http, secrets = settings.WEBHOOK_ALLOW_HTTP, list_valid_secrets(hook, now)
     try:
         # Judged again with each try: what is allowed may have changed since it was entered.
-        target = targets.check_target_url(
-            hook.url, http=settings.WEBHOOK_ALLOW_HTTP, allowed=allowed
-        )
+        target = targets.check_target_url(hook.url, http=http, allowed=allowed)
     except InvalidInput as error:
         return http_client.ReceiverReply(None, error=f"refused: {error.message}")
     with tenant_scope(delivery.tenant_id):
         body = build_body(delivery)
-    signed = build_headers(
-        delivery.event_id, int(now.timestamp()), body, list_valid_secrets(hook, now)
-    )
+    signed = build_headers(delivery.event_id, int(now.timestamp()), body, secrets)
     head = {"Content-Type": "application/json", "User-Agent": "MemoryHub-Webhooks/1"}
     timeout = settings.WEBHOOK_TIMEOUT_SECONDS
     return http_client.post_body(target, {**head, **signed}, body, timeout=timeout, allowed=allowed)

@@ -80,7 +80,10 @@ def update_webhook(
     InvalidInput, and Outdated where it is not in the `version` that was read.
     """
     with tenant_scope(tenant_id):
-        hook = _lock_webhook(webhook_id, version)
+        hook = get_webhook(webhook_id, lock=True)
+        if version not in (None, hook.version):
+            message = _("the webhook was changed since it was read")
+            raise VersionOutdated(message, version=hook.version)
         values = {name: _check_value(hook, name, value) for name, value in given.items()}
         if values.get("is_active") and not hook.is_active:
             values |= {"disabled_because": "", "failures": 0, "given_up": 0, "quiet_until": None}
@@ -109,7 +112,7 @@ def rotate_secret(
             _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}, field="overlap_hours"
         )
     with tenant_scope(tenant_id):
-        hook = _lock_webhook(webhook_id, None)
+        hook = get_webhook(webhook_id, lock=True)
         _update_columns(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
         audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_ROTATED, actor, hook.name)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
@@ -169,9 +172,10 @@ def replay_delivery(tenant_id: UUID, delivery_id: UUID, now: datetime) -> Delive
     return get_delivery(tenant_id, delivery_id)
 
 
-def get_webhook(webhook_id: UUID) -> Webhook:
+def get_webhook(webhook_id: UUID, *, lock: bool = False) -> Webhook:
     """Call inside the scope. Raises NotFound."""
-    hook: Webhook | None = Webhook.objects.filter(id=webhook_id).first()
+    rows = Webhook.objects.select_for_update() if lock else Webhook.objects.all()
+    hook: Webhook | None = rows.filter(id=webhook_id).first()
     if hook is None:
         raise NotFound(_("There is no such webhook."))
     return hook
@@ -185,15 +189,6 @@ def get_delivery(tenant_id: UUID, delivery_id: UUID) -> Delivery:
     if found is None:
         raise NotFound(_("There is no such delivery."))
     return found
-
-
-def _lock_webhook(webhook_id: UUID, version: int | None) -> Webhook:
-    hook: Webhook | None = Webhook.objects.select_for_update().filter(id=webhook_id).first()
-    if hook is None:
-        raise NotFound(_("There is no such webhook."))
-    if version not in (None, hook.version):
-        raise VersionOutdated(_("the webhook was changed since it was read"), version=hook.version)
-    return hook
 
 
 def _update_columns(hook: Webhook, now: datetime, **values: Any) -> None:
@@ -226,11 +221,9 @@ def _check_url(given: str) -> str:
     return given
 
 
-# What an erasure drops here: replies, in which a receiver may have said our words back.
-
-
 def erase_replies(space: Space, since: datetime) -> int:
-    """Of the tenant's deliveries from then on, whatever space they are of: a reply may tell of
-    another one. Call inside the scope."""
+    """What an erasure drops here: replies, in which a receiver may have said our words back, of
+    the tenant's deliveries from then on, whatever space they are of: a reply may tell of another
+    one. Call inside the scope."""
     told = Delivery.objects.filter(created_at__gte=since).exclude(reply="")
     return told.update(reply="")

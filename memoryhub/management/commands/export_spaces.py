@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 from uuid import UUID
@@ -13,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from memoryhub.bootstrap import DEMO_SLUG
-from memoryhub.exchange.exporter import ExportCounts, export_space, export_tenant
+from memoryhub.exchange.exporter import export_space, export_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import find_tenant
@@ -34,7 +35,8 @@ class Command(BaseCommand):
         tenant = find_tenant(options["tenant"])
         if tenant is None:
             raise CommandError(f"There is no tenant {options['tenant']}.")
-        path, partial = options["path"], _build_partial_path(options["path"])
+        path = options["path"]
+        partial = path.with_name(f".{path.name}.part")
         try:
             with _open_new_file(partial, path.suffix == ".gz") as out:
                 written = self._write(tenant.id, options["subject"], out, options["embeddings"])
@@ -45,12 +47,12 @@ class Command(BaseCommand):
             raise CommandError(f"{path} can't be written: {error.strerror}.") from error
         finally:
             partial.unlink(missing_ok=True)
-        rows = sum(written.counts.values())
-        self.stdout.write(f"{rows:,} rows of {written.counts['space']:,} subjects in {path}")
+        rows = sum(written.values())
+        self.stdout.write(f"{rows:,} rows of {written['space']:,} subjects in {path}")
 
     def _write(
         self, tenant_id: UUID, subject: str | None, out: IO[bytes], embeddings: bool
-    ) -> ExportCounts:
+    ) -> Mapping[str, int]:
         now = timezone.now()
         if subject is None:
             return export_tenant(tenant_id, out, now, embeddings=embeddings)
@@ -59,10 +61,6 @@ class Command(BaseCommand):
         if space is None:
             raise CommandError(f"There is no subject {subject}.")
         return export_space(tenant_id, space.id, out, now, embeddings=embeddings)
-
-
-def _build_partial_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.part")
 
 
 def _open_new_file(path: Path, compressed: bool) -> IO[bytes]:
