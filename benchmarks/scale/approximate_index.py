@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ def _measure_recall(
     return {
         "recall": {kind: round(float(np.mean(each)), 3) for kind, each in shares.items()},
         "statements": {
-            name: asdict(search_times.compute_percentiles(each)) for name, each in times.items()
+            name: search_times.compute_percentiles(each) for name, each in times.items()
         },
     }
 

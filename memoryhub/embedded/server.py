@@ -15,7 +15,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -33,7 +33,6 @@ from memoryhub.embedded.provision import (
     ensure_role_passwords,
     provision_cluster,
 )
-from memoryhub.embedded.sizing import compute_shared_buffers, read_available_memory
 from memoryhub.embedded.software import find_program, prepare_server_programs
 
 Role = Literal["app", "owner", "superuser"]
@@ -43,6 +42,33 @@ PORT = 5432  # names the socket; nothing listens on it unless TCP was asked for
 START_PATIENCE_SECONDS = 120.0  # seconds; recovery after a crash may replay much
 MAX_LOG_BYTES = 5_000_000
 MIN_FREE_BYTES = 1_000_000  # bytes; with less the server can't write what it needs to begin
+# What a container may use, by its control group, version 2 and 1: "max" and huge numbers say all.
+CGROUP_LIMIT_FILES = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+_MEMORY_SHARE = 8
+# With less the server is slow; with more it keeps what the system would keep for it as well.
+_LEAST_BUFFERS, _MOST_BUFFERS = 128, 2048  # megabytes
+
+
+def compute_shared_buffers(memory: int) -> str:
+    """What PostgreSQL keeps of its tables and indexes, of so many bytes of memory: an eighth, for
+    the hub's own processes need some, too. Pages that are not here are read from disk, or from
+    what the system happens to hold. Taken up as it is used, not at the start."""
+    megabytes = memory // _MEMORY_SHARE // 2**20
+    return f"{min(max(megabytes, _LEAST_BUFFERS), _MOST_BUFFERS)}MB"
+
+
+def read_available_memory(limits: Iterable[Path] = CGROUP_LIMIT_FILES) -> int:
+    """Bytes of this machine, or of the container around the hub."""
+    known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for limit in limits:
+        with suppress(OSError, ValueError):
+            known.append(int(limit.read_text()))
+    return min(filter(None, known))
+
+
 INITDB_OPTIONS = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",

@@ -33,6 +33,8 @@ class IdShift:
         return cls(1 + secrets.randbits(40))
 
     def shift_id(self, row_id: UUID) -> UUID:
+        if not self.step:
+            return row_id
         value = row_id.int
         return UUID(int=(value & ~_RANDOM_BITS) | ((value + self.step) & _RANDOM_BITS))
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from memoryhub.dialogues.messages import clean_text
 from memoryhub.errors import Conflict, InvalidInput, NotFound, VersionOutdated
 from memoryhub.languages import use_stored_language
-from memoryhub.tenants import audit
+from memoryhub.tenants.audit import HUB_ACTOR, Action, record_audit_entry
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import dispatch, event_names, outbox, queue, targets
@@ -61,7 +61,7 @@ def create_webhook(
                 _("at most %(limit)s webhooks a tenant") % {"limit": MOST_WEBHOOKS}, field="url"
             )
         hook.save(force_insert=True)
-        audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_MADE, actor, hook.name, hook.url)
+        record_audit_entry(tenant_id, Action.WEBHOOK_MADE, actor, hook.name, hook.url)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
@@ -70,7 +70,7 @@ def update_webhook(
     webhook_id: UUID,
     now: datetime,
     *,
-    actor: str = audit.HUB_ACTOR,
+    actor: str = HUB_ACTOR,
     version: int | None = None,
     **given: Any,
 ) -> Webhook:
@@ -90,8 +90,8 @@ def update_webhook(
         elif values.get("is_active") is False and hook.is_active:
             values["disabled_because"] = DISABLED_BY_HAND
         _update_columns(hook, now, **values)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
+        record_audit_entry(
+            tenant_id, Action.WEBHOOK_CHANGED, actor, hook.name, ", ".join(sorted(given))
         )
         if hook.is_active:
             outbox.ring_on_commit(tenant_id, [hook.id])
@@ -99,12 +99,7 @@ def update_webhook(
 
 
 def rotate_secret(
-    tenant_id: UUID,
-    webhook_id: UUID,
-    now: datetime,
-    overlap: timedelta,
-    *,
-    actor: str = audit.HUB_ACTOR,
+    tenant_id: UUID, webhook_id: UUID, now: datetime, overlap: timedelta, *, actor: str = HUB_ACTOR
 ) -> tuple[Webhook, str]:
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
@@ -114,17 +109,15 @@ def rotate_secret(
     with tenant_scope(tenant_id):
         hook = get_webhook(webhook_id, lock=True)
         _update_columns(hook, now, generation=hook.generation + 1, previous_until=now + overlap)
-        audit.record_audit_entry(tenant_id, audit.Action.WEBHOOK_ROTATED, actor, hook.name)
+        record_audit_entry(tenant_id, Action.WEBHOOK_ROTATED, actor, hook.name)
     return hook, dispatch.derive_webhook_secret(hook, hook.generation)
 
 
-def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = audit.HUB_ACTOR) -> None:
+def delete_webhook(tenant_id: UUID, webhook_id: UUID, *, actor: str = HUB_ACTOR) -> None:
     """With its deliveries. Raises NotFound."""
     with tenant_scope(tenant_id):
         hook = get_webhook(webhook_id)
-        audit.record_audit_entry(
-            tenant_id, audit.Action.WEBHOOK_DELETED, actor, hook.name, hook.url
-        )
+        record_audit_entry(tenant_id, Action.WEBHOOK_DELETED, actor, hook.name, hook.url)
         hook.delete()
 
 

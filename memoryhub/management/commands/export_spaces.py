@@ -13,11 +13,10 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from memoryhub.bootstrap import DEMO_SLUG
 from memoryhub.exchange.exporter import export_space, export_tenant
+from memoryhub.management.arguments import add_tenant_argument, get_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import find_tenant
 
 
 class Command(BaseCommand):
@@ -25,16 +24,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="the file to write; it may not exist yet")
-        parser.add_argument("--tenant", default=DEMO_SLUG, help="the tenant's slug (default: demo)")
+        add_tenant_argument(parser)
         parser.add_argument("--subject", help="this one alone (default: all, with the policy)")
         parser.add_argument(
             "--embeddings", action="store_true", help="also the vectors, so that none is made anew"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(options["tenant"])
-        if tenant is None:
-            raise CommandError(f"There is no tenant {options['tenant']}.")
+        tenant = get_tenant(options["tenant"])
         path = options["path"]
         partial = path.with_name(f".{path.name}.part")
         try:

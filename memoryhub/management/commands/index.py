@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memoryhub.errors import MemoryHubError
+from memoryhub.management.arguments import get_tenant
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import find_tenant
 from notes.index import approximate
 
 
@@ -22,15 +22,10 @@ class Command(BaseCommand):
         parser.add_argument("action", choices=["build", "drop", "list"])
         parser.add_argument("tenant", nargs="?", default="", help="the tenant's slug")
         parser.add_argument("subject", nargs="?", default="", help="whose space it is")
-        parser.add_argument(
-            "--least",
-            type=int,
-            default=approximate.MIN_ENTRIES,
-            help="refuse a space of fewer vectors",
-        )
-        parser.add_argument(
-            "--lost", action="store_true", help="drop those whose space has been erased"
-        )
+        fewest, refused = approximate.MIN_ENTRIES, "refuse a space of fewer vectors"
+        parser.add_argument("--least", type=int, default=fewest, help=refused)
+        lost = "drop those whose space has been erased"
+        parser.add_argument("--lost", action="store_true", help=lost)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -67,10 +62,7 @@ class Command(BaseCommand):
 def get_space(slug: str, subject: str) -> Space:
     if not (slug and subject):
         raise CommandError("Name the tenant and the subject.")
-    tenant = find_tenant(slug)
-    if tenant is None:
-        raise CommandError(f"There is no tenant {slug}.")
-    with tenant_scope(tenant.id):
+    with tenant_scope(get_tenant(slug).id):
         space = Space.objects.filter(subject=subject).first()
     if space is None:
         raise CommandError(f"{slug} has no memories of {subject}.")

@@ -120,7 +120,5 @@ def compile_catalog(catalog: Catalog) -> bytes:
 
 
 def is_in_step(path: Path, catalog: Catalog) -> bool:
-    mo = path.with_suffix(".mo")
-    return path.read_bytes() == serialize_catalog(catalog) and mo.read_bytes() == compile_catalog(
-        catalog
-    )
+    held = path.read_bytes(), path.with_suffix(".mo").read_bytes()
+    return held == (serialize_catalog(catalog), compile_catalog(catalog))
