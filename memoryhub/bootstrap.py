@@ -43,17 +43,12 @@ ReportProgress = Callable[[int, int], None]
 
 def bootstrap_hub(stdout: Output) -> None:
     """Make what a hub needs to be used, if it is not there. Prints new secrets, once."""
-    operator = _ensure_operator(stdout)
+    operator = User.objects.filter(is_superuser=True).order_by("id").first()
+    if operator is None:
+        operator = ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
     tenant = find_tenant(DEMO_SLUG) or create_tenant("Demo", DEMO_SLUG)
     add_member(tenant, operator, Membership.Role.ADMIN)
     _ensure_demo_key(tenant, stdout)
-
-
-def _ensure_operator(stdout: Output) -> User:
-    operator = User.objects.filter(is_superuser=True).order_by("id").first()
-    if operator is not None:
-        return operator
-    return ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
 
 
 def ensure_operator_named(name: str, stdout: Output) -> User:
@@ -114,9 +109,8 @@ def ingest_conversations(
         done = ingest_messages(tenant.id, request)
         turns, new = turns + len(request.messages), new + len(done.new)
         if done.job is not None and any(t.state == Turn.State.PENDING for t in done.turns):
-            failed += (
-                runner.run_until_done(tenant.id, done.job, MAX_SESSION_SECONDS).state != "done"
-            )
+            job = runner.run_until_done(tenant.id, done.job, MAX_SESSION_SECONDS)
+            failed += job.state != "done"
         progress(turns, total)
     return IngestSummary(turns, new, failed)
 
@@ -127,10 +121,6 @@ def _build_session_requests(
     for conversation in conversations:
         for session in conversation.sessions:
             for at in range(0, len(session.messages), settings.MAX_MESSAGES):
-                messages = session.messages[at : at + settings.MAX_MESSAGES]
-                yield (
-                    IngestRequest(
-                        conversation.subject, messages, session=session.name, channel="import"
-                    ),
-                    conversation.name,
-                )
+                said, name = session.messages[at : at + settings.MAX_MESSAGES], session.name
+                request = IngestRequest(conversation.subject, said, name, channel="import")
+                yield request, conversation.name

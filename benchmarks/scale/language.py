@@ -82,7 +82,7 @@ class Language:
     def draw_question(self, kind: str, said: Sequence[str]) -> str:
         """`kind`: topic, off, rare or frequent. `said` is what was said in the space."""
         if kind == "frequent":
-            words = [self._draw_word(60, 300) for _ in range(4)]
+            words = [str(self.words[self.random.integers(60, 300)]) for _ in range(4)]
             return f"What about the {' '.join(words)}?"
         if kind == "off":
             topic = self.random.integers(USED_TOPICS, TOPICS)
@@ -96,9 +96,6 @@ class Language:
 
     def _get_rank(self, word: str) -> int:
         return self._ranks.get(word, len(self._ranks))
-
-    def _draw_word(self, first: int, last: int) -> str:
-        return str(self.words[self.random.integers(first, last)])
 
     def embed_topic_centres(self, embedder: Embedder) -> Vectors:
         """(TOPICS, dimension) of length 1: where the embedder puts the topics' words."""

@@ -70,17 +70,14 @@ def run_hub() -> Iterator[ServedHub]:
         )
     try:
         wait_until_healthy(process, port, log)
-        served = ServedHub(port, (process.pid, _find_postgres_pid()))
+        database = EmbeddedPostgres(settings.DATA_DIR).read_pid()
+        assert database is not None
+        served = ServedHub(port, (process.pid, database))
         wait_until_idle(served)
         yield served
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(30)
-
-
-def _find_postgres_pid() -> int:
-    held = EmbeddedPostgres(settings.DATA_DIR).places.cluster / "postmaster.pid"
-    return int(held.read_text().splitlines()[0])
 
 
 def wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -> None:

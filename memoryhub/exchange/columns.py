@@ -108,7 +108,9 @@ def _build_value_reader(field: Any) -> ReadValue:
     if isinstance(field, models.UUIDField):
         return lambda value: UUID(_check_type(value, str))
     if isinstance(field, models.JSONField):
-        return _build_json_reader(field)
+        # A JSON column holds what its default is one of, a list or an object; else either.
+        is_list = field.has_default() and isinstance(field.get_default(), list)
+        return lambda value: _check_type(value, list if is_list else dict)
     return _build_text_reader(field)
 
 
@@ -138,13 +140,6 @@ def _parse_moment(value: Any) -> datetime:
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
         raise ValueError(f"is not within the years {_FIRST_YEAR} to {_LAST_YEAR}")
     return at.astimezone(UTC)
-
-
-def _build_json_reader(field: Any) -> ReadValue:
-    """A JSON column holds what its default is one of, a list or an object; else either."""
-    default = field.get_default() if field.has_default() else {}
-    kind = list if isinstance(default, list) else dict
-    return lambda value: _check_type(value, kind)
 
 
 def _build_text_reader(field: Any) -> ReadValue:

@@ -256,7 +256,13 @@ class _FileImport:
                 about = self.header.describe_origin(arrival.file_subject)
                 after_import.record_import(arrival.row, self.actor, self.now, about)
                 waiting += after_import.plan_jobs(arrival.row, self.now)
-        self._fill_report(waiting)
+        self.report.counts = dict(self.counts)
+        self.report.ignored = dict(self.shape.ignored)
+        self.report.vectors = {"taken": self.vectors_written, "to_make": waiting}
+        self.report.spaces = [
+            {"id": str(each.row.id), "subject": each.row.subject, "existed": each.existed}
+            for each in self.all_spaces
+        ]
 
     def _check_counts(self) -> None:
         """What the header promised came. Raises InvalidInput."""
@@ -265,12 +271,3 @@ class _FileImport:
             if kind in known and self.counts[kind] != told:
                 what = f"the header counts {told:,} of {kind[:60]}; there are {self.counts[kind]:,}"
                 raise build_line_error(1, what)
-
-    def _fill_report(self, waiting: int) -> None:
-        self.report.counts = dict(self.counts)
-        self.report.ignored = dict(self.shape.ignored)
-        self.report.vectors = {"taken": self.vectors_written, "to_make": waiting}
-        self.report.spaces = [
-            {"id": str(each.row.id), "subject": each.row.subject, "existed": each.existed}
-            for each in self.all_spaces
-        ]

@@ -79,7 +79,12 @@ class RowBuilder:
             values[column.name] = self._read_value(kind, column, number, told)
         for name in told.keys() - names:
             self.ignored[f"{kind.name}.{name[:60]}"] += 1
-        return _normalise_row(kind.model(**values))
+        row: Any = kind.model(**values)
+        if isinstance(row, Link) and row.a_id > row.b_id:
+            row.a_id, row.b_id = row.b_id, row.a_id  # undirected: the smaller id first
+        if isinstance(row, Tombstone):
+            row.id = new_id()  # it is known by its digest
+        return row
 
     def _read_value(
         self, kind: ExportTable, column: FileColumn, number: int, told: Mapping[str, Any]
@@ -107,14 +112,6 @@ class RowBuilder:
         if isinstance(column.field, (models.JSONField, ArrayField)):
             return self.id_shift.shift_json(value, column.name)
         return value
-
-
-def _normalise_row(row: Any) -> Any:
-    if isinstance(row, Link) and row.a_id > row.b_id:
-        row.a_id, row.b_id = row.b_id, row.a_id  # undirected: the smaller id first
-    if isinstance(row, Tombstone):
-        row.id = new_id()  # it is known by its digest
-    return row
 
 
 def write_rows(

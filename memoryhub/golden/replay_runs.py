@@ -175,7 +175,14 @@ class ReplayStep(Step[_SpaceReplay, list[ReplayAnswer]]):
         return {"answered": len(kept)}
 
     def plan(self, replay: _SpaceReplay, answers: list[ReplayAnswer]) -> None:
-        _continue_run(replay.run, replay.space, bool(replay.todo), self.now)
+        """The next questions of the space; with the last of all, the run is done."""
+        run, space = replay.run, replay.space
+        if replay.todo:
+            done = ReplayAnswer.objects.filter(run=run, space=space).count()
+            _plan_job(run, space, done, self.now)
+        elif not find_jobs_of_run(run).filter(state__in=_UNFINISHED_STATES).exists():
+            open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
+            open_runs.update(state=ReplayRun.State.DONE, finished_at=self.now)
 
 
 def load_lineages(space: Space, result: SearchResult) -> dict[str, str]:
@@ -210,16 +217,6 @@ def _open_run(job: Job) -> _SpaceReplay | None:
     current, candidate = load_policies(run, space)
     policies = {SIDES[0].value: current, SIDES[1].value: candidate}
     return _SpaceReplay(run, space, policies, done, todo)
-
-
-def _continue_run(run: ReplayRun, space: Space, more: bool, now: datetime) -> None:
-    """The next questions of the space; with the last of all, the run is done."""
-    if more:
-        _plan_job(run, space, ReplayAnswer.objects.filter(run=run, space=space).count(), now)
-        return
-    if not find_jobs_of_run(run).filter(state__in=_UNFINISHED_STATES).exists():
-        open_runs = ReplayRun.objects.filter(id=run.id, state=ReplayRun.State.RUNNING)
-        open_runs.update(state=ReplayRun.State.DONE, finished_at=now)
 
 
 def find_jobs_of_run(run: ReplayRun) -> Any:

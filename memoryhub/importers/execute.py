@@ -140,8 +140,8 @@ class _FileImporter:
                 self.memories.setdefault(record.subject, []).append(record)
             else:
                 self.passages.setdefault(record.subject, []).append(record)
-            held = [*self.memories.values(), *self.passages.values()]
-            if sum(map(len, held)) >= BATCH_SIZE:
+            held = sum(len(each) for each in self.memories.values())
+            if held + sum(len(each) for each in self.passages.values()) >= BATCH_SIZE:
                 self._write_batch()
 
     def _is_new_in_file(self, record: MemoryRecord | PassageRecord) -> bool:
@@ -169,9 +169,11 @@ class _FileImporter:
     def _import_session(self, talk: SessionRecord) -> None:
         for at in range(0, len(talk.messages), settings.MAX_MESSAGES):
             messages = talk.messages[at : at + settings.MAX_MESSAGES]
-            how = {"session": talk.session, "agent": talk.agent, "channel": self.origin.engine}
+            request = IngestRequest(
+                talk.subject, messages, talk.session, talk.agent, channel=self.origin.engine
+            )
             try:
-                new = self._ingest_messages(IngestRequest(talk.subject, messages, **how))
+                new = self._ingest_messages(request)
             except MemoryHubError as error:
                 reason, count = f"{error.field or 'messages'}: {error.message}", len(messages)
                 self._add_skipped(SkippedRecord(talk.where, reason, "turn", talk.session, count))

@@ -68,18 +68,15 @@ class _PartReader(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         if not self._held:
-            self._held = self._load_part()
+            with tenant_scope(self._file.tenant_id):
+                rows = ImportPart.objects.filter(file=self._file.id, number=self._next)
+                data = rows.values_list("data", flat=True).first()
+            self._next += 1
+            self._held = memoryview(b"" if data is None else data)
         size = min(len(into), len(self._held))
         into[:size] = self._held[:size]
         self._held = self._held[size:]
         return size
-
-    def _load_part(self) -> memoryview:
-        with tenant_scope(self._file.tenant_id):
-            rows = ImportPart.objects.filter(file=self._file.id, number=self._next)
-            data = rows.values_list("data", flat=True).first()
-        self._next += 1
-        return memoryview(b"" if data is None else data)
 
 
 def erase_kept_files(space: Space, since: datetime) -> int:

@@ -158,25 +158,14 @@ class TenantLedger:
     def _load_state(self) -> _LedgerState:
         if self._state is None:
             with tenant_scope(self.tenant_id):
-                limits = load_tenant_policy(self.tenant_id).policy.llm
-                self._state = _LedgerState(
-                    limits, self._load_spending(limits), self._load_outcomes()
-                )
+                now, limits = self._current_time(), load_tenant_policy(self.tenant_id).policy.llm
+                budgets = (limits.budget_tokens_per_day, limits.budget_money_per_day)
+                spent = Spending() if budgets == (None, None) else load_spending(now)
+                made = ModelCall.objects.filter(created_at__range=(now - _BREAKER_HISTORY, now))
+                told = made.values_list("purpose", "model", "error", "created_at")[:_MAX_OUTCOMES]
+                outcomes = [CallOutcome(p, m, _parse_error_code(e), at) for p, m, e, at in told]
+            self._state = _LedgerState(limits, spent, outcomes)
         return self._state
-
-    def _load_spending(self, limits: LlmPolicy) -> Spending:
-        if limits.budget_tokens_per_day is None and limits.budget_money_per_day is None:
-            return Spending()
-        return load_spending(self._current_time())
-
-    def _load_outcomes(self) -> list[CallOutcome]:
-        now = self._current_time()
-        rows = ModelCall.objects.filter(created_at__gte=now - _BREAKER_HISTORY, created_at__lte=now)
-        found = rows.values_list("purpose", "model", "error", "created_at")[:_MAX_OUTCOMES]
-        return [
-            CallOutcome(purpose, model, _parse_error_code(error), at)
-            for purpose, model, error, at in found
-        ]
 
     def _build_row(self, call: CallRecord, at: datetime) -> ModelCall:
         keeps = settings.MODEL_CALLS_KEEP_TEXT

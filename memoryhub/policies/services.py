@@ -161,8 +161,10 @@ def _build_proposed_version(
     space = asked.space
     if space is not None and space.tenant_id != tenant_id:
         raise NotFound(gettext("there is no such space"))
-    if space is not None:
-        _check_space_overrides(asked.overrides)
+    budget = next((name for name in asked.overrides if name.startswith("llm.budget_")), "")
+    if space is not None and budget:
+        message = gettext("%(name)s is the tenant's: a space has no budget")
+        raise InvalidInput(message % {"name": budget}, field=budget)
     layers = load_layers(tenant_id, space)
     before = layers.own if space else layers.tenant
     version = before.version if before else 0
@@ -189,14 +191,5 @@ def check_prompts_known(policy: Policy, names: Iterable[str]) -> None:
             raise InvalidInput(
                 gettext("%(name)s: there is no prompt %(wanted)s; there are: %(listed)s")
                 % {"name": name, "wanted": repr(wanted[:60]), "listed": listed},
-                field=name,
-            )
-
-
-def _check_space_overrides(overrides: dict[str, Any]) -> None:
-    for name in overrides:
-        if name.startswith("llm.budget_"):
-            raise InvalidInput(
-                gettext("%(name)s is the tenant's: a space has no budget") % {"name": name},
                 field=name,
             )

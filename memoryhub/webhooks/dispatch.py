@@ -70,8 +70,10 @@ def send_due_deliveries(tenant_id: UUID, webhook_id: UUID, at: datetime | None =
         tried += 1
         if not attempt_delivery(delivery, at).is_ok:
             break
-    if tried:
-        _delete_old_events(tenant_id, at or timezone.now())
+    if tried:  # events and their deliveries go when the log's days are over
+        oldest = (at or timezone.now()) - timedelta(days=settings.WEBHOOK_LOG_DAYS)
+        with tenant_scope(tenant_id):
+            WebhookEvent.objects.filter(created_at__lt=oldest).delete()
     return tried
 
 
@@ -109,13 +111,6 @@ def list_valid_secrets(hook: Webhook, now: datetime) -> list[str]:
 
 def derive_webhook_secret(hook: Webhook, generation: int) -> str:
     return derive_secret(settings.SECRET_KEY, hook.tenant_id, hook.id, generation)
-
-
-def _delete_old_events(tenant_id: UUID, now: datetime) -> None:
-    """Events and their deliveries go when the log's days are over."""
-    oldest = now - timedelta(days=settings.WEBHOOK_LOG_DAYS)
-    with tenant_scope(tenant_id):
-        WebhookEvent.objects.filter(created_at__lt=oldest).delete()
 
 
 def sweep_due_webhooks() -> None:

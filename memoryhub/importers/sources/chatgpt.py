@@ -74,17 +74,11 @@ def _read_conversation(item: JsonItem) -> Iterator[Record]:
         )
     if heard:
         yield SessionRecord(item.where, "", name, heard, ASSISTANT_NAME)
-    yield from _report_left_out(item.where, value, mapping, {node_id for node_id, _ in branch})
-
-
-def _report_left_out(
-    where: str, value: Mapping[str, Any], mapping: Mapping[str, Any], shown: set[str]
-) -> Iterator[Record]:
-    others = [node for name, node in mapping.items() if name not in shown and _get_message(node)]
-    if others:
-        yield SkippedRecord(
-            f"{where}.mapping", _("on a branch that was left"), "turn", count=len(others)
-        )
+    shown = dict(branch)
+    left = sum(name not in shown and bool(_get_message(node)) for name, node in mapping.items())
+    if left:
+        reason = _("on a branch that was left")
+        yield SkippedRecord(f"{item.where}.mapping", reason, "turn", count=left)
     yield from fields.report_unknown_fields(value, _CONVERSATION_FIELDS)
 
 

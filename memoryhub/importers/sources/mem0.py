@@ -72,8 +72,11 @@ def read_records(items: OpenItems) -> Iterator[Record]:
             late.append(item)
         elif not _is_history(item):
             yield from read_or_skip(item, lambda item: _read_memory(item, told), "fact")
-    for memory_id, rows in told.rows.items():
-        yield from _read_history(memory_id, rows, told)
+    for memory_id, rows in told.rows.items():  # of memories that stand nowhere else
+        try:
+            yield _build_memory_from_history(memory_id, rows, told)
+        except ItemRefused as error:
+            yield SkippedRecord(rows[0][0], str(error), "fact", memory_id)
     for item in late:
         yield from read_or_skip(item, lambda item: _read_relation(item, told), "fact")
 
@@ -154,15 +157,6 @@ def _collect_history_row(item: JsonItem, told: _HistoryIndex) -> Iterator[Record
     yield from fields.report_unknown_fields(value, _HISTORY_FIELDS)
 
 
-def _read_history(memory_id: str, rows: list[HistoryRow], told: _HistoryIndex) -> Iterator[Record]:
-    """A memory that stands nowhere but in its history."""
-    where = rows[0][0]
-    try:
-        yield _build_memory_from_history(where, memory_id, rows, told)
-    except ItemRefused as error:
-        yield SkippedRecord(where, str(error), "fact", memory_id)
-
-
 @dataclass(frozen=True, slots=True)
 class _HistoryStep:
     """What a memory says from `at` on; "": it was deleted."""
@@ -198,14 +192,14 @@ def _build_past_versions(said: list[_HistoryStep]) -> list[PastVersion]:
 
 
 def _build_memory_from_history(
-    where: str, memory_id: str, rows: list[HistoryRow], told: _HistoryIndex
+    memory_id: str, rows: list[HistoryRow], told: _HistoryIndex
 ) -> MemoryRecord:
     steps, last = _build_history_steps(rows), rows[-1][1]
     said = [step for step in steps if step.text]
     if not said:
         raise ItemRefused(_("deleted, and nothing tells what it said"))
     return MemoryRecord(
-        where=where,
+        where=rows[0][0],
         subject=_read_subject(last) or told.subjects.get(memory_id, ""),
         id=memory_id,
         text=said[-1].text,

@@ -51,10 +51,6 @@ def _count_vowel_groups(text: str) -> int:
     return len(re.findall("v+c+", _classify_letters(text)))
 
 
-def _has_doubled_end(text: str) -> bool:
-    return len(text) > 1 and text[-1] == text[-2] and _classify_letters(text)[-1] == "c"
-
-
 def _is_short(text: str) -> bool:
     """Ends consonant, vowel, consonant, the last of them not w, x or y."""
     return _classify_letters(text)[-3:] == "cvc" and text[-1] not in "wxy"
@@ -83,7 +79,8 @@ def _mend_stem(rest: str) -> str:
     """What a word without its -ed or -ing gets back or loses besides."""
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
-    if _has_doubled_end(rest) and rest[-1] not in "lsz":
+    doubled = rest[-1:] == rest[-2:-1] and _classify_letters(rest)[-1:] == "c"
+    if doubled and rest[-1] not in "lsz":
         return rest[:-1]
     return rest + "e" if _count_vowel_groups(rest) == 1 and _is_short(rest) else rest
 

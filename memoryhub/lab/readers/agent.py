@@ -30,7 +30,10 @@ class AgentReader:
 
     def recall(self, question: str, now: datetime) -> ReaderResult:
         space = self._place.space
-        self._compose_window(now)
+        if self._session is not None:  # as an agent that talks on would have it
+            with tenant_scope(space.tenant_id):
+                effective = load_effective_policy(space)
+            compose_window(self._session, effective, self._place.engine, now)
         found = search_memories(
             space, question, limit=self._k, kinds=("turn",), now=now, reinforce=False
         )
@@ -50,11 +53,3 @@ class AgentReader:
         degraded = [*found.degraded, *shown.degraded]
         made = build_result([*found.items, *so_far, *window])
         return ReaderResult(made.items, made.tokens, found.insufficient, degraded)
-
-    def _compose_window(self, now: datetime) -> None:
-        """The window of the last session, as an agent that talks on would have it."""
-        if self._session is None:
-            return
-        with tenant_scope(self._place.space.tenant_id):
-            effective = load_effective_policy(self._place.space)
-        compose_window(self._session, effective, self._place.engine, now)

@@ -23,7 +23,7 @@ from memoryhub.inference.selection import get_current_embedder
 from memoryhub.lab.datasets.types import Dataset, DatasetQuestion, Dialogue
 from memoryhub.lab.metrics.rankings import RankingOutcome, compute_means
 from memoryhub.lab.throwaway.tenants import open_throwaway_tenant, write_derived_dialogue
-from memoryhub.lab.training.learn import CandidateGroup, FloatArray, learn_weights
+from memoryhub.lab.training.learn import CandidateGroup, learn_weights
 from memoryhub.recall.question.caller import SearchVisibility
 from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.question.prepare import StageTimer, prepare_question
@@ -134,15 +134,10 @@ def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
     """The same samples always give the same weights."""
     groups = [group for sample in samples for group in sample.build_groups()]
     learned = learn_weights(groups, np.array(list(START_WEIGHTS.values())), START_PULL)
-    tried = [_build_weights(learned, fact, note) for fact, note in KIND_CONSTANTS]
-    return max(tried, key=lambda weights: _score_weights(samples, weights))
-
-
-def _build_weights(learned: FloatArray, fact: float, note: float) -> Weights:
-    """As multiples of what meaning is worth."""
-    unit = learned[list(START_WEIGHTS).index("dense")]
+    unit = learned[list(START_WEIGHTS).index("dense")]  # multiples of what meaning is worth
     named = dict(zip(START_WEIGHTS, (learned / unit).round(3).tolist(), strict=True))
-    return Weights(**named, fact=fact, note=note)
+    tried = [Weights(**named, fact=fact, note=note) for fact, note in KIND_CONSTANTS]
+    return max(tried, key=lambda weights: _score_weights(samples, weights))
 
 
 def _score_weights(samples: Sequence[TrainingSample], weights: Weights) -> float:
@@ -169,13 +164,7 @@ def build_sample(
     with tenant_scope(space.tenant_id):
         found = retrieve_ranking_pool(ask, DEFAULT_KINDS, WIDE * RESULT_LIMIT).visible
         links = load_source_links(c.id for c in found if c.kind != "turn")
-    refs = [
-        frozenset().union(*(names[turn] for turn in _list_turn_ids(candidate, links)))
-        for candidate in found
-    ]
+    turns = [[c.id] if c.kind == "turn" else links.get(c.id, ()) for c in found]
+    refs = [frozenset[str]().union(*(names[turn] for turn in ids)) for ids in turns]
     tokens = get_current_embedder().count_tokens([candidate.text for candidate in found])
     return TrainingSample(question, ask.parsed_question, found, links, refs, tokens)
-
-
-def _list_turn_ids(candidate: MemoryCandidate, links: SourceLinks) -> Sequence[UUID]:
-    return [candidate.id] if candidate.kind == "turn" else list(links.get(candidate.id, ()))

@@ -32,7 +32,9 @@ class Command(BaseCommand):
         asked = (options[name] for name in ("subject", "dry_run", "restore_erased"))
         wanted = SpaceImportOptions(*asked)
         try:
-            with _open_file(options["path"]) as file:
+            path: Path = options["path"]
+            packed = path.suffix == ".gz"
+            with cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb") as file:
                 report = import_file(tenant.id, file, "operator", timezone.now(), wanted)
         except MemoryHubError as error:
             raise CommandError(f"Nothing was imported: {error.message}.") from error
@@ -52,7 +54,3 @@ class Command(BaseCommand):
             self.stdout.write(f"The tenant has its own, and keeps it: {name} ({count:,})")
         if made := report.vectors["to_make"]:
             self.stdout.write(f"{made:,} vectors are made by the workers; words are found at once.")
-
-
-def _open_file(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")

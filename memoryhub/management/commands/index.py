@@ -36,21 +36,17 @@ class Command(BaseCommand):
     def run_action(self, options: dict[str, Any]) -> None:
         if options["action"] == "list":
             self.list_indexes()
-        elif options["action"] == "drop" and options["lost"]:
+            return
+        if options["action"] == "drop" and options["lost"]:
             self.stdout.write(f"{approximate.drop_orphan_indexes()} dropped.")
+            return
+        space, begun = get_space(options["tenant"], options["subject"]), monotonic()
+        if options["action"] == "build":
+            count = approximate.build_indexes(space, least=options["least"])
+            self.stdout.write(f"{count:,} vectors indexed in {monotonic() - begun:.0f} s.")
         else:
-            space = get_space(options["tenant"], options["subject"])
-            build = options["action"] == "build"
-            self.build_index(space, options["least"]) if build else self.drop_index(space)
-
-    def build_index(self, space: Space, least: int) -> None:
-        begun = monotonic()
-        count = approximate.build_indexes(space, least=least)
-        self.stdout.write(f"{count:,} vectors indexed in {monotonic() - begun:.0f} s.")
-
-    def drop_index(self, space: Space) -> None:
-        dropped = approximate.drop_indexes(space)
-        self.stdout.write("Dropped: search is exact." if dropped else "There was none.")
+            dropped = approximate.drop_indexes(space)
+            self.stdout.write("Dropped: search is exact." if dropped else "There was none.")
 
     def list_indexes(self) -> None:
         for each in approximate.list_indexes():

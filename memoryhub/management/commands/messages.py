@@ -43,10 +43,12 @@ class Command(BaseCommand):
         for path in list_catalogs():
             catalog = update_catalog(path, gathered)
             problems = list(find_problems(catalog))
+            files = {path: serialize_catalog(catalog)}
+            files[path.with_suffix(".mo")] = compile_catalog(catalog)
             if not check:
-                path.write_bytes(serialize_catalog(catalog))
-                path.with_suffix(".mo").write_bytes(compile_catalog(catalog))
-            elif not is_in_step(path, catalog):
+                for file, content in files.items():
+                    file.write_bytes(content)
+            elif any(file.read_bytes() != content for file, content in files.items()):
                 problems.append("not in step: run make messages")
             for problem in problems:
                 self.stderr.write(f"{path.parent.parent.name}: {problem}")
@@ -117,8 +119,3 @@ def compile_catalog(catalog: Catalog) -> bytes:
     file = BytesIO()
     write_mo(file, catalog)
     return file.getvalue()
-
-
-def is_in_step(path: Path, catalog: Catalog) -> bool:
-    held = path.read_bytes(), path.with_suffix(".mo").read_bytes()
-    return held == (serialize_catalog(catalog), compile_catalog(catalog))
