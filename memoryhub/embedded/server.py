@@ -21,18 +21,11 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import quote
 
+from memoryhub.embedded import provision
 from memoryhub.embedded.errors import EmbeddedError, explain_os_errors, find_advice
 from memoryhub.embedded.locks import hold_lock, is_locked, relock, try_lock
 from memoryhub.embedded.paths import ServerPaths
-from memoryhub.embedded.provision import (
-    APP,
-    DATABASE,
-    OWNER,
-    SUPERUSER,
-    create_database,
-    ensure_role_passwords,
-    provision_cluster,
-)
+from memoryhub.embedded.provision import APP, DATABASE, OWNER, SUPERUSER, ensure_role_passwords
 from memoryhub.embedded.software import find_program, prepare_server_programs
 
 Role = Literal["app", "owner", "superuser"]
@@ -178,12 +171,12 @@ class EmbeddedPostgres:
 
     def provision_roles(self) -> None:
         passwords = ensure_role_passwords(self.places.home / "passwords.json")
-        provision_cluster(self.conninfo("superuser"), passwords)
+        provision.provision_cluster(self.conninfo("superuser"), passwords)
         (self.places.home / "prepared").touch()
 
     def create_database(self, name: str) -> None:
         """A further database like the hub's own, on a running server; one there is kept."""
-        create_database(self.conninfo("superuser"), name)
+        provision.create_database(self.conninfo("superuser"), name)
 
     def boot_server(self) -> None:
         programs = prepare_server_programs(self.places.account, self.places.home / "software")

@@ -21,18 +21,10 @@ from typing_extensions import TypedDict
 
 from memoryhub.engines.types import Embedder
 from memoryhub.errors import InvalidInput
-from memoryhub.exchange import after_import, erasure_check, file_format, target_space, vectors
+from memoryhub.exchange import after_import, erasure_check, file_format, rows, target_space, vectors
 from memoryhub.exchange.file_format import FileHeader, build_line_error
 from memoryhub.exchange.id_shift import IdShift
-from memoryhub.exchange.rows import (
-    ROWS_PER_BATCH,
-    IdTaken,
-    NumberedRow,
-    RowBuilder,
-    check_self_references,
-    update_line,
-    write_rows,
-)
+from memoryhub.exchange.rows import ROWS_PER_BATCH, IdTaken, NumberedRow, RowBuilder
 from memoryhub.exchange.tables import SPACE_ROW, SPACE_TABLES, TENANT_TABLES, ExportTable
 from memoryhub.inference.selection import embed_or_none, find_embedder
 from memoryhub.policies.models import PolicyVersion
@@ -145,7 +137,7 @@ class _FileImport:
 
     def import_line(self, number: int, told: dict[str, Any]) -> None:
         if self.header.major == 1:
-            told = update_line(told)
+            told = rows.update_line(told)
         name = told.get("row")
         if not isinstance(name, str):
             raise build_line_error(number, 'has no "row"')
@@ -193,7 +185,7 @@ class _FileImport:
                 erasure_check.check_rows_not_erased(
                     self.kind, self.pending_rows, self.space.file_id, back
                 )
-            write_rows(self.kind, self.pending_rows, space, self.shape.id_shift)
+            rows.write_rows(self.kind, self.pending_rows, space, self.shape.id_shift)
         self.pending_rows = []
 
     def _is_accepted(self, kind: ExportTable) -> bool:
@@ -241,7 +233,7 @@ class _FileImport:
             self._index_space()
         self._write_vectors()
         for kind in SPACE_TABLES.values():
-            check_self_references(kind, self.space.row, self.shape.id_shift)
+            rows.check_self_references(kind, self.space.row, self.shape.id_shift)
         self.space = None
 
     def finish_import(self) -> None:

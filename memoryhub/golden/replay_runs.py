@@ -1,4 +1,4 @@
-"""Replaying a changed setting on golden questions before it goes live.
+"""Replaying a changed setting on golden questions before it goes live, or is dropped.
 
 A run is work in the space's own queue, a few seconds at a time, so that dialogue that comes in is
 read in between, and a worker that dies loses no more than those seconds. Each question is asked
@@ -29,10 +29,12 @@ from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.policies.schema import Policy
+from memoryhub.policies.services import set_policy
 from memoryhub.recall.render.results import SearchResult
 from memoryhub.recall.services import search_memories
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
+from memoryhub.tenants.services import set_tenant_engine
 from notes.models import Fact
 
 RESULT_LIMIT = 10
@@ -254,3 +256,57 @@ def build_outcome(row: ReplayAnswer) -> QuestionOutcome:
         calls=row.calls,
         handed=row.handed,
     )
+
+
+def put_candidate_live(run: ReplayRun, actor: str, now: datetime) -> None:
+    """Put the candidate in force, all of it or nothing. Opens its own scope.
+
+    Raises Conflict when the replay is not done, was decided, or the policy has changed since it
+    began: then the comparison is no longer about what is in force.
+    """
+    with tenant_scope(run.tenant_id):
+        row = _lock_undecided_run(run)
+        if row.state != ReplayRun.State.DONE:
+            raise Conflict(gettext("the replay is not done yet"), code="replay_state")
+        if row.embedder:
+            raise Conflict(
+                gettext("vectors go live on the page of the embedding migration"),
+                code="replay_state",
+            )
+        if row.overrides is not None:
+            set_policy(
+                row.tenant_id,
+                actor=actor,
+                preset=row.preset,
+                overrides=row.overrides,
+                space=row.space,
+                reason=f"tried on {len(row.questions)} golden questions",
+                now=now,
+                expected=row.base,
+            )
+        if row.engine:
+            set_tenant_engine(row.tenant_id, row.engine, actor=actor)
+        _save_decision(row, ReplayRun.Decision.LIVE, actor, now)
+
+
+def drop_candidate(run: ReplayRun, actor: str, now: datetime) -> None:
+    """The candidate is not wanted; the comparison stays. Opens its own scope. Raises Conflict."""
+    with tenant_scope(run.tenant_id):
+        row = _lock_undecided_run(run)
+        if row.state == ReplayRun.State.RUNNING:
+            raise Conflict(gettext("the replay is not done yet"), code="replay_state")
+        _save_decision(row, ReplayRun.Decision.DROPPED, actor, now)
+
+
+def _lock_undecided_run(run: ReplayRun) -> ReplayRun:
+    row: ReplayRun = ReplayRun.objects.select_for_update(of=("self",)).get(id=run.id)
+    if row.decision:
+        raise Conflict(
+            gettext("this was decided by %(name)s") % {"name": row.decided_by}, code="replay_state"
+        )
+    return row
+
+
+def _save_decision(row: ReplayRun, decision: str, actor: str, now: datetime) -> None:
+    row.decision, row.decided_by, row.decided_at = decision, actor[:120], now
+    row.save(update_fields=["decision", "decided_by", "decided_at"])

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.importers import write
+from memoryhub.importers.fields import ImportSource
 from memoryhub.importers.json_stream import OpenFile, stream_items
 from memoryhub.importers.records import (
     RECORD_KINDS,
@@ -33,12 +34,12 @@ from memoryhub.importers.records import (
     SkippedRecord,
 )
 from memoryhub.importers.report import ImportReport
-from memoryhub.importers.sources.base import ImportSource
 from memoryhub.importers.write import ImportOrigin
 from memoryhub.pipeline.ingest.services import IngestRequest, append_messages, ingest_messages
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject, ensure_space
+from personas.blocks import MAX_CHAR_LIMIT
 
 # Ready-made memories written in one event.
 BATCH_SIZE = 200
@@ -231,8 +232,12 @@ class _FileImporter:
         if there is not None and there.value == block.value:
             self._count_imported("block", 0, 1)
             return
-        reason = write.explain_block_refusal(there, block)
-        if not reason and space is not None and not self.request.dry_run:
+        reason = ""
+        if len(block.value) > MAX_CHAR_LIMIT:
+            reason = f"value: at most {MAX_CHAR_LIMIT} characters"
+        elif there is not None and there.value.strip():
+            reason = gettext_noop("a block of this label is there, with other words")
+        elif space is not None and not self.request.dry_run:
             reason = write.write_block(space, there, block, self.origin)
         if reason:
             self._add_skipped(SkippedRecord(block.where, reason, "block", block.label))

@@ -1,8 +1,10 @@
-"""Reading the fields of an item: the value, or a refusal that says which field and why."""
+"""What all readers of files have in common: items and their fields, as values or with a refusal
+that says which field and why."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -19,7 +21,8 @@ from memoryhub.dialogues.messages import (
     find_metadata_fault,
 )
 from memoryhub.errors import InvalidInput, TooLarge
-from memoryhub.importers.records import UnknownFields
+from memoryhub.importers.json_stream import JsonItem
+from memoryhub.importers.records import Record, SkippedRecord, UnknownFields
 
 # Seconds until the year 9999: larger numbers are milliseconds, as JavaScript counts.
 _SECONDS_END = 253_402_300_799
@@ -174,3 +177,38 @@ def build_message(
     except (InvalidInput, TooLarge) as error:
         name = (error.field or "").removeprefix("messages[0].")
         raise ItemRefused(f"{name}: {error.message}") from error
+
+
+# The items of the file from its start, as often as they are asked for.
+OpenItems = Callable[[], Iterator[JsonItem]]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSource:
+    """A system whose files can be read. `sections`: what `json_stream.stream_items` is told."""
+
+    name: str
+    title: str
+    about: str
+    read: Callable[[OpenItems], Iterator[Record]]
+    sections: tuple[str, ...] = ()
+
+
+def read_or_skip(
+    item: JsonItem, take: Callable[[JsonItem], Iterator[Record]], kind: str = ""
+) -> Iterator[Record]:
+    """What is found in an item; an item that is refused is skipped, with the reason."""
+    try:
+        yield from take(item)
+    except ItemRefused as error:
+        yield SkippedRecord(item.where, str(error), kind, find_item_id(item.value))
+
+
+def find_item_id(value: object) -> str:
+    """What an item is called, as far as that can be told."""
+    if not isinstance(value, dict):
+        return ""
+    for name in ("id", "uuid", "key", "external_id"):
+        if isinstance(value.get(name), (str, int)) and value.get(name):
+            return str(value[name])[:200]
+    return ""

@@ -14,7 +14,6 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from django.db.models import Q
-from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
@@ -257,15 +256,6 @@ def find_block(space: Space | None, block: BlockRecord) -> CoreBlock | None:
         rows = CoreBlock.objects.filter(space=space, label=block.label, agent=block.agent)
         found: CoreBlock | None = rows.filter(retired_at=None).first()
     return found
-
-
-def explain_block_refusal(there: CoreBlock | None, block: BlockRecord) -> str:
-    """Why a block is not taken, "" if it can be."""
-    if len(block.value) > MAX_CHAR_LIMIT:
-        return f"value: at most {MAX_CHAR_LIMIT} characters"
-    if there is not None and there.value.strip() and there.value != block.value:
-        return _("a block of this label is there, with other words")
-    return ""
 
 
 def write_block(

@@ -13,11 +13,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.errors import InvalidInput
-from memoryhub.lab.readers.agent import AgentReader
 from memoryhub.lab.readers.base import MemoryReader, ReaderInputs
 from memoryhub.lab.readers.chunks import ChunkReader
 from memoryhub.lab.readers.gists import GistReader
-from memoryhub.lab.readers.hub import HubReader
+from memoryhub.lab.readers.hub import AgentReader, HubReader
 from memoryhub.lab.readers.thoughts import ThoughtReader
 from memoryhub.policies.compose import compose_policy
 from memoryhub.policies.presets import PRESETS

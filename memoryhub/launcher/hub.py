@@ -21,8 +21,14 @@ from memoryhub.embedded import EmbeddedPostgres
 from memoryhub.embedded.errors import explain_os_errors
 from memoryhub.embedded.locks import is_locked, wait_for_lock
 from memoryhub.errors import MemoryHubError
-from memoryhub.launcher.children import ChildProcess, Guard, LauncherError, Program, stop_children
-from memoryhub.launcher.interrupts import Interrupts
+from memoryhub.launcher.children import (
+    ChildProcess,
+    Guard,
+    Interrupts,
+    LauncherError,
+    Program,
+    stop_children,
+)
 
 HEALTH_SECONDS = 60.0
 DATABASE_SECONDS = 2.0  # between looks at the database

@@ -83,7 +83,15 @@ def create_key(
             gettext("unknown scopes: %(known)s") % {"known": ", ".join(sorted(unknown))},
             field="scopes",
         )
-    key, prefix, digest = _parse_chosen_key(secret) if secret else keys.generate_key()
+    if secret:
+        key, prefix, digest = secret, keys.extract_prefix(secret), keys.hash_key(secret)
+    else:
+        key, prefix, digest = keys.generate_key()
+    if not prefix:
+        message = gettext(
+            "a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>"
+        )
+        raise InvalidInput(message, field="secret")
     with tenant_scope(tenant.id):
         row = ApiKey.objects.create(
             tenant=tenant,
@@ -99,16 +107,6 @@ def create_key(
         before = f"; in place of {replaces}" if replaces else ""
         record_audit_entry(tenant.id, action, actor, str(row), reach + before, space=space)
     return row, key
-
-
-def _parse_chosen_key(secret: str) -> tuple[str, str, str]:
-    prefix = keys.extract_prefix(secret)
-    if not prefix:
-        raise InvalidInput(
-            gettext("a key looks like mh_<12 letters or digits>_<32 to 64 url-safe characters>"),
-            field="secret",
-        )
-    return secret, prefix, keys.hash_key(secret)
 
 
 def rotate_key(

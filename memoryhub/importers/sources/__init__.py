@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from memoryhub.errors import InvalidInput
+from memoryhub.importers.fields import ImportSource
 from memoryhub.importers.sources import chatgpt, jsonl, langmem, letta, mem0, zep
-from memoryhub.importers.sources.base import ImportSource
 
 # Reader, what the system is called, what of it is read.
 _READERS: tuple[tuple[Any, str, str], ...] = (

@@ -16,10 +16,9 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import Record, SessionRecord, SkippedRecord, UnknownFields
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("conversations",)
 ASSISTANT_NAME = "ChatGPT"

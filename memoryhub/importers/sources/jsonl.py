@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     BlockRecord,
@@ -23,7 +23,6 @@ from memoryhub.importers.records import (
     RelationTriple,
     SessionRecord,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ()
 # Messages held at most: what was said in turns by many subjects is put together by session.

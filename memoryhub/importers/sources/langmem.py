@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     MemoryRecord,
@@ -23,7 +23,6 @@ from memoryhub.importers.records import (
     RelationTriple,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("items",)
 _ITEM_FIELDS = {

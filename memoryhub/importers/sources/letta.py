@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     BlockRecord,
@@ -26,7 +26,6 @@ from memoryhub.importers.records import (
     SkippedRecord,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 PASSAGE_SECTIONS = ("passages", "archival_memory", "archival_passages")
 SECTIONS = ("agents", "blocks", "core_memory", "messages", *PASSAGE_SECTIONS)

@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     MemoryRecord,
@@ -28,7 +28,6 @@ from memoryhub.importers.records import (
     SkippedRecord,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 HistoryRow = tuple[str, Mapping[str, Any]]
 SECTIONS = ("results", "memories", "relations", "history")

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop as _
 
 from memoryhub.dialogues.messages import Message
 from memoryhub.importers import fields
-from memoryhub.importers.fields import ItemRefused
+from memoryhub.importers.fields import ItemRefused, OpenItems, find_item_id, read_or_skip
 from memoryhub.importers.json_stream import JsonItem
 from memoryhub.importers.records import (
     MemoryRecord,
@@ -27,9 +27,9 @@ from memoryhub.importers.records import (
     Record,
     RelationTriple,
     SessionRecord,
+    SkippedRecord,
     UnknownFields,
 )
-from memoryhub.importers.sources.base import OpenItems, read_or_skip
 
 SECTIONS = ("episodes", "edges", "nodes", "messages", "entity_edges", "entity_nodes")
 _KIND_OF_SECTION = {
@@ -90,8 +90,11 @@ def read_records(items: OpenItems) -> Iterator[Record]:
             yield from read_or_skip(item, lambda item: _read_edge(item, graph), "fact")
         elif kind == "node":
             yield from read_or_skip(item, _read_node, "fact")
+        elif item.section and not kind:
+            yield UnknownFields((item.section,))
         elif not kind:
-            yield from read_or_skip(item, _report_unknown_item)
+            reason = _("neither an episode, an edge, nor a node")
+            yield SkippedRecord(item.where, reason, "", find_item_id(item.value))
 
 
 def _get_item_kind(item: JsonItem) -> str:
@@ -103,13 +106,6 @@ def _get_item_kind(item: JsonItem) -> str:
     if "content" in value:
         return "episode"
     return "node" if "name" in value and ("labels" in value or "summary" in value) else ""
-
-
-def _report_unknown_item(item: JsonItem) -> Iterator[Record]:
-    if item.section:
-        yield UnknownFields((item.section,))
-        return
-    raise ItemRefused(_("neither an episode, an edge, nor a node"))
 
 
 def _read_uuid(value: Mapping[str, Any]) -> str:

@@ -17,11 +17,7 @@ from memoryhub.lab.datasets.read import read_dataset, read_dataset_dialogues
 from memoryhub.lab.measurements.derivation import measure_derivation
 from memoryhub.lab.measurements.retrieval import measure_retrieval
 from memoryhub.lab.models import LabRun
-from memoryhub.lab.reports.tables import (
-    format_derivation_report,
-    format_retrieval_report,
-    format_run_report,
-)
+from memoryhub.lab.reports import tables
 from memoryhub.lab.runs.execute import resume_run, start_run
 from memoryhub.lab.runs.plan import RunOptions
 from memoryhub.lab.systems import SYSTEMS
@@ -80,7 +76,7 @@ class Command(BaseCommand):
         dialogues = read_dataset_dialogues(options["path"])[: options["limit_conversations"]]
         derives = not options["turns_only"]
         report = measure_retrieval(dialogues, derive=derives, progress=self.stderr.write).to_dict()
-        self._print_lines(format_retrieval_report(report))
+        self._print_lines(tables.format_retrieval_report(report))
         return report
 
     def _derive(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +87,7 @@ class Command(BaseCommand):
             most_turns=options["turns"],
             progress=self.stderr.write,
         ).to_dict()
-        self._print_lines(format_derivation_report(report))
+        self._print_lines(tables.format_derivation_report(report))
         return report
 
     def _train(self, options: dict[str, Any]) -> None:
@@ -122,7 +118,7 @@ class Command(BaseCommand):
         if run.state != LabRun.State.DONE or run.report is None:
             raise CommandError(f"{run.error}: go on with --resume {run.id}")
         report: dict[str, Any] = run.report
-        self._print_lines(format_run_report(report))
+        self._print_lines(tables.format_run_report(report))
         return report
 
     def _sweep(self, options: dict[str, Any]) -> None:
