@@ -144,18 +144,11 @@ def _answer_chain(data: Data) -> Data:
     before = (data["previous"] or {}).get("text", "")
     told = []
     for page in data["pages"]:
-        continues = (
-            bool(before)
-            and _compute_word_overlap(_extract_words(before), _extract_words(page["text"])) > 0.04
-        )
-        told.append(
-            {
-                "handle": page["handle"],
-                "continues": continues,
-                "summary": _get_first_sentence(page["text"]),
-            }
-        )
-        before = page["text"]
+        text = page["text"]
+        overlap = _compute_word_overlap(_extract_words(before), _extract_words(text))
+        answer = {"handle": page["handle"], "continues": bool(before) and overlap > 0.04}
+        told.append(answer | {"summary": _get_first_sentence(text)})
+        before = text
     return {"pages": told}
 
 

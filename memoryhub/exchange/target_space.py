@@ -70,11 +70,8 @@ class TargetSpace:
         self.row.embedding_model = self.model if self.embedding_model else ""
 
     def _create_space(self, shape: RowBuilder) -> Space:
-        made = Space(
-            id=shape.id_shift.shift_id(self.file_id),
-            tenant_id=shape.tenant_id,
-            subject=self.subject,
-        )
+        space_id = shape.id_shift.shift_id(self.file_id)
+        made = Space(id=space_id, tenant_id=shape.tenant_id, subject=self.subject)
         try:
             with transaction.atomic():
                 made.save(force_insert=True)

@@ -108,11 +108,8 @@ class _SpaceReplay:
     def answer_both_sides(self, question: GoldenQuestion, now: datetime) -> list[ReplayAnswer]:
         """Both sides in turn: whoever is asked second finds warm caches, so they take turns."""
         sides = SIDES if question.id.int % 2 else SIDES[::-1]
-        return [
-            self._answer_question(question, side, now)
-            for side in sides
-            if (question.id, side) not in self.done
-        ]
+        left = [side for side in sides if (question.id, side) not in self.done]
+        return [self._answer_question(question, side, now) for side in left]
 
     def _answer_question(self, question: GoldenQuestion, side: str, now: datetime) -> ReplayAnswer:
         before, began = _read_model_usage(), time.perf_counter()
@@ -247,15 +244,8 @@ def load_outcomes(run: ReplayRun) -> dict[UUID, dict[str, QuestionOutcome]]:
 
 
 def build_outcome(row: ReplayAnswer) -> QuestionOutcome:
-    return QuestionOutcome(
-        ranks=tuple(row.ranks),
-        insufficient=row.insufficient,
-        degraded=tuple(row.degraded),
-        milliseconds=row.milliseconds,
-        tokens=row.tokens,
-        calls=row.calls,
-        handed=row.handed,
-    )
+    figures = {name: getattr(row, name) for name in ("milliseconds", "tokens", "calls", "handed")}
+    return QuestionOutcome(tuple(row.ranks), row.insufficient, tuple(row.degraded), **figures)
 
 
 def put_candidate_live(run: ReplayRun, actor: str, now: datetime) -> None:

@@ -195,10 +195,9 @@ def load_spending(now: datetime) -> Spending:
     today = ModelCall.objects.filter(
         created_at__gte=compute_day_start(now), created_at__lt=compute_next_day(now)
     )
-    found = today.order_by().aggregate(
-        tokens=Sum(F("prompt_tokens") + F("completion_tokens")), money=Sum("cost")
-    )
-    return Spending(found["tokens"] or 0, found["money"] or Spending().money)
+    tokens = Sum(F("prompt_tokens") + F("completion_tokens"), default=0)
+    money = Sum("cost", default=Spending().money)
+    return Spending(**today.order_by().aggregate(tokens=tokens, money=money))
 
 
 def _price_call(call: CallRecord) -> Any:

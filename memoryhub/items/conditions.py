@@ -105,17 +105,9 @@ def _add_comparison(
             raise InvalidInput(_("a number or a text to compare with"), field=f"{field}.{operator}")
         kind = "string" if isinstance(operand, str) else "number"
         sign = _ORDER_OPERATORS[operator]
-        where.add(
-            f"(jsonb_typeof({column}) = %s AND {column} {sign} %s::jsonb)",
-            *keys,
-            kind,
-            *keys,
-            json.dumps(operand),
-        )
+        part = f"(jsonb_typeof({column}) = %s AND {column} {sign} %s::jsonb)"
+        where.add(part, *keys, kind, *keys, json.dumps(operand))
     else:
         known = ", ".join(["$eq", "$ne", *_ORDER_OPERATORS])
-        raise InvalidInput(
-            _("no operator %(operator)s; known: %(known)s")
-            % {"operator": repr(operator[:20]), "known": known},
-            field=field,
-        )
+        told = {"operator": repr(operator[:20]), "known": known}
+        raise InvalidInput(_("no operator %(operator)s; known: %(known)s") % told, field=field)

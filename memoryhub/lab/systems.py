@@ -102,12 +102,7 @@ _ALL_SYSTEMS = (
         what=_("MemoryBank as its published code runs unless told otherwise: nothing fades."),
     ),
     _build_preset_system("memgpt", reader="agent", options={"k": 10}),
-    _build_preset_system("amem"),
-    _build_preset_system("mem0"),
-    _build_preset_system("mem0g"),
-    _build_preset_system("ama"),
-    _build_preset_system("memoryos"),
-    _build_preset_system("balanced"),
+    *map(_build_preset_system, ("amem", "mem0", "mem0g", "ama", "memoryos", "balanced")),
     System(
         "readagent",
         "ReadAgent",
@@ -174,12 +169,9 @@ def get_system(name: str) -> System:
         size, k = map(int, sized.groups())
         if size and k:
             return _build_rag_system(name, size, k)
-    known = ", ".join(SYSTEMS)
-    raise InvalidInput(
-        gettext("there is no preset %(name)r; there are: %(known)s, rag-<tokens>x<k>")
-        % {"name": name, "known": known},
-        field="presets",
-    )
+    told = {"name": name, "known": ", ".join(SYSTEMS)}
+    message = gettext("there is no preset %(name)r; there are: %(known)s, rag-<tokens>x<k>")
+    raise InvalidInput(message % told, field="presets")
 
 
 def get_systems(names: Iterable[str]) -> list[System]:

@@ -83,12 +83,8 @@ def load_layers(tenant_id: UUID, space: Space | None) -> PolicyLayers:
 
 
 def _compose_layers(tenant: PolicyVersion | None, own: PolicyVersion | None) -> Policy:
-    return compose_policy(
-        tenant.preset if tenant else DEFAULT_PRESET,
-        tenant.overrides if tenant else {},
-        own.preset if own else "",
-        own.overrides if own else {},
-    )
+    given = (tenant.preset, tenant.overrides) if tenant else (DEFAULT_PRESET, {})
+    return compose_policy(*given, *((own.preset, own.overrides) if own else ()))
 
 
 def set_policy(
@@ -188,8 +184,6 @@ def check_prompts_known(policy: Policy, names: Iterable[str]) -> None:
         found = there.get(name.rpartition(".")[2], [])
         if wanted and wanted not in found:
             listed = ", ".join(found) or "none"
-            raise InvalidInput(
-                gettext("%(name)s: there is no prompt %(wanted)s; there are: %(listed)s")
-                % {"name": name, "wanted": repr(wanted[:60]), "listed": listed},
-                field=name,
-            )
+            told = {"name": name, "wanted": repr(wanted[:60]), "listed": listed}
+            message = gettext("%(name)s: there is no prompt %(wanted)s; there are: %(listed)s")
+            raise InvalidInput(message % told, field=name)

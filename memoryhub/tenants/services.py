@@ -29,15 +29,17 @@ def create_tenant(
     return tenant
 
 
+def check_engine_known(engine: str) -> None:
+    """Raises InvalidInput."""
+    if engine not in Tenant.Engine.values:
+        told = {"engine": repr(engine), "known": ", ".join(Tenant.Engine.values)}
+        message = gettext("there is no engine %(engine)s; known: %(known)s")
+        raise InvalidInput(message % told, field="engine")
+
+
 def set_tenant_engine(tenant_id: UUID, engine: str, *, actor: str = HUB_ACTOR) -> None:
     """Have another engine read and answer for the tenant, from the next job on."""
-    if engine not in Tenant.Engine.values:
-        known = ", ".join(Tenant.Engine.values)
-        raise InvalidInput(
-            gettext("there is no engine %(engine)s; known: %(known)s")
-            % {"engine": repr(engine), "known": known},
-            field="engine",
-        )
+    check_engine_known(engine)
     with tenant_scope(tenant_id):
         Tenant.objects.filter(id=tenant_id).update(engine=engine)
         record_audit_entry(tenant_id, Action.TENANT_CHANGED, actor, "engine", f"now {engine}")

@@ -95,11 +95,8 @@ def _ask_questions(
         if question.evidence:
             ranked = [frozenset(s.external_id for s in item.sources) for item in result.items]
             tokens = get_current_embedder().count_tokens([item.text for item in result.items])
-            outcomes.append(
-                RankingOutcome(
-                    question.category, question.evidence, ranked, tokens, question.unanswerable
-                )
-            )
+            about = (question.category, question.evidence)
+            outcomes.append(RankingOutcome(*about, ranked, tokens, trap=question.unanswerable))
     return outcomes
 
 

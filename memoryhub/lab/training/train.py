@@ -88,12 +88,8 @@ class TrainingSample:
         passed = filter_relevant(score_candidates(self.route, self.candidates, weights))
         chosen = select_distinct(passed[: SPARE_FACTOR * RESULT_LIMIT], self.links, RESULT_LIMIT)
         places = [at[scored.candidate.id] for scored in chosen]
-        return RankingOutcome(
-            category=self.question.category,
-            evidence=self.question.evidence,
-            ranked=[self.refs[place] for place in places],
-            tokens=[self.tokens[place] for place in places],
-        )
+        ranked, tokens = [self.refs[n] for n in places], [self.tokens[n] for n in places]
+        return RankingOutcome(self.question.category, self.question.evidence, ranked, tokens)
 
 
 def train_weights(

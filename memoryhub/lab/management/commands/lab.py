@@ -91,12 +91,8 @@ class Command(BaseCommand):
         return report
 
     def _train(self, options: dict[str, Any]) -> None:
-        made = train_weights(
-            read_dataset(options["data"]),
-            options["conversations"],
-            on=options["on"],
-            progress=self.stderr.write,
-        )
+        told = {"on": options["on"], "progress": self.stderr.write}
+        made = train_weights(read_dataset(options["data"]), options["conversations"], **told)
         weights.write_weights(options["out"], made)
         self._print_lines(f"{name:10}{value:8.3f}" for name, value in made.weights)
         self._print_lines(f"{name:14}{value:.3f}" for name, value in made.trained.recall.items())
@@ -143,12 +139,8 @@ def _add_run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--categories", type=_parse_numbers, default=(), metavar="1,2")
     parser.add_argument("--seed", type=int, default=0, help="which questions are drawn")
     parser.add_argument("--engine", choices=Tenant.Engine.values, default=Tenant.Engine.LOCAL)
-    parser.add_argument(
-        "--answers",
-        choices=Tenant.Engine.values,
-        default="",
-        help="who reads and answers (default: the engine that derives)",
-    )
+    answerer = "who reads and answers (default: the engine that derives)"
+    parser.add_argument("--answers", choices=Tenant.Engine.values, default="", help=answerer)
     parser.add_argument("--judge", choices=("off", "llm"), default="off")
     parser.add_argument("--budget-tokens", type=_parse_positive_number, default=2000, metavar="N")
     parser.add_argument(
