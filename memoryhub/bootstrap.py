@@ -16,15 +16,10 @@ from memoryhub.dialogues.formats import Conversation, read_dialogues
 from memoryhub.dialogues.models import Turn
 from memoryhub.pipeline.ingest.services import IngestRequest, ingest_messages
 from memoryhub.pipeline.jobs import runner
+from memoryhub.tenants import services as tenants
 from memoryhub.tenants.models import ApiKey, Membership, Tenant, User
 from memoryhub.tenants.scope import tenant_scope
-from memoryhub.tenants.services import (
-    add_member,
-    create_key,
-    create_tenant,
-    ensure_space,
-    find_tenant,
-)
+from memoryhub.tenants.services import ensure_space, find_tenant
 
 DEMO_SLUG = "demo"
 DEMO_DIALOGUES = Path(__file__).parent / "demo" / "dialogues"
@@ -46,8 +41,8 @@ def bootstrap_hub(stdout: Output) -> None:
     operator = User.objects.filter(is_superuser=True).order_by("id").first()
     if operator is None:
         operator = ensure_operator_named(env.read_text("MEMORYHUB_OPERATOR", "operator"), stdout)
-    tenant = find_tenant(DEMO_SLUG) or create_tenant("Demo", DEMO_SLUG)
-    add_member(tenant, operator, Membership.Role.ADMIN)
+    tenant = find_tenant(DEMO_SLUG) or tenants.create_tenant("Demo", DEMO_SLUG)
+    tenants.add_member(tenant, operator, Membership.Role.ADMIN)
     _ensure_demo_key(tenant, stdout)
 
 
@@ -69,7 +64,7 @@ def _ensure_demo_key(tenant: Tenant, stdout: Output) -> None:
         if ApiKey.objects.exists():
             return
     given = env.read_text("MEMORYHUB_DEMO_KEY")
-    _, key = create_key(tenant, "demo", ["read", "write"], secret=given or None)
+    _, key = tenants.create_key(tenant, "demo", ["read", "write"], secret=given or None)
     shown = "(from MEMORYHUB_DEMO_KEY)" if given else key
     stdout.write(f"API key   {shown}\nThese are shown only now: keep them.\n")
 

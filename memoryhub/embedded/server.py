@@ -155,19 +155,15 @@ class EmbeddedPostgres:
             self.places.create_home()
             with hold_lock(self.places.home / "start.lock", seconds=START_PATIENCE_SECONDS):
                 self.places.create_link_and_socket()
-                started = self.start_under_lock()
+                self.join_users()
+                started = not self.is_answering()
+                if started:
+                    self.boot_server()
+                if not (self.places.home / "prepared").exists():
+                    self.provision_roles()
                 if started and keep:
                     (self.places.home / "keep").touch()
                 return started
-
-    def start_under_lock(self) -> bool:
-        self.join_users()
-        started = not self.is_answering()
-        if started:
-            self.boot_server()
-        if not (self.places.home / "prepared").exists():
-            self.provision_roles()
-        return started
 
     def provision_roles(self) -> None:
         passwords = ensure_role_passwords(self.places.home / "passwords.json")
@@ -215,10 +211,11 @@ class EmbeddedPostgres:
             "listen_addresses": "127.0.0.1" if self.tcp_port else "",
             "unix_socket_directories": f'"{folder}"',
         }
+        quoted = {
+            key: value.replace("\\", "\\\\").replace("'", "''") for key, value in lines.items()
+        }
         path = self.places.home / "memoryhub.conf"
-        path.write_text(
-            "".join(f"{key} = {quote_setting(value)}\n" for key, value in lines.items())
-        )
+        path.write_text("".join(f"{key} = '{value}'\n" for key, value in quoted.items()))
         path.chmod(0o644)
         (self.places.home / "port").write_text(str(self.tcp_port))
 
@@ -363,11 +360,6 @@ def find_process_folder(pid: int) -> Path | None:
         return Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
         return None
-
-
-def quote_setting(value: str) -> str:
-    """A value for postgresql.conf."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 _servers: dict[Path, EmbeddedPostgres] = {}

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
-from django.db.models import Field, Model
+from django.db.models import Model
 from pgvector.django import HalfVectorField
 
 from notes.models.fields import MemoryFields
@@ -77,21 +77,18 @@ def _get_value_field(field: Any) -> Any:
 
 
 def _build_reader(field: Any) -> ReadValue:
-    read = _build_value_reader(_get_value_field(field))
-    if isinstance(field, ArrayField):
-        return _allow_null(field, lambda value: [read(each) for each in _check_type(value, list)])
-    return _allow_null(field, read)
+    read_one = _build_value_reader(_get_value_field(field))
 
-
-def _allow_null(field: Field[Any, Any], read: ReadValue) -> ReadValue:
-    def reading(value: Any) -> Any:
-        if value is None:
-            if not field.null:
-                raise ValueError("is null")
+    def read(value: Any) -> Any:
+        if value is None and field.null:
             return None
-        return read(value)
+        if value is None:
+            raise ValueError("is null")
+        if isinstance(field, ArrayField):
+            return [read_one(each) for each in _check_type(value, list)]
+        return read_one(value)
 
-    return reading
+    return read
 
 
 def _build_value_reader(field: Any) -> ReadValue:

@@ -40,8 +40,10 @@ def check_rows_not_erased(
     known: Digests = {}
     if kind.model is Turn:
         known = _digest_turns(lines, back)
-    elif kind.model is Fact:
-        known = _digest_claims(lines, space_id)
+    elif kind.model is Fact:  # told again after it was erased, a claim is a new one
+        for number, fact in lines:
+            digest = hash_with_secret("claim", space_id, fact.text_key)
+            known[digest] = (number, fact.recorded_at)
     found = Tombstone.objects.filter(digest__in=known) if known else ()
     for stone in found:
         number, recorded = known[stone.digest]
@@ -59,14 +61,6 @@ def _digest_turns(lines: Sequence[tuple[int, Any]], back: IdShift) -> Digests:
                 session = back.shift_id(turn.session_id)
                 known[hash_with_secret("turn", session, turn.external_id)] = (number, None)
     return known
-
-
-def _digest_claims(lines: Sequence[tuple[int, Any]], space_id: UUID) -> Digests:
-    """Told again after it was erased, a claim is a new one."""
-    return {
-        hash_with_secret("claim", space_id, fact.text_key): (number, fact.recorded_at)
-        for number, fact in lines
-    }
 
 
 def _build_refusal(number: int, what: str, at: datetime) -> Conflict:

@@ -115,20 +115,17 @@ def _write_space(
 ) -> None:
     own = {name: render_value(getattr(space, name)) for name in _SPACE_COLUMNS}
     writer.write_row(SPACE_ROW, own)
+    edits = {"turn": _reset_failed_turn, **edits}
     for kind in SPACE_TABLES.values():
-        _write_rows(writer, kind, kind.select_rows(space), _ROW_EDITS | edits)
+        _write_rows(writer, kind, kind.select_rows(space), edits.get(kind.name))
     if embeddings:
         for told in vectors.render_vectors(space):
             writer.write_row(vectors.VECTOR_ROW, told)
 
 
 def _write_rows(
-    writer: LineWriter,
-    kind: ExportTable,
-    rows: QuerySet[Any],
-    edits: Mapping[str, EditRow] | None = None,
+    writer: LineWriter, kind: ExportTable, rows: QuerySet[Any], edit: EditRow | None = None
 ) -> None:
-    edit = (edits or {}).get(kind.name)
     names = [column.name for column in kind.columns]
     for values in rows.values_list(*names).iterator(chunk_size=ROWS_IN_MEMORY):
         told = {name: render_value(value) for name, value in zip(names, values, strict=True)}
@@ -138,9 +135,6 @@ def _write_rows(
 def _reset_failed_turn(turn: dict[str, Any]) -> dict[str, Any]:
     """Jobs do not travel: what could not be read here is to be read where it comes to."""
     return turn | {"state": Turn.State.PENDING} if turn["state"] == Turn.State.FAILED else turn
-
-
-_ROW_EDITS: dict[str, EditRow] = {"turn": _reset_failed_turn}
 
 
 def _hide_shared_block_changes(space: Space) -> dict[str, EditRow]:

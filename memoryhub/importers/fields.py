@@ -108,22 +108,18 @@ def read_time(item: Fields, *names: str) -> datetime | None:
 def _parse_time_field(value: object, name: str) -> datetime:
     """ISO 8601, or seconds or milliseconds since 1970."""
     try:
-        found = _parse_time_value(value)
-        aware = found if found.tzinfo else found.replace(tzinfo=UTC)
-        return check_time(aware, field=name)
+        if isinstance(value, str):
+            text = value.strip()
+            found = parse_datetime(text) or datetime.fromisoformat(text)
+        elif isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError("neither text nor a number")
+        else:
+            found = datetime.fromtimestamp(value / 1000 if value > _SECONDS_END else value, UTC)
+        return check_time(found if found.tzinfo else found.replace(tzinfo=UTC), field=name)
     except (ValueError, OverflowError, OSError):
         raise ItemRefused(f"{name}: no time") from None
     except InvalidInput as error:
         raise ItemRefused(f"{name}: {error.message}") from error
-
-
-def _parse_time_value(value: object) -> datetime:
-    if isinstance(value, str):
-        found = parse_datetime(value.strip())
-        return found if found is not None else datetime.fromisoformat(value.strip())
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("neither text nor a number")
-    return datetime.fromtimestamp(value / 1000 if value > _SECONDS_END else value, UTC)
 
 
 def read_metadata(item: Fields, name: str) -> dict[str, Any]:

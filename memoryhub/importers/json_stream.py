@@ -69,15 +69,13 @@ def _stream_lines(file: IO[bytes]) -> Iterator[JsonItem]:
     for number, line in enumerate(iter(lambda: file.readline(LONGEST_ITEM), b""), 1):
         read += len(line)
         bare = line.removeprefix(codecs.BOM_UTF8).strip() if number == 1 else line.strip()
-        if bare:
-            yield JsonItem(f"line {number}", "", _parse_line(bare, f"line {number}"), read)
-
-
-def _parse_line(line: bytes, where: str) -> Any:
-    try:
-        return json.loads(line.decode(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise _build_json_error(where, error) from error
+        if not bare:
+            continue
+        try:
+            value = json.loads(bare.decode(), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise _build_json_error(f"line {number}", error) from error
+        yield JsonItem(f"line {number}", "", value, read)
 
 
 def _stream_document(text: _TextBuffer) -> Iterator[JsonItem]:

@@ -71,28 +71,23 @@ class TenantLedger:
         if said := describe_spent_budget(
             known.spent, limits.budget_tokens_per_day, limits.budget_money_per_day
         ):
-            self._notify_budget_reached(known, now)
-            raise ModelsPaused(
-                gettext("Today's budget for models is spent: %(said)s") % {"said": said},
-                compute_next_day(now),
-                code="budget_spent",
+            until = compute_next_day(now)
+            self._notify_budget_reached(known, now, until)
+            message = gettext("Today's budget for models is spent: %(said)s") % {"said": said}
+            raise ModelsPaused(message, until, code="budget_spent")
+        end = self._find_breaker_end(purpose, model)
+        if end and end > now:
+            told = {"model": model, "purpose": purpose, "code": known.outcomes[0].code}
+            message = gettext(
+                "%(model)s keeps failing at %(purpose)s in the same way (%(code)s): it is left"
+                " alone for a while"
             )
-        until = self._find_breaker_end(purpose, model)
-        if until and until > now:
-            raise ModelsPaused(
-                gettext(
-                    "%(model)s keeps failing at %(purpose)s in the same way (%(code)s): it is left"
-                    " alone for a while"
-                )
-                % {"model": model, "purpose": purpose, "code": known.outcomes[0].code},
-                until,
-                code="breaker_open",
-            )
+            raise ModelsPaused(message % told, end, code="breaker_open")
 
-    def _notify_budget_reached(self, known: _LedgerState, now: datetime) -> None:
+    def _notify_budget_reached(self, known: _LedgerState, now: datetime, until: datetime) -> None:
         """Once a day, when the first question is refused."""
-        data = {"tokens": known.spent.tokens, "money": str(known.spent.money)}
-        data |= {"until": compute_next_day(now).isoformat()}
+        spent = known.spent
+        data = {"tokens": spent.tokens, "money": str(spent.money), "until": until.isoformat()}
         once = f"budget:{compute_day_start(now):%Y-%m-%d}"
         with tenant_scope(self.tenant_id):
             notify_listeners(self.tenant_id, lambda: [News("budget.reached", now, data, once=once)])

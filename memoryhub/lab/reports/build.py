@@ -51,24 +51,20 @@ def build_report(
     ]
     return {
         "format": REPORT_FORMAT,
-        "run": _render_run(run),
+        "run": {
+            "id": str(run.id),
+            "state": run.state,
+            "started_at": run.created_at.isoformat(),
+            "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+            "answers_wanted": run.total,
+            "answers_given": run.done,
+            "error": run.error,
+        },
         "settings": run.settings,
         "environment": run.environment,
         "dataset": run.dataset,
         "systems": systems,
         "plots": _render_plots(systems),
-    }
-
-
-def _render_run(run: LabRun) -> dict[str, Any]:
-    return {
-        "id": str(run.id),
-        "state": run.state,
-        "started_at": run.created_at.isoformat(),
-        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
-        "answers_wanted": run.total,
-        "answers_given": run.done,
-        "error": run.error,
     }
 
 
@@ -143,12 +139,8 @@ def _render_plots(systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
             {"system": s["name"], **point} for s in systems for point in s["curve"]
         ],
         "whole_context": [
-            {
-                "system": s["name"],
-                "tokens": s["overall"]["context_tokens"],
-                "recall": s["overall"]["recall"],
-            }
-            for s in systems
+            {"system": name, "tokens": overall["context_tokens"], "recall": overall["recall"]}
+            for name, overall in ((s["name"], s["overall"]) for s in systems)
         ],
         "latency_ms": [
             {"system": s["name"], "stage": stage, **times}
@@ -156,11 +148,8 @@ def _render_plots(systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
             for stage, times in s["latency_ms"].items()
         ],
         "by_category": [
-            {
-                "system": s["name"],
-                "category": int(number),
-                **{name: row[name] for name in ("recall", "f1", "judge", "refusal")},
-            }
+            {"system": s["name"], "category": int(number)}
+            | {name: row[name] for name in ("recall", "f1", "judge", "refusal")}
             for s in systems
             for number, row in s["by_category"].items()
         ],
