@@ -67,12 +67,9 @@ def check_policy(space: Space) -> None:
         if layers.own:
             check_prompts_known(policy, layers.own.overrides)
     except InvalidInput as error:
-        raise Conflict(
-            _("the policy of %(subject)s can't be followed here: %(message)s")
-            % {"subject": space.subject, "message": error.message},
-            code="policy_unusable",
-            field=error.field,
-        ) from error
+        told = {"subject": space.subject, "message": error.message}
+        message = _("the policy of %(subject)s can't be followed here: %(message)s") % told
+        raise Conflict(message, code="policy_unusable", field=error.field) from error
 
 
 def record_import(space: Space, actor: str, now: datetime, reason: str) -> None:

@@ -64,12 +64,9 @@ def _digest_turns(lines: Sequence[tuple[int, Any]], back: IdShift) -> Digests:
 
 
 def _build_refusal(number: int, what: str, at: datetime) -> Conflict:
-    return Conflict(
-        _(
-            "line %(number)s: %(what)s was erased here on %(day)s, after it was exported: it comes"
-            " back only if you ask for that"
-        )
-        % {"number": f"{number:,}", "what": what, "day": date_format(at, _("j F Y"))},
-        code="erased_since",
-        line=number,
+    told = {"number": f"{number:,}", "what": what, "day": date_format(at, _("j F Y"))}
+    message = _(
+        "line %(number)s: %(what)s was erased here on %(day)s, after it was exported: it comes"
+        " back only if you ask for that"
     )
+    return Conflict(message % told, code="erased_since", line=number)

@@ -123,13 +123,9 @@ def _check_is_empty(space: Space) -> None:
     there = {kind.name: kind.select_rows(space).count() for kind in SPACE_TABLES.values()}
     there["job"] = Job.objects.filter(space=space).count()
     if held := {name: count for name, count in there.items() if count}:
-        raise Conflict(
-            _(
-                "%(subject)s has memories here already: import under another subject, or erase"
-                " these first"
-            )
-            % {"subject": space.subject},
-            code="not_empty",
-            field="subject",
-            held=held,
+        message = _(
+            "%(subject)s has memories here already: import under another subject, or erase"
+            " these first"
         )
+        told = {"subject": space.subject}
+        raise Conflict(message % told, code="not_empty", field="subject", held=held)

@@ -60,10 +60,8 @@ def plan_comparison(migration: EmbeddingMigration, now: datetime) -> None:
         ring_on_commit(row.tenant_id, row.space_id)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonQuestion:
-    text: str
-    expected: tuple[Expectation, ...] = ()
+# What is asked, and what it should find.
+ComparisonQuestion = tuple[str, tuple[Expectation, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +151,11 @@ def _sample_questions(space: Space) -> list[ComparisonQuestion]:
     Where the recall log is off or empty: the last questions in what people said.
     """
     rows = GoldenQuestion.objects.filter(space=space, retired_at=None)
-    golden = [
-        ComparisonQuestion(row.text, tuple(map(Expectation.from_stored, row.expected)))
-        for row in rows.order_by("-changed_at")[:MOST_GOLDEN]
-    ]
-    known = {each.text for each in golden}
+    newest = rows.order_by("-changed_at")[:MOST_GOLDEN]
+    golden = [(row.text, tuple(map(Expectation.from_stored, row.expected))) for row in newest]
+    known = {text for text, _ in golden}
     recent = [text for text in _list_recent_queries(space) if text not in known]
-    return golden + [ComparisonQuestion(text) for text in recent[:MOST_ASKED]]
+    return golden + [(text, ()) for text in recent[:MOST_ASKED]]
 
 
 def _list_recent_queries(space: Space) -> list[str]:
@@ -190,21 +186,15 @@ def _search_with_both(
     place: int,
 ) -> ResultPair:
     """They take turns in being first: whoever is second finds warm caches."""
-    found: dict[str, EmbedderResult] = {}
+    (text, expected), found = asked, dict[str, EmbedderResult]()
     for model in (row.old, row.new) if place % 2 else (row.new, row.old):
         began = perf_counter()
         result = search_memories(
-            space,
-            asked.text,
-            limit=RESULT_LIMIT,
-            policy=policy,
-            vectors=model,
-            now=now,
-            reinforce=False,
+            space, text, limit=RESULT_LIMIT, policy=policy, vectors=model, now=now, reinforce=False
         )
         took = round((perf_counter() - began) * 1000, 2)
-        lineages = load_lineages(space, result) if asked.expected else {}
-        ranks = tuple(find_rank(each, result.items, lineages) for each in asked.expected)
+        lineages = load_lineages(space, result) if expected else {}
+        ranks = tuple(find_rank(each, result.items, lineages) for each in expected)
         outcome = QuestionOutcome(ranks, milliseconds=took)
         found[model] = EmbedderResult(tuple(str(item.id) for item in result.items), outcome)
     return found[row.old], found[row.new]

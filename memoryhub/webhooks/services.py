@@ -103,9 +103,8 @@ def rotate_secret(
 ) -> tuple[Webhook, str]:
     """(row, secret): another secret. Until `overlap` is over both sign. Raises NotFound."""
     if not timedelta(0) <= overlap <= MOST_OVERLAP:
-        raise InvalidInput(
-            _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}, field="overlap_hours"
-        )
+        message = _("0 to %(hours)s hours") % {"hours": MOST_OVERLAP.days * 24}
+        raise InvalidInput(message, field="overlap_hours")
     with tenant_scope(tenant_id):
         hook = get_webhook(webhook_id, lock=True)
         _update_columns(hook, now, generation=hook.generation + 1, previous_until=now + overlap)

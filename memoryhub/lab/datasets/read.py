@@ -33,17 +33,13 @@ def read_dataset(path: Path) -> Dataset:
         raise InvalidInput(f"{path.name} can't be read as JSON: {error}", field="path") from error
     form = _detect_format(data)
     if not form:
-        raise InvalidInput(
-            f"{path.name} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format",
-            field="path",
-        )
+        message = f"{path.name} is neither LoCoMo's nor LongMemEval's nor MemoryBank's format"
+        raise InvalidInput(message, field="path")
     try:
         dialogues = _FORMAT_READERS[form](path, data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise InvalidInput(
-            f"{path.name} is not in the format {form} ({reason})", field="path"
-        ) from error
+        message = f"{path.name} is not in the format {form} ({type(error).__name__}: {error})"
+        raise InvalidInput(message, field="path") from error
     return Dataset(path.name, form, hashlib.sha256(raw).hexdigest(), dialogues)
 
 
@@ -112,14 +108,13 @@ def _read_memorybank(path: Path, data: Mapping[str, Any]) -> list[Dialogue]:
     language = path.stem.rsplit("_", 1)[-1]
     beside = path.with_name(f"probing_questions_{language}.jsonl")
     probing, labels = _read_probing_questions(beside), find_evidence_labels(path, beside)
-    asked = [
-        [
-            DatasetQuestion(text, evidence=labels[place][number] if labels else frozenset())
-            for number, text in enumerate(probing.get(name, []))
-        ]
-        for place, name in enumerate(data)
-    ]
-    return [Dialogue(c, q) for c, q in zip(read_dialogues(path, "memorybank"), asked, strict=True)]
+    found = []
+    for at, (talk, name) in enumerate(zip(read_dialogues(path, "memorybank"), data, strict=True)):
+        asked = probing.get(name, [])
+        evidence = labels[at] if labels else [frozenset[str]()] * len(asked)
+        questions = [DatasetQuestion(text, evidence=evidence[n]) for n, text in enumerate(asked)]
+        found.append(Dialogue(talk, questions))
+    return found
 
 
 def _read_probing_questions(path: Path) -> dict[str, list[str]]:

@@ -22,21 +22,18 @@ def format_run_report(report: Mapping[str, Any]) -> Iterator[str]:
     )
     yield ""
     yield _format_row("", (*_OVERALL_FIGURES, "refusal", "calls", "recall p50", "answer p50"))
-    yield from (_format_overall_row(system) for system in report["systems"])
+    for system in report["systems"]:
+        calls = sum(row["calls"] for row in system["calls"].values())
+        p50s = (system["latency_ms"][part]["p50"] for part in ("recall", "answer"))
+        figures = (system["overall"][name] for name in _OVERALL_FIGURES)
+        rest = (system["unanswerable"]["refusal"], calls, *p50s)
+        yield _format_row(system["name"], (*figures, *rest))
     categories = {number for system in report["systems"] for number in system["by_category"]}
     for category in sorted(categories, key=int):
         yield ""
         yield from _format_category(report, category)
     yield ""
     yield from _format_writing(report)
-
-
-def _format_overall_row(system: Mapping[str, Any]) -> str:
-    calls = sum(row["calls"] for row in system["calls"].values())
-    p50s = (system["latency_ms"][part]["p50"] for part in ("recall", "answer"))
-    figures = (system["overall"][name] for name in _OVERALL_FIGURES)
-    rest = (system["unanswerable"]["refusal"], calls, *p50s)
-    return _format_row(system["name"], (*figures, *rest))
 
 
 def _format_category(report: Mapping[str, Any], number: str) -> Iterator[str]:

@@ -41,15 +41,11 @@ def answer_from_items(
     """
     made = compose_answer(place.space, question, items, at=at, budget_tokens=MOST_TOKENS, now=at)
     if made.failed:
-        raise EngineError(f"the model gave no answer ({_explain_missing_answer()})")
+        ledger = get_current_ledger()
+        calls = ledger.calls if isinstance(ledger, TenantLedger) else []
+        why = calls[-1][0].error if calls else "it could not be asked"
+        raise EngineError(f"the model gave no answer ({why})")
     return made.answer
-
-
-def _explain_missing_answer() -> str:
-    """What the last call of the open account says went wrong."""
-    ledger = get_current_ledger()
-    calls = ledger.calls if isinstance(ledger, TenantLedger) else []
-    return calls[-1][0].error if calls else "it could not be asked"
 
 
 @dataclass(slots=True)

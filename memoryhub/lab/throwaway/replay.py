@@ -56,13 +56,13 @@ def _replay_session(
     with silence_doorbell():
         ingest_messages(tenant.id, request, now)
         drain_space(tenant.id, space.id, now + SETTLING_TIME)
-        while _has_running_jobs(tenant, space):
+        while _has_running_jobs(space):
             time.sleep(_POLL_SECONDS)  # a process that was killed still has its lease
             drain_space(tenant.id, space.id, now + SETTLING_TIME)
 
 
-def _has_running_jobs(tenant: Tenant, space: Space) -> bool:
-    with tenant_scope(tenant.id):
+def _has_running_jobs(space: Space) -> bool:
+    with tenant_scope(space.tenant_id):
         return Job.objects.filter(space=space, state=Job.State.RUNNING).exists()
 
 

@@ -14,6 +14,7 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
+from memoryhub.dialogues.models import Turn
 from memoryhub.dialogues.services import append_turns
 from memoryhub.errors import Conflict
 from memoryhub.inference.selection import get_current_embedder
@@ -94,13 +95,10 @@ def write_dialogue_turns(tenant: Tenant, dialogue: Dialogue) -> Space:
     """Turns and their index only: no facts, no notes."""
     with tenant_scope(tenant.id):
         space = ensure_space(tenant.id, dialogue.name)
-        turns = [
-            turn
-            for session in dialogue.conversation.sessions
-            for turn in append_turns(
-                space, session.messages, received=timezone.now(), session_id=session.name
-            ).turns
-        ]
+        turns = list[Turn]()
+        for session in dialogue.conversation.sessions:
+            said, now = session.messages, timezone.now()
+            turns += append_turns(space, said, received=now, session_id=session.name).turns
     model = get_current_embedder()
     entries = build_turn_entries(turns, space.speakers)
     vectors = embed_entries(entries, model)

@@ -96,11 +96,12 @@ def train_weights(
     dataset: Dataset, conversations: Sequence[str], *, on: str = "", progress: Progress
 ) -> WeightsFile:
     """Learn from these conversations. Raises InvalidInput for unknown ones, or none to learn of."""
-    samples = [
-        sample
-        for dialogue in _select_dialogues(dataset, conversations)
-        for sample in _build_samples(dialogue, progress)
-    ]
+    known = {dialogue.name: dialogue for dialogue in dataset.dialogues}
+    if not conversations or set(conversations) - known.keys():
+        raise InvalidInput(f"some of {', '.join(known)}", field="conversations")
+    samples = list[TrainingSample]()
+    for name in dict.fromkeys(conversations):
+        samples += _build_samples(known[name], progress)
     if not any(group.has_contrast for sample in samples for group in sample.build_groups()):
         raise InvalidInput("no question there names a turn that is found", field="conversations")
     progress(f"learning from {len(samples)} questions")
@@ -117,13 +118,6 @@ def train_weights(
         on=on,
     )
     return WeightsFile(weights=weights, trained=trained)
-
-
-def _select_dialogues(dataset: Dataset, names: Sequence[str]) -> list[Dialogue]:
-    known = {dialogue.name: dialogue for dialogue in dataset.dialogues}
-    if not names or set(names) - known.keys():
-        raise InvalidInput(f"some of {', '.join(known)}", field="conversations")
-    return [known[name] for name in dict.fromkeys(names)]
 
 
 def fit_weights(samples: Sequence[TrainingSample]) -> Weights:
