@@ -2,7 +2,7 @@
 
 The file is read through before anything is written: a broken one is refused whole. Then what was
 said goes to `ingest`, as through the API, and is read by the pipeline; what is ready-made is
-written by `storing`. Importing a file again adds nothing, and goes on where a crash broke it off.
+written by `write`. Importing a file again adds nothing, and goes on where a crash broke it off.
 """
 
 from __future__ import annotations
