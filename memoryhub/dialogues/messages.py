@@ -53,8 +53,7 @@ def check_text(text: str, *, field: str) -> str:
     """Raise TooLarge over 1 MiB (E4) and InvalidInput when nothing is left (E1)."""
     if len(_encode_text(text, field)) > settings.MAX_TEXT_BYTES:
         raise TooLarge(
-            _("at most %(limit)s bytes of text") % {"limit": settings.MAX_TEXT_BYTES},
-            field=field,
+            _("at most %(limit)s bytes of text") % {"limit": settings.MAX_TEXT_BYTES}, field=field
         )
     cleaned = clean_text(text)
     if not cleaned.strip():

@@ -30,7 +30,7 @@ from api.rows.write_views import BaseWriteView, EmptySerializer, get_whole_tenan
 from api.schema.openapi import LOG_PARAMETERS, ROW_PARAMETERS
 from api.v1.policies.fields import OverridesField
 from memoryhub.errors import InvalidInput, NotFound
-from memoryhub.golden import decisions, replay_runs
+from memoryhub.golden import replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
 from memoryhub.golden.expectations import OutcomeSummary, compare_outcomes, summarise_outcomes
 from memoryhub.golden.models import ReplayAnswer, ReplayRun
@@ -277,6 +277,6 @@ class DecideReplayView(_ReplayWriteView):
 
 
 def _decide_replay(run: ReplayRun, actor: str, now: datetime, *, live: bool) -> dict[str, Any]:
-    decide = decisions.put_candidate_live if live else decisions.drop_candidate
+    decide = replay_runs.put_candidate_live if live else replay_runs.drop_candidate
     decide(run, actor, now)
     return _render_replay(run)

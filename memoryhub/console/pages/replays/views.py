@@ -26,7 +26,7 @@ from memoryhub.console.pages.replays.queries import (
     load_replays,
 )
 from memoryhub.errors import MemoryHubError
-from memoryhub.golden import decisions, replay_runs
+from memoryhub.golden import replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
 from memoryhub.tenants.models import Membership, Space, Tenant
 
@@ -121,9 +121,9 @@ def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     now = timezone.now()
     if request.POST.get("decision") == "live":
         said = _("It is in force from the next job on.")
-        run_and_report(request, lambda: decisions.put_candidate_live(run, actor, now), said)
+        run_and_report(request, lambda: replay_runs.put_candidate_live(run, actor, now), said)
     else:
-        run_and_report(request, lambda: decisions.drop_candidate(run, actor, now), _("Dropped."))
+        run_and_report(request, lambda: replay_runs.drop_candidate(run, actor, now), _("Dropped."))
     return redirect("replay", run_id=run_id)
 
 
