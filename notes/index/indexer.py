@@ -425,9 +425,10 @@ def _adopt_model(space: Space, model_name: str) -> None:
         space.embedding_model = adopted[0]
 
 
-def serialize_vector(vector: NDArray[np.float32]) -> str:
+def serialize_vector(vector: NDArray[np.float32] | HalfVector) -> str:
     """The vector as SQL takes it, for `::halfvec`."""
-    return str(HalfVector(vector).to_text())
+    half = vector if isinstance(vector, HalfVector) else HalfVector(vector)
+    return str(half.to_text())
 
 
 # The dates that a turn's facts speak of, in words that the turn is then found by.

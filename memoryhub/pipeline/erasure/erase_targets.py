@@ -36,7 +36,8 @@ from notes.erasure.evidence import is_repetition
 from notes.erasure.trace import ErasureTrace, collect_row_text, trace_erasure
 from notes.facts.validity import build_past_q
 from notes.history import row_kinds
-from notes.models import Derivation, Fact, Page, Proposal, Receipt
+from notes.history.change_set import filter_supports
+from notes.models import Fact, Page, Proposal, Receipt
 from personas.models import BlockAttachment, BlockVersion
 from personas.scrub import scrub_blocks
 
@@ -209,9 +210,8 @@ def _load_targets(space: Space, target: ErasureTarget) -> tuple[list[Turn], list
     facts += _load_rewordings(facts)
     if not target.sources:
         return [], facts
-    links = Derivation.objects.filter(child_type="fact", child_id__in=[f.id for f in facts])
-    said = links.filter(role=Derivation.Role.SUPPORT).values("turn_id")
-    turns = list(held.filter(id__in=said))
+    said = filter_supports("fact", child_id__in=[fact.id for fact in facts])
+    turns = list(held.filter(id__in=said.values("turn_id")))
     known = {turn.id for turn in turns}
     return turns + [
         t for t in _load_repeating_turns(held, target, turns, facts) if t.id not in known

@@ -10,7 +10,8 @@ from memoryhub.pipeline.steps.derive.extract import BatchDraft
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch_again
 from memoryhub.tenants.scope import tenant_scope
 from notes.erasure.erase import hash_claim
-from notes.models import Derivation, Fact, Tombstone
+from notes.history.change_set import filter_supports
+from notes.models import Fact, Tombstone
 
 
 class RederiveStep(DeriveStep):
@@ -50,10 +51,7 @@ def _keep_only_lost(batch: DialogueBatch, made: BatchDraft) -> None:
 
 def _load_supported_claims(batch: DialogueBatch) -> set[tuple[str, UUID]]:
     """(claim, turn) of every claim that one of the turns supports."""
-    links = Derivation.objects.filter(
-        child_type="fact", role=Derivation.Role.SUPPORT, turn__in=batch.turns
-    ).values_list("child_id", "turn_id")
-    keys = dict(
-        Fact.objects.filter(id__in=[fact for fact, _ in links]).values_list("id", "text_key")
-    )
+    links = filter_supports("fact", turn__in=batch.turns).values_list("child_id", "turn_id")
+    facts = Fact.objects.filter(id__in=[fact for fact, _ in links])
+    keys = dict(facts.values_list("id", "text_key"))
     return {(keys[fact], turn) for fact, turn in links if fact in keys}

@@ -30,8 +30,8 @@ from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes import store
 from notes.episodes.store import Coverage, EpisodeContent, EpisodeDraft
-from notes.history.change_set import ChangeSet
-from notes.models import Derivation, Episode, EvolutionEvent
+from notes.history.change_set import ChangeSet, filter_supports
+from notes.models import Episode, EvolutionEvent
 
 Kind = Episode.Kind
 # What each kind asks of an engine; the others are written by the steps they belong to.
@@ -326,10 +326,6 @@ def _load_digest_material(at: StepContext, target: DigestTarget) -> DigestMateri
         Passage(f"d{n}", row.text, datetime.combine(row.day or row.from_at, time.min, at.zone))
         for n, row in enumerate(days, start=1)
     ]
-    links = Derivation.objects.filter(
-        child_type="episode",
-        child_id__in=[row.id for row in days],
-        role=Derivation.Role.SUPPORT,
-    )
+    links = filter_supports("episode", child_id__in=[row.id for row in days])
     pairs = links.values_list("child_id", "turn_id")
     return DigestMaterial(passages, store.compute_coverage_of_episodes(days, pairs))
