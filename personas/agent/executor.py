@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -132,26 +133,22 @@ def _needs_another_step(step: StepOutcome) -> bool:
 def _run_step(step: AgentStep, box: Toolbox, turned: AgentTurn) -> StepOutcome:
     if not step.tool:
         return _say_text(step, turned)
+    outcome = partial(StepOutcome, step.tool, step.arguments, step.text)
     if step.tool not in TOOLS:
-        known = ", ".join(TOOLS)
-        return StepOutcome(
-            step.tool, step.arguments, step.text, False, f"no such tool; there are: {known}"
-        )
+        return outcome(False, f"no such tool; there are: {', '.join(TOOLS)}")
     try:
         given = TOOLS[step.tool][0].model_validate(_parse_arguments(step.arguments))
     except (ValueError, ValidationError) as error:
-        return StepOutcome(step.tool, step.arguments, step.text, False, _format_fault(error))
+        return outcome(False, _format_fault(error))
     arguments = given.model_dump(mode="json", exclude_defaults=True)
+    outcome = partial(StepOutcome, step.tool, arguments, step.text)
     try:
         with use_stored_language():  # a model reads why it was refused
             if box.space.paused_at and step.tool in WRITE_TOOLS:
                 raise Conflict(PAUSED_MESSAGE, code="memory_paused")
-            result = cap_text(_run_tool(given, box, turned))
+            return outcome(True, cap_text(_run_tool(given, box, turned)))
     except MemoryHubError as error:
-        return StepOutcome(
-            step.tool, arguments, step.text, False, cap_text(_format_refusal(error, box))
-        )
-    return StepOutcome(step.tool, arguments, step.text, True, result)
+        return outcome(False, cap_text(_format_refusal(error)))
 
 
 def _say_text(step: AgentStep, turned: AgentTurn) -> StepOutcome:
@@ -176,7 +173,7 @@ def _format_fault(error: Exception) -> str:
     return f"the arguments are not readable: {error}"
 
 
-def _format_refusal(error: MemoryHubError, box: Toolbox) -> str:
+def _format_refusal(error: MemoryHubError) -> str:
     if isinstance(error, Conflict) and "value" in error.extra:
         return f"{error.message}. It says now:\n{error.extra['value']}"
     return error.message

@@ -143,7 +143,12 @@ class MigrateStep(Step[MigrationWork, indexer.Vectors | None]):
         space = Space.objects.select_for_update().get(id=self.job.space_id)
         indexer.write_entries(space, work.to, work.entries, vectors, beside=True)
         owners = {(entry.kind, entry.owner_id) for entry in work.entries}
-        _record_progress(work.migration, len(owners), work.began, self.now)
+        EmbeddingMigration.objects.filter(id=work.migration.id).update(
+            done=F("done") + len(owners),
+            seconds=F("seconds") + (perf_counter() - work.began),
+            error="",
+            changed_at=self.now,
+        )
         return {"embedded": len(work.entries)}
 
     def plan(self, work: MigrationWork, vectors: indexer.Vectors | None) -> None:
@@ -158,19 +163,18 @@ def _is_wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datet
         return bool(job.payload["to"] == space.embedding_model)
     if migration.state not in (State.FILLING, State.FILLED):
         return False
-    if not _is_moot(migration):
+    # It began because the hub was told to use the new embedder: not told so any more, it is moot.
+    told = migration.flips and migration.configured == migration.new
+    if not (told and get_current_embedder().name == migration.old):
         return True
-    migration.state, migration.changed_at = State.CANCELLED, now
-    migration.save(update_fields=["state", "changed_at"])
+    set_state(migration, State.CANCELLED, now)
     drop_vectors(space, migration.new)
     return False
 
 
-def _is_moot(migration: EmbeddingMigration) -> bool:
-    """It began because the hub was told to use the new embedder, and is told to use the old one
-    again by now."""
-    told = migration.flips and migration.configured == migration.new
-    return told and get_current_embedder().name == migration.old
+def set_state(row: EmbeddingMigration, state: str, now: datetime) -> None:
+    row.state, row.changed_at = state, now
+    row.save(update_fields=["state", "changed_at"])
 
 
 def _embed_entries(
@@ -187,15 +191,6 @@ def _embed_entries(
             rows = EmbeddingMigration.objects.filter(id=migration.id)
             rows.update(failures=F("failures") + 1, error=str(error)[:2000], changed_at=now)
         raise
-
-
-def _record_progress(migration: EmbeddingMigration, made: int, began: float, now: datetime) -> None:
-    EmbeddingMigration.objects.filter(id=migration.id).update(
-        done=F("done") + made,
-        seconds=F("seconds") + (perf_counter() - began),
-        error="",
-        changed_at=now,
-    )
 
 
 def _plan_next_job(
@@ -239,8 +234,7 @@ def switch_space_model(
     """
     Space.objects.filter(id=space.id).update(embedding_model=to)
     space.embedding_model = to
-    row.state, row.changed_at = state, now
-    row.save(update_fields=["state", "changed_at"])
+    set_state(row, state, now)
     plan_migration_job(row, now + LATE_ENTRIES_DELAY, to=to)
 
 
@@ -266,8 +260,8 @@ def count_missing(space: Space, model: str) -> int:
 
 
 def _build_query_values(space: Space, model: str) -> dict[str, Any]:
-    held = {"model": model, "held": space.embedding_model}
-    return {"tenant": space.tenant_id, "space": space.id} | held
+    place = {"tenant": space.tenant_id, "space": space.id}
+    return place | {"model": model, "held": space.embedding_model}
 
 
 def _load_next_entries(
@@ -275,9 +269,8 @@ def _load_next_entries(
 ) -> tuple[MemoryPlace | None, list[indexer.EntryDraft]]:
     """(the last of the next memories, None when they are the last; their entries, made anew)."""
     place = (payload["kind"], UUID(payload["after"])) if "after" in payload else _START_PLACE
-    values = {"kind": place[0], "after": place[1], "batch": MEMORIES_PER_JOB} | _build_query_values(
-        space, model
-    )
+    values = {"kind": place[0], "after": place[1], "batch": MEMORIES_PER_JOB}
+    values |= _build_query_values(space, model)
     with connection.cursor() as cursor:
         cursor.execute(_PAGE_MISSING_SQL, values)
         found = [(str(kind), owner) for kind, owner in cursor.fetchall()]

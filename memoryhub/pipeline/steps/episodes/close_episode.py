@@ -47,7 +47,7 @@ def schedule(due: DerivedDialogue) -> None:
         return
     session = due.turns[0].session_id
     opening = {page for page, built in due.constructions.items() if built.topic_cue}
-    stretches = load_open_stretches(session, due.last_seq, opening)
+    stretches = _build_stretches(session, load_open_turns(session, due.last_seq), opening)
     window = due.policy.episodes.window_turns
     if needs_model_gate(due.policy) or find_closed_spans(stretches, window):
         _plan_episode_job(due, session, opens=[str(s.page_id) for s in stretches if s.opens])
@@ -94,15 +94,11 @@ def find_covered_seq(session: UUID) -> int:
 
 
 def load_open_turns(session: UUID, last_seq: int) -> list[Turn]:
+    """The session's turns since its last episode. Call inside the tenant's scope."""
     turns = Turn.objects.filter(
         session=session, seq__gt=find_covered_seq(session), seq__lte=last_seq
     )
     return list(turns.filter(state=Turn.State.PROCESSED).order_by("seq"))
-
-
-def load_open_stretches(session: UUID, last_seq: int, opening: set[UUID]) -> list[PageStretch]:
-    """The session's turns since its last episode, by page. Call inside the tenant's scope."""
-    return _build_stretches(session, load_open_turns(session, last_seq), opening)
 
 
 def _build_stretches(session: UUID, turns: Sequence[Turn], opening: set[UUID]) -> list[PageStretch]:

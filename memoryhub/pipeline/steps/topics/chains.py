@@ -168,10 +168,12 @@ def link_pages(unit: UnitOfWork, threads: Iterable[PageThread], stamp: str) -> i
         open_chain = thread.chain
         for run in split_into_runs(thread.judgement, thread.previous is not None):
             extends = run.extends and open_chain is not None
-            if open_chain is not None and not extends:
-                _close_chain(unit, open_chain)
+            if open_chain is not None and open_chain.open and not extends:
+                unit.track_row(open_chain)
+                open_chain.open = False
             if not extends:
-                open_chain = _begin_chain(unit, stamp)
+                space = unit.changes.space
+                open_chain = Chain(tenant_id=space.tenant_id, space=space, engine=stamp)
                 made += 1
             assert open_chain is not None
             summary = (
@@ -179,19 +181,6 @@ def link_pages(unit: UnitOfWork, threads: Iterable[PageThread], stamp: str) -> i
             )
             _extend_chain(unit, open_chain, [thread.pages[place] for place in run.places], summary)
     return made
-
-
-def _begin_chain(unit: UnitOfWork, stamp: str) -> Chain:
-    space = unit.changes.space
-    chain = Chain(tenant_id=space.tenant_id, space=space, engine=stamp)
-    unit.track_row(chain)
-    return chain
-
-
-def _close_chain(unit: UnitOfWork, chain: Chain) -> None:
-    if chain.open:
-        unit.track_row(chain)
-        chain.open = False
 
 
 def _extend_chain(unit: UnitOfWork, chain: Chain, pages: Sequence[Page], summary: str) -> None:
