@@ -56,8 +56,8 @@ class EntryDraft:
     owner_id: UUID
     chunk: int
     text_to_embed: str
-    words: str
     beside: tuple[str, ...] = ()
+    words: str = ""
     window_words: str = ""
 
     @property
@@ -150,7 +150,7 @@ def _build_fact_entry(fact: Fact, zone: tzinfo) -> EntryDraft:
     predicate = get_search_words(fact.predicate_key)
     words = f"{dated} {fact.event_text} {fact.text} {predicate}"
     text = strip_names(fact.text, (fact.owner, fact.speaker))
-    return EntryDraft("fact", fact.id, 0, text, build_lexical_text(words))
+    return EntryDraft("fact", fact.id, 0, text, words=build_lexical_text(words))
 
 
 def build_note_entries(notes: Iterable[Note], zone: tzinfo = UTC) -> list[EntryDraft]:
@@ -169,7 +169,7 @@ def _build_note_chunks(note: Note, zone: tzinfo) -> Iterator[EntryDraft]:
     for number, text in enumerate(split_into_chunks(note.content)[:MAX_NOTE_CHUNKS]):
         words = build_lexical_text(f"{dated} {text} {described}")
         beside = (described,) if described else ()
-        yield EntryDraft("note", note.id, number, text, words, beside)
+        yield EntryDraft("note", note.id, number, text, beside, words)
 
 
 def build_page_entries(
@@ -193,11 +193,11 @@ def _build_page_chunks(
     if turns and all(len(split_into_chunks(turn.text)) == 1 for turn in turns):
         first, *others = (strip_names(turn.text, names) for turn in turns)
         words = build_lexical_text(f"{dated} {text}")
-        yield EntryDraft("page", page.id, 0, first, words, tuple(others))
+        yield EntryDraft("page", page.id, 0, first, tuple(others), words)
         return
     for number, part in enumerate(split_into_chunks(text)[:MAX_NOTE_CHUNKS]):
         words = build_lexical_text(f"{dated} {part}")
-        yield EntryDraft("page", page.id, number, strip_names(part, names), words)
+        yield EntryDraft("page", page.id, number, strip_names(part, names), words=words)
 
 
 def build_segment_entries(segments: Iterable[Segment]) -> list[EntryDraft]:
@@ -207,7 +207,7 @@ def build_segment_entries(segments: Iterable[Segment]) -> list[EntryDraft]:
 
 def build_segment_entry(segment_id: UUID, summary: str, keywords: Sequence[str]) -> EntryDraft:
     text = format_segment_text(summary, keywords)
-    return EntryDraft("segment", segment_id, 0, text, build_lexical_text(text))
+    return EntryDraft("segment", segment_id, 0, text, words=build_lexical_text(text))
 
 
 def format_segment_text(summary: str, keywords: Sequence[str]) -> str:
@@ -232,7 +232,7 @@ def build_relation_entries(relations: Iterable[Relation]) -> list[EntryDraft]:
 
 def _build_graph_entry(kind: EntryKind, owner: UUID, text: str, words: str) -> EntryDraft:
     known = build_lexical_text(f"{text.replace('_', ' ')} {words}")
-    return EntryDraft(kind, owner, 0, text, known)
+    return EntryDraft(kind, owner, 0, text, words=known)
 
 
 def build_episode_entries(rows: Iterable[Episode], zone: tzinfo = UTC) -> list[EntryDraft]:
@@ -249,7 +249,7 @@ def _build_episode_chunks(row: Episode, zone: tzinfo) -> list[EntryDraft]:
     dated = format_date_words(row.from_at.astimezone(zone), row.text)
     pieces = split_into_chunks(f"{row.title}\n{row.text}".strip())[:MAX_EPISODE_CHUNKS]
     return [
-        EntryDraft("episode", row.id, at, text, build_lexical_text(f"{dated} {text}"))
+        EntryDraft("episode", row.id, at, text, words=build_lexical_text(f"{dated} {text}"))
         for at, text in enumerate(pieces)
     ]
 
