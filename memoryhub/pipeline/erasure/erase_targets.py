@@ -302,13 +302,13 @@ def _plan_follow_up(
     """Plan what is derived, summed up and embedded anew; the profile follows at once (I3)."""
     key = f"erased-{now.isoformat()}"
     for session_id, turns in again.items():
-        said: dict[str, object] = {"turns": [str(turn) for turn in turns]}
+        said = {"turns": [str(turn) for turn in turns]}
         queue.plan_step(space, Job.Step.REDERIVE, f"{key}-{session_id}", now, payload=said)
     left: dict[str, list[str]] = {"page": [], "chain": [], "segment": [], "episode": []}
     for kind, row_id in found.rewritten_rows:
         left[kind].append(str(row_id))
     if left["page"] or left["chain"] or left["segment"]:
-        payload: dict[str, object] = {"chains": left["chain"], "refresh": left["segment"]}
+        payload = {"chains": left["chain"], "refresh": left["segment"]}
         queue.plan_step(space, Job.Step.PLACE, key, now, payload=payload)
     if left["episode"]:
         queue.plan_step(space, Job.Step.DIGEST, key, now)

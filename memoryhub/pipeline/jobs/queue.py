@@ -52,7 +52,7 @@ def plan_step(
     key: str,
     due: datetime,
     *,
-    payload: dict[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
     seqs: tuple[int, int] = (0, 0),
     created: datetime | None = None,
 ) -> None:
@@ -66,7 +66,7 @@ def plan_step(
         dedupe_key=_build_dedupe_key(step, key),
         first_seq=seqs[0],
         last_seq=seqs[1],
-        payload=payload or {},
+        payload=dict(payload or {}),
         run_after=due,
         created_at=created or due,
     )
@@ -315,7 +315,7 @@ def plan_topic_step(
     due: datetime,
     *,
     last_seq: int,
-    payload: dict[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
     put_off: bool = False,
 ) -> None:
     """Plan the step for `topic`, unless it waits already; `put_off` moves the waiting one to `due`.

@@ -80,7 +80,8 @@ class PlaceStep(Step[PlacementWork, Placement]):
         leavers = [in_hand.get(page.id, page) for page in gone[:MAX_PAGES_PER_JOB]]
         stale = _load_stale_segments(space, self.job) if policy.segments.enabled else []
         rewrites = chains.load_rewrites(space, self.job.payload.get("chains", []))
-        left = [page for part in [*stale, *rewrites] for page in part.pages]
+        left = [page for renewal in stale for page in renewal.pages]
+        left += [page for rewrite in rewrites for page in rewrite.pages]
         bare = _select_unindexed_pages(left, model)
         turns = load_page_turns([*some, *leavers, *bare])
         return PlacementWork(
@@ -144,7 +145,7 @@ class PlaceStep(Step[PlacementWork, Placement]):
     def plan(self, work: PlacementWork, answer: Placement) -> None:
         space, key = work.at.space, f"after:{self.job.id}"
         if work.more:
-            left: dict[str, object] = {"continues": self.job.payload.get("continues", {})}
+            left = {"continues": self.job.payload.get("continues", {})}
             queue.plan_step(space, self.name, key, self.now, payload=left, seqs=self.job.seqs)
         else:
             promotion.plan_promotion_if_warm(space, work.at.policy, key, self.now)
