@@ -70,14 +70,12 @@ def _store_turns(
             for turn in appended.new:
                 turn.state, turn.lang = Turn.State.PROCESSED, detect_language(turn.text)
             Turn.objects.bulk_update(appended.new, ["state", "lang"])
-            _index_turns(space, appended.new)
+            # Found by their words at once, and by meaning when the job has run that a correction
+            # plans.
+            zone = ZoneInfo(space.timezone)
+            entries = indexer.build_turn_entries(appended.new, space.speakers, zone=zone)
+            indexer.write_entries(space, select_embedder(space).name, entries, None)
     return space, appended.turns
-
-
-def _index_turns(space: Space, turns: Sequence[Turn]) -> None:
-    """Found by their words at once, and by meaning when the job that a correction plans has run."""
-    entries = indexer.build_turn_entries(turns, space.speakers, zone=ZoneInfo(space.timezone))
-    indexer.write_entries(space, select_embedder(space).name, entries, None)
 
 
 def _load_facts_by_turn(turns: Sequence[Turn]) -> dict[UUID, Fact]:

@@ -217,23 +217,18 @@ def fail_job(job: Job, error: Exception, now: datetime) -> None:
     if permanent or job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end_job(job, Job.State.DEAD, now, error=message)
         return
-    _query_unchanged(job).update(
-        state=Job.State.RETRY,
-        run_after=now + compute_backoff(job.tries),
-        error=message,
-        lease_until=None,
-    )
+    _retry_job(job, now + compute_backoff(job.tries), message, job.tries)
 
 
 def postpone_job(job: Job, until: datetime, error: Exception) -> None:
     """Put the job off without counting the attempt: models may not be asked before then."""
     code = getattr(error, "code", "paused")
+    _retry_job(job, until, f"{code}: {error}"[:2000], max(0, job.tries - 1))
+
+
+def _retry_job(job: Job, due: datetime, error: str, tries: int) -> None:
     _query_unchanged(job).update(
-        state=Job.State.RETRY,
-        tries=max(0, job.tries - 1),
-        run_after=until,
-        error=f"{code}: {error}"[:2000],
-        lease_until=None,
+        state=Job.State.RETRY, tries=tries, run_after=due, error=error, lease_until=None
     )
 
 

@@ -201,12 +201,8 @@ def _plan_digests_above(at: StepContext, written: list[str]) -> None:
 # Writing one
 
 
-@dataclass(frozen=True, slots=True)
-class DigestMaterial:
-    """What an episode is written from: passages in order, and what they cover."""
-
-    passages: list[Passage]
-    coverage: Coverage
+# What an episode is written from: passages in order, and what they cover.
+DigestMaterial = tuple[list[Passage], Coverage]
 
 
 def _write_digest(at: StepContext, target: DigestTarget) -> list[str]:
@@ -226,17 +222,17 @@ def _write_digest(at: StepContext, target: DigestTarget) -> list[str]:
         )
     if found is None:
         return _retire_episode(at, target)
-    row = target.row
-    if row is not None and not row.stale and row.coverage_hash == found.coverage.digest:
+    row, (passages, coverage) = target.row, found
+    if row is not None and not row.stale and row.coverage_hash == coverage.digest:
         return []
-    wording = _ask_wording(at, target, found.passages)
+    wording = _ask_wording(at, target, passages)
     if not wording.text:
         return _retire_episode(at, target)
     made = store.draft_episode(
         at.space,
         target.kind,
         wording,
-        found.coverage,
+        coverage,
         at.stamp,
         row=row,
         session=target.session,
@@ -298,7 +294,7 @@ def _load_turn_material(at: StepContext, target: DigestTarget) -> DigestMaterial
     if not heard:
         return None
     said = list(episode_io.build_passages(heard, at.zone).values())
-    return DigestMaterial(said, store.compute_coverage(heard, bounds=turns)) if said else None
+    return (said, store.compute_coverage(heard, bounds=turns)) if said else None
 
 
 def _load_turns(at: StepContext, target: DigestTarget) -> list[Turn]:
@@ -328,4 +324,4 @@ def _load_digest_material(at: StepContext, target: DigestTarget) -> DigestMateri
     ]
     links = filter_supports("episode", child_id__in=[row.id for row in days])
     pairs = links.values_list("child_id", "turn_id")
-    return DigestMaterial(passages, store.compute_coverage_of_episodes(days, pairs))
+    return passages, store.compute_coverage_of_episodes(days, pairs)
