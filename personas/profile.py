@@ -128,13 +128,7 @@ def _load_fact_sources(fact: Fact) -> Iterable[TurnEvidence]:
 
 
 def write_attribute(
-    space: Space,
-    key: str,
-    value: str,
-    actor: str,
-    now: datetime,
-    *,
-    reason: str = "",
+    space: Space, key: str, value: str, actor: str, now: datetime, *, reason: str = ""
 ) -> tuple[ChangeSet, ProfileAttribute | None]:
     """A person's own word on the profile; "" takes the attribute away, if no fact says it.
 

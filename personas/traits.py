@@ -160,13 +160,7 @@ def _propose_trait(changes: ChangeSet, old: Trait, one: JudgedTrait) -> None:
 
 
 def correct_trait(
-    space: Space,
-    key: str,
-    level: str,
-    actor: str,
-    now: datetime,
-    *,
-    reason: str = "",
+    space: Space, key: str, level: str, actor: str, now: datetime, *, reason: str = ""
 ) -> tuple[ChangeSet, Trait | None]:
     """A person's own word on a trait: "" withdraws it. The pipeline only proposes against it.
 

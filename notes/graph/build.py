@@ -137,9 +137,7 @@ def list_undecided_pairs(pairs: Sequence[tuple[EntityPair, NamePair]]) -> list[N
 
 
 def apply_pair_answers(
-    graph: GraphDraft,
-    pairs: Sequence[tuple[EntityPair, NamePair]],
-    answers: Mapping[str, bool],
+    graph: GraphDraft, pairs: Sequence[tuple[EntityPair, NamePair]], answers: Mapping[str, bool]
 ) -> None:
     """Merge what is one, leave apart what is not, and ask a person about the rest."""
     for pair, question in pairs:
@@ -252,10 +250,7 @@ def _count_mentions(graph: GraphDraft, unit: UnitOfWork) -> None:
         names = [name for name, known in graph.known.items() if known is entity]
         mentions = sum(graph.mentions.get(name, 0) for name in names)
         unit.edit_row(
-            unit.changes,
-            entity,
-            mention_count=entity.mention_count + mentions,
-            retired_at=None,
+            unit.changes, entity, mention_count=entity.mention_count + mentions, retired_at=None
         )
         unit.changes.record_support(entity, graph.sources.get(entity.id, []))
 

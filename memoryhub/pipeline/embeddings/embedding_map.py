@@ -116,13 +116,7 @@ def _write_points(job: Job, space: Space, points: list[Any], mark: str, now: dat
     held.first()  # from here on an erasure waits, or what it took is seen to be gone
     if compute_mark(space) != mark:
         points = _select_existing_points(space, points)
-    held.update(
-        points=points,
-        mark=mark,
-        embedder=space.embedding_model,
-        drawn_at=now,
-        done=ROUNDS,
-    )
+    held.update(points=points, mark=mark, embedder=space.embedding_model, drawn_at=now, done=ROUNDS)
 
 
 def _select_existing_points(space: Space, points: list[Any]) -> list[Any]:

@@ -135,12 +135,7 @@ class PlaceStep(Step[PlacementWork, Placement]):
         archive = at.build_change_set(EvolutionEvent.Kind.ARCHIVE, "too many segments in reach")
         kept = [segment.id for segment in made]
         cold = tiers.evict_segments(archive, at.policy, self.now, keep=kept)
-        return {
-            "chains": chained,
-            "placed": len(work.leavers),
-            "segments": len(made),
-            "cold": cold,
-        }
+        return {"chains": chained, "placed": len(work.leavers), "segments": len(made), "cold": cold}
 
     def plan(self, work: PlacementWork, answer: Placement) -> None:
         space, key = work.at.space, f"after:{self.job.id}"
