@@ -328,16 +328,13 @@ def _build_composed(
 ) -> ComposedWindow:
     shown = fit_messages(view.queue, room, aid.count)
     messages = [AgentMessage("system", text) for text in fixed]
-    messages += [_build_message(each) for each in shown]
+    for each in shown:
+        role: Any = each.role
+        messages.append(AgentMessage(role, each.text, call_id=each.answers))
     if warn:
         messages.insert(max(len(fixed), len(messages) - 1), AgentMessage("system", WARNING_TEXT))
     used = sum(each.tokens for each in shown) + sum(aid.count(fixed))
     return ComposedWindow(messages, used, limit, warn, evicted, len(view.uncovered), view.blocks)
-
-
-def _build_message(queued: QueuedMessage) -> AgentMessage:
-    role: Any = queued.role
-    return AgentMessage(role, queued.text, call_id=queued.answers)
 
 
 def _mark_alerted(window: Window) -> bool:

@@ -75,8 +75,10 @@ def _trace_derivations(found: ErasureTrace) -> None:
         Q(turn__in=found.erased_turn_ids) | Q(via_id__in=[row for _, row in found.doomed_rows])
     )
     against = touching.filter(role=Derivation.Role.CONTRADICTION)
-    found.released_ids = set(against.values_list("child_id", flat=True)) - _load_ended_by_others(
-        found
+    links = Derivation.objects.filter(space=found.space, role=Derivation.Role.CONTRADICTION)
+    left = links.exclude(turn__in=found.erased_turn_ids)  # by which they ended all the same
+    found.released_ids = {*against.values_list("child_id", flat=True)}.difference(
+        left.values_list("child_id", flat=True)
     )
     made = touching.exclude(role=Derivation.Role.CONTRADICTION)
     children = set(made.values_list("child_type", "child_id")) - set(found.doomed_rows)
@@ -102,11 +104,6 @@ def _trace_derivations(found: ErasureTrace) -> None:
         elif support[key] & found.erased_turn_ids or _is_tainted(found, row, others, texts, names):
             found.tainted_rows[key] = row
             found.remaining_turn_ids |= others
-
-
-def _load_ended_by_others(found: ErasureTrace) -> set[UUID]:
-    links = Derivation.objects.filter(space=found.space, role=Derivation.Role.CONTRADICTION)
-    return set(links.exclude(turn__in=found.erased_turn_ids).values_list("child_id", flat=True))
 
 
 def load_rows_by_key(keys: Iterable[RowKey]) -> dict[RowKey, Any]:

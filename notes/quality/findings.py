@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -134,9 +133,19 @@ def load_fact_vectors(space: Space, model: str, now: datetime) -> FactVectors:
     ids = [row for row in reversed(rows) if row in known]
     people = _filter_said_by_people(ids)
     vectors = np.array([known[row] for row in ids], np.float32)
-    return FactVectors(
-        ids, [_build_compared_fact(rows[row], row in people) for row in ids], vectors
-    )
+    compared = [
+        ComparedFact(
+            fact.owner,
+            fact.polarity,
+            fact.text,
+            fact.recorded_at,
+            fact.event_from,
+            fact.recall_count > 0,
+            fact.id in people,
+        )
+        for fact in (rows[row] for row in ids)
+    ]
+    return FactVectors(ids, compared, vectors)
 
 
 def _filter_said_by_people(ids: Sequence[UUID]) -> set[UUID]:
@@ -146,18 +155,6 @@ def _filter_said_by_people(ids: Sequence[UUID]) -> set[UUID]:
     for row, role in support.values_list("child_id", "turn__role").distinct():
         roles.setdefault(row, set()).add(role)
     return {row for row in ids if "user" in roles.get(row, {"user"})}
-
-
-def _build_compared_fact(fact: Any, by_a_person: bool) -> ComparedFact:
-    return ComparedFact(
-        fact.owner,
-        fact.polarity,
-        fact.text,
-        fact.recorded_at,
-        fact.event_from,
-        fact.recall_count > 0,
-        by_a_person,
-    )
 
 
 def find_vector_signals(given: FactVectors) -> list[QualityFinding]:

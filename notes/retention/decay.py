@@ -204,18 +204,12 @@ _RECALLED_ROWS_SQL = "tenant_id = %s AND space_id = %s AND id = ANY(%s) ORDER BY
 def _load_answer_pages(space: Space, answers: Sequence[RecalledContext]) -> list[set[UUID]]:
     turns = {each for answer in answers for kind, each in answer.items if kind == "turn"}
     on = _load_pages_by_turn(space, turns)
-    return [set(_list_answer_pages(answer, on)) for answer in answers]
-
-
-def _list_answer_pages(
-    answer: RecalledContext, on: Mapping[UUID, Sequence[UUID]]
-) -> Iterator[UUID]:
-    """Its pages, and those that its turns are on."""
-    for kind, each in answer.items:
-        if kind == "page":
-            yield each
-        elif kind == "turn":
-            yield from on.get(each, ())
+    # Its pages, and those that its turns are on.
+    return [
+        {page for kind, each in answer.items if kind == "turn" for page in on.get(each, ())}
+        | {each for kind, each in answer.items if kind == "page"}
+        for answer in answers
+    ]
 
 
 def _group_by_model(
@@ -360,17 +354,10 @@ def find_sole_evidence(page_ids: Iterable[UUID], now: datetime) -> list[UUID]:
 
 def _set_visibility(model: Any, rows: QuerySet[Any], visibility: str, changes: ChangeSet) -> int:
     count = 0
-    for some in _load_in_batches(rows):
-        for row in some:
+    for some in _split_batches(list(rows.order_by("id").values_list("id", flat=True))):
+        held = model.objects.filter(id__in=some)
+        for row in held.order_by("id"):
             changes.edit_row(row, visibility=visibility)
-        model.objects.filter(id__in=[row.id for row in some]).update(
-            visibility=visibility, version=F("version") + 1
-        )
-        count += len(some)
+            count += 1
+        held.update(visibility=visibility, version=F("version") + 1)
     return count
-
-
-def _load_in_batches(rows: QuerySet[Any]) -> Iterator[list[Any]]:
-    ids = list(rows.order_by("id").values_list("id", flat=True))
-    for some in _split_batches(ids):
-        yield list(rows.model.objects.filter(id__in=some).order_by("id"))

@@ -74,7 +74,7 @@ def prepare_notes(
     """
     effective = EffectivePolicy(batch.policy, batch.policy_version)
     at = StepContext(batch.job, now, batch.space, batch.tenant, effective)
-    new = draft_notes(batch, pages, stored, at.stamp, now)
+    new = draft_notes(batch, pages, stored, at)
     notes = [each.note for each in new]
     if not batch.policy.llm.combine_calls:
         try:

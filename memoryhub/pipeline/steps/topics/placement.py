@@ -84,12 +84,16 @@ class PlaceStep(Step[PlacementWork, Placement]):
         left += [page for rewrite in rewrites for page in rewrite.pages]
         bare = _select_unindexed_pages(left, model)
         turns = load_page_turns([*some, *leavers, *bare])
+        told = [page for page in leavers if turns.get(page.id)]
         return PlacementWork(
             at,
             turns,
             threads=chains.load_threads(some, self.job.payload.get("continues", {})),
             rewrites=rewrites,
-            leavers=_build_leaving_pages(leavers, turns),
+            leavers=[
+                themes.LeavingPage(*each)
+                for each in zip(told, load_passages(told, turns), strict=True)
+            ],
             held=themes.load_reachable_segments(space, model) if leavers else [],
             renewals=stale,
             unindexed_pages=bare,
@@ -212,14 +216,6 @@ def _select_leaving_pages(
         [_find_page_state(page, waiting) for page in short], policy.stm.pages
     )
     return [short[place] for place in places]
-
-
-def _build_leaving_pages(pages: Sequence[Page], turns: PageTurns) -> list[themes.LeavingPage]:
-    told = [page for page in pages if turns.get(page.id)]
-    return [
-        themes.LeavingPage(page, passage)
-        for page, passage in zip(told, load_passages(told, turns), strict=True)
-    ]
 
 
 def _load_stale_segments(space: Space, job: Job) -> list[themes.SegmentRenewal]:
