@@ -24,29 +24,25 @@ class RederiveStep(DeriveStep):
         return load_batch_again(self.job, self.job.payload.get("turns", []))
 
     def draft_batch(self, batch: DialogueBatch) -> BatchDraft:
-        made = super().draft_batch(batch)
-        _keep_only_lost(batch, made)
+        """What these turns still support is not said a second time, and what was erased as such
+        does not come back."""
+        made, space = super().draft_batch(batch), batch.space
+        with tenant_scope(space.tenant_id):
+            held = _load_supported_claims(batch)
+            graves = {hash_claim(space, draft.fact): draft.fact.text_key for draft in made.facts}
+            buried = Tombstone.objects.filter(digest__in=graves).values_list("digest", flat=True)
+            dead = {graves[digest] for digest in buried}
+        for page in made.pages:
+            page.facts = [
+                draft
+                for draft in page.facts
+                if draft.fact.text_key not in dead
+                and not any((draft.fact.text_key, s.turn_id) in held for s in draft.sources)
+            ]
         return made
 
     def plan_steps_behind(self, batch: DialogueBatch, made: BatchDraft) -> None:
         """None: nothing is new, it was read before."""
-
-
-def _keep_only_lost(batch: DialogueBatch, made: BatchDraft) -> None:
-    """What these turns still support is not said a second time, and what was erased as such
-    does not come back."""
-    with tenant_scope(batch.space.tenant_id):
-        held = _load_supported_claims(batch)
-        graves = {hash_claim(batch.space, draft.fact): draft.fact.text_key for draft in made.facts}
-        buried = set(Tombstone.objects.filter(digest__in=graves).values_list("digest", flat=True))
-    dead = {graves[digest] for digest in buried}
-    for page in made.pages:
-        page.facts = [
-            draft
-            for draft in page.facts
-            if draft.fact.text_key not in dead
-            and not any((draft.fact.text_key, s.turn_id) in held for s in draft.sources)
-        ]
 
 
 def _load_supported_claims(batch: DialogueBatch) -> set[tuple[str, UUID]]:

@@ -151,22 +151,14 @@ def load_rewrites(space: Space, chain_ids: Sequence[str] = ()) -> list[ChainRewr
 def judge_threads(engine: Engine, threads: Iterable[PageThread], *, combine: bool) -> None:
     """Ask which pages go on, a call for every ten pages of a session. Nothing is open."""
     for thread in threads:
-        thread.judgement = (
-            _build_known_judgement(thread)
-            if combine and _is_judgement_known(thread)
-            else _ask_judgement(engine, thread)
-        )
-
-
-def _is_judgement_known(thread: PageThread) -> bool:
-    """The first page of a session goes on from nothing, whatever was said of it."""
-    first = 0 if thread.previous else 1
-    return None not in thread.known[first:]
-
-
-def _build_known_judgement(thread: PageThread) -> ChainJudgement:
-    flags = tuple(bool(flag) for flag in thread.known)
-    return ChainJudgement(flags, summarise_chains(thread.passages, flags, thread.summary))
+        # The first page of a session goes on from nothing, whatever was said of it.
+        first = 0 if thread.previous else 1
+        if combine and None not in thread.known[first:]:
+            flags = tuple(bool(flag) for flag in thread.known)
+            said = summarise_chains(thread.passages, flags, thread.summary)
+            thread.judgement = ChainJudgement(flags, said)
+        else:
+            thread.judgement = _ask_judgement(engine, thread)
 
 
 def _ask_judgement(engine: Engine, thread: PageThread) -> ChainJudgement:
