@@ -143,7 +143,12 @@ class DigestStep(Step[StepContext, list[str]]):
         return {"episodes": written}
 
     def plan(self, at: StepContext, written: list[str]) -> None:
-        _plan_digests_above(at, written)
+        """Days that were digested make the digest of all days due, once for all of them."""
+        wanted = at.policy.episodes.global_ or at.policy.portrait.enabled
+        kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
+        if wanted and kinds.exists():
+            seq, step, above = int(at.now.timestamp()), self.name, {"above": True}
+            plan_topic_step(at.space, step, "above", at.now, last_seq=seq, payload=above)
 
 
 def _list_targets(at: StepContext) -> Iterator[DigestTarget]:
@@ -184,18 +189,6 @@ def _list_named_targets(at: StepContext) -> Iterator[DigestTarget]:
 
 def _is_wanted(policy: Policy, kind: str) -> bool:
     return policy.episodes.global_ if kind == Kind.GLOBAL else policy.portrait.enabled
-
-
-def _plan_digests_above(at: StepContext, written: list[str]) -> None:
-    """Days that were digested make the digest of all days due, once for all of them."""
-    policy = at.policy
-    wanted = policy.episodes.global_ or policy.portrait.enabled
-    kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
-    if wanted and kinds.exists():
-        seq = int(at.now.timestamp())
-        plan_topic_step(
-            at.space, Job.Step.DIGEST, "above", at.now, last_seq=seq, payload={"above": True}
-        )
 
 
 # Writing one
