@@ -83,11 +83,9 @@ def build_turn_entries(
     made: list[EntryDraft] = []
     for at, turn in enumerate(turns):
         if only is None or turn.id in only:
-            near = _TurnNeighbours(turns, at, max_tokens)
-            dated = f"{format_date_words(turn.occurred_at.astimezone(zone), turn.text)} " + (
-                (time_words or {}).get(turn.id, "")
-            )
-            made += _build_turn_chunks(turn, near, dated, names, max_tokens)
+            date = format_date_words(turn.occurred_at.astimezone(zone), turn.text)
+            dated = f"{date} {(time_words or {}).get(turn.id, '')}"
+            made += _build_turn_chunks(turns, at, dated, names, max_tokens)
     return made
 
 
@@ -100,40 +98,28 @@ def find_touched_turns(turns: Sequence[Turn], new: Collection[UUID]) -> set[UUID
     return {turns[near].id for at in places for near in range(max(0, at - AFTER), at + 1)}
 
 
-@dataclass(frozen=True, slots=True)
-class _TurnNeighbours:
-    turns: Sequence[Turn]
-    at: int
-    max_tokens: int
-
-    def before(self, count: int) -> list[str]:
-        texts = self._texts(range(max(0, self.at - count), self.at))
-        return [split_into_chunks(text, self.max_tokens)[-1] for text in texts]
-
-    def after(self, count: int) -> list[str]:
-        texts = self._texts(range(self.at + 1, min(len(self.turns), self.at + 1 + count)))
-        return [split_into_chunks(text, self.max_tokens)[0] for text in texts]
-
-    def _texts(self, places: Iterable[int]) -> list[str]:
-        session = self.turns[self.at].session_id
-        return [self.turns[at].text for at in places if self.turns[at].session_id == session]
-
-
 def _build_turn_chunks(
-    turn: Turn, near: _TurnNeighbours, dated: str, names: Sequence[str], max_tokens: int
+    turns: Sequence[Turn], at: int, dated: str, names: Sequence[str], max_tokens: int
 ) -> Iterator[EntryDraft]:
-    before, after = near.before(BESIDE), near.after(BESIDE)
-    wide_before, wide_after = near.before(BEFORE), near.after(AFTER)
+    turn = turns[at]
+
+    def list_pieces(near: Sequence[Turn], place: int) -> list[str]:
+        own = [each for each in near if each.session_id == turn.session_id]
+        return [split_into_chunks(each.text, max_tokens)[place] for each in own]
+
+    before, after = turns[max(0, at - BEFORE) : at], turns[at + 1 : at + 1 + AFTER]
+    wide_before, wide_after = list_pieces(before, -1), list_pieces(after, 0)
     pieces = split_into_chunks(turn.text, max_tokens)
+    # A chunk of a long text stands in the company of its own text.
+    close = [before[-BESIDE:], after[:BESIDE]] if len(pieces) == 1 else [(), ()]
+    beside = [*list_pieces(close[0], -1), *list_pieces(close[1], 0)]
     for number, text in enumerate(pieces):
-        # A chunk of a long text stands in the company of its own text.
-        beside = [*before, *after] if len(pieces) == 1 else []
         yield EntryDraft(
             kind="turn",
             owner_id=turn.id,
             chunk=number,
             text_to_embed=strip_names(text, names),
-            beside=tuple(strip_names(text, names) for text in beside),
+            beside=tuple(strip_names(other, names) for other in beside),
             words=build_lexical_text(f"{dated} {text}"),
             window_words=build_lexical_text(" ".join([dated, *wide_before, text, *wide_after])),
         )
