@@ -135,9 +135,21 @@ class MigrateStep(Step[MigrationWork, indexer.Vectors | None]):
         return MigrationWork(migration, to, last, entries, perf_counter())
 
     def ask(self, work: MigrationWork) -> indexer.Vectors | None:
+        """What fails is counted and told, and the job tried again."""
         if not work.entries:
             return None
-        return _embed_entries(work.migration, work.to, work.entries, self.now)
+        try:
+            model = find_embedder(work.to)
+            if model is None:
+                said = _("the embedder %(to)s is gone") % {"to": work.to}
+                raise EngineError(said, code="embedder_gone")
+            return indexer.embed_entries(work.entries, model)
+        except EngineError as error:
+            told = {"error": str(error)[:2000], "changed_at": self.now}
+            with tenant_scope(work.migration.tenant_id):
+                rows = EmbeddingMigration.objects.filter(id=work.migration.id)
+                rows.update(failures=F("failures") + 1, **told)
+            raise
 
     def write(self, work: MigrationWork, vectors: indexer.Vectors | None) -> JobResult:
         space = Space.objects.select_for_update().get(id=self.job.space_id)
@@ -152,9 +164,19 @@ class MigrateStep(Step[MigrationWork, indexer.Vectors | None]):
         return {"embedded": len(work.entries)}
 
     def plan(self, work: MigrationWork, vectors: indexer.Vectors | None) -> None:
-        space = Space.objects.get(id=self.job.space_id)
-        made = len(work.entries)
-        _plan_next_job(work.migration, space, self.job.payload, work.last, made, self.now)
+        """From the last memory done; another round when this one was long, for what was said
+        meanwhile; and when there is none left, it is filled."""
+        payload, last = self.job.payload, work.last
+        kept = {"to": payload["to"]} if "to" in payload else {}
+        made = len(work.entries) + payload.get("made", 0)
+        if last is not None:
+            kept |= {"kind": last[0], "after": str(last[1]), "made": made}
+            plan_migration_job(work.migration, self.now, **kept)
+        elif "after" in payload and made:
+            plan_migration_job(work.migration, self.now, **kept)
+        elif not kept:
+            space = Space.objects.get(id=self.job.space_id)
+            _finish_filling(work.migration, space, self.now)
 
 
 def _is_wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datetime) -> bool:
@@ -175,42 +197,6 @@ def _is_wanted(migration: EmbeddingMigration, space: Space, job: Job, now: datet
 def set_state(row: EmbeddingMigration, state: str, now: datetime) -> None:
     row.state, row.changed_at = state, now
     row.save(update_fields=["state", "changed_at"])
-
-
-def _embed_entries(
-    migration: EmbeddingMigration, to: str, entries: list[indexer.EntryDraft], now: datetime
-) -> indexer.Vectors:
-    """Nothing is open. What fails is counted and told, and the job tried again."""
-    try:
-        model = find_embedder(to)
-        if model is None:
-            raise EngineError(_("the embedder %(to)s is gone") % {"to": to}, code="embedder_gone")
-        return indexer.embed_entries(entries, model)
-    except EngineError as error:
-        with tenant_scope(migration.tenant_id):
-            rows = EmbeddingMigration.objects.filter(id=migration.id)
-            rows.update(failures=F("failures") + 1, error=str(error)[:2000], changed_at=now)
-        raise
-
-
-def _plan_next_job(
-    migration: EmbeddingMigration,
-    space: Space,
-    payload: dict[str, Any],
-    last: MemoryPlace | None,
-    made: int,
-    now: datetime,
-) -> None:
-    """From the last memory done; another round when this one was long, for what was said
-    meanwhile; and when there is none left, it is filled."""
-    kept = {"to": payload["to"]} if "to" in payload else {}
-    made += payload.get("made", 0)
-    if last is not None:
-        plan_migration_job(migration, now, kind=last[0], after=str(last[1]), made=made, **kept)
-    elif "after" in payload and made:
-        plan_migration_job(migration, now, **kept)
-    elif not kept:
-        _finish_filling(migration, space, now)
 
 
 def _finish_filling(migration: EmbeddingMigration, space: Space, now: datetime) -> None:
