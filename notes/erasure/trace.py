@@ -189,10 +189,10 @@ def _trace_summaries(found: ErasureTrace) -> None:
         if any(inside):
             found.rewritten_rows["episode", episode.id] = episode
     pages = [row for kind, row in found.doomed_rows if kind == "page"]
-    left, group = Page.objects.exclude(id__in=pages), {"segment": "memberships__segment"}
+    left = Page.objects.exclude(id__in=pages)
+    lookups = {"segment": "memberships__segment", "chain": "chain"}
     for (kind, row_id), row in list(found.rewritten_rows.items()):
-        of = {group.get(kind, kind): row_id}
-        if kind in ("segment", "chain") and not left.filter(**of).exists():
+        if kind in lookups and not left.filter(**{lookups[kind]: row_id}).exists():
             found.doomed_rows[kind, row_id] = row
 
 
