@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, InvalidInput
-from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.models import Job
@@ -23,6 +22,7 @@ from memoryhub.pipeline.steps.maintenance import sweep
 from memoryhub.policies.services import check_prompts_known, load_effective_policy, load_layers
 from memoryhub.tenants.models import Space
 from notes.history import row_kinds
+from notes.history.row_kinds import rebuild_entries
 from notes.index import indexer
 from notes.models import EvolutionEvent, IndexEntry, Note, Page
 

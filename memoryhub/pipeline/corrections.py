@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
@@ -129,19 +130,15 @@ def correct_facts(
     Without `protects` it is no word against the pipeline: what is read later may still reword or
     end the memory, and what a person protects is refused.
     """
-    edit = edits.plan_correct_facts(wanted, protects=protects)
+    edit = partial(edits.correct_facts, wanted=wanted, protects=protects)
     return _edit_rows(space, "correct", edit, "fact", wanted, actor, now, options)
 
 
 def retract_fact(
-    space: Space,
-    fact_id: UUID,
-    actor: str,
-    now: datetime,
-    **options: Unpack[CorrectionOptions],
+    space: Space, fact_id: UUID, actor: str, now: datetime, **options: Unpack[CorrectionOptions]
 ) -> Correction[Fact]:
     """It was never so (E19): no time brings it back, and what it had closed holds again."""
-    edit = edits.plan_retract_fact(fact_id)
+    edit = partial(edits.retract_fact, fact_id=fact_id)
     return _edit_rows(space, "retract", edit, "fact", [fact_id], actor, now, options)
 
 
@@ -155,19 +152,15 @@ def end_fact(
     **options: Unpack[CorrectionOptions],
 ) -> Correction[Fact]:
     """It is no longer so: it held until `at`, or until now."""
-    edit = edits.plan_end_fact(fact_id, at)
+    edit = partial(edits.end_fact, fact_id=fact_id, at=at)
     return _edit_rows(space, "end", edit, "fact", [fact_id], actor, now, options)
 
 
 def restore_fact(
-    space: Space,
-    fact_id: UUID,
-    actor: str,
-    now: datetime,
-    **options: Unpack[CorrectionOptions],
+    space: Space, fact_id: UUID, actor: str, now: datetime, **options: Unpack[CorrectionOptions]
 ) -> Correction[Fact]:
     """It is so after all, and still: whatever had retracted, ended or retired it."""
-    edit = edits.plan_restore_fact(fact_id)
+    edit = partial(edits.restore_fact, fact_id=fact_id)
     return _edit_rows(space, "restore", edit, "fact", [fact_id], actor, now, options)
 
 
@@ -180,7 +173,7 @@ def forget_facts(
 ) -> Correction[Fact]:
     """Hold these facts no longer, in one event. What they had ended stays ended; said again, they
     are new. It can be undone; an erasure can't. `version` is the first one's."""
-    edit = edits.plan_forget_facts(fact_ids)
+    edit = partial(edits.forget_facts, fact_ids=fact_ids)
     return _edit_rows(space, "forget", edit, "fact", fact_ids, actor, now, options)
 
 
@@ -201,33 +194,24 @@ def describe_note(
 ) -> Correction[Note]:
     """Other descriptors; None leaves one as it is. What a note says never changes."""
     given = {"context": context, "keywords": keywords, "tags": tags, "category": category}
-    edit = edits.plan_describe_note(
-        note_id, {name: value for name, value in given.items() if value is not None}
-    )
+    values = {name: value for name, value in given.items() if value is not None}
+    edit = partial(edits.describe_note, note_id=note_id, values=values)
     return _edit_rows(space, "describe", edit, "note", [note_id], actor, now, options)
 
 
 def forget_note(
-    space: Space,
-    note_id: UUID,
-    actor: str,
-    now: datetime,
-    **options: Unpack[CorrectionOptions],
+    space: Space, note_id: UUID, actor: str, now: datetime, **options: Unpack[CorrectionOptions]
 ) -> Correction[Note]:
     """Take a note out, with its links. It can be undone; erasing it can't."""
-    edit = edits.plan_forget_note(note_id)
+    edit = partial(edits.forget_note, note_id=note_id)
     return _edit_rows(space, "forget", edit, "note", [note_id], actor, now, options)
 
 
 def restore_note(
-    space: Space,
-    note_id: UUID,
-    actor: str,
-    now: datetime,
-    **options: Unpack[CorrectionOptions],
+    space: Space, note_id: UUID, actor: str, now: datetime, **options: Unpack[CorrectionOptions]
 ) -> Correction[Note]:
     """Hold a note again that was forgotten. Its links stay as they are: undo brings both back."""
-    edit = edits.plan_restore_note(note_id)
+    edit = partial(edits.restore_note, note_id=note_id)
     return _edit_rows(space, "restore", edit, "note", [note_id], actor, now, options)
 
 
@@ -244,7 +228,7 @@ def set_pinned(
     **options: Unpack[CorrectionOptions],
 ) -> Correction[Any]:
     """What is pinned does not fade, and the pipeline does not change it."""
-    edit = edits.plan_set_pinned(row_type, row_id, pinned)
+    edit = partial(edits.set_pinned, row_type=row_type, row_id=row_id, pinned=pinned)
     verb = "pin" if pinned else "unpin"
     return _edit_rows(space, verb, edit, row_type, [row_id], actor, now, options)
 
@@ -260,10 +244,10 @@ def merge_memories(
 ) -> Correction[Any]:
     """`gone` is taken out, and what it rests on supports `kept`. Of two entities, one name stands
     for both."""
-    if row_type == "entity":
-        edit = edits.plan_merge_entities(gone_id, kept_id)
-    else:
-        edit = edits.plan_merge(row_type, gone_id, kept_id)
+    merge = {"entity": edits.merge_entities, "fact": edits.merge_facts}.get(
+        row_type, edits.merge_notes
+    )
+    edit = partial(merge, gone_id=gone_id, kept_id=kept_id)
     return _edit_rows(space, "merge", edit, row_type, [kept_id], actor, now, options)
 
 
@@ -403,13 +387,8 @@ def undo_event(
             gettext("the profile says what its facts say: put the fact right instead"),
             code="mirrored",
         )
-    return _carry_out(
-        event.tenant_id,
-        lambda: plan_undo(event, actor, now, cascade=cascade),
-        now,
-        reason=reason,
-        dry_run=dry_run,
-    )
+    build = partial(plan_undo, event, actor, now, cascade=cascade)
+    return _carry_out(event.tenant_id, build, now, reason=reason, dry_run=dry_run)
 
 
 def roll_back_space(
@@ -422,13 +401,8 @@ def roll_back_space(
     dry_run: bool = False,
 ) -> Correction[Any]:
     """Undo every later event that stands, newest first, all or none: an event for each of them."""
-    return _carry_out(
-        space.tenant_id,
-        lambda: plan_roll_back(space, to, actor, now),
-        now,
-        reason=reason,
-        dry_run=dry_run,
-    )
+    build = partial(plan_roll_back, space, to, actor, now)
+    return _carry_out(space.tenant_id, build, now, reason=reason, dry_run=dry_run)
 
 
 def _find_last_standing_event(space: Space, revisions: Any) -> EvolutionEvent | None:
@@ -492,4 +466,4 @@ def refresh_after_change(space: Space, key: str, now: datetime) -> None:
         model = select_embedder(space).name
         # The write may have found the embedder down.
         if IndexEntry.objects.filter(space=space, model=model, embedding=None).exists():
-            queue.enqueue_step(space, Job.Step.EMBED, key, now)
+            queue.plan_step(space, Job.Step.EMBED, key, now)

@@ -100,6 +100,10 @@ class Job(SpaceModel):
     def __str__(self) -> str:
         return f"{self.step} of turns {self.first_seq} to {self.last_seq}"
 
+    @property
+    def seqs(self) -> tuple[int, int]:
+        return self.first_seq, self.last_seq
+
 
 class EmbeddingMigration(SpaceModel):
     """A space's way from one embedder's vectors to another's (E17), with what came of it.

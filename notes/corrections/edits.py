@@ -1,15 +1,14 @@
 """What a correction by hand does to rows in memory: one function a correction.
 
 `memoryhub.pipeline.corrections` carries them out, or shows beforehand what they would do. Each
-returns an `Edit` of a UnitOfWork, which knows who does it and when. An edit raises NotFound,
-InvalidInput and Conflict.
+edits a UnitOfWork, which knows who does it and when, and raises NotFound, InvalidInput, Conflict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -24,7 +23,7 @@ from notes.facts import fact_shelf
 from notes.facts.intervals import are_rivals, repair_interval
 from notes.facts.slots import ClaimSlots, carry_slots_over
 from notes.graph.build import merge_entity
-from notes.history.change_set import ChangeSet, load_supports
+from notes.history.change_set import ChangeSet, load_supports_of
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import Fact, Link, Note, Retained
 
@@ -54,19 +53,17 @@ class FactCorrection:
     until: datetime | Unset | None = UNSET
 
 
-def plan_correct_facts(wanted: Mapping[UUID, FactCorrection], *, protects: bool) -> Edit:
+def correct_facts(
+    bench: UnitOfWork, changes: ChangeSet, wanted: Mapping[UUID, FactCorrection], *, protects: bool
+) -> None:
     """The same claims in better words, or with other values. A new text is a new version.
 
     `protects`: it is a person's word, against which the pipeline only proposes from then on.
     Without it, what a person protects is refused, and what is asked for already is no error.
     """
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        bench.load_rows({("fact", fact_id) for fact_id in wanted})
-        for fact_id, values in wanted.items():
-            correct_fact(bench, changes, bench.get_row("fact", fact_id), values, protects=protects)
-
-    return work
+    bench.load_rows({("fact", fact_id) for fact_id in wanted})
+    for fact_id, values in wanted.items():
+        correct_fact(bench, changes, bench.get_row("fact", fact_id), values, protects=protects)
 
 
 def correct_fact(
@@ -77,7 +74,7 @@ def correct_fact(
     *,
     protects: bool = True,
 ) -> Fact:
-    """See `plan_correct_facts`. Returns the version that stands for it now."""
+    """See `correct_facts`. Returns the version that stands for it now."""
     check_not_retired(fact)
     if fact.is_protected and not protects:
         raise Conflict(_("this memory is pinned, or a person has corrected it"), code="protected")
@@ -98,7 +95,7 @@ def correct_fact(
     bench.edit_row(
         changes, fact, retired_at=bench.now, shelf=fact.shelf, shelved_at=fact.shelved_at
     )
-    bench.add_row(changes, new, load_supports("fact", [fact.id]).get(fact.id, []))
+    bench.add_row(changes, new, load_supports_of(fact))
     return new
 
 
@@ -149,140 +146,100 @@ def check_not_retired(fact: Fact) -> None:
         raise Conflict(_("this is not held any more: restore it first"), code="not_held")
 
 
-def plan_retract_fact(fact_id: UUID) -> Edit:
+def retract_fact(bench: UnitOfWork, changes: ChangeSet, fact_id: UUID) -> None:
     """It was never so: what it had closed holds again."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        fact: Fact = bench.get_row("fact", fact_id)
-        check_not_retired(fact)
-        reopen_bounded_claims(bench, changes, fact)
-        bench.edit_row(
-            changes,
-            fact,
-            status=FactStatus.RETRACTED,
-            corrected_by=bench.actor,
-            shelf=Fact.Shelf.NONE,
-            shelved_at=None,
-        )
-
-    return work
+    fact: Fact = bench.get_row("fact", fact_id)
+    check_not_retired(fact)
+    reopen_bounded_claims(bench, changes, fact)
+    bench.edit_row(
+        changes, fact, status=FactStatus.RETRACTED, corrected_by=bench.actor, **fact_shelf.OFF_SHELF
+    )
 
 
 def reopen_bounded_claims(bench: UnitOfWork, changes: ChangeSet, gone: Fact) -> None:
     """Give back their time to the claims that this one had bounded."""
     others = Fact.objects.filter(space=bench.space).exclude(id=gone.id)
-    near = [f for f in others.filter(owner=gone.owner) if _may_be_bounded_by(f, gone)]
+    near = [
+        fact
+        for fact in others.filter(owner=gone.owner)
+        if fact.id == gone.supersedes_id or are_rivals(fact, gone)
+    ]
     for fact in near:
         interval = None if fact.corrected_by else repair_interval(fact, [gone], near)
         if interval and (fact.valid_to, fact.status) != (interval.valid_to, interval.status):
-            row = bench.get_row("fact", fact.id)
-            bench.edit_row(
-                changes,
-                row,
-                valid_to=interval.valid_to,
-                status=interval.status,
-                retired_at=interval.retired_at,
-            )
+            bench.edit_row(changes, bench.get_row("fact", fact.id), **asdict(interval))
 
 
-def _may_be_bounded_by(fact: Fact, gone: Fact) -> bool:
-    return fact.id == gone.supersedes_id or are_rivals(fact, gone)
-
-
-def plan_end_fact(fact_id: UUID, at: datetime | None = None) -> Edit:
+def end_fact(
+    bench: UnitOfWork, changes: ChangeSet, fact_id: UUID, at: datetime | None = None
+) -> None:
     """It held until `at`, or until now."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        fact: Fact = bench.get_row("fact", fact_id)
-        until = at or bench.now
-        check_not_retired(fact)
-        if until < fact.valid_from:
-            raise InvalidInput(_("that is before it began"), field="at")
-        bench.edit_row(
-            changes,
-            fact,
-            valid_to=until,
-            status=FactStatus.SUPERSEDED,
-            corrected_by=bench.actor,
-            shelf=Fact.Shelf.NONE,
-            shelved_at=None,
-        )
-
-    return work
+    fact: Fact = bench.get_row("fact", fact_id)
+    until = at or bench.now
+    check_not_retired(fact)
+    if until < fact.valid_from:
+        raise InvalidInput(_("that is before it began"), field="at")
+    bench.edit_row(
+        changes,
+        fact,
+        valid_to=until,
+        status=FactStatus.SUPERSEDED,
+        corrected_by=bench.actor,
+        **fact_shelf.OFF_SHELF,
+    )
 
 
-def plan_restore_fact(fact_id: UUID) -> Edit:
+def restore_fact(bench: UnitOfWork, changes: ChangeSet, fact_id: UUID) -> None:
     """It is so after all, and still: whatever had withdrawn, ended or retired it."""
     values = {"status": FactStatus.ACTIVE, "valid_to": None, "retired_at": None}
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        fact: Fact = bench.get_row("fact", fact_id)
-        if all(getattr(fact, name) == value for name, value in values.items()):
-            raise Conflict(_("this holds already"), code="already_held")
-        bench.edit_row(changes, fact, corrected_by=bench.actor, **values)
-
-    return work
+    fact: Fact = bench.get_row("fact", fact_id)
+    if all(getattr(fact, name) == value for name, value in values.items()):
+        raise Conflict(_("this holds already"), code="already_held")
+    bench.edit_row(changes, fact, corrected_by=bench.actor, **values)
 
 
-def plan_forget_facts(fact_ids: Collection[UUID]) -> Edit:
+def forget_facts(bench: UnitOfWork, changes: ChangeSet, fact_ids: Collection[UUID]) -> None:
     """Hold these facts no longer; what they had ended stays ended."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        bench.load_rows({("fact", fact_id) for fact_id in fact_ids})
-        for fact_id in fact_ids:
-            fact: Fact = bench.get_row("fact", fact_id)
-            check_not_retired(fact)
-            bench.retire_row(changes, fact)
-
-    return work
+    bench.load_rows({("fact", fact_id) for fact_id in fact_ids})
+    for fact_id in fact_ids:
+        fact: Fact = bench.get_row("fact", fact_id)
+        check_not_retired(fact)
+        bench.retire_row(changes, fact)
 
 
-def plan_set_pinned(row_type: str, row_id: UUID, pinned: bool) -> Edit:
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        row: Any = bench.get_row(row_type, row_id)
-        if not isinstance(row, Retained):
-            raise InvalidInput(
-                _("a %(kind)s can't be pinned") % {"kind": row_type}, field="row_type"
-            )
-        if row.pinned == pinned:
-            already = _("this is pinned already") if pinned else _("this is not pinned already")
-            raise Conflict(already, code="no_change")
-        bench.edit_row(changes, row, pinned=pinned)
-
-    return work
+def set_pinned(
+    bench: UnitOfWork, changes: ChangeSet, row_type: str, row_id: UUID, pinned: bool
+) -> None:
+    row: Any = bench.get_row(row_type, row_id)
+    if not isinstance(row, Retained):
+        raise InvalidInput(_("a %(kind)s can't be pinned") % {"kind": row_type}, field="row_type")
+    if row.pinned == pinned:
+        already = _("this is pinned already") if pinned else _("this is not pinned already")
+        raise Conflict(already, code="no_change")
+    bench.edit_row(changes, row, pinned=pinned)
 
 
-def plan_describe_note(note_id: UUID, values: Mapping[str, Any]) -> Edit:
+def describe_note(
+    bench: UnitOfWork, changes: ChangeSet, note_id: UUID, values: Mapping[str, Any]
+) -> None:
     """Other descriptors, by their columns. What a note says never changes."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        note = _get_held_note(bench, note_id)
-        if all(getattr(note, name) == value for name, value in values.items()):
-            raise Conflict(_("it is described like this already"), code="no_change")
-        bench.edit_row(changes, note, corrected_by=bench.actor, **values)
-
-    return work
+    note = _get_held_note(bench, note_id)
+    if all(getattr(note, name) == value for name, value in values.items()):
+        raise Conflict(_("it is described like this already"), code="no_change")
+    bench.edit_row(changes, note, corrected_by=bench.actor, **values)
 
 
-def plan_forget_note(note_id: UUID) -> Edit:
+def forget_note(bench: UnitOfWork, changes: ChangeSet, note_id: UUID) -> None:
     """Take a note out, with its links."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        bench.retire_row(changes, _get_held_note(bench, note_id))
-
-    return work
+    bench.retire_row(changes, _get_held_note(bench, note_id))
 
 
-def plan_restore_note(note_id: UUID) -> Edit:
+def restore_note(bench: UnitOfWork, changes: ChangeSet, note_id: UUID) -> None:
     """Hold a note again that was taken out. Its links stay as they are: undo brings both back."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        note: Note = bench.get_row("note", note_id)
-        if note.retired_at is None:
-            raise Conflict(_("this holds already"), code="already_held")
-        bench.edit_row(changes, note, retired_at=None, corrected_by=bench.actor)
-
-    return work
+    note: Note = bench.get_row("note", note_id)
+    if note.retired_at is None:
+        raise Conflict(_("this holds already"), code="already_held")
+    bench.edit_row(changes, note, retired_at=None, corrected_by=bench.actor)
 
 
 def _get_held_note(bench: UnitOfWork, note_id: UUID) -> Note:
@@ -295,67 +252,51 @@ def _get_held_note(bench: UnitOfWork, note_id: UUID) -> Note:
 # Merging: two memories that say the same become one
 
 
-def plan_merge_entities(entity_id: UUID, into_id: UUID) -> Edit:
+def merge_entities(bench: UnitOfWork, changes: ChangeSet, gone_id: UUID, kept_id: UUID) -> None:
     """One name stands for the other from now on; undoing it splits them again."""
-
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        bench.load_rows({("entity", entity_id), ("entity", into_id)})
-        entity, into = bench.get_row("entity", entity_id), bench.get_row("entity", into_id)
-        if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
-            raise Conflict(_("one of the two is merged already"), code="already_merged")
-        merge_entity(
-            bench, changes, entity, into, load_supports("entity", [entity_id]).get(entity_id, [])
-        )
-
-    return work
+    bench.load_rows({("entity", gone_id), ("entity", kept_id)})
+    entity, into = bench.get_row("entity", gone_id), bench.get_row("entity", kept_id)
+    if entity.id == into.id or entity.merged_into_id or into.merged_into_id:
+        raise Conflict(_("one of the two is merged already"), code="already_merged")
+    merge_entity(bench, changes, entity, into, load_supports_of(entity))
 
 
-def plan_merge(kind: str, gone_id: UUID, kept_id: UUID) -> Edit:
-    """`gone` is taken out, and what it rests on supports `kept`. Facts and notes."""
+def _check_two(gone_id: UUID, kept_id: UUID) -> None:
     if gone_id == kept_id:
         raise InvalidInput(_("a memory can't be merged with itself"), field="other")
-    return (
-        _plan_merge_facts(gone_id, kept_id)
-        if kind == "fact"
-        else _plan_merge_notes(gone_id, kept_id)
+
+
+def merge_facts(bench: UnitOfWork, changes: ChangeSet, gone_id: UUID, kept_id: UUID) -> None:
+    _check_two(gone_id, kept_id)
+    bench.load_rows({("fact", gone_id), ("fact", kept_id)})
+    gone, kept = bench.get_row("fact", gone_id), bench.get_row("fact", kept_id)
+    for fact in (gone, kept):
+        check_not_retired(fact)
+    if gone.owner != kept.owner:
+        raise InvalidInput(_("it is about somebody else"), field="other")
+    bench.edit_row(
+        changes,
+        kept,
+        mention_count=kept.mention_count + gone.mention_count,
+        asserted_at=max(kept.asserted_at, gone.asserted_at),
     )
+    changes.record_support(kept, load_supports_of(gone))
+    bench.retire_row(changes, gone)
 
 
-def _plan_merge_facts(gone_id: UUID, kept_id: UUID) -> Edit:
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        bench.load_rows({("fact", gone_id), ("fact", kept_id)})
-        gone, kept = bench.get_row("fact", gone_id), bench.get_row("fact", kept_id)
-        for fact in (gone, kept):
-            check_not_retired(fact)
-        if gone.owner != kept.owner:
-            raise InvalidInput(_("it is about somebody else"), field="other")
-        bench.edit_row(
-            changes,
-            kept,
-            mention_count=kept.mention_count + gone.mention_count,
-            asserted_at=max(kept.asserted_at, gone.asserted_at),
-        )
-        changes.record_support(kept, load_supports("fact", [gone_id]).get(gone_id, []))
-        bench.retire_row(changes, gone)
-
-    return work
-
-
-def _plan_merge_notes(gone_id: UUID, kept_id: UUID) -> Edit:
-    def work(bench: UnitOfWork, changes: ChangeSet) -> None:
-        bench.load_rows({("note", gone_id), ("note", kept_id)})
-        gone, kept = _get_held_note(bench, gone_id), _get_held_note(bench, kept_id)
-        bench.edit_row(
-            changes,
-            kept,
-            keywords=_join_words(kept.keywords, gone.keywords),
-            tags=_join_words(kept.tags, gone.tags),
-        )
-        changes.record_support(kept, load_supports("note", [gone_id]).get(gone_id, []))
-        _hand_over_links(bench, changes, gone, kept)
-        bench.retire_row(changes, gone)
-
-    return work
+def merge_notes(bench: UnitOfWork, changes: ChangeSet, gone_id: UUID, kept_id: UUID) -> None:
+    _check_two(gone_id, kept_id)
+    bench.load_rows({("note", gone_id), ("note", kept_id)})
+    gone, kept = _get_held_note(bench, gone_id), _get_held_note(bench, kept_id)
+    bench.edit_row(
+        changes,
+        kept,
+        keywords=_join_words(kept.keywords, gone.keywords),
+        tags=_join_words(kept.tags, gone.tags),
+    )
+    changes.record_support(kept, load_supports_of(gone))
+    _hand_over_links(bench, changes, gone, kept)
+    bench.retire_row(changes, gone)
 
 
 def _join_words(first: list[str], second: list[str]) -> list[str]:

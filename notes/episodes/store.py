@@ -12,8 +12,8 @@ from django.db.models import Q
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, serialize_row
-from notes.models import Derivation, Episode
+from notes.history.change_set import ChangeSet, TurnEvidence, filter_supports, serialize_row
+from notes.models import Episode
 
 EpisodeKind = Episode.Kind
 # Spans that are searched. The summary so far and the portraits are handed over whole.
@@ -29,7 +29,7 @@ def build_live_q() -> Q:
 
 def find_rolling_summary(space: Space, session: Session | None = None) -> Episode | None:
     """The row of the summary so far, stale or not: the space's, or a session's window's."""
-    return _find_newest(space, EpisodeKind.ROLLING, session=session)
+    return find_newest(space, EpisodeKind.ROLLING, session=session)
 
 
 def load_rolling_text(space: Space, session: Session | None = None) -> str:
@@ -38,7 +38,7 @@ def load_rolling_text(space: Space, session: Session | None = None) -> str:
     return row.text if row is not None and not row.stale else ""
 
 
-def _find_newest(space: Space, kind: str, **of: Any) -> Episode | None:
+def find_newest(space: Space, kind: str, **of: Any) -> Episode | None:
     rows = Episode.objects.filter(space=space, kind=kind, retired_at=None, **of)
     found: Episode | None = rows.order_by("-to_seq").first()
     return found
@@ -151,8 +151,6 @@ def save_episode(changes: ChangeSet, draft: EpisodeDraft) -> Episode:
 
 
 def _list_new_sources(draft: EpisodeDraft) -> list[TurnEvidence]:
-    known = Derivation.objects.filter(
-        child_type="episode", child_id=draft.row.id, role=Derivation.Role.SUPPORT
-    )
+    known = filter_supports("episode", child_id=draft.row.id)
     pairs = set(known.values_list("turn_id", "via_id"))
     return [s for s in draft.coverage.sources if (s.turn_id, s.via_id) not in pairs]

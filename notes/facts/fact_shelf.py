@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -16,6 +17,8 @@ from notes.facts.validity import filter_current
 from notes.history.change_set import ChangeSet
 from notes.history.unit_of_work import UnitOfWork
 from notes.models import Fact
+
+OFF_SHELF: dict[str, Any] = {"shelf": Fact.Shelf.NONE, "shelved_at": None}
 
 
 def filter_shelved(space: Space, kind: str, at: datetime) -> QuerySet[Fact]:

@@ -6,61 +6,27 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from memoryhub.tenants.models import Space
 from notes.graph.identity import normalise_name
-from notes.index.indexer import serialize_vector
+from notes.index.nearest import find_nearest_owners
 from notes.models import Fact, Relation
 
 # Open claims of the same owner, whatever their predicate.
-_NEAREST_FACTS_SQL = """
-SELECT g.n, near.owner_id
-FROM unnest(%(n)s::int[], %(vector)s::text[], %(owner)s::text[]) AS g(n, vector, owner)
-CROSS JOIN LATERAL (
-  SELECT e.owner_id, e.embedding <=> g.vector::halfvec AS distance
-  FROM notes_indexentry e JOIN notes_fact f ON f.id = e.owner_id
-  WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = 'fact'
-    AND e.model = %(model)s AND e.embedding IS NOT NULL AND f.status = 'active'
-    AND f.retired_at IS NULL AND f.valid_to IS NULL AND lower(f.owner) = lower(g.owner)
-  ORDER BY distance LIMIT %(most)s
-) near
-WHERE round((1 - near.distance)::numeric, 6) >= %(floor)s
-ORDER BY g.n, near.distance
-"""
+_OPEN_CLAIMS = """JOIN notes_fact f ON f.id = e.owner_id AND f.status = 'active'
+  AND f.retired_at IS NULL AND f.valid_to IS NULL AND lower(f.owner) = lower(asked.key)"""
 
 
 def find_nearest_facts(
-    space: Space,
-    model: str,
-    asked: Sequence[tuple[str, Any]],
-    *,
-    floor: float,
-    most: int,
+    space: Space, model: str, asked: Sequence[tuple[str, Any]], *, floor: float, most: int
 ) -> list[list[UUID]]:
     """For each (owner, vector), open claims at or above the cosine `floor`, nearest first.
 
     Call inside the tenant's scope. One statement.
     """
-    found: list[list[UUID]] = [[] for _ in asked]
-    if not asked:
-        return found
-    given: dict[str, Any] = {
-        "n": list(range(len(asked))),
-        "vector": [serialize_vector(vector) for _, vector in asked],
-        "owner": [owner for owner, _ in asked],
-        "tenant": space.tenant_id,
-        "space": space.id,
-        "model": model,
-        "most": most,
-        "floor": floor,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAREST_FACTS_SQL, given)
-        for place, owner_id in cursor.fetchall():
-            found[place].append(owner_id)
-    return found
+    found = find_nearest_owners(space, "fact", model, asked, most, _OPEN_CLAIMS)
+    return [[fact for fact, cosine in near if cosine >= floor] for near in found]
 
 
 def find_facts_about(

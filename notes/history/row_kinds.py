@@ -6,18 +6,21 @@ are at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
 from memoryhub.declarations import load_declarations
+from memoryhub.dialogues.queries import load_turns_around
 from memoryhub.errors import NotFound
+from memoryhub.tenants.models import Space
 from notes.index import indexer
 from notes.models import (
     Chain,
@@ -99,24 +102,25 @@ def build_entries(row_type: str, rows: Sequence[Any], zone: ZoneInfo) -> list[in
     return make(rows, zone) if make and rows else []
 
 
-def _build_fact_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return indexer.build_fact_entries(rows, zone=zone)
-
-
-def _build_note_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return indexer.build_note_entries(rows, zone=zone)
-
-
-def _build_entity_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return indexer.build_entity_entries(rows)
-
-
-def _build_relation_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return indexer.build_relation_entries(rows)
-
-
-def _build_segment_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return indexer.build_segment_entries(rows)
+def rebuild_entries(
+    space: Space, owners: Mapping[str, Collection[UUID]], zone: ZoneInfo
+) -> list[indexer.EntryDraft]:
+    """The entries of these memories and turns, by kind, made anew of their present text. Call
+    inside the tenant's scope."""
+    made: list[indexer.EntryDraft] = []
+    if turns := set(owners.get("turn", ())):
+        made += indexer.build_turn_entries(
+            load_turns_around(turns, indexer.BEFORE),
+            space.speakers,
+            only=turns,
+            zone=zone,
+            time_words=indexer.load_event_date_words(list(turns), zone),
+        )
+    for kind, ids in owners.items():
+        if kind != "turn":
+            found = get_row_kind(kind).model._default_manager.in_bulk(ids)
+            made += build_entries(kind, list(found.values()), zone)
+    return made
 
 
 def _build_page_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
@@ -128,19 +132,15 @@ def _build_page_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.Ent
     return indexer.build_page_entries(told, speakers, zone=zone)
 
 
-def _build_episode_entries(rows: Sequence[Any], zone: ZoneInfo) -> list[indexer.EntryDraft]:
-    return indexer.build_episode_entries(rows, zone=zone)
-
-
 # The rows of this package.
 NOTE_KINDS = (
-    RowKind(Fact, _build_fact_entries),
-    RowKind(Note, _build_note_entries),
-    RowKind(Entity, _build_entity_entries),
-    RowKind(Relation, _build_relation_entries),
-    RowKind(Segment, _build_segment_entries),
+    RowKind(Fact, indexer.build_fact_entries),
+    RowKind(Note, indexer.build_note_entries),
+    RowKind(Entity, lambda rows, zone: indexer.build_entity_entries(rows)),
+    RowKind(Relation, lambda rows, zone: indexer.build_relation_entries(rows)),
+    RowKind(Segment, lambda rows, zone: indexer.build_segment_entries(rows)),
     RowKind(SegmentPage),
-    RowKind(Episode, _build_episode_entries),
+    RowKind(Episode, indexer.build_episode_entries),
     RowKind(Chain),
     RowKind(Link),
     RowKind(Page, _build_page_entries),

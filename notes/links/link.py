@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -35,11 +34,7 @@ class NotePair:
 
 
 def link_notes(
-    space: Space,
-    pairs: Iterable[NotePair],
-    sources: Mapping[UUID, Sequence[TurnEvidence]],
-    changes: ChangeSet,
-    now: datetime,
+    pairs: Iterable[NotePair], sources: Mapping[UUID, Sequence[TurnEvidence]], changes: ChangeSet
 ) -> list[Link]:
     """Make the links, or put back in force those that were withdrawn; held ones stay as they are.
 
@@ -47,14 +42,14 @@ def link_notes(
     inside the tenant's scope. At most three statements.
     """
     wanted = {pair.key: pair for pair in pairs if pair.first != pair.second}
-    held = {(row.a_id, row.b_id, row.kind): row for row in _load_existing_links(space, wanted)}
+    held = {
+        (row.a_id, row.b_id, row.kind): row for row in _load_existing_links(changes.space, wanted)
+    }
     unit = UnitOfWork.from_change_set(changes)
-    made = [
-        _build_link(space, pair, changes, now) for key, pair in wanted.items() if key not in held
-    ]
+    made = [_build_link(pair, changes) for key, pair in wanted.items() if key not in held]
     for row in made:
         unit.add_row(changes, row, _collect_sources(row, sources))
-    again = [row for row in held.values() if not _is_in_force(row)]
+    again = [row for row in held.values() if not row.active or row.retired_at]
     for row in again:
         pair = wanted[row.a_id, row.b_id, row.kind]
         reason = pair.reason[:MAX_REASON_LENGTH]
@@ -75,22 +70,18 @@ def _load_existing_links(
     return [row for row in rows if (row.a_id, row.b_id, row.kind) in wanted]
 
 
-def _is_in_force(row: Link) -> bool:
-    return bool(row.active and row.retired_at is None)
-
-
-def _build_link(space: Space, pair: NotePair, changes: ChangeSet, now: datetime) -> Link:
+def _build_link(pair: NotePair, changes: ChangeSet) -> Link:
     a, b, kind = pair.key
     return Link(
-        tenant_id=space.tenant_id,
-        space=space,
+        tenant_id=changes.space.tenant_id,
+        space=changes.space,
         a_id=a,
         b_id=b,
         kind=kind,
         reason=pair.reason[:MAX_REASON_LENGTH],
         weight=pair.weight,
         engine=changes.engine,
-        created_at=now,
+        created_at=changes.at,
     )
 
 

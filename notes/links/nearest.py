@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from django.db import connection
-from pgvector import HalfVector
-
 from memoryhub.tenants.models import Space
-from notes.index.indexer import EntryDraft, Vectors
+from notes.index.indexer import EmbeddedEntries
+from notes.index.nearest import find_nearest_owners
 from notes.models import Note
 
 # Read on, since notes that were withdrawn or are asked about themselves still have vectors.
 _SPARE_ROWS = 10
-
-# The vectors are parsed once, not once a row; a note of several chunks is as near as its nearest.
-_NEAREST_NOTES_SQL = """
-WITH asked AS MATERIALIZED (
-  SELECT number, vector::halfvec AS vector
-  FROM unnest(%(numbers)s::int[], %(vectors)s::text[]) AS a(number, vector)
-)
-SELECT asked.number, near.owner_id, near.score FROM asked CROSS JOIN LATERAL (
-  SELECT e.owner_id, max(1 - (e.embedding <=> asked.vector)) AS score
-  FROM notes_indexentry e
-  WHERE e.tenant_id = %(tenant)s AND e.space_id = %(space)s AND e.kind = 'note'
-    AND e.model = %(model)s AND e.embedding IS NOT NULL
-  GROUP BY e.owner_id ORDER BY score DESC, e.owner_id LIMIT %(most)s
-) near
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +24,29 @@ class NearNote:
 
 
 def find_nearest_notes(
-    space: Space,
-    model: str,
-    entries: Sequence[EntryDraft],
-    vectors: Vectors,
-    *,
-    k: int,
-    floor: float,
+    space: Space, model: str, index: EmbeddedEntries, *, k: int, floor: float
 ) -> dict[UUID, list[NearNote]]:
     """By owner of the entries: at most `k` other notes of cosine `floor` or more, nearest first.
 
     Two statements, however many are asked about. Call inside the tenant's scope.
     """
-    owners = list(dict.fromkeys(entry.owner_id for entry in entries))
-    scores = _load_scores(space, model, entries, vectors, k + len(owners) + _SPARE_ROWS)
+    owners = list(dict.fromkeys(entry.owner_id for entry in index.entries))
+    asked = [("", vector) for vector in index.vectors] if index.vectors is not None else []
+    rows = find_nearest_owners(space, "note", model, asked, k + len(owners) + _SPARE_ROWS)
+    scores: dict[UUID, dict[UUID, float]] = {owner: {} for owner in owners}
+    for entry, found in zip(index.entries, rows, strict=True):
+        near = scores[entry.owner_id]
+        near |= {note: max(cosine, near.get(note, -1.0)) for note, cosine in found}
     ids = {note for near in scores.values() for note in near} - set(owners)
     known = _load_visible_notes(space, ids)
-    return {
-        owner: _select_best(scores.get(owner, {}), known, k, floor)  # owners are not in `known`
-        for owner in owners
-    }
-
-
-def _load_scores(
-    space: Space, model: str, entries: Sequence[EntryDraft], vectors: Vectors, most: int
-) -> dict[UUID, dict[UUID, float]]:
-    if not entries:
-        return {}
-    values: dict[str, Any] = {
-        "tenant": space.tenant_id,
-        "space": space.id,
-        "model": model,
-        "numbers": list(range(len(entries))),
-        "vectors": [HalfVector(vector).to_text() for vector in vectors],
-        "most": most,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAREST_NOTES_SQL, values)
-        rows = cursor.fetchall()
-    found: dict[UUID, dict[UUID, float]] = {}
-    for number, note, score in rows:
-        near = found.setdefault(entries[number].owner_id, {})
-        near[note] = max(near.get(note, -1.0), round(float(score), 6))
-    return found
+    return {owner: _select_best(scores[owner], known, k, floor) for owner in owners}
 
 
 def _load_visible_notes(space: Space, ids: Collection[UUID]) -> dict[UUID, Note]:
     """Neither withdrawn nor faded: what was forgotten does not come back by association."""
-    rows = Note.objects.filter(
-        space=space, id__in=ids, retired_at=None, visibility=Note.Visibility.ACTIVE
-    )
-    return {note.id: note for note in rows}
+    rows = Note.objects.filter(space=space, retired_at=None, visibility=Note.Visibility.ACTIVE)
+    found: dict[UUID, Note] = rows.in_bulk(ids)
+    return found
 
 
 def _select_best(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -14,8 +14,10 @@ from django.db.models import Model
 from memoryhub.news import News, notify_listeners
 from memoryhub.tenants.models import Space
 from notes.facts import risk
+from notes.facts.resolve import OverruledCandidate
 from notes.facts.trust import is_instruction
-from notes.models import Proposal
+from notes.history.change_set import serialize_row
+from notes.models import Derivation, Proposal
 
 _opened_ids: ContextVar[list[UUID] | None] = ContextVar("opened", default=None)
 
@@ -73,6 +75,39 @@ def propose_change(
             space.tenant_id, lambda: [build_proposal_news(proposal, "conflict.opened", now)]
         )
     return proposal
+
+
+def propose_candidate(
+    space: Space,
+    overruled: OverruledCandidate,
+    relations: Sequence[tuple[str, str, str]],
+    now: datetime,
+) -> Proposal:
+    """Propose what a candidate may not do by itself. Call inside the tenant's scope.
+
+    The payload: `op` what it would do to the proposal's row (a `ResolutionOp`), `fact_id` the
+    candidate's own row where it was stored beside the other (conflict only), `candidate` its
+    values, `sources` its support, `relations` its triples.
+    """
+    new, target = overruled.new, overruled.target
+    support = [s for s in overruled.sources if s.role == Derivation.Role.SUPPORT]
+    payload = {
+        "op": overruled.op.value,
+        "fact_id": str(new.id) if overruled.kind == Proposal.Kind.CONFLICT else None,
+        "candidate": serialize_row(new),
+        "sources": [{"turn": str(s.turn_id), "start": s.start, "end": s.end} for s in support],
+        "relations": [list(triple) for triple in relations],
+    }
+    return propose_change(
+        space,
+        overruled.kind,
+        f"{target.id if target else ''}:{new.text_key[:32]}",
+        overruled.reason,
+        now,
+        payload=payload,
+        row=target,
+        turn_ids={source.turn_id for source in overruled.sources},
+    )
 
 
 def _assess_risk(kind: str, payload: dict[str, Any], row: Model | None) -> risk.RiskLevel:

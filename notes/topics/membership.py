@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import F
@@ -18,8 +18,7 @@ from notes.models import IndexEntry, Page, Proposal, Segment, SegmentPage
 from notes.review.proposals import propose_change
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentMember:
+class SegmentMember(NamedTuple):
     """A page with the theme it joins by, and F of that theme with the segment."""
 
     page: Page
@@ -27,15 +26,14 @@ class SegmentMember:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class SegmentJoin:
-    """What a segment is to say with these pages in it."""
+    """What a segment is to say with these pages in it, by their ids."""
 
     segment: Segment
     is_new: bool
-    summary: str
-    keywords: Sequence[str]
-    members: Sequence[SegmentMember]
+    text: SegmentText
+    members: dict[UUID, SegmentMember] = field(default_factory=dict)
 
 
 def load_segment_pages(segments: Sequence[Segment]) -> dict[UUID, list[Page]]:
@@ -57,42 +55,31 @@ def write_memberships(
     known = _load_known_memberships(joins)
     for join in joins:
         segment = join.segment
-        fresh = [m for m in join.members if (segment.id, m.page.id) not in known]
+        fresh = [m for page, m in join.members.items() if (segment.id, page) not in known]
         if join.is_new:
             segment.engine = stamp
             unit.track_row(segment)
         unit.track_row(segment)
         segment.pages_total += len(fresh)
         segment.promo_pages += len(fresh)
-        said = [turn for member in join.members for turn in turns[member.page.id]]
+        said = [turn for page in join.members for turn in turns[page]]
         segment.started_at = min(segment.started_at, *(turn.occurred_at for turn in said))
         segment.ended_at = max(segment.ended_at, *(turn.occurred_at for turn in said))
         unit.add_support(segment, [TurnEvidence(turn.id) for turn in said])
         _update_segment_words(unit, segment, join, said)
         for member in fresh:
-            unit.track_row(_build_membership(unit, segment, member))
+            row = SegmentPage(segment=segment, added_at=unit.changes.at, **member._asdict())
+            row.tenant_id, row.space = unit.space.tenant_id, unit.space
+            unit.track_row(row)
     return [join.segment for join in joins if join.is_new]
 
 
 def _load_known_memberships(joins: Sequence[SegmentJoin]) -> set[tuple[UUID, UUID]]:
-    pages = [member.page.id for join in joins for member in join.members]
+    pages = [page for join in joins for page in join.members]
     rows = SegmentPage.objects.filter(
         segment__in=[join.segment for join in joins], page_id__in=pages
     )
     return set(rows.values_list("segment_id", "page_id"))
-
-
-def _build_membership(unit: UnitOfWork, segment: Segment, member: SegmentMember) -> SegmentPage:
-    space = unit.changes.space
-    return SegmentPage(
-        tenant_id=space.tenant_id,
-        space=space,
-        segment=segment,
-        page=member.page,
-        theme=member.theme,
-        score=member.score,
-        added_at=unit.changes.at,
-    )
 
 
 def _update_segment_words(
@@ -100,7 +87,7 @@ def _update_segment_words(
 ) -> None:
     """What a person corrected stays, and the new words become a proposal."""
     if not segment.is_protected:
-        segment.summary, segment.keywords = join.summary, list(join.keywords)
+        segment.summary, segment.keywords = join.text.text, list(join.text.keywords)
         return
     propose_change(
         unit.changes.space,
@@ -108,7 +95,7 @@ def _update_segment_words(
         f"segment:{segment.id}:{segment.version}",
         "more was said of it, and its words were corrected by hand",
         unit.changes.at,
-        payload={"summary": join.summary, "keywords": list(join.keywords)},
+        payload={"summary": join.text.text, "keywords": list(join.text.keywords)},
         row=segment,
         turn_ids=[turn.id for turn in said],
     )

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.inference.selection import get_current_embedder
-from memoryhub.pipeline.embeddings.entries import rebuild_entries
 from memoryhub.pipeline.models import Job
 from memoryhub.tenants.models import Space, SpaceModel
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts.intervals import are_rivals, has_overlap, is_claim_held
 from notes.history import row_kinds
 from notes.history.change_set import serialize_row
+from notes.history.row_kinds import rebuild_entries
 from notes.models import (
     Derivation,
     EvolutionEvent,

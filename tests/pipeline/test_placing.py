@@ -250,7 +250,7 @@ def test_placing_takes_statements_by_the_batch_not_by_the_page(
     with tenant_scope(hub.tenant.id):
         Job.objects.all().delete()
         Turn.objects.update(state=Turn.State.PROCESSED)
-        queue.enqueue_step(hub.space, Job.Step.PLACE, "all", hub.now)
+        queue.plan_step(hub.space, Job.Step.PLACE, "all", hub.now)
     with django_assert_max_num_queries(75):  # six calls are accounted for
         assert runner.run_next_job(hub.tenant.id, hub.space.id, hub.now)
     assert list_tiers(hub).count("mtm") == placement.MAX_PAGES_PER_JOB

@@ -10,8 +10,14 @@ import pytest
 
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue, runner
-from memoryhub.pipeline.jobs.registry import load_steps
-from memoryhub.pipeline.jobs.step import MAX_READS, JobResult, NothingToDo, StaleRead, Step
+from memoryhub.pipeline.jobs.step import (
+    MAX_READS,
+    JobResult,
+    NothingToDo,
+    StaleRead,
+    Step,
+    load_steps,
+)
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.derive import derive, extract, resolve
 from memoryhub.tenants.models import Space
@@ -179,10 +185,9 @@ def test_a_payload_chooses_the_variant(
 
 def test_a_job_gets_the_lane_of_its_step(space: Space) -> None:
     with tenant_scope(space.tenant_id):
-        made = {
-            step: queue.enqueue_step(space, step, "a key", datetime(2026, 5, 1).astimezone())
-            for step in Job.Step
-        }
+        for step in Job.Step:
+            queue.plan_step(space, step, "a key", datetime(2026, 5, 1).astimezone())
+        made = {Job.Step(job.step): job for job in Job.objects.filter(space=space)}
     lanes = {step: declared.lane for step, declared in load_steps().items()}
     assert {step: job.lane for step, job in made.items()} == lanes
     assert [step for step, lane in lanes.items() if lane is Lane.READING] == [Job.Step.DERIVE]

@@ -60,7 +60,8 @@ def list_tiers(hub: ScriptedHub) -> list[str]:
 def run_place_step(hub: ScriptedHub, key: str = "by hand", **payload: Any) -> Job:
     """Run the step, whether it is due or not."""
     with tenant_scope(hub.tenant.id):
-        job = queue.enqueue_step(hub.space, Job.Step.PLACE, key, hub.now, payload=payload)
+        queue.plan_step(hub.space, Job.Step.PLACE, key, hub.now, payload=payload)
+        job = Job.objects.get(space=hub.space, dedupe_key=f"place:{key}")
     hub.run_due_jobs()
     with tenant_scope(hub.tenant.id):
         job.refresh_from_db()

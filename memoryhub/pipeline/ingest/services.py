@@ -1,14 +1,20 @@
-"""The write side's entrance: what was said goes in, a job comes out."""
+"""The write side's entrance: what was said goes in, a job comes out.
+
+What is for a model to read waits until nothing has been said for a while, or until it fills a
+question, so that one question reads several exchanges. Rules have nothing to gather for: the local
+engine reads at once. Meanwhile the short-term memory serves what is not read yet (I10).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Min
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,14 +22,16 @@ from memoryhub.dialogues.messages import Message
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import AppendedTurns, append_turns
 from memoryhub.errors import NotFound
-from memoryhub.pipeline.ingest.debounce import debounce_jobs, find_debounce
 from memoryhub.pipeline.jobs import queue, runner
 from memoryhub.pipeline.jobs.runner import run_space
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.tasks import ring_worker
-from memoryhub.tenants.models import Space
+from memoryhub.policies.schema import DerivePolicy
+from memoryhub.policies.services import load_effective_policy
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
+from notes.models import Page
 from notes.topics.segments import form_pages
 
 __all__ = [
@@ -46,7 +54,7 @@ class IngestRequest:
     """Messages about a subject. Without a session's name they join the last unnamed one.
 
     `terms`: what is laid down for what will be read from them (`notes.facts.terms`).
-    `despite_pause`: the     person themselves wants them kept, also while the space is paused.
+    `despite_pause`: the person themselves wants them kept, also while the space is paused.
     """
 
     subject: str
@@ -114,12 +122,35 @@ def ring_on_commit(tenant_id: UUID, space_id: UUID, after: float = 0.0) -> None:
 
 def _plan_derivation(space: Space, new: list[Turn], now: datetime) -> Job:
     """The job that reads the new turns, at once or when more has gathered."""
-    how = find_debounce(space)
+    how = _find_debounce(space)
     wait = how.debounce_seconds if how else 0.0
     job = queue.enqueue_derivation(space, new[0].seq, new[-1].seq, now, wait=wait)
     if how:
-        debounce_jobs(job, how, now)
+        _debounce_jobs(job, how, now)
     return job
+
+
+def _find_debounce(space: Space) -> DerivePolicy | None:
+    """How the space's dialogue is gathered; None when it is read at once."""
+    engines = Tenant.objects.filter(id=space.tenant_id).values_list("engine", flat=True)
+    if engines.get() != Tenant.Engine.LLM:
+        return None
+    derive = load_effective_policy(space).policy.derive
+    return derive if derive.debounce_seconds else None
+
+
+def _debounce_jobs(job: Job, how: DerivePolicy, now: datetime) -> None:
+    """What waits before this job is read now if it fills a question, else waits for silence again.
+
+    Call once the job's turns have their pages: an exchange is whole when another has begun.
+    """
+    waiting = queue.query_gathering_jobs(job, now)
+    first = waiting.aggregate(first=Min("first_seq"))["first"]
+    if first is None:
+        return
+    exchanges = Page.objects.filter(space_id=job.space_id, last_seq__gte=first).count()
+    is_full = exchanges > how.batch_exchanges
+    waiting.update(run_after=now if is_full else now + timedelta(seconds=how.debounce_seconds))
 
 
 def _find_earlier_job(space: Space, turns: list[Turn]) -> Job | None:

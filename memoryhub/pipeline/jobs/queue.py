@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from memoryhub.dialogues.models import Turn
 from memoryhub.errors import Conflict, EngineError, MemoryHubError
 from memoryhub.news import News, notify_listeners
-from memoryhub.pipeline.jobs.registry import load_steps
+from memoryhub.pipeline.jobs.step import load_steps
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.tenants.models import Space
 
@@ -40,43 +40,9 @@ def enqueue_derivation(
     space: Space, first_seq: int, last_seq: int, now: datetime, *, wait: float = 0.0
 ) -> Job:
     """A derivation of these turns, due in `wait` seconds. The same turns are never queued twice."""
-    return enqueue_step(
-        space,
-        Job.Step.DERIVE,
-        f"{first_seq}-{last_seq}",
-        now + timedelta(seconds=wait),
-        first_seq=first_seq,
-        last_seq=last_seq,
-        created=now,
-    )
-
-
-def enqueue_step(
-    space: Space,
-    step: Job.Step,
-    key: str,
-    due: datetime,
-    *,
-    payload: dict[str, object] | None = None,
-    first_seq: int = 0,
-    last_seq: int = 0,
-    created: datetime | None = None,
-) -> Job:
-    """Plan a step once, in its lane: a job of the same `key` that exists is left as it is."""
-    job, _ = Job.objects.get_or_create(
-        space=space,
-        dedupe_key=f"{step}:{key}"[:120],
-        defaults={
-            "tenant_id": space.tenant_id,
-            "step": step,
-            "lane": load_steps()[step].lane,
-            "first_seq": first_seq,
-            "last_seq": last_seq,
-            "payload": payload or {},
-            "run_after": due,
-            "created_at": created or due,
-        },
-    )
+    key, due = f"{first_seq}-{last_seq}", now + timedelta(seconds=wait)
+    plan_step(space, Job.Step.DERIVE, key, due, seqs=(first_seq, last_seq), created=now)
+    job: Job = Job.objects.get(space=space, dedupe_key=_build_dedupe_key(Job.Step.DERIVE, key))
     return job
 
 
@@ -86,37 +52,35 @@ def plan_step(
     key: str,
     due: datetime,
     *,
-    payload: dict[str, object] | None = None,
-    first_seq: int = 0,
-    last_seq: int = 0,
+    payload: Mapping[str, object] | None = None,
+    seqs: tuple[int, int] = (0, 0),
+    created: datetime | None = None,
 ) -> None:
-    """`enqueue_step` in one statement, for those who need not know the job."""
+    """Plan a step once, in its lane: a job of the same `key` that exists is left as it is. One
+    statement."""
     job = Job(
         tenant_id=space.tenant_id,
         space=space,
         step=step,
         lane=load_steps()[step].lane,
-        dedupe_key=f"{step}:{key}"[:120],
-        first_seq=first_seq,
-        last_seq=last_seq,
-        payload=payload or {},
+        dedupe_key=_build_dedupe_key(step, key),
+        first_seq=seqs[0],
+        last_seq=seqs[1],
+        payload=dict(payload or {}),
         run_after=due,
-        created_at=due,
+        created_at=created or due,
     )
     Job.objects.bulk_create([job], ignore_conflicts=True)
 
 
-def enqueue_embedding(space: Space, after: Job, now: datetime) -> Job:
+def _build_dedupe_key(step: Job.Step, key: str) -> str:
+    return f"{step}:{key}"[:120]
+
+
+def enqueue_embedding(space: Space, after: Job, now: datetime) -> None:
     """Give the index entries that a failed embedder left without vectors another try (E18)."""
-    return enqueue_step(
-        space,
-        Job.Step.EMBED,
-        f"{after.first_seq}-{after.last_seq}",
-        now + compute_backoff(1),
-        first_seq=after.first_seq,
-        last_seq=after.last_seq,
-        created=now,
-    )
+    key, due = f"{after.first_seq}-{after.last_seq}", now + compute_backoff(1)
+    plan_step(space, Job.Step.EMBED, key, due, seqs=after.seqs, created=now)
 
 
 def claim_job(space_id: UUID, now: datetime, at: datetime | None = None) -> Job | None:
@@ -253,23 +217,18 @@ def fail_job(job: Job, error: Exception, now: datetime) -> None:
     if permanent or job.tries >= settings.JOB_MAX_ATTEMPTS:
         _end_job(job, Job.State.DEAD, now, error=message)
         return
-    _query_unchanged(job).update(
-        state=Job.State.RETRY,
-        run_after=now + compute_backoff(job.tries),
-        error=message,
-        lease_until=None,
-    )
+    _retry_job(job, now + compute_backoff(job.tries), message, job.tries)
 
 
 def postpone_job(job: Job, until: datetime, error: Exception) -> None:
     """Put the job off without counting the attempt: models may not be asked before then."""
     code = getattr(error, "code", "paused")
+    _retry_job(job, until, f"{code}: {error}"[:2000], max(0, job.tries - 1))
+
+
+def _retry_job(job: Job, due: datetime, error: str, tries: int) -> None:
     _query_unchanged(job).update(
-        state=Job.State.RETRY,
-        tries=max(0, job.tries - 1),
-        run_after=until,
-        error=f"{code}: {error}"[:2000],
-        lease_until=None,
+        state=Job.State.RETRY, tries=tries, run_after=due, error=error, lease_until=None
     )
 
 
@@ -299,8 +258,8 @@ def _notify_job(job: Job, kind: str, at: datetime) -> None:
 
 def _mark_turns(job: Job, old: Turn.State, new: Turn.State) -> None:
     """Turns say themselves whether they have been read (E12)."""
-    seqs = (job.first_seq, job.last_seq)
-    Turn.objects.filter(space_id=job.space_id, seq__range=seqs, state=old).update(state=new)
+    turns = Turn.objects.filter(space_id=job.space_id, seq__range=job.seqs, state=old)
+    turns.update(state=new)
 
 
 def revive_job(job_id: UUID, now: datetime) -> Job:
@@ -351,7 +310,7 @@ def plan_topic_step(
     due: datetime,
     *,
     last_seq: int,
-    payload: dict[str, object] | None = None,
+    payload: Mapping[str, object] | None = None,
     put_off: bool = False,
 ) -> None:
     """Plan the step for `topic`, unless it waits already; `put_off` moves the waiting one to `due`.
@@ -366,5 +325,4 @@ def plan_topic_step(
     )
     moved = waiting.update(run_after=due) if put_off else waiting.count()
     if not moved:
-        key = f"{topic}:{last_seq}"
-        plan_step(space, step, key, due, payload=payload, last_seq=last_seq)
+        plan_step(space, step, f"{topic}:{last_seq}", due, payload=payload, seqs=(0, last_seq))

@@ -11,8 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
+from memoryhub.declarations import load_declarations
 from memoryhub.errors import Conflict
 from memoryhub.pipeline.models import Job, Lane
 from notes.history.unit_of_work import RowsChanged
@@ -76,6 +79,13 @@ class Step(ABC, Generic[Work, Answer]):
 
     def follow_up(self, work: Work) -> None:  # most leave nothing
         """What is left once everything is written, with no transaction open."""
+
+
+@cache
+def load_steps() -> Mapping[Job.Step, type[Step[Any, Any]]]:
+    """The steps that the apps declare, by name."""
+    declared = load_declarations().values()
+    return MappingProxyType({step.name: step for app in declared for step in app.steps})
 
 
 def retry_stale_reads(once: Callable[[], T]) -> T:

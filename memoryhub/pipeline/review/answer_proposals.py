@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -29,38 +30,22 @@ from memoryhub.pipeline.review.answers import (
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.corrections.edits import (
-    FactCorrection,
-    build_next_version,
-    correct_fact,
-    plan_merge_entities,
-)
-from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from notes.corrections.edits import FactCorrection, build_next_version, correct_fact, merge_entities
+from notes.facts.fact_shelf import OFF_SHELF
+from notes.history.change_set import ChangeSet, TurnEvidence, load_supports_of
 from notes.history.unit_of_work import UnitOfWork, load_event_standing, restore_columns
 from notes.models import EvolutionEvent, Fact, Proposal
 from notes.review.proposals import build_proposal_news
 
 Kind = Proposal.Kind
 _ANSWERS_WITHOUT_EFFECT = frozenset(
-    {
-        ("conflict", "keep"),
-        ("quarantine", "discard"),
-        ("overwrite", "keep"),
-        ("erase", "keep"),
-        ("merge", "keep"),
-    }
+    {("quarantine", "discard"), *((kind, "keep") for kind in Kind if kind != Kind.QUARANTINE)}
 )
 _RETRACTING_OPS = frozenset({"correct", "retract"})
 
 
 def answer_proposal(
-    proposal: Proposal,
-    said: str,
-    actor: str,
-    now: datetime,
-    *,
-    reason: str = "",
-    text: str = "",
+    proposal: Proposal, said: str, actor: str, now: datetime, *, reason: str = "", text: str = ""
 ) -> Proposal:
     """Carry out one of the proposal's answers, for a `reason` of whoever decides. `text`: what is
     new in other words, where it is accepted or kept beside. Raises InvalidInput, and Conflict
@@ -147,11 +132,8 @@ def take_back_answer(
 def _find_standing_event(proposal: Proposal) -> EvolutionEvent | None:
     """The change-set of its answer, unless that was undone in the history already."""
     event: EvolutionEvent | None = proposal.event
-    if event is None or event.id not in load_event_standing(proposal.space).select_standing(
-        {event.id}
-    ):
-        return None
-    return event
+    is_standing = event and load_event_standing(proposal.space).select_standing({event.id})
+    return event if is_standing else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +150,12 @@ def run_for_each(
     """Do it to one after the other; one that can't be done leaves the others alone."""
     outcomes: list[AnswerOutcome] = []
     for proposal in proposals:
+        refused = ""
         try:
             work(proposal)
         except MemoryHubError as error:
-            outcomes.append(AnswerOutcome(proposal, error.message))
-        else:
-            outcomes.append(AnswerOutcome(proposal))
+            refused = error.message
+        outcomes.append(AnswerOutcome(proposal, refused))
     return outcomes
 
 
@@ -184,35 +166,12 @@ def _carry_out_answer(
         why = proposal.decided_because or "asked to forget"
         erase_targets.execute_erasure(space, build_erasure_target(proposal), actor, now, reason=why)
         return
-    work: AnswerWork = {
-        "replace": _replace_fact,
-        "discard": _discard_fact,
-        "store": _store_candidate,
-        "apply": _apply_overwrite,
-        "merge": _merge_entities,
-    }[said]
-    why = proposal.decided_because or f"{_REASON_BY_ANSWER[said]}: {proposal.reason}"[:500]
-    edit = _bind_work(work, proposal, words)
+    work, meaning = _WORK_BY_ANSWER[said]
+    why = proposal.decided_because or f"{meaning}: {proposal.reason}"[:500]
+    edit = partial(work, proposal=proposal, words=words)
     proposal.event = corrections.edit_rows(space, edit, actor, now, reason=why).event
     with tenant_scope(space.tenant_id):
         Proposal.objects.filter(id=proposal.id).update(event=proposal.event)
-
-
-_REASON_BY_ANSWER = {
-    "replace": "accepted",
-    "apply": "accepted",
-    "merge": "accepted",
-    "store": "kept beside what is held",
-    "discard": "rejected",
-}
-# The last: what is new in other words, or "".
-AnswerWork = Callable[[UnitOfWork, ChangeSet, Proposal, str], None]
-
-
-def _bind_work(
-    work: AnswerWork, proposal: Proposal, words: str
-) -> Callable[[UnitOfWork, ChangeSet], None]:
-    return lambda bench, changes: work(bench, changes, proposal, words)
 
 
 def build_erasure_target(proposal: Proposal) -> ErasureTarget:
@@ -256,14 +215,14 @@ def _end_fact(
 ) -> dict[str, Any]:
     """End the old claim; the slot on the shelf that it leaves to its successor, if it had one."""
     slot = {"shelf": old.shelf, "shelved_at": old.shelved_at} if old.shelf else {}
-    off: dict[str, Any] = {"shelf": Fact.Shelf.NONE, "shelved_at": None}
     if op in _RETRACTING_OPS:
-        bench.edit_row(changes, old, status=Fact.Status.RETRACTED, retired_at=bench.now, **off)
+        ended: dict[str, Any] = {"status": Fact.Status.RETRACTED, "retired_at": bench.now}
     elif op == "augment":
-        bench.edit_row(changes, old, retired_at=bench.now, **off)
+        ended = {"retired_at": bench.now}
     else:
         until = max(new.valid_from, old.valid_from)
-        bench.edit_row(changes, old, valid_to=until, status=Fact.Status.SUPERSEDED, **off)
+        ended = {"valid_to": until, "status": Fact.Status.SUPERSEDED}
+    bench.edit_row(changes, old, **ended, **OFF_SHELF)
     return slot
 
 
@@ -325,10 +284,8 @@ def _apply_claim_overwrite(
     if op == "augment":
         new.valid_from, new.valid_to, new.status = old.valid_from, old.valid_to, old.status
         new.mention_count = old.mention_count + 1
-        sources = [
-            *load_supports("fact", [old.id]).get(old.id, []),
-            *sources,
-        ]  # united, as where nobody has to be asked
+        # united, as where nobody has to be asked
+        sources = [*load_supports_of(old), *sources]
     else:
         new.supersedes = old
     same = (old.owner, old.predicate_key) == (new.owner, new.predicate_key)
@@ -339,7 +296,17 @@ def _apply_claim_overwrite(
 
 def _merge_entities(bench: UnitOfWork, changes: ChangeSet, proposal: Proposal, words: str) -> None:
     entity, into = (UUID(str(proposal.payload[name])) for name in ("entity", "into"))
-    plan_merge_entities(entity, into)(bench, changes)
+    merge_entities(bench, changes, entity, into)
+
+
+# What each answer does, given what is new in other words or ""; and what it comes to.
+_WORK_BY_ANSWER: dict[str, tuple[Callable[..., None], str]] = {
+    "replace": (_replace_fact, "accepted"),
+    "apply": (_apply_overwrite, "accepted"),
+    "merge": (_merge_entities, "accepted"),
+    "store": (_store_candidate, "kept beside what is held"),
+    "discard": (_discard_fact, "rejected"),
+}
 
 
 def grant_forget_requests(space: Space, now: datetime) -> int:

@@ -62,11 +62,11 @@ def select_rule(rules: Iterable[ReviewRule], case: RuleCase) -> ReviewRule | Non
     """Of those that fit: the space's before the tenant's, then the one that says more, then the
     newest. Pure."""
     found = [rule for rule in rules if is_applicable(rule, case)]
-    return max(found, key=_rank_rule, default=None)
-
-
-def _rank_rule(rule: ReviewRule) -> tuple[bool, int, datetime]:
-    return rule.space_id is not None, bool(rule.predicate_key) + bool(rule.role), rule.created_at
+    return max(
+        found,
+        key=lambda r: (r.space_id is not None, bool(r.predicate_key) + bool(r.role), r.created_at),
+        default=None,
+    )
 
 
 def load_cases(proposals: Sequence[Proposal]) -> list[RuleCase]:
@@ -110,12 +110,7 @@ def create_rule(
     """In force from `now` on. Opens its own scope. Raises InvalidInput, and Conflict where one of
     the same conditions is in force."""
     _check_rule(kind, said, role)
-    conditions = {
-        "space": space,
-        "kind": kind,
-        "predicate_key": predicate_key[:80],
-        "role": role,
-    }
+    conditions = {"space": space, "kind": kind, "predicate_key": predicate_key[:80], "role": role}
     with tenant_scope(tenant_id):
         in_force = ReviewRule.objects.filter(removed_at=None)
         if in_force.filter(**conditions).exists():
@@ -191,7 +186,8 @@ def apply_rules(
     One that fails stays open for a person, and is not tried again.
     """
     with tenant_scope(tenant_id):
-        rules = list(ReviewRule.objects.filter(_build_space_filter(space_id), removed_at=None))
+        here = Q(space=None) | Q(space=space_id)
+        rules = list(ReviewRule.objects.filter(here, removed_at=None))
         if not rules:
             return []
         rows = Proposal.objects.filter(space=space_id, state=Proposal.State.OPEN, rule_id=None)
@@ -203,10 +199,6 @@ def apply_rules(
         if rule := select_rule(older, case):
             outcomes += apply_rule(rule, [proposal], now)
     return outcomes
-
-
-def _build_space_filter(space_id: UUID) -> Q:
-    return Q(space=None) | Q(space=space_id)
 
 
 def _answer_by_rule(rule: ReviewRule, proposal: Proposal, now: datetime) -> None:

@@ -11,29 +11,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
 from memoryhub.dialogues.messages import hash_text
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.types import Engine, Knowledge, KnowledgeItem, Passage, TraitAssessment
-from memoryhub.inference.selection import select_embedder, select_engine
+from memoryhub.engines.types import Knowledge, KnowledgeItem, Passage, TraitAssessment
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, NothingToDo, StaleRead, Step
 from memoryhub.pipeline.models import Job, Lane
+from memoryhub.pipeline.steps.context import DerivedDialogue, StepContext, load_context
 from memoryhub.pipeline.steps.derive import resolve
 from memoryhub.pipeline.steps.derive.resolve import FactDraft
-from memoryhub.pipeline.steps.derived import DerivedDialogue
-from memoryhub.pipeline.steps.passages import PageTurns, load_page_turns, load_passages
+from memoryhub.pipeline.steps.passages import load_passages
 from memoryhub.policies.schema import Policy
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.facts import fact_shelf
 from notes.facts.validity import filter_current
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.models import EvolutionEvent, Fact, Page
 from notes.topics.heat import DueSegment, find_due_promotions, mark_promoted
+from notes.topics.pages import load_page_turns
 from personas import portrait, profile, traits
 from personas.dimensions import list_allowed_keys
 from personas.models import Trait
@@ -47,11 +46,7 @@ SHELF_BY_SIDE = {"user": Fact.Shelf.USER, "agent": Fact.Shelf.AGENT}
 class PromotionBatch:
     """What is sent, and what else is decided by."""
 
-    job: Job
-    space: Space
-    policy: Policy
-    policy_version: str
-    engine: Engine
+    at: StepContext
     due: list[DueSegment]  # with no more pages than are sent
     more: bool
     passages: list[Passage]
@@ -62,10 +57,6 @@ class PromotionBatch:
     @property
     def pages(self) -> list[Page]:
         return list({page.id: page for each in self.due for page in each.pages}.values())
-
-    @property
-    def stamp(self) -> str:
-        return f"{self.engine.name}/{self.engine.version}"[:60]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,44 +85,71 @@ class PromoteStep(Step[PromotionBatch, PromotionDraft]):
     lane = Lane.PROMOTING
 
     def read(self) -> PromotionBatch | NothingToDo:
-        return load_batch(self.job, self.now) or NothingToDo({"pages": 0})
+        at = load_context(self.job, self.now)
+        policy = at.policy
+        found = find_due_promotions(at.space, policy, self.now) if _is_wanted(policy) else []
+        if not found:
+            return NothingToDo({"pages": 0})
+        due, more = _limit_pages(found, MAX_PAGES)
+        pages = list({page.id: page for each in due for page in each.pages}.values())
+        said = load_page_turns(pages)
+        keys = list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
+        return PromotionBatch(
+            at,
+            due,
+            more,
+            load_passages(pages, said),
+            # as `load_passages` numbers them
+            {f"p{number}": said[page.id] for number, page in enumerate(pages, start=1)},
+            traits.load_open_traits(at.space),
+            keys if policy.traits.enabled else [],
+        )
 
     def ask(self, batch: PromotionBatch) -> PromotionDraft:
-        return ask_models(batch, self.now)
+        at, passages = batch.at, batch.passages
+        known, told = Knowledge(), []
+        if _uses_shelf(at.policy) and passages:
+            subject = traits.get_owner_name(at.space)
+            known = at.engine.extract_knowledge(passages, subject=subject)
+        if batch.keys and passages:
+            views = traits.build_trait_views(batch.held, batch.keys)
+            told = at.engine.assess_traits(passages, views, batch.keys)
+        kept, dropped = traits.select_registered(told, batch.keys)
+        judged = [one for each in kept if (one := _judge_trait(batch, each))]
+        items = _build_knowledge_claims(batch, known)
+        drafts = [item.draft for item in items if item.known is None]
+        prepared = None
+        if drafts:
+            prepared = resolve.prepare_claims(
+                at.space, at.policy, drafts, at.engine, at.embedder, self.now
+            )
+        return PromotionDraft(items, prepared, judged, dropped)
 
     def write(self, batch: PromotionBatch, draft: PromotionDraft) -> JobResult:
-        return write_promotion(batch, draft, self.now)
+        _check_not_stale(batch)
+        at, policy = batch.at, batch.at.policy
+        changes = at.build_change_set(EvolutionEvent.Kind.PROMOTE, "warm enough to be kept at hand")
+        shelved = _shelve_claims(draft, changes, self.now)
+        assessed = traits.assess_traits(changes, batch.held, draft.trait_judgements)
+        for due in batch.due:
+            mark_promoted(changes, due.segment, due.pages, policy.heat, self.now)
+        profile.mirror_profile(at.space, changes, sensitive=policy.traits.sensitive)
+        changes.save()
+        portrait.renew_portrait(at.space, policy, at.effective.version, self.now)
+        return {
+            "pages": len(batch.pages),
+            "segments": len(batch.due),
+            "facts": len(draft.items),
+            "shelved": shelved,
+            "traits": assessed.made,
+            "traits_renewed": assessed.renewed,
+            "traits_proposed": assessed.proposed,
+            "rejected": draft.dropped,
+        }
 
     def plan(self, batch: PromotionBatch, draft: PromotionDraft) -> None:
         if batch.more:
-            plan_promotion(batch.space, f"{self.job.id}", self.now)
-
-
-def load_batch(job: Job, now: datetime) -> PromotionBatch | None:
-    """None when nothing is warm. Call inside the tenant's scope."""
-    space = Space.objects.get(id=job.space_id)
-    effective = load_effective_policy(space)
-    policy = effective.policy
-    found = find_due_promotions(space, policy, now) if _is_wanted(policy) else []
-    if not found:
-        return None
-    due, more = _limit_pages(found, MAX_PAGES)
-    pages = list({page.id: page for each in due for page in each.pages}.values())
-    said = load_page_turns(pages)
-    keys = list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
-    return PromotionBatch(
-        job=job,
-        space=space,
-        policy=policy,
-        policy_version=effective.version,
-        engine=select_engine(Tenant.objects.get(id=job.tenant_id), policy),
-        due=due,
-        more=more,
-        passages=load_passages(pages, said),
-        turns=_group_turns_by_handle(pages, said),
-        held=traits.load_open_traits(space),
-        keys=keys if policy.traits.enabled else [],
-    )
+            plan_promotion(batch.at.space, f"{self.job.id}", self.now)
 
 
 def _is_wanted(policy: Policy) -> bool:
@@ -157,31 +175,6 @@ def _limit_pages(found: Sequence[DueSegment], most: int) -> tuple[list[DueSegmen
     return due, len(everything) > len(taken)
 
 
-def _group_turns_by_handle(pages: Sequence[Page], said: PageTurns) -> dict[str, list[Turn]]:
-    """As `load_passages` numbers them."""
-    return {f"p{number}": said[page.id] for number, page in enumerate(pages, start=1)}
-
-
-def ask_models(reading: PromotionBatch, now: datetime) -> PromotionDraft:
-    """Ask the models, with nothing open."""
-    engine, passages = reading.engine, reading.passages
-    known, told = Knowledge(), []
-    if _uses_shelf(reading.policy) and passages:
-        known = engine.extract_knowledge(passages, subject=traits.get_owner_name(reading.space))
-    if reading.keys and passages:
-        views = traits.build_trait_views(reading.held, reading.keys)
-        told = engine.assess_traits(passages, views, reading.keys)
-    kept, dropped = traits.select_registered(told, reading.keys)
-    judged = [one for each in kept if (one := _judge_trait(reading, each))]
-    items = _build_knowledge_claims(reading, known, now)
-    drafts = [item.draft for item in items if item.known is None]
-    prepared = None
-    if drafts:
-        model = select_embedder(reading.space)
-        prepared = resolve.prepare_claims(reading.space, reading.policy, drafts, engine, model, now)
-    return PromotionDraft(items, prepared, judged, dropped)
-
-
 def _judge_trait(reading: PromotionBatch, said: TraitAssessment) -> traits.JudgedTrait | None:
     turns = _select_evidence_turns(reading, said.evidence, Turn.Role.USER)
     if not turns:
@@ -199,18 +192,15 @@ def _select_evidence_turns(
     return [turn for turn in said if turn.role == role] or said
 
 
-def _build_knowledge_claims(
-    reading: PromotionBatch, known: Knowledge, now: datetime
-) -> list[KnowledgeClaim]:
+def _build_knowledge_claims(reading: PromotionBatch, known: Knowledge) -> list[KnowledgeClaim]:
     """Claims of what was extracted. One held already in the same words is not made again, and
     one that was held in these words and is over is left out: it is older than what ended it."""
     said = [("user", item) for item in known.user] + [("agent", item) for item in known.agent]
-    drafts = [
-        (side, made) for side, item in said if (made := _draft_claim(reading, side, item, now))
-    ]
+    drafts = [(side, made) for side, item in said if (made := _draft_claim(reading, side, item))]
     keys = [draft.fact.text_key for _, draft in drafts]
-    with tenant_scope(reading.space.tenant_id):
-        rows = Fact.objects.filter(space=reading.space, text_key__in=keys)
+    space, now = reading.at.space, reading.at.now
+    with tenant_scope(space.tenant_id):
+        rows = Fact.objects.filter(space=space, text_key__in=keys)
         met = {fact.text_key for fact in rows}
         held = {fact.text_key: fact.id for fact in filter_current(rows.all(), now)}
     return [
@@ -220,57 +210,30 @@ def _build_knowledge_claims(
     ]
 
 
-def _draft_claim(
-    reading: PromotionBatch, side: str, item: KnowledgeItem, now: datetime
-) -> FactDraft | None:
+def _draft_claim(reading: PromotionBatch, side: str, item: KnowledgeItem) -> FactDraft | None:
     role = Turn.Role.USER if side == "user" else Turn.Role.ASSISTANT
     turns = _select_evidence_turns(reading, item.evidence, role)
     if not turns:
         return None
-    speaker = turns[0].speaker
-    owner = traits.get_owner_name(reading.space) if side == "user" else (turns[0].agent or speaker)
+    speaker, space = turns[0].speaker, reading.at.space
+    owner = traits.get_owner_name(space) if side == "user" else (turns[0].agent or speaker)
     at = max(turn.occurred_at for turn in turns)
     fact = Fact(
-        tenant_id=reading.space.tenant_id,
-        space=reading.space,
+        tenant_id=space.tenant_id,
+        space=space,
         owner=owner[:120],
         speaker=speaker,
         text=item.text,
         text_key=hash_text(f"{owner} {item.text}"),
         valid_from=at,
         asserted_at=at,
-        recorded_at=now,
+        recorded_at=reading.at.now,
         confidence=0.8,
-        engine=reading.stamp,
+        engine=reading.at.stamp,
     )
     sources = [TurnEvidence(turn.id) for turn in turns]
     said_by = turns[0].role
     return FactDraft(fact, sources, trusted=said_by == Turn.Role.USER, role=said_by)
-
-
-def write_promotion(reading: PromotionBatch, made: PromotionDraft, now: datetime) -> dict[str, Any]:
-    """All that a promotion changes; what came of it."""
-    _check_not_stale(reading)
-    changes = ChangeSet(
-        reading.space,
-        EvolutionEvent.Kind.PROMOTE,
-        "pipeline",
-        now,
-        "warm enough to be kept at hand",
-        engine=reading.stamp,
-        job_id=reading.job.id,
-        trigger=Job.Step.PROMOTE,
-        policy_version=reading.policy_version,
-    )
-    shelved = _shelve_claims(made, changes, now)
-    assessed = traits.assess_traits(changes, reading.held, made.trait_judgements)
-    for due in reading.due:
-        mark_promoted(changes, due.segment, due.pages, reading.policy.heat, now)
-    sensitive = reading.policy.traits.sensitive
-    profile.mirror_profile(reading.space, changes, sensitive=sensitive)
-    changes.save()
-    portrait.renew_portrait(reading.space, reading.policy, reading.policy_version, now)
-    return _build_result(reading, made, shelved, assessed)
 
 
 def _check_not_stale(reading: PromotionBatch) -> None:
@@ -279,7 +242,7 @@ def _check_not_stale(reading: PromotionBatch) -> None:
     unread = Page.objects.select_for_update().filter(id__in=ids, analysed_at=None)
     if {page.id: page.version for page in unread} != {p.id: p.version for p in reading.pages}:
         raise StaleRead("pages changed while they were read")
-    open_now = traits.load_open_traits(reading.space)
+    open_now = traits.load_open_traits(reading.at.space)
     if {t.id: t.version for t in open_now} != {t.id: t.version for t in reading.held}:
         raise StaleRead("traits changed while pages were read")
 
@@ -297,26 +260,11 @@ def _shelve_claims(made: PromotionDraft, changes: ChangeSet, now: datetime) -> i
     return count
 
 
-def _build_result(
-    reading: PromotionBatch, made: PromotionDraft, shelved: int, assessed: traits.AssessmentOutcome
-) -> dict[str, Any]:
-    return {
-        "pages": len(reading.pages),
-        "segments": len(reading.due),
-        "facts": len(made.items),
-        "shelved": shelved,
-        "traits": assessed.made,
-        "traits_renewed": assessed.renewed,
-        "traits_proposed": assessed.proposed,
-        "rejected": made.dropped,
-    }
-
-
 def plan_promotion(space: Space, key: str, now: datetime) -> None:
     """Plan a promotion, once a `key`, and none while one waits: it takes what is warm by then."""
     waiting = Job.objects.filter(space=space, step=Job.Step.PROMOTE, state__in=Job.WAITING_STATES)
     if not waiting.exists():
-        queue.enqueue_step(space, Job.Step.PROMOTE, key, now)
+        queue.plan_step(space, Job.Step.PROMOTE, key, now)
 
 
 def plan_promotion_if_warm(space: Space, policy: Policy, key: str, now: datetime) -> None:

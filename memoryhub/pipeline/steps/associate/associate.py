@@ -8,19 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from memoryhub.inference.selection import select_embedder, select_engine
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.steps.associate.note_changes import (
-    NoteContext,
     PreparedNotes,
     apply_changes,
     compare_notes,
     describe_notes,
     write_notes,
 )
-from memoryhub.policies.services import EffectivePolicy, load_effective_policy
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.pipeline.steps.context import StepContext, load_context
 from notes.history.change_set import TurnEvidence, load_supports
 from notes.models import Note
 
@@ -29,9 +26,7 @@ MAX_ROUNDS = 3  # of asking about notes that a model leaves out of its reply
 
 @dataclass(frozen=True, slots=True)
 class PendingNotes:
-    space: Space
-    tenant: Tenant
-    effective: EffectivePolicy
+    at: StepContext
     notes: list[Note]
     sources: dict[UUID, list[TurnEvidence]]
 
@@ -46,29 +41,17 @@ class AssociateStep(Step[PendingNotes, PreparedNotes]):
     lane = Lane.PLACING
 
     def read(self) -> PendingNotes:
-        space = Space.objects.get(id=self.job.space_id)
-        tenant = Tenant.objects.get(id=self.job.tenant_id)
-        effective = load_effective_policy(space)
-        wanted = self.job.payload.get("notes", []) if effective.policy.notes.enabled else []
-        rows = Note.objects.filter(space=space, id__in=wanted, retired_at=None)
+        at = load_context(self.job, self.now)
+        wanted = self.job.payload.get("notes", []) if at.policy.notes.enabled else []
+        rows = Note.objects.filter(space=at.space, id__in=wanted, retired_at=None)
         notes = list(rows.order_by("occurred_at", "id"))
-        sources = load_supports("note", [note.id for note in notes])
-        return PendingNotes(space, tenant, effective, notes, sources)
+        return PendingNotes(at, notes, load_supports("note", [note.id for note in notes]))
 
     def ask(self, work: PendingNotes) -> PreparedNotes:
         """A model that fails again fails the job, which is tried again with backoff."""
-        policy = work.effective.policy
-        setting = NoteContext(
-            work.space,
-            policy,
-            work.effective.version,
-            self.job,
-            select_engine(work.tenant, policy),
-            select_embedder(work.space),
-        )
-        changes = describe_notes(setting, work.notes)
+        changes = describe_notes(work.at, work.notes)
         apply_changes(changes)
-        prepared = PreparedNotes(setting, sources=work.sources, descriptions=changes)
+        prepared = PreparedNotes(work.at, sources=work.sources, descriptions=changes)
         prepared = compare_notes(prepared, work.notes)
         if prepared.failure:
             raise prepared.failure
@@ -76,7 +59,7 @@ class AssociateStep(Step[PendingNotes, PreparedNotes]):
 
     def write(self, work: PendingNotes, answer: PreparedNotes) -> JobResult:
         attempt = int(self.job.payload.get("attempt", 1))
-        write_notes(answer, self.now, attempt=attempt + 1 if attempt < MAX_ROUNDS else None)
+        write_notes(answer, attempt=attempt + 1 if attempt < MAX_ROUNDS else None)
         return {
             "described": len(answer.descriptions),
             "linked": len(answer.associations.pairs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -12,8 +12,8 @@ import numpy as np
 
 from memoryhub.engines.local.language import can_embed_language, detect_language
 from memoryhub.engines.types import Association, Engine, Neighbourhood, NoteEvolution, NoteState
+from memoryhub.pipeline.steps.context import StepContext
 from memoryhub.policies.schema import Policy
-from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.index import indexer
 from notes.links.evolve import DescriptorChange, compute_new_descriptors, is_owned_by_author
@@ -81,42 +81,32 @@ class NoteNeighbourhood:
 
 
 def load_neighbourhood(
-    space: Space,
-    policy: Policy,
-    notes: Sequence[Note],
-    entries: Sequence[indexer.EntryDraft],
-    vectors: indexer.Vectors,
-    model: str,
+    at: StepContext, notes: Sequence[Note], index: indexer.EmbeddedEntries
 ) -> NoteNeighbourhood:
     """The notes with their nearest: of the space, and of those made before them in the batch.
 
     Opens its own scope.
     """
-    k, floor = policy.notes.k, policy.notes.floor
-    with tenant_scope(space.tenant_id):
-        held = find_nearest_notes(space, model, entries, vectors, k=k, floor=floor)
-    beside = _compare_within_batch(notes, entries, vectors, floor)
+    k, floor, model = at.policy.notes.k, at.policy.notes.floor, at.embedder.name
+    with tenant_scope(at.space.tenant_id):
+        held = find_nearest_notes(at.space, model, index, k=k, floor=floor)
+    beside = _compare_within_batch(notes, index, floor)
     near = [(note, [*held.get(note.id, []), *beside[note.id]]) for note in notes]
     return NoteNeighbourhood(
-        [(note, sorted(found, key=_compute_sort_key)[:k]) for note, found in near], model
+        [(note, sorted(found, key=lambda n: (-n.score, n.note.id))[:k]) for note, found in near],
+        model,
     )
 
 
-def _compute_sort_key(near: NearNote) -> tuple[float, UUID]:
-    return -near.score, near.note.id
-
-
 def _compare_within_batch(
-    notes: Sequence[Note],
-    entries: Sequence[indexer.EntryDraft],
-    vectors: indexer.Vectors,
-    floor: float,
+    notes: Sequence[Note], index: indexer.EmbeddedEntries, floor: float
 ) -> dict[UUID, list[NearNote]]:
     """Each note's likeness to those before it in the batch."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = vectors / np.where(length == 0, 1, length)
+    assert index.vectors is not None
+    length = np.linalg.norm(index.vectors, axis=1, keepdims=True)
+    unit = index.vectors / np.where(length == 0, 1, length)
     rows: dict[UUID, list[int]] = defaultdict(list)
-    for at, entry in enumerate(entries):
+    for at, entry in enumerate(index.entries):
         rows[entry.owner_id].append(at)
     found: dict[UUID, list[NearNote]] = {}
     for at, note in enumerate(notes):
@@ -144,15 +134,11 @@ def ask_associations(circle: NoteNeighbourhood, policy: Policy, engine: Engine) 
         engine.link_and_evolve(offered, links=linking, evolve=evolving)
         for linking, evolving in calls
     ]
-    return associations_from_answers(circle, answers, may_evolve=_build_evolve_check(policy))
+    return _build_associations(circle, answers, policy)
 
 
-def _build_evolve_check(policy: Policy) -> Callable[[Note], bool]:
-    return lambda note: policy.notes.evolve_agent_notes or not is_owned_by_author(note)
-
-
-def associations_from_answers(
-    circle: NoteNeighbourhood, answers: Sequence[Association], may_evolve: Callable[[Note], bool]
+def _build_associations(
+    circle: NoteNeighbourhood, answers: Sequence[Association], policy: Policy
 ) -> NoteAssociations:
     """The answers by rows. An agent's own notes stay as they are (C20)."""
     notes = circle.notes
@@ -165,7 +151,8 @@ def associations_from_answers(
         change
         for answer in answers
         for evolution in answer.evolutions
-        if (change := _build_change(circle, notes, evolution, pairs)) and may_evolve(change.note)
+        if (change := _build_change(circle, notes, evolution, pairs))
+        and (policy.notes.evolve_agent_notes or not is_owned_by_author(change.note))
     ]
     return NoteAssociations(
         pairs=tuple(pairs),

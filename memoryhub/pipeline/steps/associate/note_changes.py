@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 import structlog
 
-from memoryhub.engines.types import Embedder, Engine, Passage
+from memoryhub.engines.types import Embedder, Passage
 from memoryhub.errors import EngineError
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import StaleRead
@@ -25,11 +24,11 @@ from memoryhub.pipeline.steps.associate.neighbourhood import (
     load_neighbourhood,
 )
 from memoryhub.pipeline.steps.associate.note_drafts import DraftedNote, draft_notes
+from memoryhub.pipeline.steps.context import StepContext
 from memoryhub.pipeline.steps.derive.extract import PageDraft
 from memoryhub.pipeline.steps.derive.read import DialogueBatch
-from memoryhub.policies.schema import Policy
-from memoryhub.tenants.models import Space
-from notes.history.change_set import ChangeSet, TurnEvidence, load_supports
+from memoryhub.policies.services import EffectivePolicy
+from notes.history.change_set import TurnEvidence, load_supports
 from notes.index import indexer
 from notes.links.evolve import DescriptorChange, build_descriptors, evolve_notes
 from notes.links.link import NotePair, link_notes
@@ -44,41 +43,6 @@ REPLACED_REASON = "What the one says took the place of what the other says"
 
 
 @dataclass(frozen=True, slots=True)
-class NoteContext:
-    """What a change-set of notes carries, and who is asked."""
-
-    space: Space
-    policy: Policy
-    policy_version: str
-    job: Job
-    engine: Engine
-    embedder: Embedder
-
-    @property
-    def stamp(self) -> str:
-        return f"{self.engine.name}/{self.engine.version}"
-
-    def build_change_set(self, kind: str, now: datetime, reason: str) -> ChangeSet:
-        return ChangeSet(
-            space=self.space,
-            kind=kind,
-            actor="pipeline",
-            at=now,
-            reason=reason,
-            engine=self.stamp,
-            job_id=self.job.id,
-            trigger=self.job.step,
-            policy_version=self.policy_version,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedEntries:
-    entries: Sequence[indexer.EntryDraft]
-    vectors: indexer.Vectors | None
-
-
-@dataclass(frozen=True, slots=True)
 class PreparedNotes:
     """Notes and what was found of them, not yet written.
 
@@ -87,58 +51,47 @@ class PreparedNotes:
     to be asked about again, by `failure` if there was one.
     """
 
-    setting: NoteContext
+    at: StepContext
     new: Sequence[DraftedNote] = ()
     sources: Mapping[UUID, Sequence[TurnEvidence]] = field(default_factory=dict)
     descriptions: Sequence[DescriptorChange] = ()
     associations: NoteAssociations = field(default_factory=NoteAssociations)
-    index: Sequence[EmbeddedEntries] = ()
+    index: Sequence[indexer.EmbeddedEntries] = ()
     unfinished: Sequence[UUID] = ()
     failure: EngineError | None = None
 
     @property
     def has_unembedded(self) -> bool:
-        return any(part.entries and part.vectors is None for part in self.index)
+        return any(part.is_unembedded for part in self.index)
 
 
 def prepare_notes(
-    batch: DialogueBatch,
-    pages: Sequence[PageDraft],
-    stored: Sequence[Fact],
-    engine: Engine,
-    embedder: Embedder,
-    now: datetime,
+    batch: DialogueBatch, pages: Sequence[PageDraft], stored: Sequence[Fact], now: datetime
 ) -> PreparedNotes:
     """The notes of a batch with their links and what their neighbours learn.
 
     `stored`: the facts that will be written. Opens its own scope: call outside any.
     """
-    setting = NoteContext(
-        batch.space, batch.policy, batch.policy_version, batch.job, engine, embedder
-    )
-    new = draft_notes(batch, pages, stored, setting.stamp, now)
+    effective = EffectivePolicy(batch.policy, batch.policy_version)
+    at = StepContext(batch.job, now, batch.space, batch.tenant, effective)
+    new = draft_notes(batch, pages, stored, at)
     notes = [each.note for each in new]
     if not batch.policy.llm.combine_calls:
-        _describe_separately(setting, notes)
+        try:
+            apply_changes(describe_notes(at, notes))
+        except EngineError as error:  # they are pending (spec §4.4)
+            log.warning("notes.undescribed", error=str(error))
     sources = {each.note.id: each.sources for each in new}
-    return compare_notes(PreparedNotes(setting, new, sources), notes)
+    return compare_notes(PreparedNotes(at, new, sources), notes)
 
 
-def _describe_separately(setting: NoteContext, notes: Sequence[Note]) -> None:
-    """By a call of their own; what can't be described now is pending (spec §4.4)."""
-    try:
-        apply_changes(describe_notes(setting, notes))
-    except EngineError as error:
-        log.warning("notes.undescribed", error=str(error))
-
-
-def describe_notes(setting: NoteContext, notes: Sequence[Note]) -> list[DescriptorChange]:
+def describe_notes(where: StepContext, notes: Sequence[Note]) -> list[DescriptorChange]:
     """What `note_build` says of those that are pending. Raises EngineError."""
     pending = [note for note in notes if note.enrichment == Note.Enrichment.PENDING]
     passages = [
-        Passage(f"n{at}", note.content, note.occurred_at) for at, note in enumerate(pending, 1)
+        Passage(f"n{n}", each.content, each.occurred_at) for n, each in enumerate(pending, 1)
     ]
-    drafts = setting.engine.describe_notes(passages) if passages else []
+    drafts = where.engine.describe_notes(passages) if passages else []
     done = {"enrichment": Note.Enrichment.DONE}
     return [
         DescriptorChange(note, {**build_descriptors(draft), **done}, note.version, DESCRIBED)
@@ -156,88 +109,84 @@ def apply_changes(changes: Sequence[DescriptorChange]) -> None:
 
 def compare_notes(prepared: PreparedNotes, notes: Sequence[Note]) -> PreparedNotes:
     """With links and evolution of the notes that are described, and the vectors of all."""
-    zone = ZoneInfo(prepared.setting.space.timezone)
-    entries = indexer.build_note_entries(notes, zone=zone)
-    vectors, failure = _embed_entries(entries, prepared.setting.embedder)
+    at = prepared.at
+    entries = indexer.build_note_entries(notes, zone=at.zone)
+    index, failure = _embed_entries(entries, at.embedder)
     ready = [note for note in notes if note.enrichment == Note.Enrichment.DONE]
     found = NoteAssociations()
-    if vectors is not None:
-        found, failure = _find_associations(prepared.setting, ready, entries, vectors)
+    if index.vectors is not None:
+        found, failure = _find_associations(at, ready, index)
     owed = notes if failure else [note for note in notes if note not in ready]
-    prepared = replace(
-        prepared, associations=found, unfinished=[note.id for note in owed], failure=failure
+    return replace(
+        prepared,
+        associations=found,
+        index=_renew_changed(at, index, found),
+        unfinished=[note.id for note in owed],
+        failure=failure,
     )
-    return replace(prepared, index=_build_index(prepared, EmbeddedEntries(entries, vectors), zone))
 
 
 def _find_associations(
-    setting: NoteContext,
-    notes: Sequence[Note],
-    entries: Sequence[indexer.EntryDraft],
-    vectors: indexer.Vectors,
+    at: StepContext, notes: Sequence[Note], index: indexer.EmbeddedEntries
 ) -> tuple[NoteAssociations, EngineError | None]:
     """(what belongs together, why that could not be found out)."""
-    ids = {note.id for note in notes}
-    at = [place for place, entry in enumerate(entries) if entry.owner_id in ids]
-    wanted = setting.policy.notes.links or setting.policy.notes.evolution
-    if not at or not wanted:
+    own = index.select_owners({note.id for note in notes})
+    wanted = at.policy.notes.links or at.policy.notes.evolution
+    if not own.entries or not wanted:
         return NoteAssociations(), None
-    own, name = [entries[place] for place in at], setting.embedder.name
-    near = load_neighbourhood(setting.space, setting.policy, notes, own, vectors[at], name)
+    near = load_neighbourhood(at, notes, own)
     try:
-        return ask_associations(near, setting.policy, setting.engine), None
+        return ask_associations(near, at.policy, at.engine), None
     except EngineError as error:
         log.warning("notes.unlinked", error=str(error))
         return NoteAssociations(), error
 
 
-def _build_index(
-    prepared: PreparedNotes, before: EmbeddedEntries, zone: ZoneInfo
-) -> tuple[EmbeddedEntries, EmbeddedEntries]:
+def _renew_changed(
+    at: StepContext, before: indexer.EmbeddedEntries, found: NoteAssociations
+) -> tuple[indexer.EmbeddedEntries, indexer.EmbeddedEntries]:
     """The entries to be stored: those of notes that changed are made anew (A6)."""
-    fresh = indexer.build_note_entries(
-        [change.after for change in prepared.associations.changes], zone=zone
-    )
-    changed = {entry.owner_id for entry in fresh}
-    at = [place for place, entry in enumerate(before.entries) if entry.owner_id not in changed]
-    kept = EmbeddedEntries(
-        [before.entries[place] for place in at],
-        None if before.vectors is None else before.vectors[at],
-    )
-    return kept, EmbeddedEntries(
-        fresh, indexer.embed_entries_or_none(fresh, prepared.setting.embedder)
-    )
+    fresh = indexer.build_note_entries([each.after for each in found.changes], zone=at.zone)
+    same = {entry.owner_id for entry in before.entries} - {entry.owner_id for entry in fresh}
+    return before.select_owners(same), indexer.embed_if_possible(fresh, at.embedder)
 
 
 def _embed_entries(
     entries: Sequence[indexer.EntryDraft], model: Embedder
-) -> tuple[indexer.Vectors | None, EngineError | None]:
-    """None when the embedder is down: the rows are kept and found by their words (E18)."""
+) -> tuple[indexer.EmbeddedEntries, EngineError | None]:
+    """Without vectors when the embedder is down: the rows are found by their words (E18)."""
     try:
-        return (indexer.embed_entries(entries, model) if entries else None), None
+        vectors = indexer.embed_entries(entries, model) if entries else None
     except EngineError as error:
         log.warning("embedder.failed", error=str(error))
-        return None, error
+        return indexer.EmbeddedEntries(entries), error
+    return indexer.EmbeddedEntries(entries, vectors), None
 
 
-def write_notes(prepared: PreparedNotes, now: datetime, *, attempt: int | None = 1) -> None:
+def write_notes(prepared: PreparedNotes, *, attempt: int | None = 1) -> None:
     """Store notes, links, evolution and index entries: an event for what was said, one for what
     was described, one for what was linked. Call in the transaction that also ends the job.
 
     `attempt` is the one to plan for notes that are owed something; None plans none. Raises
     StaleRead when a note changed since it was read: prepare again and write anew.
     """
-    setting = prepared.setting
+    at = prepared.at
     rows = _lock_notes(prepared)
-    _create_notes(prepared, now)
-    _write_descriptions(prepared, rows, now)
-    _write_associations(prepared, rows, now)
+    said = at.build_change_set(EvolutionEvent.Kind.EVOLVE, SAID)
+    Note.objects.bulk_create([each.note for each in prepared.new], batch_size=500)
+    for each in prepared.new:
+        said.record_creation(each.note, each.sources)
+    said.save()
+    described = at.build_change_set(EvolutionEvent.Kind.REFRESH, DESCRIBED)
+    evolve_notes([(rows[each.note.id], each) for each in prepared.descriptions], {}, described)
+    described.save()
+    _write_associations(prepared, rows)
     for change in prepared.associations.refused:
-        _propose_overwrite(prepared, change, now)
+        _propose_overwrite(prepared, change)
     for part in prepared.index:
-        indexer.write_entries(setting.space, setting.embedder.name, part.entries, part.vectors)
+        indexer.write_entries(at.space, at.embedder.name, part.entries, part.vectors)
     if prepared.unfinished and attempt is not None:
-        _plan_associate_job(prepared, now, attempt)
+        _plan_associate_job(prepared, attempt)
 
 
 def _lock_notes(prepared: PreparedNotes) -> dict[UUID, Note]:
@@ -254,30 +203,14 @@ def _lock_notes(prepared: PreparedNotes) -> dict[UUID, Note]:
     return rows
 
 
-def _create_notes(prepared: PreparedNotes, now: datetime) -> None:
-    changes = prepared.setting.build_change_set(EvolutionEvent.Kind.EVOLVE, now, SAID)
-    Note.objects.bulk_create([each.note for each in prepared.new], batch_size=500)
-    for each in prepared.new:
-        changes.record_creation(each.note, each.sources)
-    changes.save()
-
-
-def _write_descriptions(prepared: PreparedNotes, rows: dict[UUID, Note], now: datetime) -> None:
-    changes = prepared.setting.build_change_set(EvolutionEvent.Kind.REFRESH, now, DESCRIBED)
-    evolve_notes([(rows[change.note.id], change) for change in prepared.descriptions], {}, changes)
-    changes.save()
-
-
-def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note], now: datetime) -> None:
+def _write_associations(prepared: PreparedNotes, rows: dict[UUID, Note]) -> None:
     """Links and evolution are one event: undone together (AM8)."""
-    changes = prepared.setting.build_change_set(EvolutionEvent.Kind.EVOLVE, now, LINKED_REASON)
+    changes = prepared.at.build_change_set(EvolutionEvent.Kind.EVOLVE, LINKED_REASON)
     pairs = [*prepared.associations.pairs, *_find_contradictions(prepared)]
     grown = prepared.associations.changes
-    sources = dict(prepared.sources)
-    sources |= load_supports(
-        "note", {teacher for change in grown for teacher in change.by} - set(sources)
-    )
-    link_notes(prepared.setting.space, pairs, sources, changes, now)
+    teachers = {teacher for change in grown for teacher in change.by}
+    sources = {**prepared.sources, **load_supports("note", teachers - set(prepared.sources))}
+    link_notes(pairs, sources, changes)
     lessons = {change.note.id: _collect_lesson_sources(change, sources) for change in grown}
     evolve_notes([(rows[change.note.id], change) for change in grown], lessons, changes)
     changes.save()
@@ -301,36 +234,35 @@ def _find_contradictions(prepared: PreparedNotes) -> list[NotePair]:
         for each in prepared.new
         if each.note.fact is not None and each.note.fact.supersedes_id
     }
-    if not new or not prepared.setting.policy.notes.links:
+    if not new or not prepared.at.policy.notes.links:
         return []
     old = Note.objects.filter(fact__in=new, retired_at=None).values_list("id", "fact_id")
     return [NotePair(note, new[fact], Link.Kind.CONTRADICTS, REPLACED_REASON) for note, fact in old]
 
 
-def _propose_overwrite(prepared: PreparedNotes, change: DescriptorChange, now: datetime) -> None:
+def _propose_overwrite(prepared: PreparedNotes, change: DescriptorChange) -> None:
     """What the pipeline may not write into a note that a person corrected or pinned."""
     sources = [s for teacher in change.by for s in prepared.sources.get(teacher, ())]
     propose_change(
-        prepared.setting.space,
+        prepared.at.space,
         Proposal.Kind.OVERWRITE,
         ":".join(map(str, (change.note.id, change.version, *change.by)))[:100],
         change.why or "A new note describes it better",
-        now,
+        prepared.at.now,
         payload=change.values,
         row=change.note,
         turn_ids=[source.turn_id for source in sources],
     )
 
 
-def _plan_associate_job(prepared: PreparedNotes, now: datetime, attempt: int) -> None:
+def _plan_associate_job(prepared: PreparedNotes, attempt: int) -> None:
     """Have the step `associate` see to the notes that are owed something."""
-    job = prepared.setting.job
-    queue.enqueue_step(
-        prepared.setting.space,
+    at = prepared.at
+    queue.plan_step(
+        at.space,
         Job.Step.ASSOCIATE,
-        str(job.id),
-        now + queue.compute_backoff(1) if prepared.failure else now,
+        str(at.job.id),
+        at.now + queue.compute_backoff(1) if prepared.failure else at.now,
         payload={"notes": [str(note) for note in prepared.unfinished], "attempt": attempt},
-        first_seq=job.first_seq,
-        last_seq=job.last_seq,
+        seqs=at.job.seqs,
     )

@@ -20,10 +20,10 @@ from memoryhub.pipeline.models import Job, Lane
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.steps import promotion
 from memoryhub.pipeline.steps.associate import note_changes
+from memoryhub.pipeline.steps.context import DerivedDialogue
 from memoryhub.pipeline.steps.derive import forget_requests, resolve
 from memoryhub.pipeline.steps.derive.extract import BatchDraft, draft_batch
 from memoryhub.pipeline.steps.derive.read import DialogueBatch, load_batch
-from memoryhub.pipeline.steps.derived import DerivedDialogue
 from memoryhub.pipeline.steps.episodes import close_episode, rolling, write_digests
 from memoryhub.pipeline.steps.maintenance import sweep
 from memoryhub.pipeline.steps.topics import placement
@@ -83,20 +83,26 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
         wishes = forget_requests.prepare_requests(
             batch.space, batch.policy, batch.own_words, made.reader, made.embedder
         )
-        notes = note_changes.prepare_notes(
-            batch, made.pages, claims.inserted_facts, made.reader, made.embedder, self.now
-        )
+        notes = note_changes.prepare_notes(batch, made.pages, claims.inserted_facts, self.now)
         return PreparedDerivation(made, claims, wishes, notes)
 
     def write(self, batch: DialogueBatch, answer: PreparedDerivation) -> JobResult:
         """One change-set a kind of change."""
         made, now = answer.draft, self.now
-        changes = _build_change_set(
-            batch, EvolutionEvent.Kind.RESOLVE, made, now, "said in the dialogue"
+        changes = ChangeSet(
+            batch.space,
+            EvolutionEvent.Kind.RESOLVE,
+            "pipeline",
+            now,
+            "said in the dialogue",
+            engine=made.engine,
+            job_id=batch.job.id,
+            trigger="derive",
+            policy_version=batch.policy_version,
         )
         decided = resolve.write_claims(answer.claims, changes, now)
         changes.save()
-        note_changes.write_notes(answer.notes, now)
+        note_changes.write_notes(answer.notes)
         indexer.write_entries(batch.space, made.embedder.name, made.entries, made.vectors)
         Turn.objects.bulk_update(batch.turns, ["state", "speech_act", "lang"], batch_size=500)
         forget_requests.propose_erasures(batch.space, batch.policy, answer.wishes, now)
@@ -121,22 +127,6 @@ class DeriveStep(Step[DialogueBatch, PreparedDerivation]):
     def follow_up(self, batch: DialogueBatch) -> None:
         if any(turn.speech_act == "forget" for turn in batch.turns):
             answer_proposals.grant_forget_requests(batch.space, self.now)
-
-
-def _build_change_set(
-    batch: DialogueBatch, kind: str, made: BatchDraft, now: datetime, reason: str
-) -> ChangeSet:
-    return ChangeSet(
-        space=batch.space,
-        kind=kind,
-        actor="pipeline",
-        at=now,
-        reason=reason,
-        engine=made.engine,
-        job_id=batch.job.id,
-        trigger="derive",
-        policy_version=batch.policy_version,
-    )
 
 
 def _group_decisions_by_job(

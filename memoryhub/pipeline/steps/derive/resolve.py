@@ -36,7 +36,7 @@ from notes.graph.identity import normalise_name
 from notes.history.change_set import ChangeSet, TurnEvidence
 from notes.index import indexer
 from notes.models import Derivation, Fact
-from notes.review.candidates import propose_candidate
+from notes.review.proposals import propose_candidate
 
 REFUTED_REASON = "a person has said that this was never so"
 

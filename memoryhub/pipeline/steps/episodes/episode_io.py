@@ -3,71 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from memoryhub.dialogues.models import Turn
-from memoryhub.engines.types import Embedder, Engine, Passage, Utterance
-from memoryhub.inference.selection import select_embedder, select_engine
+from memoryhub.engines.types import Passage, Utterance
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import StaleRead
 from memoryhub.pipeline.models import Job
+from memoryhub.pipeline.steps.context import StepContext
 from memoryhub.pipeline.steps.derive.read import is_echo
 from memoryhub.pipeline.steps.passages import MAX_PASSAGE_CHARACTERS, load_passages
-from memoryhub.policies.services import EffectivePolicy, load_effective_policy
-from memoryhub.tenants.models import Space, Tenant
 from notes.episodes import store
-from notes.history.change_set import ChangeSet
 from notes.index import indexer
+from notes.index.indexer import EmbeddedEntries
 from notes.models import Episode, EvolutionEvent, Page, Proposal
 from notes.retention import decay
 from notes.review import proposals
 
 # Documents and tool output are nobody's word; they stay searchable themselves (spec E24).
 _READ_ROLES = (Turn.Role.USER, Turn.Role.ASSISTANT)
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeContext:
-    """Where a step works: its space, the policy in force, and the models that serve it."""
-
-    job: Job
-    space: Space
-    effective: EffectivePolicy
-    engine: Engine
-    embedder: Embedder
-    now: datetime
-
-    @property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.space.timezone)
-
-    @property
-    def stamp(self) -> str:
-        return f"{self.engine.name}/{self.engine.version}"
-
-    def build_change_set(self, kind: str, reason: str) -> ChangeSet:
-        return ChangeSet(
-            self.space,
-            kind,
-            "pipeline",
-            self.now,
-            reason=reason,
-            engine=self.stamp[:60],
-            job_id=self.job.id,
-            trigger=self.job.step,
-            policy_version=self.effective.version,
-        )
-
-
-def load_context(job: Job, now: datetime) -> EpisodeContext:
-    """Call inside the tenant's scope."""
-    space = Space.objects.get(id=job.space_id)
-    effective = load_effective_policy(space)
-    engine = select_engine(Tenant.objects.get(id=job.tenant_id), effective.policy)
-    return EpisodeContext(job, space, effective, engine, select_embedder(space), now)
 
 
 # What is read
@@ -85,25 +41,19 @@ def build_passages(turns: Sequence[Turn], zone: ZoneInfo) -> dict[UUID, Passage]
     """
     if not turns:
         return {}
-    pages = _load_pages(turns)
-    said = {page.id: [turn for turn in turns if page.covers(turn)] for page in pages}
-    place = {turn.id: at for at, turn in enumerate(turns)}
-    pages = sorted((p for p in pages if said[p.id]), key=lambda p: place[said[p.id][0].id])
-    made = load_passages(pages, said)
-    return {
-        page.id: replace(passage, at=passage.at.astimezone(zone))
-        for page, passage in zip(pages, made, strict=True)
-    }
-
-
-def _load_pages(turns: Sequence[Turn]) -> list[Page]:
     seqs = [turn.seq for turn in turns]
     pages = Page.objects.filter(
         session_id__in={turn.session_id for turn in turns},
         first_seq__lte=max(seqs),
         last_seq__gte=min(seqs),
     )
-    return list(pages)
+    said = {page.id: [turn for turn in turns if page.covers(turn)] for page in pages}
+    place = {turn.id: at for at, turn in enumerate(turns)}
+    told = sorted((p for p in pages if said[p.id]), key=lambda p: place[said[p.id][0].id])
+    return {
+        page.id: replace(passage, at=passage.at.astimezone(zone))
+        for page, passage in zip(told, load_passages(told, said), strict=True)
+    }
 
 
 def build_utterances(turns: Sequence[Turn], zone: ZoneInfo) -> list[Utterance]:
@@ -122,27 +72,24 @@ def build_utterances(turns: Sequence[Turn], zone: ZoneInfo) -> list[Utterance]:
 # What is written
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedEntries:
-    entries: Sequence[indexer.EntryDraft]
-    vectors: indexer.Vectors | None
-
-
-def embed_drafts(at: EpisodeContext, drafts: Sequence[store.EpisodeDraft]) -> EmbeddedEntries:
+def embed_drafts(at: StepContext, drafts: Sequence[store.EpisodeDraft]) -> EmbeddedEntries:
     """Index entries of the drafts, embedded if the embedder answers (E18). Call with no scope."""
     entries = indexer.build_episode_entries((draft.row for draft in drafts), zone=at.zone)
-    return EmbeddedEntries(entries, indexer.embed_entries_or_none(entries, at.embedder))
+    return indexer.embed_if_possible(entries, at.embedder)
 
 
 def write_episodes(
-    at: EpisodeContext, drafts: Sequence[store.EpisodeDraft], index: EmbeddedEntries, reason: str
+    at: StepContext, drafts: Sequence[store.EpisodeDraft], index: EmbeddedEntries, reason: str
 ) -> None:
     """Store new and renewed episodes, an event of each sort. Raises StaleRead.
 
     Call inside the tenant's scope, with the job locked. What a person corrected is left, and the
     new text proposed.
     """
-    _check_versions(drafts)
+    read = {draft.row.id: draft.before["version"] for draft in drafts if draft.before}
+    rows = Episode.objects.select_for_update().filter(id__in=read).order_by("id")
+    if dict(rows.values_list("id", "version")) != read:
+        raise StaleRead("the episode was changed meanwhile")
     kept = [draft for draft in drafts if not _propose_overwrite(at, draft)]
     made = at.build_change_set(EvolutionEvent.Kind.DIGEST, reason)
     renewed = at.build_change_set(EvolutionEvent.Kind.REFRESH, reason)
@@ -150,18 +97,15 @@ def write_episodes(
         store.save_episode(made if draft.before is None else renewed, draft)
     made.save()
     renewed.save()
-    decay.set_forget_dates(at.space, at.effective.policy.forget)
-    _write_index_entries(at, index, {draft.row.id for draft in kept})
+    decay.set_forget_dates(at.space, at.policy.forget)
+    index = index.select_owners({draft.row.id for draft in kept})
+    indexer.write_entries(at.space, at.embedder.name, index.entries, index.vectors)
+    if index.is_unembedded:
+        due = at.now + queue.compute_backoff(1)
+        queue.plan_step(at.space, Job.Step.EMBED, str(at.job.id), due)
 
 
-def _check_versions(drafts: Sequence[store.EpisodeDraft]) -> None:
-    read = {draft.row.id: draft.before["version"] for draft in drafts if draft.before}
-    rows = Episode.objects.select_for_update().filter(id__in=read).order_by("id")
-    if dict(rows.values_list("id", "version")) != read:
-        raise StaleRead("the episode was changed meanwhile")
-
-
-def _propose_overwrite(at: EpisodeContext, draft: store.EpisodeDraft) -> bool:
+def _propose_overwrite(at: StepContext, draft: store.EpisodeDraft) -> bool:
     """Whether it is a person's text: what would be written instead is put before them."""
     if draft.before is None or not draft.row.is_protected:
         return False
@@ -177,16 +121,3 @@ def _propose_overwrite(at: EpisodeContext, draft: store.EpisodeDraft) -> bool:
         turn_ids=[source.turn_id for source in draft.coverage.sources],
     )
     return True
-
-
-def _write_index_entries(at: EpisodeContext, index: EmbeddedEntries, kept: set[UUID]) -> None:
-    places = [n for n, entry in enumerate(index.entries) if entry.owner_id in kept]
-    if not places:
-        return
-    vectors = None if index.vectors is None else index.vectors[places]
-    entries = [index.entries[n] for n in places]
-    indexer.write_entries(at.space, at.embedder.name, entries, vectors)
-    if vectors is None:
-        key = str(at.job.id)
-        due = at.now + queue.compute_backoff(1)
-        queue.plan_step(at.space, Job.Step.EMBED, key, due)

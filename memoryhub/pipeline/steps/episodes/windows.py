@@ -10,13 +10,12 @@ from uuid import UUID
 from memoryhub.dialogues.models import Session
 from memoryhub.engines.types import Engine
 from memoryhub.errors import Conflict
-from memoryhub.inference.selection import get_current_embedder, select_engine
+from memoryhub.inference.selection import get_current_embedder
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.step import JobResult, Step
 from memoryhub.pipeline.models import Job, Lane
-from memoryhub.policies.schema import Policy
-from memoryhub.policies.services import EffectivePolicy, load_effective_policy
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.pipeline.steps.context import load_context
+from memoryhub.policies.services import EffectivePolicy
 from memoryhub.tenants.scope import tenant_scope
 from personas.models import Window
 from personas.window import ComposedWindow, WindowHelpers, compose_agent_context, refold_window
@@ -34,30 +33,25 @@ def compose_window(
     agent: str = "",
 ) -> ComposedWindow:
     """What to put in front of the agent of this session; a failed fold is left to a job (MG10)."""
-    aid = _build_window_help(engine, effective.policy, effective.version)
+    aid = _build_window_help(engine, effective)
     return compose_agent_context(session, effective.policy, aid, now, head=head, agent=agent)
 
 
-def _build_window_help(engine: Engine, policy: Policy, version: str) -> WindowHelpers:
-    words = policy.episodes.rolling_words
+def _build_window_help(engine: Engine, effective: EffectivePolicy) -> WindowHelpers:
+    words = effective.policy.episodes.rolling_words
     return WindowHelpers(
         count=get_current_embedder().count_tokens,
         fold=partial(engine.fold_summary, max_words=words),
         plan_retry=_plan_fold_job,
         engine=f"{engine.name}/{engine.version}"[:60],
-        policy_version=version,
+        policy_version=effective.version,
     )
 
 
 def _plan_fold_job(window: Window, now: datetime) -> None:
     key = f"{WINDOW_KEY}:{window.id}:{window.version}"
-    queue.enqueue_step(
-        window.session.space,
-        Job.Step.FOLD,
-        key,
-        now + queue.compute_backoff(1),
-        payload={WINDOW_KEY: str(window.id)},
-    )
+    due, payload = now + queue.compute_backoff(1), {WINDOW_KEY: str(window.id)}
+    queue.plan_step(window.session.space, Job.Step.FOLD, key, due, payload=payload)
 
 
 def renew_window_summary(
@@ -68,12 +62,7 @@ def renew_window_summary(
         window = Window.objects.filter(session=session).first()
     if window is None:
         return 0
-    return refold_window(
-        session.tenant_id,
-        window.id,
-        _build_window_help(engine, effective.policy, effective.version),
-        now,
-    )
+    return refold_window(session.tenant_id, window.id, _build_window_help(engine, effective), now)
 
 
 class FoldWindowStep(Step[WindowHelpers, int]):
@@ -84,9 +73,8 @@ class FoldWindowStep(Step[WindowHelpers, int]):
     lane = Lane.PROMOTING
 
     def read(self) -> WindowHelpers:
-        effective = load_effective_policy(Space.objects.get(id=self.job.space_id))
-        engine = select_engine(Tenant.objects.get(id=self.job.tenant_id), effective.policy)
-        return _build_window_help(engine, effective.policy, effective.version)
+        at = load_context(self.job, self.now)
+        return _build_window_help(at.engine, at.effective)
 
     def ask(self, aid: WindowHelpers) -> int:
         window_id = UUID(str(self.job.payload[WINDOW_KEY]))

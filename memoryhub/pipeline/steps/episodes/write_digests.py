@@ -18,21 +18,20 @@ from django.db.models import Q
 
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.dialogues.services import SESSION_GAP
-from memoryhub.engines.types import DigestKind, DigestText, Passage
+from memoryhub.engines.types import DigestKind, Passage
 from memoryhub.pipeline.jobs import queue
 from memoryhub.pipeline.jobs.queue import plan_topic_step
 from memoryhub.pipeline.jobs.step import JobResult, Step, retry_stale_reads
 from memoryhub.pipeline.models import Job, Lane
-from memoryhub.pipeline.steps.derived import DerivedDialogue
+from memoryhub.pipeline.steps.context import DerivedDialogue, StepContext, load_context
 from memoryhub.pipeline.steps.episodes import episode_io, rolling, windows
-from memoryhub.pipeline.steps.episodes.episode_io import EpisodeContext
 from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.episodes import store
 from notes.episodes.store import Coverage, EpisodeContent, EpisodeDraft
-from notes.history.change_set import ChangeSet
-from notes.models import Derivation, Episode, EvolutionEvent
+from notes.history.change_set import ChangeSet, filter_supports
+from notes.models import Episode, EvolutionEvent
 
 Kind = Episode.Kind
 # What each kind asks of an engine; the others are written by the steps they belong to.
@@ -58,32 +57,17 @@ def schedule(due: DerivedDialogue) -> None:
     _mark_stale(due, days, session)
     if due.policy.episodes.day or due.policy.episodes.global_ or due.policy.portrait.enabled:
         for day in days:
-            _plan_digest(
-                due.space, f"day:{day}", compute_next_midnight(day, zone), due, day=str(day)
-            )
+            _plan_digest(due, f"day:{day}", compute_next_midnight(day, zone), day=str(day))
     if due.policy.episodes.session:
         over = due.turns[-1].received_at + SESSION_GAP
-        _plan_digest(due.space, f"session:{session}", over, due, put_off=True, session=str(session))
+        _plan_digest(due, f"session:{session}", over, put_off=True, session=str(session))
 
 
 def _plan_digest(
-    space: Space,
-    topic: str,
-    at: datetime,
-    due: DerivedDialogue,
-    *,
-    put_off: bool = False,
-    **of: object,
+    due: DerivedDialogue, topic: str, at: datetime, *, put_off: bool = False, **of: object
 ) -> None:
-    plan_topic_step(
-        space,
-        Job.Step.DIGEST,
-        topic,
-        at,
-        last_seq=due.last_seq,
-        payload=dict(of),
-        put_off=put_off,
-    )
+    seq, step = due.last_seq, Job.Step.DIGEST
+    plan_topic_step(due.space, step, topic, at, last_seq=seq, payload=of, put_off=put_off)
 
 
 def compute_next_midnight(day: date, zone: ZoneInfo) -> datetime:
@@ -135,7 +119,7 @@ class DigestTarget:
     day: date | None = None
 
 
-class DigestStep(Step[EpisodeContext, list[str]]):
+class DigestStep(Step[StepContext, list[str]]):
     """Write what the job names and whatever is stale.
 
     One episode after the other, each read, asked for and written in a transaction of its own
@@ -146,23 +130,28 @@ class DigestStep(Step[EpisodeContext, list[str]]):
     name = Job.Step.DIGEST
     lane = Lane.TIDYING
 
-    def read(self) -> EpisodeContext:
-        return episode_io.load_context(self.job, self.now)
+    def read(self) -> StepContext:
+        return load_context(self.job, self.now)
 
-    def ask(self, at: EpisodeContext) -> list[str]:
+    def ask(self, at: StepContext) -> list[str]:
         written: list[str] = []
         for target in _list_targets(at):
             written += retry_stale_reads(partial(_write_digest, at, target))
         return written
 
-    def write(self, at: EpisodeContext, written: list[str]) -> JobResult:
+    def write(self, at: StepContext, written: list[str]) -> JobResult:
         return {"episodes": written}
 
-    def plan(self, at: EpisodeContext, written: list[str]) -> None:
-        _plan_digests_above(at, written)
+    def plan(self, at: StepContext, written: list[str]) -> None:
+        """Days that were digested make the digest of all days due, once for all of them."""
+        wanted = at.policy.episodes.global_ or at.policy.portrait.enabled
+        kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
+        if wanted and kinds.exists():
+            seq, step, above = int(at.now.timestamp()), self.name, {"above": True}
+            plan_topic_step(at.space, step, "above", at.now, last_seq=seq, payload=above)
 
 
-def _list_targets(at: EpisodeContext) -> Iterator[DigestTarget]:
+def _list_targets(at: StepContext) -> Iterator[DigestTarget]:
     with tenant_scope(at.job.tenant_id):
         named = list(_list_named_targets(at))
         stale = list(
@@ -178,58 +167,38 @@ def _list_targets(at: EpisodeContext) -> Iterator[DigestTarget]:
             yield DigestTarget(row.kind, row, row.session, row.day)
 
 
-def _list_named_targets(at: EpisodeContext) -> Iterator[DigestTarget]:
+def _list_named_targets(at: StepContext) -> Iterator[DigestTarget]:
     """What the job was planned for. Call inside the tenant's scope."""
-    policy, payload = at.effective.policy, at.job.payload
+    policy, payload = at.policy, at.job.payload
     if "day" in payload:
         day = date.fromisoformat(payload["day"])
         if policy.episodes.day or policy.episodes.global_:
-            yield DigestTarget(Kind.DAY, _find_episode(at, Kind.DAY, day=day), day=day)
+            yield DigestTarget(Kind.DAY, store.find_newest(at.space, Kind.DAY, day=day), day=day)
         if policy.portrait.enabled:
-            yield DigestTarget(Kind.PERSONA, _find_episode(at, Kind.PERSONA, day=day), day=day)
+            held = store.find_newest(at.space, Kind.PERSONA, day=day)
+            yield DigestTarget(Kind.PERSONA, held, day=day)
     if "session" in payload:
         session = Session.objects.get(id=payload["session"])
-        yield DigestTarget(Kind.SESSION, _find_episode(at, Kind.SESSION, session=session), session)
+        held = store.find_newest(at.space, Kind.SESSION, session=session)
+        yield DigestTarget(Kind.SESSION, held, session)
     if payload.get("above"):
         for kind in SUMMARISED_KIND:
             if _is_wanted(policy, kind):
-                yield DigestTarget(kind, _find_episode(at, kind))
+                yield DigestTarget(kind, store.find_newest(at.space, kind))
 
 
 def _is_wanted(policy: Policy, kind: str) -> bool:
     return policy.episodes.global_ if kind == Kind.GLOBAL else policy.portrait.enabled
 
 
-def _find_episode(at: EpisodeContext, kind: str, **of: object) -> Episode | None:
-    rows = Episode.objects.filter(space=at.space, kind=kind, retired_at=None, **of)
-    found: Episode | None = rows.order_by("-to_seq").first()
-    return found
-
-
-def _plan_digests_above(at: EpisodeContext, written: list[str]) -> None:
-    """Days that were digested make the digest of all days due, once for all of them."""
-    policy = at.effective.policy
-    wanted = policy.episodes.global_ or policy.portrait.enabled
-    kinds = Episode.objects.filter(id__in=written, kind__in=SUMMARISED_KIND.values())
-    if wanted and kinds.exists():
-        seq = int(at.now.timestamp())
-        plan_topic_step(
-            at.space, Job.Step.DIGEST, "above", at.now, last_seq=seq, payload={"above": True}
-        )
-
-
 # Writing one
 
 
-@dataclass(frozen=True, slots=True)
-class DigestMaterial:
-    """What an episode is written from: passages in order, and what they cover."""
-
-    passages: list[Passage]
-    coverage: Coverage
+# What an episode is written from: passages in order, and what they cover.
+DigestMaterial = tuple[list[Passage], Coverage]
 
 
-def _write_digest(at: EpisodeContext, target: DigestTarget) -> list[str]:
+def _write_digest(at: StepContext, target: DigestTarget) -> list[str]:
     """The id of the episode, if it was written."""
     if target.kind == Kind.ROLLING and target.session:
         windows.renew_window_summary(target.session, at.effective, at.engine, at.now)
@@ -246,17 +215,17 @@ def _write_digest(at: EpisodeContext, target: DigestTarget) -> list[str]:
         )
     if found is None:
         return _retire_episode(at, target)
-    row = target.row
-    if row is not None and not row.stale and row.coverage_hash == found.coverage.digest:
+    row, (passages, coverage) = target.row, found
+    if row is not None and not row.stale and row.coverage_hash == coverage.digest:
         return []
-    wording = _ask_wording(at, target, found.passages)
+    wording = _ask_wording(at, target, passages)
     if not wording.text:
         return _retire_episode(at, target)
     made = store.draft_episode(
         at.space,
         target.kind,
         wording,
-        found.coverage,
+        coverage,
         at.stamp,
         row=row,
         session=target.session,
@@ -265,29 +234,22 @@ def _write_digest(at: EpisodeContext, target: DigestTarget) -> list[str]:
     return _store_drafts(at, [made], target)
 
 
-def _ask_wording(
-    at: EpisodeContext, target: DigestTarget, passages: list[Passage]
-) -> EpisodeContent:
+def _ask_wording(at: StepContext, target: DigestTarget, passages: list[Passage]) -> EpisodeContent:
     if target.kind == Kind.TOPIC:
         topic = at.engine.summarise_episode(passages)
         return EpisodeContent(topic.text, topic.title)
     digest = at.engine.build_digest(DIGEST_KINDS[target.kind], passages)
-    return EpisodeContent(digest.text, digest.title, _build_details(digest))
-
-
-def _build_details(digest: DigestText) -> dict[str, object]:
-    said: dict[str, object] = {
+    said = {
         "points": list(digest.points),
         "traits": list(digest.traits),
         "mood": digest.mood,
         "reply_strategy": digest.reply_strategy,
     }
-    return {name: value for name, value in said.items() if value}
+    details = {name: value for name, value in said.items() if value}
+    return EpisodeContent(digest.text, digest.title, details)
 
 
-def _store_drafts(
-    at: EpisodeContext, drafts: list[EpisodeDraft], target: DigestTarget
-) -> list[str]:
+def _store_drafts(at: StepContext, drafts: list[EpisodeDraft], target: DigestTarget) -> list[str]:
     if not drafts:
         return _retire_episode(at, target)
     index = episode_io.embed_drafts(at, drafts)
@@ -298,7 +260,7 @@ def _store_drafts(
     return [str(draft.row.id) for draft in drafts]
 
 
-def _retire_episode(at: EpisodeContext, target: DigestTarget) -> list[str]:
+def _retire_episode(at: StepContext, target: DigestTarget) -> list[str]:
     """Nothing of what it covered remains: the episode is held no longer."""
     if target.row is None:
         return []
@@ -317,7 +279,7 @@ def _retire_episode(at: EpisodeContext, target: DigestTarget) -> list[str]:
 # Reading what one is made from: call inside the tenant's scope
 
 
-def _load_turn_material(at: EpisodeContext, target: DigestTarget) -> DigestMaterial | None:
+def _load_turn_material(at: StepContext, target: DigestTarget) -> DigestMaterial | None:
     turns = _load_turns(at, target)
     heard = [turn for turn in turns if episode_io.is_heard(turn)]
     if target.kind == Kind.PERSONA:
@@ -325,10 +287,10 @@ def _load_turn_material(at: EpisodeContext, target: DigestTarget) -> DigestMater
     if not heard:
         return None
     said = list(episode_io.build_passages(heard, at.zone).values())
-    return DigestMaterial(said, store.compute_coverage(heard, bounds=turns)) if said else None
+    return (said, store.compute_coverage(heard, bounds=turns)) if said else None
 
 
-def _load_turns(at: EpisodeContext, target: DigestTarget) -> list[Turn]:
+def _load_turns(at: StepContext, target: DigestTarget) -> list[Turn]:
     turns = Turn.objects.filter(space=at.space, state=Turn.State.PROCESSED)
     if target.day is not None:
         start = datetime.combine(target.day, time.min, tzinfo=at.zone)
@@ -341,7 +303,7 @@ def _load_turns(at: EpisodeContext, target: DigestTarget) -> list[Turn]:
     return list(turns.order_by("seq"))
 
 
-def _load_digest_material(at: EpisodeContext, target: DigestTarget) -> DigestMaterial | None:
+def _load_digest_material(at: StepContext, target: DigestTarget) -> DigestMaterial | None:
     """The days' digests, oldest first (MB9)."""
     rows = Episode.objects.filter(
         store.build_live_q(), space=at.space, kind=SUMMARISED_KIND[Kind(target.kind)]
@@ -353,10 +315,6 @@ def _load_digest_material(at: EpisodeContext, target: DigestTarget) -> DigestMat
         Passage(f"d{n}", row.text, datetime.combine(row.day or row.from_at, time.min, at.zone))
         for n, row in enumerate(days, start=1)
     ]
-    links = Derivation.objects.filter(
-        child_type="episode",
-        child_id__in=[row.id for row in days],
-        role=Derivation.Role.SUPPORT,
-    )
+    links = filter_supports("episode", child_id__in=[row.id for row in days])
     pairs = links.values_list("child_id", "turn_id")
-    return DigestMaterial(passages, store.compute_coverage_of_episodes(days, pairs))
+    return passages, store.compute_coverage_of_episodes(days, pairs)

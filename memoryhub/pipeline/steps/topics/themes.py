@@ -19,6 +19,7 @@ from memoryhub.policies.schema import Policy
 from memoryhub.tenants.models import Space
 from notes.index import indexer
 from notes.models import IndexEntry, Page, Segment
+from notes.topics.membership import SegmentJoin, SegmentMember
 from notes.topics.segments import Topic, find_best_segment, merge_keywords, merge_summaries
 from notes.topics.tiers import filter_in_reach
 
@@ -40,13 +41,9 @@ class ReachableSegment:
 
 
 @dataclass
-class SegmentDraft:
-    """Pages that join a segment, theme by theme, and how it is to read then."""
+class SegmentDraft(SegmentJoin):
+    """With what the pages say that join it, theme by theme."""
 
-    segment: Segment
-    is_new: bool
-    text: SegmentText
-    members: dict[Any, tuple[Page, str, float]] = field(default_factory=dict)
     passages: dict[str, Passage] = field(default_factory=dict)
 
 
@@ -143,9 +140,8 @@ def join_segments(
             match = len(known) - 1, SELF_SCORE
         segment = known[match[0]].segment
         is_new = match[0] >= len(held)
-        joining = found.setdefault(
-            segment.id, SegmentDraft(segment, is_new, _build_segment_text(segment))
-        )
+        text = SegmentText(segment.summary, tuple(segment.keywords))
+        joining = found.setdefault(segment.id, SegmentDraft(segment, is_new, text))
         _add_pages(joining, theme, leavers, match[1])
     return list(found.values())
 
@@ -153,14 +149,11 @@ def join_segments(
 def _build_topics(themes: Sequence[Theme], embedder: Embedder) -> list[Topic]:
     texts = [indexer.format_segment_text(theme.text, theme.keywords) for theme in themes]
     vectors = list(embedder.embed(texts)) if texts else []
+    readable = [can_embed_language(embedder.name, detect_language(t.text)) for t in themes]
     return [
-        Topic(vector if _can_read(embedder, theme.text) else None, theme.keywords, theme.text)
-        for theme, vector in zip(themes, vectors, strict=True)
+        Topic(vector if is_readable else None, theme.keywords, theme.text)
+        for theme, vector, is_readable in zip(themes, vectors, readable, strict=True)
     ]
-
-
-def _can_read(embedder: Embedder, text: str) -> bool:
-    return can_embed_language(embedder.name, detect_language(text))
 
 
 def _begin_segment(space: Space, leavers: Sequence[LeavingPage]) -> Segment:
@@ -170,15 +163,12 @@ def _begin_segment(space: Space, leavers: Sequence[LeavingPage]) -> Segment:
     )
 
 
-def _build_segment_text(segment: Segment) -> SegmentText:
-    return SegmentText(segment.summary, tuple(segment.keywords))
-
-
 def _add_pages(
     joining: SegmentDraft, theme: Theme, leavers: Sequence[LeavingPage], score: float
 ) -> None:
     for each in leavers:
-        joining.members.setdefault(each.page.id, (each.page, theme.name[:120], score))
+        member = SegmentMember(each.page, theme.name[:120], score)
+        joining.members.setdefault(each.page.id, member)
         joining.passages[each.passage.handle] = each.passage
     text, keywords = joining.text.text, joining.text.keywords
     joining.text = SegmentText(
