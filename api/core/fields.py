@@ -166,6 +166,13 @@ class VerbatimKeyField(TextField):
         return text
 
 
+class ListField(serializers.ListField):
+    """A list of what one field takes."""
+
+    def __init__(self, child: serializers.Field[Any, Any, Any, Any], **kwargs: Any) -> None:
+        super().__init__(child=child, **kwargs)
+
+
 class StrictBooleanField(serializers.BooleanField):
     """True or false as JSON has them: not "yes", not 1."""
 
@@ -205,6 +212,8 @@ class StrictIdField(serializers.UUIDField):
         return found
 
 
+# What may be null, and is where it is left out.
+NULL: Any = {"allow_null": True, "default": None}
 # What writes may carry beside what they change.
 REASON_FIELD = "reason"
 # As `api.schema.complete` has it: any JSON without NULs.

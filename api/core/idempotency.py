@@ -129,6 +129,11 @@ def _get_earlier_answer(record: IdempotentRequest) -> StoredAnswer:
     return dict(record.body)
 
 
+def mark_replayed(replayed: bool) -> dict[str, str]:
+    """The headers that say so."""
+    return {"Idempotent-Replayed": "true"} if replayed else {}
+
+
 def read_idempotency_key(request: Request) -> str:
     """The request's Idempotency-Key, or "". Raises InvalidInput."""
     key = request.headers.get(IDEMPOTENCY_HEADER, "")

@@ -74,6 +74,22 @@ def get_bound_space(request: Request) -> Space | None:
         return Space.objects.get(id=key.space_id)
 
 
+def get_whole_tenant_id(request: Request) -> UUID:
+    """The key's tenant. Raises NotFound for a key of one subject."""
+    key = get_request_key(request)
+    if key.space_id is not None:
+        raise NotFound("A key of one subject sees nothing of the tenant.")
+    return key.tenant_id
+
+
+def check_subjects_visible(request: Request, *subjects: str) -> Space | None:
+    """The only space that the key reaches, if it is of one. Raises NotFound for other subjects."""
+    bound = get_bound_space(request)
+    if bound is not None and any(clean_subject(each) != bound.subject for each in subjects):
+        raise NotFound("There is no such subject.")
+    return bound
+
+
 def get_space_by_subject(request: Request, subject: str) -> Space:
     """Raises NotFound for another's, and for one the key is not bound to."""
     key = get_request_key(request)

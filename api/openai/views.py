@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
 from api.core.idempotency import read_idempotency_key, run_once_in_own_transactions
+from api.core.server_events import AnyAcceptNegotiation
 from api.core.views import HubView
 from api.openai import responses_answer
 from api.openai.errors import handle_error
@@ -20,7 +21,6 @@ from api.openai.memory import build_headers
 from api.openai.options import MemoryOptions, read_options
 from api.openai.responses_request import build_chat_request
 from api.openai.stream import ChatEventWriter, EventWriter, build_stream_response
-from api.v1.jobs.progress import AnyAcceptNegotiation
 from memoryhub.errors import InvalidInput, NotFound
 
 
