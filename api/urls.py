@@ -63,6 +63,15 @@ def build_space_rows(resource: Resource, plural: str, name: str) -> list[URLPatt
     ]
 
 
+def build_list(resource: Resource, plural: str, **options: Any) -> URLPattern:
+    """A list of the tenant."""
+    return build_route(plural, TenantListView, plural, resource=resource, **options)
+
+
+def build_row(resource: Resource, plural: str, name: str, **options: Any) -> URLPattern:
+    return build_route(f"{plural}/{_ROW}", TenantRowView, name, resource=resource, **options)
+
+
 def build_verbs(plural: str, name: str, **views: Any) -> list[URLPattern]:
     """What can be asked of a row or done to it, by its verb."""
     return [
@@ -147,20 +156,13 @@ urlpatterns = [
         "conflict",
         **{"decide": review.DecideConflictView, "take-back": review.ReopenConflictView},
     ),
-    build_route(
-        "review-rules",
-        TenantListView,
-        "review-rules",
-        resource=review.REVIEW_RULES,
-        of_whole_tenant=True,
-        **_FOR_ADMINS,
-    ),
+    build_list(review.REVIEW_RULES, "review-rules", of_whole_tenant=True, **_FOR_ADMINS),
     build_route("review-rules/new", review.NewReviewRuleView, "review-rule-new"),
     *build_verbs("review-rules", "review-rule", remove=review.RemoveReviewRuleView),
     build_space_route("quality", SpaceListView, "quality", resource=quality.QUALITY_READINGS),
-    build_route("replays", TenantListView, "replays", resource=replays.REPLAYS),
+    build_list(replays.REPLAYS, "replays"),
     build_route("replays/new", replays.NewReplayView, "replay-new"),
-    build_route(f"replays/{_ROW}", TenantRowView, "replay", resource=replays.REPLAYS),
+    build_row(replays.REPLAYS, "replays", "replay"),
     *build_verbs(
         "replays",
         "replay",
@@ -185,7 +187,7 @@ urlpatterns = [
         "policy/versions", SpaceListView, "policy-versions", resource=policies.POLICY_VERSIONS
     ),
     build_route("jobs", jobs.JobsView, "jobs"),
-    build_route(f"jobs/{_ROW}", TenantRowView, "job", resource=jobs.JOBS),
+    build_row(jobs.JOBS, "jobs", "job"),
     *build_verbs(
         "jobs",
         "job",
@@ -194,16 +196,14 @@ urlpatterns = [
         progress=jobs.JobProgressView,
     ),
     build_route("imports", imports.ImportsView, "imports"),
-    build_route(f"imports/{_ROW}", TenantRowView, "import", resource=imports.IMPORTS),
+    build_row(imports.IMPORTS, "imports", "import"),
     *build_verbs("imports", "import", take=imports.TakeImportView),
     build_space_route("export", files.ExportSpaceView, "export"),
     build_route("export", files.ExportTenantView, "tenant-export"),
     build_route("import", files.ImportFileView, "import-export"),
-    build_route("webhooks", TenantListView, "webhooks", resource=webhooks.WEBHOOKS, **_FOR_ADMINS),
+    build_list(webhooks.WEBHOOKS, "webhooks", **_FOR_ADMINS),
     build_route("webhooks/new", webhooks.NewWebhookView, "webhook-new"),
-    build_route(
-        f"webhooks/{_ROW}", TenantRowView, "webhook", resource=webhooks.WEBHOOKS, **_FOR_ADMINS
-    ),
+    build_row(webhooks.WEBHOOKS, "webhooks", "webhook", **_FOR_ADMINS),
     *build_verbs(
         "webhooks",
         "webhook",
@@ -213,13 +213,7 @@ urlpatterns = [
         ping=webhooks.PingWebhookView,
         deliveries=webhooks.DeliveriesView,
     ),
-    build_route(
-        f"deliveries/{_ROW}",
-        TenantRowView,
-        "delivery",
-        resource=webhooks.DELIVERIES,
-        **_FOR_ADMINS,
-    ),
+    build_row(webhooks.DELIVERIES, "deliveries", "delivery", **_FOR_ADMINS),
     *build_verbs("deliveries", "delivery", replay=webhooks.ReplayDeliveryView),
     build_space_route(
         "person-links",
@@ -230,26 +224,17 @@ urlpatterns = [
     ),
     build_space_route("person-links/new", access.NewPersonLinkView, "person-link-new"),
     *build_space_verbs("person-links", "person-link", revoke=access.RevokePersonLinkView),
-    build_route("keys", TenantListView, "keys", resource=access.KEYS, **_FOR_ADMINS),
+    build_list(access.KEYS, "keys", **_FOR_ADMINS),
     build_route("keys/new", access.NewKeyView, "key-new"),
     *build_verbs("keys", "key", rotate=access.RotateKeyView, revoke=access.RevokeKeyView),
-    build_route(
-        "members",
-        TenantListView,
-        "members",
-        resource=access.MEMBERS,
-        of_whole_tenant=True,
-        **_FOR_ADMINS,
-    ),
+    build_list(access.MEMBERS, "members", of_whole_tenant=True, **_FOR_ADMINS),
     build_route("members/new", access.NewMemberView, "member-new"),
     *build_verbs(
         "members", "member", role=access.SetMemberRoleView, remove=access.RemoveMemberView
     ),
-    build_route(
+    build_list(
+        activity.LOGGED_REQUESTS,
         "requests",
-        TenantListView,
-        "requests",
-        resource=activity.LOGGED_REQUESTS,
         parameters=LOG_PARAMETERS,
         of_whole_tenant=True,
         **_FOR_ADMINS,
@@ -259,11 +244,9 @@ urlpatterns = [
     build_route("usage/calls", TenantListView, "usage-calls", resource=activity.MODEL_CALLS),
     build_space_route("erase", erasure.EraseView, "erase"),
     build_space_route("pause", spaces.PauseSpaceView, "pause"),
-    build_route("receipts", TenantListView, "receipts", resource=erasure.RECEIPTS, **_FOR_ADMINS),
-    build_route(
-        f"receipts/{_ROW}", TenantRowView, "receipt", resource=erasure.RECEIPTS, **_FOR_ADMINS
-    ),
-    build_route("spaces", TenantListView, "spaces", resource=spaces.SPACES),
+    build_list(erasure.RECEIPTS, "receipts", **_FOR_ADMINS),
+    build_row(erasure.RECEIPTS, "receipts", "receipt", **_FOR_ADMINS),
+    build_list(spaces.SPACES, "spaces"),
     # Behind all others: a subject may have slashes in its name.
     build_route(_SPACE, spaces.SpaceView, "space"),
     re_path(r"^[\s\S]*$", NotFoundView.as_view(), name="not-found"),

@@ -48,13 +48,7 @@ class HubView(APIView):
             raise InvalidInput(f"no such parameter; {told}", field=unknown[0][:60])
 
     def read_body(self, request: Request) -> Any:
-        """The JSON object sent. Raises MemoryHubError 411 for a body of unknown length.
-
-        A WSGI request without a length reads as empty, which would blame the caller's fields.
-        """
-        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
-            raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
-        return request.data
+        return read_body(request)
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Any:
         """With what the key has left of its minute."""
@@ -63,6 +57,16 @@ class HubView(APIView):
         for name, value in rate.build_headers().items() if rate else ():
             response[name] = value
         return response
+
+
+def read_body(request: Request) -> Any:
+    """The JSON object sent. Raises MemoryHubError 411 for a body of unknown length.
+
+    A WSGI request without a length reads as empty, which would blame the caller's fields.
+    """
+    if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+        raise MemoryHubError("Send a Content-Length.", code="length_required", status=411)
+    return request.data
 
 
 def get_bound_space(request: Request) -> Space | None:
@@ -112,12 +116,18 @@ def get_session_id(space: Space, name: str) -> UUID | None:
     return session.id
 
 
-class NotFoundView(HubView):
-    """Paths that do not exist answer like everything else: problem+json."""
+class NoSuchPath:
+    """Of views of paths that do not exist."""
 
     authentication_classes = ()
     permission_classes = ()
-    schema = None
+    refusal = "There is no such resource."
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise NotFound("There is no such resource.")
+        raise NotFound(self.refusal)
+
+
+class NotFoundView(NoSuchPath, HubView):
+    """Answers like everything else: problem+json."""
+
+    schema = None

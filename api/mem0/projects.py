@@ -9,8 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.fields import MetadataField, NameField
-from api.mem0.requests import validate_body
+from api.core.fields import MetadataField, NameField, validate_body
 from api.mem0.views import Mem0View, get_own_key
 from api.models import Mem0Project
 from memoryhub.errors import InvalidInput

@@ -13,6 +13,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.db.models import Field, Model, Q, QuerySet
 
+from api.core.authentication import filter_reached
 from api.rows.filters import FieldKind
 from memoryhub.errors import NotFound
 from memoryhub.tenants.keys import KeyRow
@@ -70,9 +71,9 @@ class Resource:
     def select_visible_rows(self, key: KeyRow) -> QuerySet[Any]:
         """The tenant's rows, as far as the key may see them."""
         rows = self.select_rows()
-        if key.space_id is None:
-            return rows
-        return rows.filter(**{self.space_path: key.space_id}) if self.space_path else rows.none()
+        if key.space_id and not self.space_path:
+            return rows.none()
+        return filter_reached(rows, key, self.space_path)
 
     def get_visible_row(self, key: KeyRow, row_id: UUID) -> Any:
         """Opens the tenant's scope. Raises NotFound."""

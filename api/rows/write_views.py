@@ -39,7 +39,7 @@ from notes.models import Revision
 class ReasonSerializer(serializers.Serializer[Any]):
     """`reason` stands in the history beside the change."""
 
-    reason = NameField(required=False, default="", max_length=500)
+    reason = NameField(default="", max_length=500)
 
 
 class EmptySerializer(serializers.Serializer[Any]):

@@ -13,7 +13,9 @@ from rest_framework.response import Response
 
 from api.core.fields import (
     NOT_BLANK,
+    NULL,
     IntegerField,
+    ListField,
     NameField,
     PatternField,
     TextField,
@@ -57,21 +59,19 @@ class NewKeySerializer(serializers.Serializer[Any]):
     """`subject`: the only one it reaches; empty: all. `expires_at`: null for never."""
 
     name = TextField(max_length=120, shape=NOT_BLANK)
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=ApiKey.Scope.values),
+    scopes = ListField(
+        serializers.ChoiceField(choices=ApiKey.Scope.values),
         allow_empty=False,
         max_length=len(ApiKey.Scope.values),
     )
-    subject = NameField(required=False, default="", max_length=200)
-    expires_at = TimestampField(required=False, allow_null=True, default=None)
+    subject = NameField(default="", max_length=200)
+    expires_at = TimestampField(**NULL)
 
 
 class RotateKeySerializer(serializers.Serializer[Any]):
     """`overlap_hours`: how long the old key still works beside the new one."""
 
-    overlap_hours = IntegerField(
-        required=False, default=24, min_value=0, max_value=_MAX_OVERLAP_HOURS
-    )
+    overlap_hours = IntegerField(default=24, min_value=0, max_value=_MAX_OVERLAP_HOURS)
 
 
 class _KeyWriteView(TenantWriteView):
@@ -178,7 +178,7 @@ _EMAIL_PATTERN = r"^([A-Za-z0-9.+_-]+@[A-Za-z0-9.-]+)?$"
 class NewMemberSerializer(serializers.Serializer[Any]):
     username = PatternField(shape=_USERNAME_PATTERN, max_length=150)
     role = PatternField(shape=_ROLE_PATTERN)
-    email = PatternField(shape=_EMAIL_PATTERN, required=False, default="", max_length=254)
+    email = PatternField(shape=_EMAIL_PATTERN, default="", max_length=254)
 
 
 class MemberRoleSerializer(serializers.Serializer[Any]):
@@ -239,8 +239,8 @@ PERSON_LINKS = Resource(
 class NewPersonLinkSerializer(serializers.Serializer[Any]):
     """`expires_at`: within ninety days; null for in a week. `note` is for operators."""
 
-    expires_at = TimestampField(required=False, allow_null=True, default=None)
-    note = NameField(required=False, default="", max_length=200)
+    expires_at = TimestampField(**NULL)
+    note = NameField(default="", max_length=200)
 
 
 class NewPersonLinkView(SpaceWriteView):

@@ -82,12 +82,12 @@ class NewBlockSerializer(ReasonSerializer):
     """`shared`: it belongs to no subject, and this one's agents see it."""
 
     label = NameField(max_length=MAX_LABEL_LENGTH, shape=NOT_BLANK)  # type: ignore[assignment]  # a field here
-    value = NameField(required=False, default="", max_length=MAX_CHAR_LIMIT)
-    description = NameField(required=False, default="", max_length=500)
-    char_limit = IntegerField(required=False, default=2000, min_value=1, max_value=MAX_CHAR_LIMIT)
-    agent = NameField(required=False, default="", max_length=120)
-    read_only = StrictBooleanField(required=False, default=False)  # type: ignore[assignment]  # a field here
-    shared = StrictBooleanField(required=False, default=False)
+    value = NameField(default="", max_length=MAX_CHAR_LIMIT)
+    description = NameField(default="", max_length=500)
+    char_limit = IntegerField(default=2000, min_value=1, max_value=MAX_CHAR_LIMIT)
+    agent = NameField(default="", max_length=120)
+    read_only = StrictBooleanField(default=False)  # type: ignore[assignment]  # a field here
+    shared = StrictBooleanField(default=False)
 
 
 class ReviseBlockSerializer(AtLeastOneSerializer, ReasonSerializer):
@@ -189,8 +189,8 @@ class ToolCallSerializer(serializers.Serializer[Any]):
     """One call, as a model made it. `agent`: who calls, for its own blocks."""
 
     tool = NameField(max_length=60)
-    arguments = MetadataField(required=False, default=dict)
-    agent = NameField(required=False, default="", max_length=120)
+    arguments = MetadataField(default=dict)
+    agent = NameField(default="", max_length=120)
 
 
 class OfferedTools(TypedDict):

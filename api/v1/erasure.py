@@ -41,9 +41,9 @@ class EraseSerializer(ReasonSerializer):
 
     target = serializers.ChoiceField(choices=("turns", "session", "facts", "subject"))
     ids = ListField(StrictIdField(), default=list, max_length=MAX_TARGET_IDS)
-    sources = StrictBooleanField(required=False, default=False)
-    confirm = TextField(required=False, default="", max_length=200)
-    dry_run = StrictBooleanField(required=False, default=False)
+    sources = StrictBooleanField(default=False)
+    confirm = TextField(default="", max_length=200)
+    dry_run = StrictBooleanField(default=False)
 
 
 class EraseView(SpaceWriteView):

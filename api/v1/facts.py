@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
-from api.core.fields import NOT_BLANK, StrictBooleanField, TextField, TimestampField
+from api.core.fields import NOT_BLANK, NULL, StrictBooleanField, TextField, TimestampField
 from api.rows.columns import Resource, build_columns
 from api.rows.read_views import SpaceListView
 from api.rows.sources import build_source_loader
@@ -82,11 +82,11 @@ class CorrectFactSerializer(ReasonSerializer):
 
 
 class EndFactSerializer(ReasonSerializer):
-    at = TimestampField(required=False, allow_null=True, default=None)
+    at = TimestampField(**NULL)
 
 
 class PinMemorySerializer(ReasonSerializer):
-    pinned = StrictBooleanField(required=False, default=True)
+    pinned = StrictBooleanField(default=True)
 
 
 class FactWriteView(RowWriteView):
@@ -148,7 +148,7 @@ class PinFactView(FactWriteView):
     example: ClassVar = {"pinned": True}
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        pinned = deed.given["pinned"]
+        kind, pinned = self.resource.name, deed.given["pinned"]
         return corrections.set_pinned(
-            deed.space, "fact", row_id, pinned, deed.actor, deed.now, **deed.options
+            deed.space, kind, row_id, pinned, deed.actor, deed.now, **deed.options
         )

@@ -202,13 +202,13 @@ MAX_CHANGES_SHOWN = 200
 class UndoSerializer(ReasonSerializer):
     """`cascade`: later events that built on it are undone first."""
 
-    cascade = StrictBooleanField(required=False, default=False)
-    dry_run = StrictBooleanField(required=False, default=False)
+    cascade = StrictBooleanField(default=False)
+    dry_run = StrictBooleanField(default=False)
 
 
 class RollBackSerializer(ReasonSerializer):
     to = TimestampField()
-    dry_run = StrictBooleanField(required=False, default=False)
+    dry_run = StrictBooleanField(default=False)
 
 
 class UndoResult(TypedDict):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.utils import html
 
 from api.core.authentication import get_request_key, get_request_tenant_id
-from api.core.fields import NameField, TextField
+from api.core.fields import NULL, ListField, NameField, TextField
 from api.core.idempotency import mark_replayed, run_once_in_own_transactions
 from api.core.parsers import StrictJSONParser
 from api.core.views import check_subjects_visible
@@ -23,6 +23,7 @@ from api.rows.columns import Resource, pick_columns
 from api.rows.lists import render_row
 from api.rows.read_views import ResourceView, TenantListView
 from api.schema.openapi import PAGE_PARAMETERS, WRITE_PARAMETERS
+from memoryhub.dialogues.messages import encode_text
 from memoryhub.errors import InvalidInput
 from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
@@ -58,17 +59,12 @@ class NewImportSerializer(serializers.Serializer[Any]):
     """`file` as a form has it, or `content`: the same as text in JSON."""
 
     source = serializers.ChoiceField(choices=tuple(SOURCES))  # type: ignore[assignment]  # a field here
-    file = serializers.FileField(required=False, allow_null=True, default=None)
-    content = TextField(required=False, default="")
-    name = NameField(required=False, default="", max_length=200)
-    subject = NameField(required=False, default="", max_length=MAX_SUBJECT_LENGTH)
-    only = serializers.ListField(
-        child=serializers.ChoiceField(choices=RECORD_KINDS),
-        required=False,
-        default=list,
-        max_length=8,
-    )
-    dry_run = _FormFlagField(required=False, default=False)
+    file = serializers.FileField(**NULL)
+    content = TextField(default="")
+    name = NameField(default="", max_length=200)
+    subject = NameField(default="", max_length=MAX_SUBJECT_LENGTH)
+    only = ListField(serializers.ChoiceField(choices=RECORD_KINDS), default=list, max_length=8)
+    dry_run = _FormFlagField(default=False)
 
 
 class _ImportRunView(ResourceView):
@@ -131,10 +127,7 @@ def _read_file(given: dict[str, Any]) -> tuple[str, Iterable[bytes]]:
     """Its name and its bytes. Raises InvalidInput."""
     if given["file"] is not None:
         return given["name"] or given["file"].name, given["file"].chunks()
-    try:
-        content = given["content"].encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("half a surrogate pair is no character", field="content") from None
+    content = encode_text(given["content"], "content")
     if not content:
         raise InvalidInput("send a file, or its text as `content`", field="file")
     return given["name"], [content]

@@ -16,8 +16,10 @@ from typing_extensions import TypedDict
 from api.core.authentication import get_request_key
 from api.core.fields import (
     NOT_BLANK,
+    NULL,
     ExactlyOneSerializer,
     IntegerField,
+    ListField,
     MetadataField,
     NameField,
     StrictBooleanField,
@@ -67,47 +69,35 @@ class ItemSerializer(_ItemPlaceSerializer):
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
     value = MetadataField(allow_null=True)
-    texts = serializers.ListField(
-        child=NameField(max_length=100_000),
-        required=False,
-        allow_null=True,
-        default=None,
-        max_length=MAX_TEXTS,
-    )
-    ttl_minutes = StrictNumberField(
-        required=False, allow_null=True, default=None, min_value=0.001, max_value=MAX_TTL_MINUTES
-    )
+    texts = ListField(NameField(max_length=100_000), **NULL, max_length=MAX_TEXTS)
+    ttl_minutes = StrictNumberField(**NULL, min_value=0.001, max_value=MAX_TTL_MINUTES)
 
 
 class WriteItemsSerializer(serializers.Serializer[Any]):
-    items = serializers.ListField(
-        child=ItemSerializer(), allow_empty=False, max_length=MAX_OPERATIONS
-    )
+    items = ListField(ItemSerializer(), allow_empty=False, max_length=MAX_OPERATIONS)
 
 
 class GetItemSerializer(_ItemPlaceSerializer):
-    refresh_ttl = StrictBooleanField(required=False, default=True)
+    refresh_ttl = StrictBooleanField(default=True)
 
 
 class SearchItemsSerializer(serializers.Serializer[Any]):
-    prefix = _LabelsField(required=False, default=list, max_length=20)
-    subject = TextField(required=False, allow_null=True, default=None, max_length=200)
-    query = TextField(required=False, default="", max_length=100_000)
-    filter = MetadataField(required=False, default=dict)
-    limit = IntegerField(required=False, default=10, min_value=1, max_value=1000)
-    offset = IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
-    refresh_ttl = StrictBooleanField(required=False, default=True)
+    prefix = _LabelsField(default=list, max_length=20)
+    subject = TextField(**NULL, max_length=200)
+    query = TextField(default="", max_length=100_000)
+    filter = MetadataField(default=dict)
+    limit = IntegerField(default=10, min_value=1, max_value=1000)
+    offset = IntegerField(default=0, min_value=0, max_value=1_000_000)
+    refresh_ttl = StrictBooleanField(default=True)
 
 
 class NamespacesSerializer(serializers.Serializer[Any]):
-    prefix = _LabelsField(required=False, default=list, max_length=20)
-    suffix = _LabelsField(required=False, default=list, max_length=20)
-    subject = TextField(required=False, allow_null=True, default=None, max_length=200)
-    max_depth = IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=20
-    )
-    limit = IntegerField(required=False, default=100, min_value=1, max_value=1000)
-    offset = IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
+    prefix = _LabelsField(default=list, max_length=20)
+    suffix = _LabelsField(default=list, max_length=20)
+    subject = TextField(**NULL, max_length=200)
+    max_depth = IntegerField(**NULL, min_value=1, max_value=20)
+    limit = IntegerField(default=100, min_value=1, max_value=1000)
+    offset = IntegerField(default=0, min_value=0, max_value=1_000_000)
 
 
 class ItemOperationSerializer(ExactlyOneSerializer):
@@ -119,9 +109,7 @@ class ItemOperationSerializer(ExactlyOneSerializer):
 
 
 class ReadItemsSerializer(serializers.Serializer[Any]):
-    ops = serializers.ListField(
-        child=ItemOperationSerializer(), allow_empty=False, max_length=MAX_OPERATIONS
-    )
+    ops = ListField(ItemOperationSerializer(), allow_empty=False, max_length=MAX_OPERATIONS)
 
 
 StoredItem: Any = extend_answer(

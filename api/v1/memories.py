@@ -16,6 +16,8 @@ from typing_extensions import TypedDict
 from api.core.authentication import get_request_key
 from api.core.fields import (
     NOT_BLANK,
+    NULL,
+    ListField,
     MetadataField,
     NameField,
     StrictBooleanField,
@@ -47,24 +49,22 @@ from notes.models import Derivation
 class MessageSerializer(serializers.Serializer[Message]):
     role = serializers.ChoiceField(choices=Turn.Role.values, default=Turn.Role.USER)
     content = TextField(shape=NOT_BLANK)
-    speaker = TextField(required=False, default="", max_length=120)
-    timestamp = TimestampField(required=False, allow_null=True, default=None)
-    external_id = TextField(required=False, default="", max_length=200)
-    metadata = MetadataField(required=False, default=dict)
+    speaker = TextField(default="", max_length=120)
+    timestamp = TimestampField(**NULL)
+    external_id = TextField(default="", max_length=200)
+    metadata = MetadataField(default=dict)
 
 
 class AddSerializer(serializers.Serializer[IngestRequest]):
     """Messages about a subject, oldest first."""
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
-    messages = serializers.ListField(
-        child=MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES
-    )
-    session = NameField(required=False, default="", max_length=200)
-    agent = NameField(required=False, default="", max_length=120)
-    metadata = MetadataField(required=False, default=dict)
-    wait = StrictBooleanField(required=False, default=False)
-    dry_run = StrictBooleanField(required=False, default=False)
+    messages = ListField(MessageSerializer(), allow_empty=False, max_length=settings.MAX_MESSAGES)
+    session = NameField(default="", max_length=200)
+    agent = NameField(default="", max_length=120)
+    metadata = MetadataField(default=dict)
+    wait = StrictBooleanField(default=False)
+    dry_run = StrictBooleanField(default=False)
 
     @staticmethod
     def build_ingest_request(data: dict[str, Any]) -> IngestRequest:
@@ -93,14 +93,14 @@ class NotInBatchField(StrictBooleanField):
 
 
 class AddBatchItemSerializer(AddSerializer):
-    wait = NotInBatchField(required=False, default=False)
-    dry_run = NotInBatchField(required=False, default=False)
+    wait = NotInBatchField(default=False)
+    dry_run = NotInBatchField(default=False)
 
 
 class AddBatchSerializer(serializers.Serializer[Any]):
     """Several adds, of one subject or of many: stored all or none."""
 
-    items = serializers.ListField(child=AddBatchItemSerializer(), allow_empty=False, max_length=100)
+    items = ListField(AddBatchItemSerializer(), allow_empty=False, max_length=100)
 
 
 class AddedSpace(TypedDict):

@@ -12,7 +12,7 @@ from api.core.fields import AtLeastOneSerializer, ListField, NameField
 from api.rows.columns import Resource, build_columns, build_unretired_condition, pick_columns
 from api.rows.sources import Source, load_sources
 from api.rows.write_views import ReasonSerializer, RowWriteView, SpaceWriteRequest
-from api.v1.facts import PinMemorySerializer
+from api.v1.facts import PinFactView
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction
 from notes.models import Entity, Link, Note, Relation
@@ -112,17 +112,10 @@ class DescribeNoteView(NoteWriteView):
         )
 
 
-class PinNoteView(NoteWriteView):
+class PinNoteView(PinFactView):
     """What is pinned does not fade, and the pipeline does not change it."""
 
-    serializer_class = PinMemorySerializer
-    example: ClassVar = {"pinned": True}
-
-    def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        pinned = deed.given["pinned"]
-        return corrections.set_pinned(
-            deed.space, "note", row_id, pinned, deed.actor, deed.now, **deed.options
-        )
+    resource = NOTES
 
 
 class ForgetNoteView(NoteWriteView):

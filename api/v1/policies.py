@@ -109,11 +109,9 @@ class SetPolicySerializer(ReasonSerializer):
     `dry_run`: only says which switches would have another value.
     """
 
-    preset = serializers.ChoiceField(
-        choices=["", *PRESETS], required=False, default="", allow_blank=True
-    )
-    overrides = OverridesField(required=False, default=dict)
-    dry_run = StrictBooleanField(required=False, default=False)
+    preset = serializers.ChoiceField(choices=["", *PRESETS], default="", allow_blank=True)
+    overrides = OverridesField(default=dict)
+    dry_run = StrictBooleanField(default=False)
 
 
 class EffectivePolicy(TypedDict):

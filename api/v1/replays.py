@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
-from api.core.fields import NameField
+from api.core.fields import NULL, NameField
 from api.core.views import get_whole_tenant_id
 from api.rows.answers import build_named_type
 from api.rows.columns import Column, Resource, pick_columns
@@ -49,21 +50,21 @@ class ReplaySummary(TypedDict):
     sums: ReplaySums
 
 
-def _summarise_replay(run_id: UUID) -> ReplaySummary:
+def _summarise_replay(run_id: UUID) -> dict[str, Any]:
     """Both sides in sums, and how many questions got better."""
     run = ReplayRun.objects.get(id=run_id)
     answered, wanted = replay_runs.count_answers(run)
     outcomes = list(replay_runs.load_outcomes(run).values())
     told = [compare_outcomes(sides["current"], sides["candidate"]) for sides in outcomes]
-    sums = {
-        side: summarise_outcomes([sides[side] for sides in outcomes]) for side in replay_runs.SIDES
-    }
     return {
         "answered": answered,
         "wanted": wanted,
         "unseen": list_ineffective_switches(run),
         "verdicts": {name: told.count(name) for name in ("better", "worse", "same")},
-        "sums": ReplaySums(**sums),
+        "sums": {
+            side: asdict(summarise_outcomes([sides[side] for sides in outcomes]))
+            for side in replay_runs.SIDES
+        },
     }
 
 
@@ -78,6 +79,7 @@ REPLAYS = Resource(
     ),
     order=("-created_at", "-id"),
     load_details=_summarise_replay,
+    details=ReplaySummary,
 )
 REPLAY_RESULTS = Resource(
     "result",
@@ -98,14 +100,12 @@ class NewReplaySerializer(serializers.Serializer[Any]):
     """`subject`: try it on that one's questions; empty: on the whole tenant's. What is to be
     tried: another `preset` and `overrides` as a policy takes them, or another `engine`."""
 
-    subject = NameField(required=False, default="", max_length=200)
-    tag = NameField(required=False, default="", max_length=TAG_LENGTH)
-    preset = serializers.ChoiceField(
-        choices=["", *PRESETS], required=False, default="", allow_blank=True
-    )
-    overrides = OverridesField(required=False, allow_null=True, default=None)
+    subject = NameField(default="", max_length=200)
+    tag = NameField(default="", max_length=TAG_LENGTH)
+    preset = serializers.ChoiceField(choices=["", *PRESETS], default="", allow_blank=True)
+    overrides = OverridesField(**NULL)
     engine = serializers.ChoiceField(
-        choices=["", *Tenant.Engine.values], required=False, default="", allow_blank=True
+        choices=["", *Tenant.Engine.values], default="", allow_blank=True
     )
 
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from typing_extensions import TypedDict
 
-from api.core.fields import NameField, PatternField, StrictIdField
+from api.core.fields import ListField, NameField, PatternField, StrictIdField
 from api.core.permissions import HasScope
 from api.rows.answers import build_named_type
 from api.rows.columns import Resource, pick_columns
@@ -75,11 +75,11 @@ class DecideConflictSerializer(ReasonSerializer):
     """`text`: what is new in other words, where the answer writes it."""
 
     answer = serializers.ChoiceField(choices=_ANSWER_NAMES)
-    text = NameField(required=False, default="", max_length=20_000)
+    text = NameField(default="", max_length=20_000)
 
 
 class DecideConflictsSerializer(ReasonSerializer):
-    ids = serializers.ListField(child=StrictIdField(), allow_empty=False, max_length=MAX_DECISIONS)
+    ids = ListField(StrictIdField(), allow_empty=False, max_length=MAX_DECISIONS)
     answer = PatternField(shape=COMMON_ANSWER_PATTERN)
 
 
@@ -198,9 +198,9 @@ class NewReviewRuleSerializer(ReasonSerializer):
 
     kind = PatternField(shape=f"^({'|'.join(review_rules.RULED_KINDS)})$")
     answer = PatternField(shape=COMMON_ANSWER_PATTERN)
-    subject = NameField(required=False, default="", max_length=200)
-    predicate_key = NameField(required=False, default="", max_length=80)
-    role = NameField(required=False, default="", max_length=20)
+    subject = NameField(default="", max_length=200)
+    predicate_key = NameField(default="", max_length=80)
+    role = NameField(default="", max_length=20)
 
 
 class NewReviewRuleView(TenantWriteView):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar, get_args
@@ -48,21 +48,19 @@ class RecallSerializer(serializers.Serializer[Any]):
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
     query = TextField(shape=NOT_BLANK)
-    session = NameField(required=False, default="", max_length=200)
+    session = NameField(default="", max_length=200)
     channels = ListField(
         serializers.ChoiceField(choices=get_args(Channel)), **NULL, allow_empty=False
     )
-    select = serializers.ChoiceField(
-        choices=get_args(SelectMode), required=False, allow_null=True, default=None
-    )
-    as_of = TimestampField(required=False, allow_null=True, default=None)
-    include_past = StrictBooleanField(required=False, default=False)
-    deep = StrictBooleanField(required=False, default=False)
-    explain = StrictBooleanField(required=False, default=False)
+    select = serializers.ChoiceField(choices=get_args(SelectMode), **NULL)
+    as_of = TimestampField(**NULL)
+    include_past = StrictBooleanField(default=False)
+    deep = StrictBooleanField(default=False)
+    explain = StrictBooleanField(default=False)
 
 
 class SearchSerializer(RecallSerializer):
-    limit = IntegerField(required=False, allow_null=True, default=10, min_value=1, max_value=100)
+    limit = IntegerField(allow_null=True, default=10, min_value=1, max_value=100)
     kinds = ListField(
         serializers.ChoiceField(choices=get_args(MemoryKind)), **NULL, allow_empty=False
     )
@@ -70,10 +68,8 @@ class SearchSerializer(RecallSerializer):
 
 
 class ContextSerializer(RecallSerializer):
-    agent = NameField(required=False, default="", max_length=120)
-    budget_tokens = IntegerField(
-        required=False, default=2000, min_value=LEAST_TOKENS, max_value=MOST_TOKENS
-    )
+    agent = NameField(default="", max_length=120)
+    budget_tokens = IntegerField(default=2000, min_value=LEAST_TOKENS, max_value=MOST_TOKENS)
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
@@ -81,13 +77,13 @@ class AnswerSerializer(serializers.Serializer[Any]):
 
     subject = TextField(max_length=200, shape=NOT_BLANK)
     question = TextField(shape=NOT_BLANK)
-    session = NameField(required=False, default="", max_length=200)
-    as_of = TimestampField(required=False, allow_null=True, default=None)
-    include_past = StrictBooleanField(required=False, default=False)
-    deep = StrictBooleanField(required=False, default=False)
-    limit = IntegerField(required=False, allow_null=True, default=10, min_value=1, max_value=100)
-    budget_tokens = IntegerField(required=False, default=2000, min_value=100, max_value=1_000_000)
-    explain = StrictBooleanField(required=False, default=False)
+    session = NameField(default="", max_length=200)
+    as_of = TimestampField(**NULL)
+    include_past = StrictBooleanField(default=False)
+    deep = StrictBooleanField(default=False)
+    limit = IntegerField(allow_null=True, default=10, min_value=1, max_value=100)
+    budget_tokens = IntegerField(default=2000, min_value=100, max_value=1_000_000)
+    explain = StrictBooleanField(default=False)
 
 
 # Most of what an answer holds is none of what is looked for below: told by its type, at once.
@@ -121,104 +117,94 @@ def render_recall(answer: Any) -> dict[str, Any]:
     return shown
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceQuestion:
-    """A question as it was sent: of which space, in which words, under which options."""
-
-    space: Space
-    query: str
-    options: dict[str, Any]
-
-
 class QuestionView(HubView):
     """Answers a question about a subject."""
 
     scopes: ClassVar = {"POST": "read"}
-    example: ClassVar = {"subject": "ana", "query": "where does she play chess"}
+    serializer_class: type[serializers.Serializer[Any]]
+    question_field = "query"
 
-    def read_question(self, request: Request, kind: type[RecallSerializer]) -> SpaceQuestion:
+    def post(self, request: Request) -> Response:
         """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
         from memoryhub.recall.question.caller import SearchCaller
-        from memoryhub.recall.question.prepare import load_space_state
 
-        wanted = validate_body(kind, self.read_body(request))
-        query = check_text(wanted.pop("query"), field="query")
-        with tenant_scope(get_request_key(request).tenant_id):
+        wanted = validate_body(self.serializer_class, self.read_body(request))
+        name = self.question_field
+        question, key = check_text(wanted.pop(name), field=name), get_request_key(request)
+        with tenant_scope(key.tenant_id):
             space = get_space_by_subject(request, wanted.pop("subject"))
             wanted["session_id"] = get_session_id(space, wanted.pop("session"))
-            wanted["standing"] = load_space_state(space)
+            wanted |= self.load_options(space)
         if wanted["as_of"]:
             wanted["as_of"] = to_utc(wanted["as_of"], space.timezone, field="as_of")
-        wanted["asked_by"] = SearchCaller("api", str(get_request_key(request).id))
-        return SpaceQuestion(space, query, wanted)
-
-    def build_answer_response(self, ask: Callable[..., Any], asked: SpaceQuestion) -> Response:
+        wanted["asked_by"] = SearchCaller("api", str(key.id))
         started = time.perf_counter()
-        found = render_recall(ask(asked.space, asked.query, **asked.options))
+        found = render_recall(self.ask(space, question, **wanted))
         return Response(found | {"ms": round((time.perf_counter() - started) * 1000, 1)})
+
+    def load_options(self, space: Space) -> dict[str, Any]:
+        """What is looked up beside the space, inside the tenant's scope."""
+        from memoryhub.recall.question.prepare import load_space_state
+
+        return {"standing": load_space_state(space)}
+
+    def ask(self, space: Space, question: str, **options: Any) -> Any:
+        raise NotImplementedError
 
 
 class SearchView(QuestionView):
     """Find what matters now."""
 
     serializer_class = SearchSerializer
+    example: ClassVar = {"subject": "ana", "query": "where does she play chess"}
 
     def get_answer_type(self, method: str, status: int) -> Any:
         from memoryhub.recall.render.results import SearchResult
 
         return extend_answer(SearchResult, "SearchResult", ms=float)
 
-    def post(self, request: Request) -> Response:
+    def ask(self, space: Space, question: str, **options: Any) -> Any:
         from memoryhub.recall.services import search_memories
 
-        asked = self.read_question(request, SearchSerializer)
-        return self.build_answer_response(search_memories, asked)
+        return search_memories(space, question, **options)
 
 
 class ContextView(QuestionView):
     """What to put in front of a model that is to answer."""
 
     serializer_class = ContextSerializer
+    example: ClassVar = SearchView.example
 
     def get_answer_type(self, method: str, status: int) -> Any:
         from memoryhub.recall.context import MemoryContext
 
         return extend_answer(MemoryContext, "Context", ms=float)
 
-    def post(self, request: Request) -> Response:
+    def ask(self, space: Space, question: str, **options: Any) -> Any:
         from memoryhub.recall.context import build_context
 
-        asked = self.read_question(request, ContextSerializer)
-        return self.build_answer_response(build_context, asked)
+        return build_context(space, question, **options)
 
 
-class AnswerView(HubView):
+class AnswerView(QuestionView):
     """Answer a question from what is remembered, and say what the answer rests on."""
 
-    scopes: ClassVar = {"POST": "read"}
-    example: ClassVar = {"subject": "ana", "question": "where does she play chess"}
-
     serializer_class = AnswerSerializer
+    question_field = "question"
+    example: ClassVar = {"subject": "ana", "question": "where does she play chess"}
 
     def get_answer_type(self, method: str, status: int) -> Any:
         from memoryhub.recall.render.citations import AnswerResult
 
         return extend_answer(AnswerResult, "Answer", ms=float)
 
-    def post(self, request: Request) -> Response:
-        from memoryhub.recall.answers import answer_question  # loads the engines
-        from memoryhub.recall.question.caller import SearchCaller
+    def load_options(self, space: Space) -> dict[str, Any]:
+        return {}
 
-        wanted = validate_body(AnswerSerializer, self.read_body(request))
-        question = check_text(wanted.pop("question"), field="question")
-        space = get_space_by_subject(request, wanted.pop("subject"))
-        session_id = get_session_id(space, wanted.pop("session"))
-        if wanted["as_of"]:
-            wanted["as_of"] = to_utc(wanted["as_of"], space.timezone, field="as_of")
-        wanted["asked_by"] = SearchCaller("api", str(get_request_key(request).id))
-        started = time.perf_counter()
-        given = asdict(answer_question(space, question, session_id=session_id, **wanted))
-        return Response(given | {"ms": round((time.perf_counter() - started) * 1000, 1)})
+    def ask(self, space: Space, question: str, **options: Any) -> Any:
+        from memoryhub.recall.answers import answer_question  # loads the engines
+
+        return answer_question(space, question, **options)
 
 
 FEEDBACK = Resource(
@@ -239,9 +225,9 @@ class SetFeedbackSerializer(serializers.Serializer[Any]):
 
     kind = serializers.ChoiceField(choices=tuple(RATED_MODELS))
     memory_id = StrictIdField()
-    recall_id = StrictIdField(required=False, allow_null=True, default=None)
+    recall_id = StrictIdField(**NULL)
     verdict = serializers.ChoiceField(choices=tuple(Feedback.Verdict.values), allow_null=True)
-    comment = NameField(required=False, default="", max_length=MAX_REASON_LENGTH)
+    comment = NameField(default="", max_length=MAX_REASON_LENGTH)
 
 
 class SetFeedbackView(SpaceWriteView):

@@ -18,6 +18,7 @@ from api.rows.read_views import SingleRowView, get_space_at_path
 from api.rows.write_views import SpaceWriteRequest, SpaceWriteView
 from memoryhub.pipeline.counts import COUNTED_KINDS, annotate_counts
 from memoryhub.tenants.models import Space
+from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import pause_space, resume_space
 
 
@@ -30,10 +31,7 @@ SPACES = Resource(
     "subject",
     "A subject with its space: everything that is remembered about it.",
     Space,
-    pick_columns(
-        Space,
-        "id subject name timezone speakers created_at last_activity_at paused_at",
-    ),
+    pick_columns(Space, "id subject name timezone speakers created_at last_activity_at paused_at"),
     order=("subject", "id"),
     details=define_answer(
         "SpaceDetails",
@@ -54,13 +52,14 @@ class SpaceView(SingleRowView):
 
     def get(self, request: Request, subject: str) -> Response:
         space = get_space_at_path(request, subject)
-        return self.build_row_response(request, SPACES.select_rows(), space.id)
+        with tenant_scope(space.tenant_id):
+            return self.build_row_response(request, SPACES.select_rows(), space.id)
 
 
 class PauseSpaceSerializer(serializers.Serializer[Any]):
     """`paused` false: go on."""
 
-    paused = StrictBooleanField(required=False, default=True)
+    paused = StrictBooleanField(default=True)
 
 
 class PauseSpaceView(SpaceWriteView):

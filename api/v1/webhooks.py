@@ -78,13 +78,11 @@ class NewWebhookSerializer(serializers.Serializer[Any]):
     name = NameField(max_length=services.NAME_LENGTH, shape=NOT_BLANK)
     url = TextField()
     events = ListField(_EventField(max_length=60), allow_empty=False, max_length=100)
-    subject = NameField(required=False, default="", max_length=200)
+    subject = NameField(default="", max_length=200)
     style = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes it out of the class
-        choices=Webhook.Style.values, required=False, default=Webhook.Style.NATIVE
+        choices=Webhook.Style.values, default=Webhook.Style.NATIVE
     )
-    content = serializers.ChoiceField(
-        choices=Webhook.Content.values, required=False, default=Webhook.Content.IDS
-    )
+    content = serializers.ChoiceField(choices=Webhook.Content.values, default=Webhook.Content.IDS)
 
 
 class ChangeWebhookSerializer(AtLeastOneSerializer):

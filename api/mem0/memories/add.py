@@ -8,7 +8,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.core.authentication import get_request_key
+from api.core.authentication import filter_reached, get_request_key
 from api.core.idempotency import run_once
 from api.mem0 import render
 from api.mem0.ids import Mem0Ids
@@ -44,10 +44,18 @@ def add_memories(request: Request, wanted: AddRequest) -> dict[str, Any]:
         _ensure_allowed_space(key, wanted.ids)
     if not wanted.infer:
         return _keep_verbatim(key, wanted, format_actor(request))
-    stored, _ = run_once(key.tenant_id, request, "mem0-add", lambda: _queue_messages(key, wanted))
-    job = _get_job(key, stored["job_id"]) if stored["job_id"] else None
-    if job is None:  # all of it was delivered and read before
+
+    def queue() -> dict[str, Any]:
+        job = ingest_messages(key.tenant_id, wanted.request).job
+        return {"job_id": str(job.id) if job else None}
+
+    stored, _ = run_once(key.tenant_id, request, "mem0-add", queue)
+    if not stored["job_id"]:  # all of it was delivered and read before
         return {"message": "Nothing new", "status": "SUCCEEDED", "event_id": None, "results": []}
+    with tenant_scope(key.tenant_id):
+        job: Job | None = _select_jobs(key).filter(id=stored["job_id"]).first()
+    if job is None:
+        raise NotFound("There is no such event.")
     if wanted.wait:
         return _render_finished_job(key, wait_for_job(key.tenant_id, job))
     told = {"message": render.QUEUED_MESSAGE, "status": "PENDING", "event_id": str(job.id)}
@@ -62,25 +70,12 @@ def _ensure_allowed_space(key: KeyRow, ids: Mem0Ids) -> None:
         raise NotFound("There is no such user.")
 
 
-def _queue_messages(key: KeyRow, wanted: AddRequest) -> dict[str, Any]:
-    job = ingest_messages(key.tenant_id, wanted.request).job
-    return {"job_id": str(job.id) if job else None}
-
-
 def _keep_verbatim(key: KeyRow, wanted: AddRequest, actor: str) -> dict[str, Any]:
     facts = keep_verbatim(key.tenant_id, wanted.request, actor)
     with tenant_scope(key.tenant_id):
         rows = Derivation.objects.filter(child_id__in=[fact.id for fact in facts])
         event_id = rows.values_list("event_id", flat=True).first()
-    results = [
-        {
-            "id": str(fact.lineage),
-            "event": "ADD",
-            "memory": fact.text,
-            "data": {"memory": fact.text},
-        }
-        for fact in facts
-    ]
+    results = [render.render_decision(fact.lineage, "ADD", fact.text) for fact in facts]
     told = {"message": "Memories kept as they are", "status": "SUCCEEDED"}
     return told | {"event_id": str(event_id), "results": results}
 
@@ -102,17 +97,9 @@ def _load_results(job: Job) -> list[dict[str, Any]]:
     return render.render_decisions(job, lineages)
 
 
-def _get_job(key: KeyRow, job_id: UUID | str) -> Job:
-    with tenant_scope(key.tenant_id):
-        job: Job | None = _select_jobs(key).filter(id=job_id).first()
-    if job is None:
-        raise NotFound("There is no such event.")
-    return job
-
-
 def _select_jobs(key: KeyRow) -> Any:
     rows = Job.objects.filter(step=Job.Step.DERIVE).order_by("-created_at", "-first_seq")
-    return rows.filter(space_id=key.space_id) if key.space_id else rows
+    return filter_reached(rows, key)
 
 
 class EventsView(Mem0View):
@@ -123,11 +110,13 @@ class EventsView(Mem0View):
     def get(self, request: Request) -> Response:
         key = get_request_key(request)
         with tenant_scope(key.tenant_id):
-            return Response(build_page(request, _select_jobs(key), _render_job_events))
-
-
-def _render_job_events(jobs: list[Job]) -> list[dict[str, Any]]:
-    return [render.render_job_event(job, []) for job in jobs]
+            return Response(
+                build_page(
+                    request,
+                    _select_jobs(key),
+                    lambda jobs: [render.render_job_event(job) for job in jobs],
+                )
+            )
 
 
 class EventView(Mem0View):
@@ -140,11 +129,10 @@ class EventView(Mem0View):
         with tenant_scope(key.tenant_id):
             if job := _select_jobs(key).filter(id=event_id).first():
                 return Response(render.render_job_event(job, _load_results(job)))
-            changes = EvolutionEvent.objects.filter(id=event_id)
-            if key.space_id:
-                changes = changes.filter(space_id=key.space_id)
-            receipts = Receipt.objects.filter(id=event_id) if key.space_id is None else None
-            done = changes.first() or (receipts.first() if receipts is not None else None)
+            changes = filter_reached(EvolutionEvent.objects.filter(id=event_id), key)
+            done: EvolutionEvent | Receipt | None = changes.first()
+            if done is None and key.space_id is None:
+                done = Receipt.objects.filter(id=event_id).first()
         if done is None:
             raise NotFound("There is no such event.")
         return Response(render.render_change_event(done))

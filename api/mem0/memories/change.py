@@ -82,14 +82,11 @@ class MemoryView(Mem0View):
         key = get_request_key(request)
         with tenant_scope(key.tenant_id):
             own = get_standing_versions(key, [memory_id])[memory_id]
-            linked = _load_superseded(own) if _read_flag(request, "delete_linked") else []
+            deep = request.query_params.get("delete_linked", "").lower() == "true"
+            linked = _load_superseded(own) if deep else []
         _forget_facts([*own, *linked], format_actor(request))
         count = len({fact.lineage for fact in linked})
         return Response({"message": "Memory deleted successfully!", "cascade_count": count})
-
-
-def _read_flag(request: Request, name: str) -> bool:
-    return request.query_params.get(name, "").lower() == "true"
 
 
 def _load_superseded(facts: Sequence[Fact]) -> list[Fact]:

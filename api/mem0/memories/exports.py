@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from api.core.authentication import get_request_key
 from api.mem0 import render
 from api.mem0.memories.search import read_filters
-from api.mem0.select import build_visible_condition, select_memories
+from api.mem0.select import MemorySelection, build_visible_condition, select_memories
 from api.mem0.views import Mem0View
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
@@ -26,6 +26,11 @@ MAX_EXPORTED = 50_000
 _SALT = "mem0.export"
 
 
+def _select_visible(key: KeyRow, filters: object) -> MemorySelection:
+    """Call inside the tenant's scope. Raises InvalidInput."""
+    return select_memories(key, filters, build_visible_condition(timezone.now(), expired=False))
+
+
 class CreateExportView(Mem0View):
     scopes: ClassVar = {"POST": "read"}
 
@@ -33,9 +38,7 @@ class CreateExportView(Mem0View):
         body, key = self.read_body(request), get_request_key(request)
         filters = read_filters(body)
         with tenant_scope(key.tenant_id):
-            select_memories(
-                key, filters, build_visible_condition(timezone.now(), expired=False)
-            )  # refused now if wrong
+            _select_visible(key, filters)  # refused now if wrong
         export_id = signing.dumps({"tenant": str(key.tenant_id), "filters": filters}, salt=_SALT)
         told = {"message": "The export can be fetched", "status": "SUCCEEDED", "id": export_id}
         ignored = [name for name in ("schema", "export_instructions") if body.get(name)]
@@ -50,9 +53,7 @@ class FetchExportView(Mem0View):
         export_id = body.get("memory_export_id")
         filters = read_filters(body) if export_id is None else _read_signed_filters(key, export_id)
         with tenant_scope(key.tenant_id):
-            rows = select_memories(
-                key, filters, build_visible_condition(timezone.now(), expired=False)
-            ).rows
+            rows = _select_visible(key, filters).rows
             found = [render.render_memory(fact) for fact in rows[: MAX_EXPORTED + 1]]
         if len(found) > MAX_EXPORTED:
             raise InvalidInput(
@@ -80,8 +81,7 @@ class SummaryView(Mem0View):
     def post(self, request: Request) -> Response:
         body, key = self.read_body(request), get_request_key(request)
         with tenant_scope(key.tenant_id):
-            shown = build_visible_condition(timezone.now(), expired=False)
-            chosen = select_memories(key, read_filters(body), shown)
+            chosen = _select_visible(key, read_filters(body))
             if not chosen.covers_whole_spaces:
                 raise InvalidInput("only users as a whole are summed up", field="filters")
             results = [{"user_id": s.subject, "summary": _find_summary(s)} for s in chosen.spaces]

@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.fields import NameField
-from api.mem0.requests import validate_body
+from api.core.fields import NULL, NameField, validate_body
 from api.mem0.select import get_memory
 from api.mem0.views import Mem0View, format_actor
 from memoryhub.tenants.scope import tenant_scope
@@ -22,10 +21,8 @@ _VERDICT_NAMES = ("POSITIVE", "NEGATIVE", "VERY_NEGATIVE")
 
 class MemoryFeedbackSerializer(serializers.Serializer[Any]):
     memory_id = NameField(max_length=100)
-    feedback = NameField(required=False, allow_null=True, default=None, max_length=20)
-    feedback_reason = NameField(
-        required=False, allow_null=True, default="", max_length=MAX_REASON_LENGTH
-    )
+    feedback = NameField(**NULL, max_length=20)
+    feedback_reason = NameField(allow_null=True, default="", max_length=MAX_REASON_LENGTH)
 
     def validate_feedback(self, given: str | None) -> str | None:
         if given and given.upper() not in _VERDICT_NAMES:
@@ -39,16 +36,12 @@ class MemoryFeedbackView(Mem0View):
     scopes: ClassVar = {"POST": "write"}
 
     def post(self, request: Request) -> Response:
-        wanted, key = (
-            validate_body(MemoryFeedbackSerializer, self.read_body(request)),
-            get_request_key(request),
-        )
+        wanted = validate_body(MemoryFeedbackSerializer, self.read_body(request))
+        key, actor = get_request_key(request), format_actor(request)
         verdict = wanted["feedback"] and wanted["feedback"].lower()
         reason = wanted["feedback_reason"] or ""
         with tenant_scope(key.tenant_id):
             fact = get_memory(key, wanted["memory_id"])
-            kept = set_feedback(
-                fact, verdict or None, format_actor(request), timezone.now(), reason=reason
-            )
+            kept = set_feedback(fact, verdict or None, actor, timezone.now(), reason=reason)
         told = {"id": str(kept.id) if kept else None, "feedback": wanted["feedback"]}
         return Response(told | {"feedback_reason": reason or None})

@@ -10,13 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
+from api.core.fields import validate_body
 from api.mem0 import render
 from api.mem0.requests import (
     ListMemoriesSerializer,
     SearchMemoriesSerializer,
     build_extra_filters,
     select_fields,
-    validate_body,
 )
 from api.mem0.select import (
     MemorySelection,
@@ -62,10 +62,10 @@ class SearchMemoriesView(Mem0View):
         )
         with tenant_scope(key.tenant_id):
             chosen = select_memories(key, read_filters(body), shown, more=build_extra_filters(body))
-            only = {
-                space.id: _list_selected_ids(chosen, space)
-                for space in _check_space_count(chosen.spaces)
-            }
+            if len(chosen.spaces) > MAX_SPACES:
+                most = f"memories of more than {MAX_SPACES} users: name them"
+                raise InvalidInput(most, field="filters")
+            only = {space.id: _list_selected_ids(chosen, space) for space in chosen.spaces}
         most = min(wanted["limit"] or wanted["top_k"] or 10, MAX_RESULTS)
         options: dict[str, Any] = {
             "limit": most,
@@ -86,13 +86,6 @@ class SearchMemoriesView(Mem0View):
         return Response({"results": select_fields(results, body.get("fields"))})
 
 
-def _check_space_count(spaces: list[Space]) -> list[Space]:
-    if len(spaces) > MAX_SPACES:
-        most = f"memories of more than {MAX_SPACES} users: name them"
-        raise InvalidInput(most, field="filters")
-    return spaces
-
-
 def _list_selected_ids(chosen: MemorySelection, space: Space) -> list[Any] | None:
     """The ids of the memories that pass, None where all of the space's do."""
     if chosen.covers_whole_spaces:
@@ -110,16 +103,8 @@ def _search_space(
     """(score, memory, likeness, share of words), best first."""
     from memoryhub.recall.services import search_memories
 
-    found = search_memories(
-        space,
-        query,
-        kinds=["fact"],
-        channels=["facts"],
-        select="fused",
-        only=only,
-        explain=True,
-        **options,
-    )
+    kinds: dict[str, Any] = {"kinds": ["fact"], "channels": ["facts"], "select": "fused"}
+    found = search_memories(space, query, **kinds, only=only, explain=True, **options)
     allowed = None if only is None else set(only)
     return [_build_hit(item) for item in found.items if allowed is None or item.id in allowed]
 
@@ -132,10 +117,9 @@ def _build_hit(item: MemoryItem) -> SearchHit:
 
 
 def _render_hits(key: KeyRow, hits: list[SearchHit]) -> list[dict[str, Any]]:
+    rows = Fact.objects.filter(id__in=[hit[1].id for hit in hits])
     with tenant_scope(key.tenant_id):
-        facts = annotate_mem0_names(
-            Fact.objects.filter(id__in=[hit[1].id for hit in hits])
-        ).in_bulk()
+        facts = annotate_mem0_names(rows).in_bulk()
     return [
         render.render_search_hit(facts[item.id], score, dense, lexical)
         for score, item, dense, lexical in hits
@@ -158,9 +142,7 @@ def list_memories(request: Request, body: Mapping[str, Any]) -> dict[str, Any]:
     shown = build_visible_condition(timezone.now(), expired=bool(wanted["show_expired"]))
     with tenant_scope(key.tenant_id):
         rows = select_memories(key, read_filters(body), shown, more=build_extra_filters(body)).rows
-        page = build_page(
-            request, rows, lambda facts: [render.render_memory(fact) for fact in facts]
-        )
+        page = build_page(request, rows, lambda facts: list(map(render.render_memory, facts)))
     page["results"] = select_fields(page["results"], body.get("fields"))
     return page
 
