@@ -252,6 +252,11 @@ class AtLeastOneSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+def list_names(spaced: str) -> tuple[str, ...]:
+    """Names of fields, told in one text with spaces between them."""
+    return tuple(spaced.split())
+
+
 def list_choice_fields(several: serializers.Serializer[Any]) -> list[str]:
     """The names of which one or some must be given."""
     return [name for name in map(str, several.fields) if name != REASON_FIELD]

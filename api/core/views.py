@@ -116,7 +116,7 @@ def get_session_id(space: Space, name: str) -> UUID | None:
     return session.id
 
 
-class NoSuchPath:
+class NoSuchPath(APIView):
     """Of views of paths that do not exist."""
 
     authentication_classes = ()

@@ -14,6 +14,7 @@ from django.urls import Resolver404, resolve
 from rest_framework.request import Request
 
 from api.core.authentication import get_request_key
+from api.core.fields import list_names
 from api.core.rate_limit import COUNTED_MARK
 from memoryhub.errors import InvalidInput, NotFound
 from memoryhub.tenants.keys import KeyRow
@@ -22,15 +23,9 @@ from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import clean_subject
 
 # Of the outer request, what says who calls, from where and under which name.
-_FORWARDED_VARIABLES = (
-    "HTTP_AUTHORIZATION",
-    "HTTP_HOST",
-    "HTTP_X_REQUEST_ID",
-    "REMOTE_ADDR",
-    "SERVER_NAME",
-    "SERVER_PORT",
-    "SERVER_PROTOCOL",
-    "wsgi.url_scheme",
+_FORWARDED_VARIABLES = list_names(
+    "HTTP_AUTHORIZATION HTTP_HOST HTTP_X_REQUEST_ID REMOTE_ADDR SERVER_NAME SERVER_PORT "
+    "SERVER_PROTOCOL wsgi.url_scheme"
 )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from api.core.fields import list_names
 from api.mcp import arguments as given
 from api.mcp.caller import Caller
 from api.mcp.render import (
     NOTHING_REMEMBERED,
-    list_names,
     render_json,
     render_memories,
     select_filled_fields,

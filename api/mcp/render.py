@@ -15,11 +15,6 @@ from memoryhub.recall.render.prompt import choose_prompt_words, escape_as_data, 
 NOTHING_REMEMBERED = "Nothing that is remembered bears on this."
 
 
-def list_names(spaced: str) -> tuple[str, ...]:
-    """Names of fields, given in one text with spaces."""
-    return tuple(spaced.split())
-
-
 def render_json(answer: Mapping[str, Any]) -> ToolResult:
     return ToolResult(dict(answer), json.dumps(answer, ensure_ascii=False))
 

@@ -174,8 +174,11 @@ def _group_by_event(revisions: Iterable[Revision]) -> list[tuple[EvolutionEvent,
 
 def _find_standing_revision(changed: list[Revision]) -> Revision | None:
     """The version that stands after an event."""
-    kept = [r for r in changed if r.after and not r.after["retired_at"]]
-    return next((r for r in reversed(kept) if r.after["status"] != Fact.Status.RETRACTED), None)
+    for revision in reversed(changed):
+        values = revision.after
+        if values and not values["retired_at"] and values["status"] != Fact.Status.RETRACTED:
+            return revision
+    return None
 
 
 def _has_visible_change(changed: list[Revision]) -> bool:

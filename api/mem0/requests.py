@@ -10,7 +10,15 @@ from typing import Any
 from django.utils.dateparse import parse_date
 from rest_framework import serializers
 
-from api.core.fields import NULL, MetadataField, NameField, TextField, TimestampField, validate_body
+from api.core.fields import (
+    NULL,
+    MetadataField,
+    NameField,
+    TextField,
+    TimestampField,
+    list_names,
+    validate_body,
+)
 from api.mem0.ids import Mem0Ids, read_ids
 from memoryhub.dialogues.messages import Message, check_time, to_utc
 from memoryhub.dialogues.models import Turn
@@ -19,14 +27,9 @@ from memoryhub.pipeline.corrections import UNSET, FactCorrection, Unset
 from memoryhub.pipeline.ingest.services import IngestRequest
 
 # Told to a model that extracts: this hub has its own policy for that, and says what it passed over.
-IGNORED_FIELDS = (
-    "custom_instructions",
-    "agent_custom_instructions",
-    "custom_categories",
-    "structured_data_schema",
-    "includes",
-    "excludes",
-    "enable_graph",
+IGNORED_FIELDS = list_names(
+    "custom_instructions agent_custom_instructions custom_categories structured_data_schema "
+    "includes excludes enable_graph"
 )
 
 

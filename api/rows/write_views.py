@@ -29,7 +29,7 @@ from api.schema.openapi import (
     WRITE_PARAMETERS,
 )
 from memoryhub.errors import InvalidInput
-from memoryhub.pipeline.corrections import Correction, CorrectionOptions
+from memoryhub.pipeline.corrections import Correction
 from memoryhub.tenants.keys import KeyRow
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -88,10 +88,13 @@ class SpaceWriteRequest(TenantWriteRequest):
 
     space: Space
 
-    @property
-    def options(self) -> CorrectionOptions:
-        """What every operation on a row takes: its reason, and the version that was read."""
-        return {"reason": self.reason, "version": self.version}
+    def correct(
+        self, operation: Callable[..., Correction[Any]], *about: Any, **values: Any
+    ) -> Correction[Any]:
+        """Carry out an operation on a row, as all of them are told of: where, by whom and when,
+        for which reason, and of which version."""
+        told = {"reason": self.reason, "version": self.version}
+        return operation(self.space, *about, self.actor, self.now, **values, **told)
 
 
 class BaseWriteView(HubView):
@@ -107,6 +110,8 @@ class BaseWriteView(HubView):
     # The answer tells nothing that could be erased.
     answer_outlives_erasure = False
     secret_field = ""
+    # What a repetition is looked for by; "": the view's own name.
+    repetition_route = ""
 
     def read_write_fields(self, request: Request) -> dict[str, Any]:
         """What a deed is made of. Raises ValidationError, InvalidInput."""
@@ -121,7 +126,8 @@ class BaseWriteView(HubView):
         return TenantWriteRequest(**self.read_write_fields(request))
 
     def run_once(self, request: Request, write: Callable[[], dict[str, Any]]) -> Response:
-        name, tenant_id = type(self).__name__, get_request_key(request).tenant_id
+        name = self.repetition_route or type(self).__name__
+        tenant_id = get_request_key(request).tenant_id
         told: dict[str, Any] = {}
 
         def write_without_secret() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, NotRequired
+from uuid import UUID
 
 from django.db.models import CharField, F, Func, OuterRef, QuerySet, Subquery, UUIDField, Value
 from django.utils import timezone
@@ -105,7 +106,7 @@ class AuditView(TenantListView):
     scopes: ClassVar = {"GET": "admin"}
     parameters: ClassVar = LOG_PARAMETERS
 
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request, **ids: UUID) -> Response:
         with tenant_scope(get_whole_tenant_id(request)):
             return Response(list_rows(request, AUDIT_CHANGES, *build_audit_sources()))
 

@@ -100,10 +100,7 @@ class CorrectFactView(FactWriteView):
     example: ClassVar = {"text": "Ana lives in Lisbon", "reason": "she said so on the phone"}
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        text = deed.given["text"]
-        return corrections.correct_fact(
-            deed.space, row_id, text, deed.actor, deed.now, **deed.options
-        )
+        return deed.correct(corrections.correct_fact, row_id, deed.given["text"])
 
 
 class EndFactView(FactWriteView):
@@ -115,30 +112,28 @@ class EndFactView(FactWriteView):
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         at = deed.given["at"]
         until = to_utc(at, deed.space.timezone, field="at") if at else None
-        return corrections.end_fact(
-            deed.space, row_id, deed.actor, deed.now, at=until, **deed.options
-        )
+        return deed.correct(corrections.end_fact, row_id, at=until)
 
 
 class RetractFactView(FactWriteView):
     """It was never so: no time brings it back, and what it had closed holds again."""
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        return corrections.retract_fact(deed.space, row_id, deed.actor, deed.now, **deed.options)
+        return deed.correct(corrections.retract_fact, row_id)
 
 
 class ForgetFactView(FactWriteView):
     """Hold it no longer; what it had ended stays ended. `restore` brings it back."""
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        return corrections.forget_facts(deed.space, [row_id], deed.actor, deed.now, **deed.options)
+        return deed.correct(corrections.forget_facts, [row_id])
 
 
 class RestoreFactView(FactWriteView):
     """It is so after all, and still."""
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        return corrections.restore_fact(deed.space, row_id, deed.actor, deed.now, **deed.options)
+        return deed.correct(corrections.restore_fact, row_id)
 
 
 class PinFactView(FactWriteView):
@@ -149,6 +144,4 @@ class PinFactView(FactWriteView):
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         kind, pinned = self.resource.name, deed.given["pinned"]
-        return corrections.set_pinned(
-            deed.space, kind, row_id, pinned, deed.actor, deed.now, **deed.options
-        )
+        return deed.correct(corrections.set_pinned, kind, row_id, pinned)

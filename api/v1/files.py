@@ -18,12 +18,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
-from api.core.idempotency import run_once_in_own_transactions
 from api.core.server_events import AnyAcceptNegotiation
 from api.core.views import HubView, get_whole_tenant_id
 from api.rows.lists import read_flag
 from api.rows.read_views import get_space_at_path
-from api.rows.write_views import build_write_response
+from api.rows.write_views import BaseWriteView
 from api.schema.openapi import WRITE_PARAMETERS
 from memoryhub.errors import InvalidInput, TooLarge
 from memoryhub.exchange import exporter, importer
@@ -111,7 +110,7 @@ class JSONLinesParser(BaseParser):
         return spooled
 
 
-class ImportFileView(HubView):
+class ImportFileView(BaseWriteView):
     """Brings a file of an export into this tenant: all of it or nothing. `dry_run` says what
     would come in."""
 
@@ -139,10 +138,7 @@ class ImportFileView(HubView):
         body |= asdict(wanted)
         with body.file as file:
             actor, now = get_request_key(request).actor, timezone.now()
-            answer, replayed = run_once_in_own_transactions(
-                tenant_id,
+            return self.run_once(
                 request,
-                type(self).__name__,
                 lambda: asdict(importer.import_file(tenant_id, file, actor, now, wanted)),
             )
-        return build_write_response(answer, replayed=replayed)

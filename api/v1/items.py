@@ -28,12 +28,10 @@ from api.core.fields import (
     VerbatimKeyField,
     validate_body,
 )
-from api.core.idempotency import run_once_in_own_transactions
 from api.core.views import HubView, check_subjects_visible
 from api.rows.answers import define_answer, extend_answer
 from api.rows.columns import Resource, pick_columns
-from api.rows.write_views import build_write_response
-from api.schema.openapi import WRITE_PARAMETERS
+from api.rows.write_views import BaseWriteView
 from memoryhub.items import queries
 from memoryhub.items.models import Item
 from memoryhub.items.services import MAX_TEXTS, ItemWrite, write_items
@@ -232,13 +230,13 @@ def _render_item(item: Item, subject: str) -> dict[str, Any]:
     return {name: getattr(item, name) for name in ITEMS.columns} | {"subject": subject}
 
 
-class WriteItemsView(HubView):
+class WriteItemsView(BaseWriteView):
     """Keep items and take others away, all or none; what is there is written over."""
 
-    scopes: ClassVar = {"POST": "write"}
     serializer_class = WriteItemsSerializer
     answer: ClassVar = ItemChanges
-    parameters: ClassVar = WRITE_PARAMETERS
+    answer_outlives_erasure = True
+    repetition_route = "items-write"
     example: ClassVar = {
         "items": [
             {
@@ -255,14 +253,9 @@ class WriteItemsView(HubView):
         puts = [_build_put(each) for each in given]
         key = get_request_key(request)
         check_subjects_visible(request, *{put.subject for put in puts})
-        answer, replayed = run_once_in_own_transactions(
-            key.tenant_id,
-            request,
-            "items-write",
-            lambda: {"changed": write_items(key.tenant_id, puts, timezone.now())},
-            keeps=True,
+        return self.run_once(
+            request, lambda: {"changed": write_items(key.tenant_id, puts, timezone.now())}
         )
-        return build_write_response(answer, replayed=replayed)
 
 
 def _build_put(given: dict[str, Any]) -> ItemWrite:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from api.core.authentication import get_request_key
+from api.core.fields import list_names
 from api.core.server_events import AnyAcceptNegotiation, build_event_response, format_event
 from api.core.views import HubView
 from api.rows.answers import build_row_type, define_answer
@@ -120,16 +121,7 @@ class CancelJobView(_JobWriteView):
 LONGEST, EVERY, ALIVE = 60.0, 0.5, 15.0
 
 
-_PROGRESS_COLUMNS = (
-    "id",
-    "step",
-    "state",
-    "attempts",
-    "error",
-    "first_seq",
-    "last_seq",
-    "decisions",
-)
+_PROGRESS_COLUMNS = list_names("id step state attempts error first_seq last_seq decisions")
 _COLUMN_TYPES = get_type_hints(build_row_type(JOBS))
 JobProgress = define_answer(
     "JobProgress",

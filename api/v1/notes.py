@@ -107,9 +107,7 @@ class DescribeNoteView(NoteWriteView):
     example: ClassVar = {"tags": ["travel"], "category": "plans"}
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        return corrections.describe_note(
-            deed.space, row_id, deed.actor, deed.now, **deed.change_values, **deed.options
-        )
+        return deed.correct(corrections.describe_note, row_id, **deed.change_values)
 
 
 class PinNoteView(PinFactView):
@@ -122,7 +120,7 @@ class ForgetNoteView(NoteWriteView):
     """Take a note out, with its links. It can be undone."""
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        return corrections.forget_note(deed.space, row_id, deed.actor, deed.now, **deed.options)
+        return deed.correct(corrections.forget_note, row_id)
 
 
 class DeleteNoteView(ForgetNoteView):

@@ -104,8 +104,7 @@ class ChangeGoldenQuestionView(RowWriteView):
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
         text, tags = deed.given["text"], deed.given["tags"]
-        expected, by = _list_expected(deed), (deed.actor, deed.now)
-        return update_question(deed.space, row_id, text, expected, *by, tags=tags, **deed.options)
+        return deed.correct(update_question, row_id, text, _list_expected(deed), tags=tags)
 
 
 class RemoveGoldenQuestionView(RowWriteView):
@@ -114,7 +113,7 @@ class RemoveGoldenQuestionView(RowWriteView):
     resource = GOLDEN_QUESTIONS
 
     def change_row(self, deed: SpaceWriteRequest, row_id: UUID) -> Correction[Any]:
-        return remove_question(deed.space, row_id, deed.actor, deed.now, **deed.options)
+        return deed.correct(remove_question, row_id)
 
 
 QUALITY_READINGS = Resource(

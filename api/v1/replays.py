@@ -174,7 +174,7 @@ def _build_candidate(deed: TenantWriteRequest, space: Space | None) -> Candidate
 class CancelReplayView(_ReplayWriteView):
     """Ask no further question."""
 
-    serializer_class = EmptySerializer
+    serializer_class: type[serializers.Serializer[Any]] = EmptySerializer
 
     def post(self, request: Request, **ids: UUID) -> Response:
         deed = self.read_deed(request)

@@ -101,16 +101,9 @@ class CallGroup(MethodGroup[M]):
         replayed = "Idempotent-Replayed" in answer.headers
         return Written(row.read(shown), told.get("event_id"), replayed=replayed)
 
-    def _write_named(
-        self,
-        row: type[R],
-        route: str,
-        body: Mapping[str, Any],
-        key: str | None,
-        version: int | None = None,
-    ) -> Flow[R]:
-        """The row after a write that the history of memories knows nothing of."""
-        done = yield from self._write_with_event(row, route, body, key, version)
+    def _write_named(self, row: type[R], route: str, *given: Any) -> Flow[R]:
+        """The same of a write that the history of memories knows nothing of."""
+        done = yield from self._write_with_event(row, route, *given)
         return done.row
 
     def _build_listing(self, row: type[R], route: str | None = None, **query: Any) -> Listing[R]:
@@ -165,16 +158,9 @@ class RowCalls(ListCalls[M, R]):
         """One row, with what lists leave out."""
         return self._fetch_row(self._row, id, fields=fields)
 
-    def _write_on_row(
-        self,
-        id: str,
-        verb: str,
-        body: Mapping[str, Any],
-        key: str | None,
-        version: int | None = None,
-    ) -> Flow[Written[R]]:
+    def _write_on_row(self, id: str, verb: str, *given: Any) -> Flow[Written[R]]:
         """A write on one row, answered with it."""
-        return self._write_with_event(self._row, f"{id}/{verb}", body, key, version)
+        return self._write_with_event(self._row, f"{id}/{verb}", *given)
 
 
 def build_query(**query: Any) -> dict[str, str]:

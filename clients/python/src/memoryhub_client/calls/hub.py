@@ -391,14 +391,9 @@ class HubCalls(SharedCalls[M]):
         """Anything else under /api/v1/, as JSON: what this client has no name for yet."""
         if method in ("GET", "HEAD"):
             return self._fetch_json(path, **(query or {}))
-        return self._send_raw(method, path, build_query(**(query or {})), body or {}, key)
-
-    def _send_raw(
-        self, method: str, path: str, query: Mapping[str, str], body: Any, key: str | None
-    ) -> Flow[Any]:
-        headers = {"Idempotency-Key": key} if key else {}
+        asked, headers = build_query(**(query or {})), {"Idempotency-Key": key} if key else {}
         return self._send_for_json(
-            Request(method, path, query, body, headers, repeatable=key is not None)
+            Request(method, path, asked, body or {}, headers, repeatable=key is not None)
         )
 
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from api.core.authentication import get_request_key
 from api.mem0 import render
-from api.mem0.memories.search import read_filters
+from api.mem0.search import read_filters
 from api.mem0.select import MemorySelection, build_visible_condition, select_memories
 from api.mem0.views import Mem0View
 from memoryhub.errors import InvalidInput, NotFound

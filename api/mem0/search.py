@@ -63,8 +63,8 @@ class SearchMemoriesView(Mem0View):
         with tenant_scope(key.tenant_id):
             chosen = select_memories(key, read_filters(body), shown, more=build_extra_filters(body))
             if len(chosen.spaces) > MAX_SPACES:
-                most = f"memories of more than {MAX_SPACES} users: name them"
-                raise InvalidInput(most, field="filters")
+                told = f"memories of more than {MAX_SPACES} users: name them"
+                raise InvalidInput(told, field="filters")
             only = {space.id: _list_selected_ids(chosen, space) for space in chosen.spaces}
         most = min(wanted["limit"] or wanted["top_k"] or 10, MAX_RESULTS)
         options: dict[str, Any] = {
@@ -117,8 +117,8 @@ def _build_hit(item: MemoryItem) -> SearchHit:
 
 
 def _render_hits(key: KeyRow, hits: list[SearchHit]) -> list[dict[str, Any]]:
-    rows = Fact.objects.filter(id__in=[hit[1].id for hit in hits])
     with tenant_scope(key.tenant_id):
+        rows = Fact.objects.filter(id__in=[hit[1].id for hit in hits])
         facts = annotate_mem0_names(rows).in_bulk()
     return [
         render.render_search_hit(facts[item.id], score, dense, lexical)
