@@ -216,11 +216,7 @@ urlpatterns = [
     build_row(webhooks.DELIVERIES, "deliveries", "delivery", **_FOR_ADMINS),
     *build_verbs("deliveries", "delivery", replay=webhooks.ReplayDeliveryView),
     build_space_route(
-        "person-links",
-        SpaceListView,
-        "person-links",
-        resource=access.PERSON_LINKS,
-        **_FOR_ADMINS,
+        "person-links", SpaceListView, "person-links", resource=access.PERSON_LINKS, **_FOR_ADMINS
     ),
     build_space_route("person-links/new", access.NewPersonLinkView, "person-link-new"),
     *build_space_verbs("person-links", "person-link", revoke=access.RevokePersonLinkView),

@@ -8,12 +8,7 @@ from typing import Any
 from api.core.fields import list_names
 from api.mcp import arguments as given
 from api.mcp.caller import Caller
-from api.mcp.render import (
-    NOTHING_REMEMBERED,
-    render_json,
-    render_memories,
-    select_filled_fields,
-)
+from api.mcp.render import NOTHING_REMEMBERED, render_json, render_memories, select_filled_fields
 from api.mcp.tool import (
     ANYTHING,
     DESTROYS,

@@ -57,10 +57,7 @@ class ProjectWebhooksView(_WebhookView):
         key = get_own_key(request, project_id)
         given = self.read_fields(request, NewProjectWebhookSerializer)
         wanted = services.WebhookDraft(
-            **given,
-            space=get_bound_space(request),
-            style=MEM0_STYLE,
-            content=Webhook.Content.TEXT,
+            **given, space=get_bound_space(request), style=MEM0_STYLE, content=Webhook.Content.TEXT
         )
         hook, secret = _translate_event_errors(
             lambda: services.create_webhook(

@@ -23,9 +23,7 @@ from api.core.fields import (
 )
 from api.rows.answers import build_named_type, build_row_type, define_answer, extend_answer
 from api.rows.columns import Resource, pick_columns
-from api.rows.read_views import (
-    get_reached_space,
-)
+from api.rows.read_views import get_reached_space
 from api.rows.write_views import (
     EmptySerializer,
     SpaceWriteRequest,
@@ -163,8 +161,7 @@ MEMBERS = Resource(
     "A person who may sign in to the tenant's console, and as what.",
     Membership,
     pick_columns(
-        Membership,
-        "id username=user__username email=user__email role last_login=user__last_login",
+        Membership, "id username=user__username email=user__email role last_login=user__last_login"
     ),
     order=("username", "id"),
 )

@@ -80,8 +80,7 @@ LOGGED_REQUESTS = Resource(
     "A request that came with a key: its route as declared, how it ended and how long it took.",
     LoggedRequest,
     pick_columns(
-        LoggedRequest,
-        "id at method route status milliseconds error request_id key_id key=key_name",
+        LoggedRequest, "id at method route status milliseconds error request_id key_id key=key_name"
     ),
     order=("-at", "-id"),
     build_annotations=_build_key_name,

@@ -157,6 +157,7 @@ class AttachBlockView(SpaceWriteView):
     """Put a shared block in front of the agents of a subject."""
 
     answer: ClassVar = build_written_type(BLOCKS)
+    move_block = staticmethod(blocks.attach_block)
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         with tenant_scope(deed.tenant_id):
@@ -171,18 +172,14 @@ class AttachBlockView(SpaceWriteView):
         held = CoreBlock.objects.filter(retired_at=None)
         return held if deed.key.space_id is None else held.none()
 
-    def move_block(self, block: CoreBlock, space: Space) -> None:
-        blocks.attach_block(block, space)
-
 
 class DetachBlockView(AttachBlockView):
     """Take a shared block out of the sight of this subject's agents."""
 
+    move_block = staticmethod(blocks.detach_block)
+
     def select_shared(self, deed: SpaceWriteRequest) -> QuerySet[Any]:
         return select_visible_blocks(deed.space)
-
-    def move_block(self, block: CoreBlock, space: Space) -> None:
-        blocks.detach_block(block, space)
 
 
 class ToolCallSerializer(serializers.Serializer[Any]):

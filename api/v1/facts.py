@@ -14,11 +14,7 @@ from api.core.fields import NOT_BLANK, NULL, StrictBooleanField, TextField, Time
 from api.rows.columns import Resource, build_columns
 from api.rows.read_views import SpaceListView
 from api.rows.sources import build_source_loader
-from api.rows.write_views import (
-    ReasonSerializer,
-    RowWriteView,
-    SpaceWriteRequest,
-)
+from api.rows.write_views import ReasonSerializer, RowWriteView, SpaceWriteRequest
 from api.schema.openapi import PAGE_PARAMETERS, build_time_parameter
 from memoryhub.dialogues.messages import to_utc
 from memoryhub.errors import InvalidInput, NotFound

@@ -55,8 +55,7 @@ class ExportSpaceView(_ExportFileView):
         ids, now = (space.tenant_id, space.id), timezone.now()
         _record_export(request, "one space", space)
         return build_download(
-            space.subject,
-            lambda file: exporter.export_space(*ids, file, now, embeddings=vectors),
+            space.subject, lambda file: exporter.export_space(*ids, file, now, embeddings=vectors)
         )
 
 
@@ -139,6 +138,5 @@ class ImportFileView(BaseWriteView):
         with body.file as file:
             actor, now = get_request_key(request).actor, timezone.now()
             return self.run_once(
-                request,
-                lambda: asdict(importer.import_file(tenant_id, file, actor, now, wanted)),
+                request, lambda: asdict(importer.import_file(tenant_id, file, actor, now, wanted))
             )

@@ -65,10 +65,7 @@ class JobsView(TenantListView):
     """Work done and to be done; `?state=dead` what failed for good."""
 
     resource = JOBS
-    parameters: ClassVar = [
-        *PAGE_PARAMETERS,
-        OpenApiParameter("state", str, enum=Job.State.values),
-    ]
+    parameters: ClassVar = [*PAGE_PARAMETERS, OpenApiParameter("state", str, enum=Job.State.values)]
 
     def select_rows(self, request: Request) -> QuerySet[Any]:
         return filter_by_state(request, super().select_rows(request), Job.State.values)
@@ -177,9 +174,7 @@ def load_progress(tenant_id: UUID, job_id: UUID) -> dict[str, Any]:
 
 
 def stream_progress(
-    look: Callable[[], dict[str, Any]],
-    clock: Callable[[], float],
-    pause: Callable[[float], None],
+    look: Callable[[], dict[str, Any]], clock: Callable[[], float], pause: Callable[[float], None]
 ) -> Iterator[str]:
     """Events as they are sent. `clock` and `pause` are the time's."""
     began = spoke = clock()

@@ -163,8 +163,6 @@ AddResult = extend_answer(
     "What was stored; `job` has the decisions once it has ended.",
     job=build_row_type(JOBS) | None,
 )
-
-
 _JOB_COLUMNS = ("step", "state", "attempts", "error", "created_at", "run_after", "finished_at")
 
 
@@ -191,9 +189,6 @@ def render_turn(turn: Turn) -> dict[str, Any]:
         "occurred_at": turn.occurred_at.isoformat(),
         "time_flag": turn.time_flag,
     }
-
-
-_FINAL_STATES = {Job.State.DONE, Job.State.DEAD, Job.State.CANCELLED}
 
 
 ADD_EXAMPLE = {
@@ -291,7 +286,7 @@ def _build_ingest_response(
     if wait and job is not None:
         wait_for_job(tenant_id, job)
     settled = all(turn["duplicate"] for turn in answer["turns"]) or (
-        wait and job is not None and job.state in _FINAL_STATES
+        wait and job is not None and job.state in Job.FINAL_STATES
     )
     shown = answer | {"job": render_job(job) if job else None}
     status = 200 if settled else 202

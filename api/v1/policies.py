@@ -32,11 +32,7 @@ from memoryhub.errors import Conflict, VersionOutdated
 from memoryhub.policies.compose import PolicyDifference
 from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS, Preset
-from memoryhub.policies.services import (
-    load_layers,
-    preview_policy,
-    set_policy,
-)
+from memoryhub.policies.services import load_layers, preview_policy, set_policy
 from memoryhub.policies.switches import MODEL, PURPOSE_SWITCHES, SWITCHES, Switch, find_switch
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope

@@ -6,11 +6,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from api.rows.columns import (
-    Resource,
-    build_columns,
-    build_unretired_condition,
-)
+from api.rows.columns import Resource, build_columns, build_unretired_condition
 from api.rows.sources import build_source_loader
 from notes.models import Episode, Segment, SegmentPage
 

@@ -25,15 +25,9 @@ from api.core.fields import (
 from api.rows.answers import build_named_type, define_answer
 from api.rows.columns import Resource, pick_columns
 from api.rows.lists import build_status_condition, filter_by_state, list_rows
-from api.rows.read_views import (
-    RowListView,
-    get_reached_space,
-)
+from api.rows.read_views import RowListView, get_reached_space
 from api.rows.write_views import EmptySerializer, TenantWriteRequest, TenantWriteView
-from api.schema.openapi import (
-    PAGE_PARAMETERS,
-    VERSIONED_PARAMETERS,
-)
+from api.schema.openapi import PAGE_PARAMETERS, VERSIONED_PARAMETERS
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import event_names, services
 from memoryhub.webhooks.models import Delivery, Webhook
@@ -51,7 +45,6 @@ WEBHOOKS = Resource(
     order=("-created_at", "-id"),
     version="version",
 )
-_EXAMPLE_EVENTS = ["fact.added", "fact.superseded", "conflict.opened"]
 WebhookWithSecret = define_answer(
     "WebhookWithSecret",
     "`secret`: in the answer that made it, and in no other.",
@@ -135,7 +128,7 @@ class NewWebhookView(WebhookWriteView):
     example: ClassVar = {
         "name": "CRM",
         "url": "https://crm.example.org/memoryhub",
-        "events": _EXAMPLE_EVENTS,
+        "events": ["fact.added", "fact.superseded", "conflict.opened"],
     }
 
     def run_write(self, deed: TenantWriteRequest, **ids: Any) -> dict[str, Any]:

@@ -35,8 +35,7 @@ class SharedCalls(CallGroup[M]):
         """A new version: all that is to differ, by dotted names. Takes the scope admin."""
         body = {"overrides": overrides, "preset": preset, "reason": reason, "dry_run": dry_run}
         return self._read_row(
-            EffectivePolicy,
-            self._write_for_json("policy", body, key=key, version=version),
+            EffectivePolicy, self._write_for_json("policy", body, key=key, version=version)
         )
 
     @pages

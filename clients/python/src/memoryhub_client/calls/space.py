@@ -142,12 +142,7 @@ class SpaceCalls(SharedCalls[M]):
 
     @call
     def use_tool(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        *,
-        agent: str = "",
-        key: str | None = None,
+        self, tool: str, arguments: Mapping[str, Any], *, agent: str = "", key: str | None = None
     ) -> Flow[ToolStep]:
         """Carry out one call as a model made it."""
         body = {"tool": tool, "arguments": arguments, "agent": agent}

@@ -283,8 +283,7 @@ class Conflicts(RowCalls[M, OpenConflict]):
         self, id: str, *, reason: str = "", key: str | None = None
     ) -> Flow[Written[OpenConflict]]:
         """Undo what its answer did, and open it again."""
-        body = {"reason": reason}
-        return self._write_on_row(id, "take-back", body, key)
+        return self._write_on_row(id, "take-back", {"reason": reason}, key)
 
 
 class Golden(RowCalls[M, GoldenQuestion]):
