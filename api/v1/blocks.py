@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
@@ -157,7 +158,7 @@ class AttachBlockView(SpaceWriteView):
     """Put a shared block in front of the agents of a subject."""
 
     answer: ClassVar = build_written_type(BLOCKS)
-    move_block = staticmethod(blocks.attach_block)
+    move_block: Callable[[CoreBlock, Space], object] = staticmethod(blocks.attach_block)
 
     def run_write(self, deed: SpaceWriteRequest, **ids: Any) -> dict[str, Any]:
         with tenant_scope(deed.tenant_id):
