@@ -118,14 +118,14 @@ def render_recall(answer: Any) -> dict[str, Any]:
 
 
 class QuestionView(HubView):
-    """Answers a question about a subject."""
+    """Answers a question about a subject. Raises InvalidInput that names the field, NotFound for a
+    subject that is not there."""
 
     scopes: ClassVar = {"POST": "read"}
     serializer_class: type[serializers.Serializer[Any]]
     question_field = "query"
 
     def post(self, request: Request) -> Response:
-        """Raises InvalidInput that names the field, NotFound for a subject that is not there."""
         from memoryhub.recall.question.caller import SearchCaller
 
         wanted = validate_body(self.serializer_class, self.read_body(request))
