@@ -1,4 +1,4 @@
-"""What people and keys changed (api/v1/activity/audit.py), for people."""
+"""What people and keys changed (api/v1/activity.py), for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from api.v1.activity.audit import AUDIT_COLUMNS, build_audit_sources
+from api.v1.activity import AUDIT_COLUMNS, build_audit_sources
 from memoryhub.console.frame.lists import FilterChoice, Filters, build_text_condition
 from memoryhub.console.frame.text.wording import format_erase_target
 from memoryhub.tenants.models import AuditEntry
