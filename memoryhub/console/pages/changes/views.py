@@ -32,6 +32,4 @@ def change_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "changes/list.html", context)
 
 
-urlpatterns = [
-    path("changes/", change_list_page, name="changes"),
-]
+urlpatterns = [path("changes/", change_list_page, name="changes")]

@@ -318,13 +318,7 @@ class MessageExchange:
     ) -> Iterator[ChatEvent]:
         began, by = perf_counter(), self.now
         made = compose_answer(
-            self.space,
-            self.turn.text,
-            side.recalled,
-            at=by,
-            now=by,
-            policy=policy,
-            engine=engine,
+            self.space, self.turn.text, side.recalled, at=by, now=by, policy=policy, engine=engine
         )
         side.figures.took["answer"] = _measure_milliseconds(began)
         side.by, side.quoted, side.text = "rules", made.answer.quoted, made.answer.text

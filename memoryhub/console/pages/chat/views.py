@@ -211,9 +211,7 @@ def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """How much of what was said is still to be read; asked until nothing is."""
     space = get_space_or_404(space_id, timezone.now())
     return render(
-        request,
-        "chat/parts/reading.html",
-        {"space": space, "pending": count_pending_turns(space)},
+        request, "chat/parts/reading.html", {"space": space, "pending": count_pending_turns(space)}
     )
 
 
@@ -223,15 +221,7 @@ urlpatterns = [
     path("chat/<uuid:space_id>/", chat_page, name="chat-with"),
     path("chat/<uuid:space_id>/reading", chat_reading_part, name="chat-reading"),
     path("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", keep_message, name="chat-keep"),
-    path(
-        "chat/<uuid:space_id>/facts/<uuid:fact_id>/forget",
-        forget_fact,
-        name="chat-forget",
-    ),
+    path("chat/<uuid:space_id>/facts/<uuid:fact_id>/forget", forget_fact, name="chat-forget"),
     path("chat/<uuid:space_id>/say", send_message, name="chat-say"),
-    path(
-        "chat/<uuid:space_id>/jobs/<uuid:job_id>/",
-        chat_decisions_part,
-        name="chat-decisions",
-    ),
+    path("chat/<uuid:space_id>/jobs/<uuid:job_id>/", chat_decisions_part, name="chat-decisions"),
 ]

@@ -208,9 +208,5 @@ urlpatterns = [
     path("embeddings/begin", start_migrations, name="embeddings-begin"),
     path("embeddings/<uuid:space_id>/", embedding_page, name="embedding"),
     path("embeddings/<uuid:space_id>/begin", start_migration, name="embedding-begin"),
-    path(
-        "embeddings/<uuid:space_id>/decide",
-        decide_migration,
-        name="embedding-decide",
-    ),
+    path("embeddings/<uuid:space_id>/decide", decide_migration, name="embedding-decide"),
 ]

@@ -46,16 +46,8 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     filters = read_filters(request.GET, (load_entity_type_choice(space),))
     page = load_entities(space, filters, moment) if moment.is_dated(Entity) else None
     return render_tab(
-        request,
-        space,
-        "entities",
-        "entities/list.html",
-        filters=filters,
-        page=page,
-        moment=moment,
+        request, space, "entities", "entities/list.html", filters=filters, page=page, moment=moment
     )
 
 
-urlpatterns = [
-    path("spaces/<uuid:space_id>/entities/", entity_list_page, name="space-entities"),
-]
+urlpatterns = [path("spaces/<uuid:space_id>/entities/", entity_list_page, name="space-entities")]

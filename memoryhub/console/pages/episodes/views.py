@@ -53,9 +53,5 @@ def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> H
 
 urlpatterns = [
     path("spaces/<uuid:space_id>/episodes/", episode_list_page, name="space-episodes"),
-    path(
-        "spaces/<uuid:space_id>/episodes/<uuid:episode_id>/",
-        episode_page,
-        name="space-episode",
-    ),
+    path("spaces/<uuid:space_id>/episodes/<uuid:episode_id>/", episode_page, name="space-episode"),
 ]

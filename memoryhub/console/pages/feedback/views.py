@@ -36,6 +36,4 @@ def feedback_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "feedback/list.html", context)
 
 
-urlpatterns = [
-    path("feedback/", feedback_list_page, name="feedback"),
-]
+urlpatterns = [path("feedback/", feedback_list_page, name="feedback")]

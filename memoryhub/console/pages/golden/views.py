@@ -201,11 +201,7 @@ def _find_golden_candidates(
 
 urlpatterns = [
     path("spaces/<uuid:space_id>/golden/", space_golden_page, name="space-golden"),
-    path(
-        "spaces/<uuid:space_id>/golden/new",
-        new_golden_question_page,
-        name="space-golden-new",
-    ),
+    path("spaces/<uuid:space_id>/golden/new", new_golden_question_page, name="space-golden-new"),
     path(
         "spaces/<uuid:space_id>/golden/<uuid:question_id>/",
         golden_question_page,

@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import (
-    Avg,
-    Case,
-    Count,
-    F,
-    FloatField,
-    Q,
-    QuerySet,
-    Value,
-    When,
-)
+from django.db.models import Avg, Case, Count, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Exp, Extract, Greatest, Least
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy

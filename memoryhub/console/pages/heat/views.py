@@ -68,6 +68,4 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
     }
 
 
-urlpatterns = [
-    path("spaces/<uuid:space_id>/heat/", heat_page, name="space-heat"),
-]
+urlpatterns = [path("spaces/<uuid:space_id>/heat/", heat_page, name="space-heat")]

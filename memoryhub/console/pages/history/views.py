@@ -20,10 +20,7 @@ from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.history import queries
-from memoryhub.console.pages.history.outlook import (
-    preview_roll_back,
-    preview_undo,
-)
+from memoryhub.console.pages.history.outlook import preview_roll_back, preview_undo
 from memoryhub.console.pages.history.queries import (
     get_event_or_404,
     load_event_calls,
@@ -150,14 +147,6 @@ def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 urlpatterns = [
     path("spaces/<uuid:space_id>/history/", history_page, name="space-history"),
-    path(
-        "spaces/<uuid:space_id>/history/roll-back/",
-        roll_back_page,
-        name="space-roll-back",
-    ),
-    path(
-        "spaces/<uuid:space_id>/history/<uuid:event_id>/",
-        event_page,
-        name="space-event",
-    ),
+    path("spaces/<uuid:space_id>/history/roll-back/", roll_back_page, name="space-roll-back"),
+    path("spaces/<uuid:space_id>/history/<uuid:event_id>/", event_page, name="space-event"),
 ]

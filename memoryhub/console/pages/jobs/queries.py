@@ -12,11 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame import day_ranges
-from memoryhub.console.frame.lists import (
-    FilterChoice,
-    Filters,
-    build_text_condition,
-)
+from memoryhub.console.frame.lists import FilterChoice, Filters, build_text_condition
 from memoryhub.console.frame.text import wording
 from memoryhub.dialogues.models import Turn
 from memoryhub.inference.models import ModelCall

@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import (
-    Avg,
-    CharField,
-    Count,
-    F,
-    FloatField,
-    Func,
-    IntegerField,
-    Min,
-    Q,
-)
+from django.db.models import Avg, CharField, Count, F, FloatField, Func, IntegerField, Min, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.shortcuts import get_object_or_404

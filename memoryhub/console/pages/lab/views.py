@@ -240,11 +240,7 @@ urlpatterns = [
     path("lab/import", import_lab_report, name="lab-import"),
     path("lab/<uuid:lab_id>/", lab_run_page, name="lab-run"),
     path("lab/<uuid:lab_id>/questions/", lab_question_list_page, name="lab-questions"),
-    path(
-        "lab/<uuid:lab_id>/questions/<uuid:outcome_id>/",
-        lab_question_page,
-        name="lab-question",
-    ),
+    path("lab/<uuid:lab_id>/questions/<uuid:outcome_id>/", lab_question_page, name="lab-question"),
     *(
         path(f"lab/<uuid:lab_id>/{name}", view, name=f"lab-{name.removesuffix('.json')}")
         for name, view in (

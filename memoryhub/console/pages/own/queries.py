@@ -74,10 +74,9 @@ def load_own_facts(
 
 def _build_own_show_condition(show: str, now: datetime) -> Q:
     withdrawn = Q(status=Fact.Status.RETRACTED)
-    return {
-        "past": build_past_q(now),
-        "withdrawn": withdrawn,
-    }.get(show, build_current_q(now) | build_future_q(now))
+    return {"past": build_past_q(now), "withdrawn": withdrawn}.get(
+        show, build_current_q(now) | build_future_q(now)
+    )
 
 
 @dataclass(frozen=True, slots=True)

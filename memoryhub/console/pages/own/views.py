@@ -244,8 +244,7 @@ def export_own_data(request: HttpRequest, person: PageVisitor) -> HttpResponseBa
     """Everything there is, as a file."""
     space, now = person.space, timezone.now()
     return build_download(
-        space.subject,
-        lambda out: exporter.export_space(space.tenant_id, space.id, out, now),
+        space.subject, lambda out: exporter.export_space(space.tenant_id, space.id, out, now)
     )
 
 

@@ -84,11 +84,7 @@ def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 
 urlpatterns = [
-    path(
-        "spaces/<uuid:space_id>/person/",
-        person_link_list_page,
-        name="space-person",
-    ),
+    path("spaces/<uuid:space_id>/person/", person_link_list_page, name="space-person"),
     path(
         "spaces/<uuid:space_id>/person/<uuid:link_id>/revoke",
         revoke_person_link,

@@ -247,18 +247,10 @@ def _build_draft_key(block: CoreBlock) -> str:
 urlpatterns = [
     path("spaces/<uuid:space_id>/persona/", persona_page, name="space-persona"),
     path("spaces/<uuid:space_id>/persona/trait", correct_trait, name="space-trait"),
-    path(
-        "spaces/<uuid:space_id>/persona/profile",
-        correct_profile_entry,
-        name="space-profile",
-    ),
+    path("spaces/<uuid:space_id>/persona/profile", correct_profile_entry, name="space-profile"),
     path("spaces/<uuid:space_id>/blocks/", block_list_page, name="space-blocks"),
     path("spaces/<uuid:space_id>/blocks/new", create_block, name="block-new"),
-    path(
-        "spaces/<uuid:space_id>/blocks/<uuid:block_id>/",
-        block_page,
-        name="space-block",
-    ),
+    path("spaces/<uuid:space_id>/blocks/<uuid:block_id>/", block_page, name="space-block"),
     *(
         path(f"spaces/<uuid:space_id>/blocks/<uuid:block_id>/{name}", view, name=f"block-{name}")
         for name, view in (

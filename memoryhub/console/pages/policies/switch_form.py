@@ -179,9 +179,7 @@ def list_preset_options(layers: PolicyLayers, *, of_space: bool) -> list[PresetO
     )
     return [
         PresetOption(
-            preset,
-            len(_diff_preset(layers, preset.name, of_space=of_space)),
-            preset.name == chosen,
+            preset, len(_diff_preset(layers, preset.name, of_space=of_space)), preset.name == chosen
         )
         for preset in (*followed, *PRESETS.values())
     ]

@@ -244,20 +244,8 @@ urlpatterns = [
     path("policy/", policy_page, name="policy"),
     path("policy/change", change_policy, name="policy-change"),
     path("policy/try", try_policy, name="policy-try"),
-    path(
-        "policy/versions/<uuid:version_id>/return",
-        return_to_version,
-        name="policy-return",
-    ),
+    path("policy/versions/<uuid:version_id>/return", return_to_version, name="policy-return"),
     path("spaces/<uuid:space_id>/policy/", space_policy_page, name="space-policy"),
-    path(
-        "spaces/<uuid:space_id>/policy/change",
-        change_space_policy,
-        name="space-policy-change",
-    ),
-    path(
-        "spaces/<uuid:space_id>/policy/try",
-        try_space_policy,
-        name="space-policy-try",
-    ),
+    path("spaces/<uuid:space_id>/policy/change", change_space_policy, name="space-policy-change"),
+    path("spaces/<uuid:space_id>/policy/try", try_space_policy, name="space-policy-try"),
 ]

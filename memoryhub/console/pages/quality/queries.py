@@ -67,9 +67,7 @@ def load_tenant_quality() -> TenantQuality:
         for row in grouped.annotate(count=Sum("found"), whole=Sum("of"), some=with_some)
     }
     times = QualityReading.objects.aggregate(
-        oldest=Min("computed_at"),
-        newest=Max("computed_at"),
-        measured=Count("space", distinct=True),
+        oldest=Min("computed_at"), newest=Max("computed_at"), measured=Count("space", distinct=True)
     )
     lines = [
         SignalRow(signal, row["count"], row["whole"], row["some"])

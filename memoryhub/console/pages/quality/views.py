@@ -107,11 +107,7 @@ def _build_quality_address(space_id: UUID, request: ConsoleRequest) -> str:
 urlpatterns = [
     path("quality/", quality_page, name="quality"),
     path("spaces/<uuid:space_id>/quality/", space_quality_page, name="space-quality"),
-    path(
-        "spaces/<uuid:space_id>/quality/measure",
-        measure_quality,
-        name="space-quality-measure",
-    ),
+    path("spaces/<uuid:space_id>/quality/measure", measure_quality, name="space-quality-measure"),
     path(
         "spaces/<uuid:space_id>/quality/<uuid:fact_id>/act",
         resolve_quality_finding,

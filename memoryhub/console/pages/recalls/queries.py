@@ -47,12 +47,7 @@ RECALL_OUTCOME_CHOICE = FilterChoice(
 RECALL_VIA_CHOICE = FilterChoice(
     "via",
     _("By"),
-    (
-        ("all", _("anyone")),
-        ("api", _("API")),
-        ("chat", _("chat")),
-        ("console", _("console")),
-    ),
+    (("all", _("anyone")), ("api", _("API")), ("chat", _("chat")), ("console", _("console"))),
 )
 RECALL_CHOICES = (
     day_ranges.KEPT_DAYS_CHOICE,

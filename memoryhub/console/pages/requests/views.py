@@ -52,6 +52,4 @@ def _format_key_name(names: dict[UUID, str], key_id: UUID) -> str:
     return names.get(key_id, _("a key that is gone"))
 
 
-urlpatterns = [
-    path("requests/", request_list_page, name="requests"),
-]
+urlpatterns = [path("requests/", request_list_page, name="requests")]

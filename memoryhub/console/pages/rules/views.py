@@ -118,9 +118,5 @@ def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
 
 urlpatterns = [
     path("review/rules/", rule_list_page, name="review-rules"),
-    path(
-        "review/rules/<uuid:rule_id>/remove",
-        remove_review_rule,
-        name="review-rule-remove",
-    ),
+    path("review/rules/<uuid:rule_id>/remove", remove_review_rule, name="review-rule-remove"),
 ]

@@ -97,6 +97,4 @@ def _find_session_id(space: Any, name: str) -> UUID | None:
     return found.id
 
 
-urlpatterns = [
-    path("spaces/<uuid:space_id>/search", space_search_page, name="space-search"),
-]
+urlpatterns = [path("spaces/<uuid:space_id>/search", space_search_page, name="space-search")]

@@ -48,9 +48,7 @@ def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> H
 def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
     filters = read_filters(
-        request.GET,
-        (SEGMENT_SORT_CHOICE, SEGMENT_TIER_CHOICE),
-        dated=gettext("Last spoken of"),
+        request.GET, (SEGMENT_SORT_CHOICE, SEGMENT_TIER_CHOICE), dated=gettext("Last spoken of")
     )
     weights = load_effective_policy(space).policy.heat
     page = load_segments(space, filters, weights, moment)
@@ -75,9 +73,5 @@ def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
 urlpatterns = [
     path("spaces/<uuid:space_id>/segments/", segment_list_page, name="space-segments"),
-    path(
-        "spaces/<uuid:space_id>/segments/<uuid:segment_id>/",
-        segment_page,
-        name="space-segment",
-    ),
+    path("spaces/<uuid:space_id>/segments/<uuid:segment_id>/", segment_page, name="space-segment"),
 ]

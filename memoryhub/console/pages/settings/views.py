@@ -36,11 +36,7 @@ def settings_page(request: ConsoleRequest) -> HttpResponse:
         )
         return redirect("settings")
     layers = load_layers(request.tenant.id, None)
-    context = {
-        "layers": layers,
-        "preset": PRESETS[layers.policy.preset],
-        **count_settings_rows(),
-    }
+    context = {"layers": layers, "preset": PRESETS[layers.policy.preset], **count_settings_rows()}
     return render(request, "settings/tenant.html", context)
 
 
@@ -55,6 +51,4 @@ def count_settings_rows() -> dict[str, Any]:
     }
 
 
-urlpatterns = [
-    path("settings/", settings_page, name="settings"),
-]
+urlpatterns = [path("settings/", settings_page, name="settings")]

@@ -21,6 +21,4 @@ def space_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "spaces/list.html", {"filters": filters, "page": page})
 
 
-urlpatterns = [
-    path("spaces/", space_list_page, name="spaces"),
-]
+urlpatterns = [path("spaces/", space_list_page, name="spaces")]

@@ -45,9 +45,5 @@ def redirect_to_turn(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> 
 
 urlpatterns = [
     path("spaces/<uuid:space_id>/", timeline_page, name="space-timeline"),
-    path(
-        "spaces/<uuid:space_id>/turns/<uuid:turn_id>/",
-        redirect_to_turn,
-        name="space-turn",
-    ),
+    path("spaces/<uuid:space_id>/turns/<uuid:turn_id>/", redirect_to_turn, name="space-turn"),
 ]
