@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, page_at, tenant_page
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.changes import queries
-from memoryhub.tenants.models import Membership
 
 _AUDIT_COLUMNS = exports.build_columns("when", "who", "area", "what", "of", "why", "subject", "id")
 
 
-@tenant_page(role=Membership.Role.ADMIN)
+@page_at("changes/", "changes")
+@tenant_page(role=ADMIN)
 def change_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, queries.AUDIT_CHOICES)
     rows = queries.list_audit_values(filters, timezone.now())
@@ -30,6 +29,3 @@ def change_list_page(request: ConsoleRequest) -> HttpResponse:
         "page": page.with_rows(list(queries.build_audit_rows(page.rows))),
     }
     return render(request, "changes/list.html", context)
-
-
-urlpatterns = [path("changes/", change_list_page, name="changes")]

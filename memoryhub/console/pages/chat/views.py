@@ -11,12 +11,10 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
@@ -35,14 +33,14 @@ from memoryhub.console.pages.spaces import queries
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.tenants.models import Membership, Space, Tenant
+from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
 
-EDITOR = Membership.Role.EDITOR
 _EVENT_STREAM = "text/event-stream"
 
 
+@page_at("chat/", "chat")
 @tenant_page()
 def chat_start_page(request: ConsoleRequest) -> HttpResponseBase:
     """Whom to be. A new subject's space is made on the spot."""
@@ -64,7 +62,7 @@ def _open_chat_space(request: ConsoleRequest) -> HttpResponse:
     return redirect("chat-with", space_id=space.id)
 
 
-@require_POST
+@action_at("chat/load", "chat-load")
 @tenant_view(role=EDITOR)
 def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
     """Load a sample conversation. Loaded again, nothing is added."""
@@ -80,6 +78,7 @@ def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
     return redirect("chat-with", space_id=space.id)
 
 
+@page_at("chat/<uuid:space_id>/", "chat-with")
 @tenant_page()
 def chat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -115,7 +114,7 @@ def _render_chat(
     return render(request, "chat/conversation.html", shown)
 
 
-@require_POST
+@action_at("chat/<uuid:space_id>/say", "chat-say")
 @tenant_view(role=EDITOR)
 def send_message(request: ConsoleRequest, space_id: UUID) -> HttpResponseBase:
     """Outside a scope: a model is asked. The answer comes as events to a script that accepts
@@ -151,6 +150,7 @@ def _get_chat_space(request: ConsoleRequest, space_id: UUID) -> Space:
         return get_plain_space_or_404(space_id)
 
 
+@page_at("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", "chat-keep")
 @tenant_view(role=EDITOR)
 def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> HttpResponseBase:
     """Remember a message word by word."""
@@ -166,6 +166,7 @@ def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> Http
     return _render_chat_result(request, space, {"fact": facts[0]})
 
 
+@page_at("chat/<uuid:space_id>/facts/<uuid:fact_id>/forget", "chat-forget")
 @tenant_view(role=EDITOR)
 def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponseBase:
     """Hold a fact no longer. It can be undone; erasing takes more."""
@@ -195,6 +196,7 @@ def _render_chat_result(
     return redirect("chat-with", space_id=space.id)
 
 
+@page_at("chat/<uuid:space_id>/jobs/<uuid:job_id>/", "chat-decisions")
 @tenant_page()
 def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -> HttpResponse:
     """What became of a message; asked again and again until its job has ended."""
@@ -206,6 +208,7 @@ def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -
     return render(request, "chat/parts/decisions.html", {"space": job.space, "job": job} | told)
 
 
+@page_at("chat/<uuid:space_id>/reading", "chat-reading")
 @tenant_page()
 def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """How much of what was said is still to be read; asked until nothing is."""
@@ -213,15 +216,3 @@ def chat_reading_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render(
         request, "chat/parts/reading.html", {"space": space, "pending": count_pending_turns(space)}
     )
-
-
-urlpatterns = [
-    path("chat/", chat_start_page, name="chat"),
-    path("chat/load", load_sample_conversation, name="chat-load"),
-    path("chat/<uuid:space_id>/", chat_page, name="chat-with"),
-    path("chat/<uuid:space_id>/reading", chat_reading_part, name="chat-reading"),
-    path("chat/<uuid:space_id>/turns/<uuid:turn_id>/keep", keep_message, name="chat-keep"),
-    path("chat/<uuid:space_id>/facts/<uuid:fact_id>/forget", forget_fact, name="chat-forget"),
-    path("chat/<uuid:space_id>/say", send_message, name="chat-say"),
-    path("chat/<uuid:space_id>/jobs/<uuid:job_id>/", chat_decisions_part, name="chat-decisions"),
-]

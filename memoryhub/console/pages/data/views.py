@@ -8,16 +8,14 @@ from django.conf import settings as hub
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.settings.views import ADMIN, count_settings_rows
+from memoryhub.console.pages.settings.views import count_settings_rows
 from memoryhub.errors import NotFound
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
@@ -30,6 +28,7 @@ RETENTION_SWITCHES = ("retention.max_age_days",)
 MAX_ERASED_AT_ONCE = 100
 
 
+@page_at("data/", "data")
 @tenant_page(role=ADMIN)
 def data_page(request: ConsoleRequest) -> HttpResponse:
     layers = load_layers(request.tenant.id, None)
@@ -43,7 +42,7 @@ def data_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "data/data.html", context)
 
 
-@require_POST
+@action_at("data/erase", "data-erase")
 @tenant_view(role=ADMIN)
 def erase_all_spaces(request: ConsoleRequest) -> HttpResponse:
     """Every space, with a receipt for each; of many the first, to go on with the next time."""
@@ -71,9 +70,3 @@ def _list_log_retention() -> list[tuple[str, str, int]]:
         (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
         (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
     ]
-
-
-urlpatterns = [
-    path("data/", data_page, name="data"),
-    path("data/erase", erase_all_spaces, name="data-erase"),
-]

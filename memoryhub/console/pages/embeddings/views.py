@@ -9,13 +9,12 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -29,10 +28,9 @@ from memoryhub.golden import embedder_comparison
 from memoryhub.golden.candidates import CandidateSetting
 from memoryhub.pipeline.embeddings import cutover, reembed
 from memoryhub.pipeline.models import EmbeddingMigration
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
-ADMIN = Membership.Role.ADMIN
 State = EmbeddingMigration.State
 MAX_SPACES_AT_ONCE = 200  # begun at once
 # What each decision does, and what is said when it was done.
@@ -60,6 +58,7 @@ MIGRATION_DECISIONS: Mapping[str, tuple[Callable[..., object], str]] = {
 }
 
 
+@page_at("embeddings/", "embeddings")
 @tenant_page()
 def embedding_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
@@ -81,6 +80,7 @@ def embedding_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, template, context)
 
 
+@page_at("embeddings/<uuid:space_id>/", "embedding")
 @tenant_page()
 def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
@@ -121,7 +121,7 @@ def _has_both_embeddings(row: EmbeddingMigration) -> bool:
     return row.state in (State.FILLING, State.FILLED, State.PAUSED)
 
 
-@require_POST
+@action_at("embeddings/begin", "embeddings-begin")
 @tenant_view(role=ADMIN)
 def start_migrations(request: ConsoleRequest) -> HttpResponse:
     """In the spaces that the filters leave, of which there may be many."""
@@ -169,7 +169,7 @@ def _start_space_migration(request: ConsoleRequest, space: Space) -> EmbeddingMi
     )
 
 
-@require_POST
+@action_at("embeddings/<uuid:space_id>/begin", "embedding-begin")
 @tenant_view(role=ADMIN)
 def start_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
@@ -178,7 +178,7 @@ def start_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return redirect("embedding", space_id=space.id)
 
 
-@require_POST
+@action_at("embeddings/<uuid:space_id>/decide", "embedding-decide")
 @tenant_view(role=ADMIN)
 def decide_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """`decision`: one of DECISIONS about the space's last migration, or to try it on golden
@@ -201,12 +201,3 @@ def decide_migration(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 
     run_and_report(request, decided, _(said))
     return redirect("embedding", space_id=space.id)
-
-
-urlpatterns = [
-    path("embeddings/", embedding_list_page, name="embeddings"),
-    path("embeddings/begin", start_migrations, name="embeddings-begin"),
-    path("embeddings/<uuid:space_id>/", embedding_page, name="embedding"),
-    path("embeddings/<uuid:space_id>/begin", start_migration, name="embedding-begin"),
-    path("embeddings/<uuid:space_id>/decide", decide_migration, name="embedding-decide"),
-]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils.translation import gettext_lazy as _
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -40,6 +39,7 @@ def load_entities(space: Space, filters: Filters, moment: SpaceMoment) -> ListPa
     return load_page(rows.order_by("-mention_count", "name", "id"), filters.page).map(moment.row)
 
 
+@page_at("spaces/<uuid:space_id>/entities/", "space-entities")
 @tenant_page()
 def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -48,6 +48,3 @@ def entity_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "entities", "entities/list.html", filters=filters, page=page, moment=moment
     )
-
-
-urlpatterns = [path("spaces/<uuid:space_id>/entities/", entity_list_page, name="space-entities")]

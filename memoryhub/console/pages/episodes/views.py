@@ -5,11 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -19,6 +18,7 @@ from memoryhub.policies.services import load_effective_policy
 from notes.retention.decay import compute_retention_state
 
 
+@page_at("spaces/<uuid:space_id>/episodes/", "space-episodes")
 @tenant_page()
 def episode_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -31,6 +31,7 @@ def episode_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
 
 
+@page_at("spaces/<uuid:space_id>/episodes/<uuid:episode_id>/", "space-episode")
 @tenant_page()
 def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> HttpResponse:
     now = timezone.now()
@@ -49,9 +50,3 @@ def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> H
             found, found.to_at, load_effective_policy(space).policy.forget, now
         ),
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/episodes/", episode_list_page, name="space-episodes"),
-    path("spaces/<uuid:space_id>/episodes/<uuid:episode_id>/", episode_page, name="space-episode"),
-]

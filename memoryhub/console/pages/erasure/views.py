@@ -7,11 +7,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -19,14 +18,14 @@ from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Fact, Receipt
 
-ADMIN = Membership.Role.ADMIN
 _TARGET_MODELS = {"turns": Turn, "session": Session, "facts": Fact}
 
 
+@page_at("spaces/<uuid:space_id>/erase/", "space-erase")
 @tenant_view(role=ADMIN)
 def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """A dry run of the target in the address: a turn, a session, a fact, or all of it. Sent, it
@@ -76,12 +75,14 @@ def _read_erase_target(request: ConsoleRequest, space: Space) -> tuple[ErasureTa
     return ErasureTarget(asked, (row_id,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
 
 
+@page_at("receipts/", "receipts")
 @tenant_page(role=ADMIN)
 def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
     page = load_page(Receipt.objects.all(), read_filters(request.GET).page)
     return render(request, "erasure/receipts.html", {"page": page})
 
 
+@page_at("receipts/<uuid:receipt_id>/", "receipt")
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
     return render(
@@ -89,10 +90,3 @@ def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
         "erasure/receipt.html",
         {"receipt": get_object_or_404(Receipt.objects.filter(id=receipt_id))},
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/erase/", erasure_page, name="space-erase"),
-    path("receipts/", receipt_list_page, name="receipts"),
-    path("receipts/<uuid:receipt_id>/", receipt_page, name="receipt"),
-]

@@ -10,13 +10,12 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_safe
 
-from memoryhub.console.frame.access import tenant_view
+from memoryhub.console.frame.access import ADMIN, page_at, tenant_view
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.errors import InvalidInput, MemoryHubError, TooLarge
@@ -24,10 +23,9 @@ from memoryhub.exchange import exporter, importer
 from memoryhub.exchange.downloads import build_download
 from memoryhub.exchange.importer import SpaceImportOptions, SpaceImportReport
 from memoryhub.tenants import audit
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 
-ADMIN = Membership.Role.ADMIN
 # What a file has of each kind.
 EXCHANGED_KIND_LABELS = {
     "blockattachment": gettext_lazy("block attachments"),
@@ -64,6 +62,7 @@ EXCHANGED_KIND_LABELS = {
 }
 
 
+@page_at("spaces/<uuid:space_id>/export", "space-export")
 @require_safe
 @tenant_view(role=ADMIN)
 def export_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
@@ -77,6 +76,7 @@ def export_space(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
 
 
+@page_at("spaces/export", "spaces-export")
 @require_safe
 @tenant_view(role=ADMIN)
 def export_tenant(request: ConsoleRequest) -> HttpResponse:
@@ -97,6 +97,7 @@ def _build_download(name: str, write: Callable[[IO[bytes]], object]) -> HttpResp
     return cast("HttpResponse", build_download(name, write))
 
 
+@page_at("spaces/import", "spaces-import")
 @tenant_view(role=ADMIN)
 def space_import_page(request: ConsoleRequest) -> HttpResponse:
     """The form, and what came of a file that was sent with it; for htmx that alone."""
@@ -136,10 +137,3 @@ def _label_report_counts(report: SpaceImportReport) -> list[tuple[str, int]]:
         for kind, count in report.counts.items()
         if kind not in ("space", "tenant")
     ]
-
-
-urlpatterns = [
-    path("spaces/import", space_import_page, name="spaces-import"),
-    path("spaces/export", export_tenant, name="spaces-export"),
-    path("spaces/<uuid:space_id>/export", export_space, name="space-export"),
-]

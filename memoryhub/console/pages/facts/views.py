@@ -5,11 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -22,7 +21,7 @@ from memoryhub.console.pages.facts.queries import (
     load_facts,
 )
 from memoryhub.console.pages.memories import neighbourhood
-from memoryhub.console.pages.memories.page import (
+from memoryhub.console.pages.memories.views import (
     build_memory_context,
     render_correction_form,
     wants_form_only,
@@ -34,6 +33,7 @@ from notes.quality.feedback import filter_feedback_on
 MAX_SHOWN_FEEDBACK = 10
 
 
+@page_at("spaces/<uuid:space_id>/facts/<uuid:fact_id>/", "space-fact")
 @tenant_view()
 def fact_page(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
     """Sent, it is put right: see `corrections`."""
@@ -66,6 +66,7 @@ def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> Http
     )
 
 
+@page_at("spaces/<uuid:space_id>/facts/", "space-facts")
 @tenant_page()
 def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -74,9 +75,3 @@ def fact_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "facts", "facts/list.html", filters=filters, page=page, moment=moment
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/facts/", fact_list_page, name="space-facts"),
-    path("spaces/<uuid:space_id>/facts/<uuid:fact_id>/", fact_page, name="space-fact"),
-]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.feedback import queries
@@ -26,6 +25,7 @@ _FEEDBACK_COLUMNS = exports.build_columns(
 )
 
 
+@page_at("feedback/", "feedback")
 @tenant_page()
 def feedback_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, queries.FEEDBACK_CHOICES)
@@ -34,6 +34,3 @@ def feedback_list_page(request: ConsoleRequest) -> HttpResponse:
         return exports.export_rows(form, "feedback", _FEEDBACK_COLUMNS, rows)
     context = {"filters": filters, "page": queries.load_feedback_page(rows, filters.page)}
     return render(request, "feedback/list.html", context)
-
-
-urlpatterns = [path("feedback/", feedback_list_page, name="feedback")]

@@ -9,11 +9,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
+from memoryhub.console.frame.access import EDITOR, check_role, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -25,12 +24,10 @@ from memoryhub.golden import services
 from memoryhub.golden.models import GoldenQuestion
 from memoryhub.recall.render.results import MemoryItem
 from memoryhub.recall.services import search_memories
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
-EDITOR = Membership.Role.EDITOR
 
-
+@page_at("golden/", "golden")
 @tenant_page()
 def golden_list_page(request: ConsoleRequest) -> HttpResponse:
     """Of all spaces."""
@@ -41,6 +38,7 @@ def golden_list_page(request: ConsoleRequest) -> HttpResponse:
     )
 
 
+@page_at("spaces/<uuid:space_id>/golden/", "space-golden")
 @tenant_page()
 def space_golden_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -81,12 +79,14 @@ class GoldenQuestionForm:
         return self.tags.replace("，", ",").split(",")
 
 
+@page_at("spaces/<uuid:space_id>/golden/new", "space-golden-new")
 @tenant_view()
 def new_golden_question_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """A question with ticked memories. Sent, it is saved; with `find`, memories are looked for."""
     return _edit_golden_question(request, space_id, None)
 
 
+@page_at("spaces/<uuid:space_id>/golden/<uuid:question_id>/", "space-golden-question")
 @tenant_view()
 def golden_question_page(
     request: ConsoleRequest, space_id: UUID, question_id: UUID
@@ -197,15 +197,3 @@ def _find_golden_candidates(
     result = search_memories(space, form.text, limit=10, reinforce=False)
     rows = [(f"{item.kind}:{item.id}", item) for item in result.items]
     return [row for row in rows if row[1].kind in queries.EXPECTED_KINDS], result.insufficient
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/golden/", space_golden_page, name="space-golden"),
-    path("spaces/<uuid:space_id>/golden/new", new_golden_question_page, name="space-golden-new"),
-    path(
-        "spaces/<uuid:space_id>/golden/<uuid:question_id>/",
-        golden_question_page,
-        name="space-golden-question",
-    ),
-    path("golden/", golden_list_page, name="golden"),
-]

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.lists import slice_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -28,6 +28,7 @@ from notes.models import Fact
 MAX_SHOWN_NEIGHBOURS = 12  # shown beside the picture
 
 
+@page_at("spaces/<uuid:space_id>/graph/", "space-graph")
 @tenant_page()
 def graph_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The picture, which asks for its data itself, or one of the tables."""
@@ -86,6 +87,7 @@ def build_node_address(space: Space, node: GraphNode) -> str:
     return reverse(f"space-{node.kind}", args=[space.id, node.id])
 
 
+@page_at("spaces/<uuid:space_id>/graph/data.json", "space-graph-data")
 @gzip_page
 @conditional_page
 @tenant_page()
@@ -106,6 +108,7 @@ def render_cached_json(values: dict[str, Any]) -> HttpResponse:
     return answer
 
 
+@page_at("spaces/<uuid:space_id>/graph/about", "space-graph-about")
 @tenant_page()
 def graph_node_part(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The panel of the memory `node`, without a frame; a hint without one."""
@@ -142,10 +145,3 @@ def _load_node_fact(node: GraphNode) -> FactRow | None:
         return None
     row: Fact | None = Fact.objects.prefetch_related("superseded_by").filter(id=node.id).first()
     return FactRow(row, find_successor(row), []) if row else None
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/graph/", graph_page, name="space-graph"),
-    path("spaces/<uuid:space_id>/graph/data.json", graph_data, name="space-graph-data"),
-    path("spaces/<uuid:space_id>/graph/about", graph_node_part, name="space-graph-about"),
-]

@@ -6,11 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import charts
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.forgetting_curves import build_fading_chart
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -19,6 +18,7 @@ from memoryhub.console.pages.heat import decay, queries
 from memoryhub.policies.services import load_effective_policy
 
 
+@page_at("spaces/<uuid:space_id>/heat/", "space-heat")
 @tenant_page()
 def heat_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The warmth of topics, or with `view=fading` how memories fade."""
@@ -66,6 +66,3 @@ def _build_fading_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "page": decay.load_fading_memories(space, filters, forget, now),
         "chart": build_fading_chart(falls, at),
     }
-
-
-urlpatterns = [path("spaces/<uuid:space_id>/heat/", heat_page, name="space-heat")]

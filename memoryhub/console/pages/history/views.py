@@ -9,12 +9,19 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, ngettext, pgettext
 
-from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
+from memoryhub.console.frame.access import (
+    ADMIN,
+    EDITOR,
+    check_role,
+    page_at,
+    tenant_page,
+    tenant_view,
+)
 from memoryhub.console.frame.form_values import read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -30,7 +37,6 @@ from memoryhub.console.pages.history.row_changes import build_row_differences, d
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.corrections import Correction
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.history import timeline
 from notes.models import EvolutionEvent
@@ -50,6 +56,7 @@ def build_event_undo_tags(event: EvolutionEvent, label: str = "") -> str:
     return build_undo_tags(reverse("space-event", args=[event.space_id, event.id]), label)
 
 
+@page_at("spaces/<uuid:space_id>/history/<uuid:event_id>/", "space-event")
 @tenant_view()
 def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpResponse:
     """What it changed and what undoing it would do. Sent, it is undone."""
@@ -70,7 +77,7 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 outlook=preview_undo(found, actor, now),
                 calls=load_event_calls(found),
             )
-    check_role(request, Membership.Role.EDITOR)
+    check_role(request, EDITOR)
     try:
         cascade = request.POST.get("cascade") == "yes"
         made = corrections.undo_event(found, actor, now, cascade=cascade).event
@@ -86,6 +93,7 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
     return redirect(again)
 
 
+@page_at("spaces/<uuid:space_id>/history/roll-back/", "space-roll-back")
 @tenant_view()
 def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """Choose a time, see what has changed since, go back to it."""
@@ -96,7 +104,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         to = read_time(given, space)
         if request.method != "POST":
             return _render_roll_back(request, space, given, to, now)
-    check_role(request, Membership.Role.ADMIN)
+    check_role(request, ADMIN)
     if to is None:
         messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
@@ -133,6 +141,7 @@ def _render_roll_back(
     )
 
 
+@page_at("spaces/<uuid:space_id>/history/", "space-history")
 @tenant_page()
 def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -143,10 +152,3 @@ def history_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "history", "history/list.html", filters=filters, page=page, moment=moment
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/history/", history_page, name="space-history"),
-    path("spaces/<uuid:space_id>/history/roll-back/", roll_back_page, name="space-roll-back"),
-    path("spaces/<uuid:space_id>/history/<uuid:event_id>/", event_page, name="space-event"),
-]

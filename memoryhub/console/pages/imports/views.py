@@ -8,13 +8,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.imports import queries
@@ -24,10 +22,8 @@ from memoryhub.importers.models import ImportRun
 from memoryhub.importers.records import RECORD_KINDS
 from memoryhub.importers.runs import ImportUpload
 from memoryhub.importers.sources import SOURCES
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
-EDITOR = Membership.Role.EDITOR
 # The words for what a file holds.
 IMPORT_KIND_LABELS = {
     "turn": gettext_lazy("messages"),
@@ -37,6 +33,7 @@ IMPORT_KIND_LABELS = {
 }
 
 
+@page_at("imports/", "imports")
 @tenant_page()
 def import_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the list."""
@@ -52,7 +49,7 @@ def import_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "imports/_list.html" if request.htmx else "imports/list.html", context)
 
 
-@require_POST
+@action_at("imports/new", "import-new")
 @tenant_view(role=EDITOR)
 def start_import(request: ConsoleRequest) -> HttpResponse:
     """Try a file: nothing of it is taken in yet."""
@@ -77,6 +74,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
     return redirect("import", import_id=run.id)
 
 
+@page_at("imports/<uuid:import_id>/", "import")
 @tenant_page()
 def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
@@ -114,7 +112,7 @@ def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
     ]
 
 
-@require_POST
+@action_at("imports/<uuid:import_id>/take", "import-take")
 @tenant_view(role=EDITOR)
 def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """Take in what was tried."""
@@ -126,11 +124,3 @@ def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
         messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
         return redirect("import", import_id=import_id)
     return redirect("import", import_id=run.id)
-
-
-urlpatterns = [
-    path("imports/", import_list_page, name="imports"),
-    path("imports/new", start_import, name="import-new"),
-    path("imports/<uuid:import_id>/", import_page, name="import"),
-    path("imports/<uuid:import_id>/take", accept_import, name="import-take"),
-]

@@ -7,13 +7,11 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -21,7 +19,6 @@ from memoryhub.console.pages.jobs import queries
 from memoryhub.pipeline.ingest.services import cancel_job, retry_job
 from memoryhub.pipeline.jobs.queue import CANCELLABLE_STEPS
 from memoryhub.pipeline.models import Job
-from memoryhub.tenants.models import Membership
 
 _JOB_COLUMNS = exports.build_columns(
     "created_at",
@@ -40,6 +37,7 @@ _JOB_COLUMNS = exports.build_columns(
 )
 
 
+@page_at("jobs/", "jobs")
 @tenant_page()
 def job_list_page(request: ConsoleRequest) -> HttpResponse:
     """For a polling browser only the part that changes."""
@@ -64,6 +62,7 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "jobs/_list.html" if request.htmx else "jobs/list.html", context)
 
 
+@page_at("jobs/<uuid:job_id>/", "job")
 @tenant_page()
 def job_page(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     found = queries.get_job_or_404(job_id)
@@ -76,14 +75,14 @@ def job_page(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     return render(request, "jobs/job.html", context)
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
+@action_at("jobs/<uuid:job_id>/retry", "job-retry")
+@tenant_page(role=EDITOR)
 def request_job_retry(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     return _change_job(request, job_id, retry_job, _("Will be tried again now"), _("Not retried"))
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
+@action_at("jobs/<uuid:job_id>/cancel", "job-cancel")
+@tenant_page(role=EDITOR)
 def request_job_cancel(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     actor = request.user.get_username()
     return _change_job(
@@ -106,11 +105,3 @@ def _change_job(
     told = _("%(said)s: %(what)s.") % {"said": said, "what": what}
     run_and_report(request, lambda: work_on(job.id), told, refused=refused)
     return redirect("job", job_id) if request.POST.get("from") == "job" else redirect("jobs")
-
-
-urlpatterns = [
-    path("jobs/", job_list_page, name="jobs"),
-    path("jobs/<uuid:job_id>/", job_page, name="job"),
-    path("jobs/<uuid:job_id>/cancel", request_job_cancel, name="job-cancel"),
-    path("jobs/<uuid:job_id>/retry", request_job_retry, name="job-retry"),
-]

@@ -8,17 +8,15 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import find_space_of_subject
-from memoryhub.tenants.models import ApiKey, Membership
+from memoryhub.tenants.models import ApiKey
 from memoryhub.tenants.services import create_key, revoke_key
 
 
@@ -48,8 +46,9 @@ class ApiKeyForm(forms.Form):
         return subject
 
 
+@page_at("keys/", "keys")
 @never_cache
-@tenant_page(role=Membership.Role.ADMIN)
+@tenant_page(role=ADMIN)
 def key_list_page(request: ConsoleRequest) -> HttpResponse:
     """A new key is shown in the answer that made it, and never again."""
     form = ApiKeyForm(request.POST or None)
@@ -71,17 +70,11 @@ def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
     return secret
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("keys/<uuid:key_id>/revoke", "key-revoke")
+@tenant_page(role=ADMIN)
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     key = get_object_or_404(ApiKey.objects.filter(id=key_id))
     revoke_key(key, timezone.now(), actor=request.user.get_username())
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")
-
-
-urlpatterns = [
-    path("keys/", key_list_page, name="keys"),
-    path("keys/<uuid:key_id>/revoke", revoke_api_key, name="key-revoke"),
-]

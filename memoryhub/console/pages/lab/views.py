@@ -8,11 +8,9 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import operator_view, tenant_page
+from memoryhub.console.frame.access import ADMIN, action_at, operator_view, page_at, tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -24,14 +22,13 @@ from memoryhub.lab.models import LabRun
 from memoryhub.lab.reports.files import LARGEST_REPORT, import_report
 from memoryhub.lab.runs import background, services
 from memoryhub.lab.systems import SYSTEMS
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 
-ADMIN = Membership.Role.ADMIN
 # What the squares of the third plot can show.
 SQUARE_MEASURES = ("recall", "recall@10", "f1", "rouge_l", "judge", "refusal", "context_tokens")
 
 
+@page_at("lab/", "lab")
 @tenant_page()
 def lab_run_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
@@ -42,6 +39,7 @@ def lab_run_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "lab/_list.html" if request.htmx else "lab/list.html", context)
 
 
+@page_at("lab/new", "lab-new")
 @operator_view
 def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     """What a run is told. Sent, it waits for a worker."""
@@ -64,6 +62,7 @@ def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "lab/new.html", context, status=status)
 
 
+@page_at("lab/import", "lab-import")
 @tenant_page(role=ADMIN)
 def import_lab_report(request: ConsoleRequest) -> HttpResponse:
     """Show a report file as a page. Who comes back here from signing in is led to the form."""
@@ -84,6 +83,7 @@ def import_lab_report(request: ConsoleRequest) -> HttpResponse:
     return redirect("lab-run", lab_id=run.id)
 
 
+@page_at("lab/<uuid:lab_id>/", "lab-run")
 @tenant_page()
 def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
@@ -157,6 +157,7 @@ def _describe_lab_settings(report: dict[str, Any]) -> dict[str, Any]:
     return {"told": told, "engine": made["engine"], "judge": made["judge"], "made": made}
 
 
+@page_at("lab/<uuid:lab_id>/questions/", "lab-questions")
 @tenant_page()
 def lab_question_list_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.get_lab_run_or_404(lab_id)
@@ -174,6 +175,7 @@ def lab_question_list_page(request: ConsoleRequest, lab_id: UUID) -> HttpRespons
     return render(request, "lab/questions.html", context)
 
 
+@page_at("lab/<uuid:lab_id>/questions/<uuid:outcome_id>/", "lab-question")
 @tenant_page()
 def lab_question_page(request: ConsoleRequest, lab_id: UUID, outcome_id: UUID) -> HttpResponse:
     """What every system handed over and answered."""
@@ -193,6 +195,7 @@ def lab_question_page(request: ConsoleRequest, lab_id: UUID, outcome_id: UUID) -
     return render(request, "lab/question.html", context)
 
 
+@page_at("lab/<uuid:lab_id>/report.json", "lab-report")
 @tenant_page()
 def download_lab_report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     """The report as a file."""
@@ -202,7 +205,7 @@ def download_lab_report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     return answer
 
 
-@require_POST
+@action_at("lab/<uuid:lab_id>/stop", "lab-stop")
 @tenant_page(role=ADMIN)
 def stop_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row, actor = queries.get_lab_run_or_404(lab_id), request.user.get_username()
@@ -211,7 +214,7 @@ def stop_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     return redirect("lab-run", lab_id=row.id)
 
 
-@require_POST
+@action_at("lab/<uuid:lab_id>/resume", "lab-resume")
 @operator_view
 def resume_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
@@ -222,7 +225,7 @@ def resume_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     return redirect("lab-run", lab_id=row.id)
 
 
-@require_POST
+@action_at("lab/<uuid:lab_id>/delete", "lab-delete")
 @tenant_page(role=ADMIN)
 def delete_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     row = queries.get_lab_run_or_404(lab_id)
@@ -232,22 +235,3 @@ def delete_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     services.delete_run(row)
     messages.success(request, _("Deleted, with its answers."))
     return redirect("lab")
-
-
-urlpatterns = [
-    path("lab/", lab_run_list_page, name="lab"),
-    path("lab/new", new_lab_run_page, name="lab-new"),
-    path("lab/import", import_lab_report, name="lab-import"),
-    path("lab/<uuid:lab_id>/", lab_run_page, name="lab-run"),
-    path("lab/<uuid:lab_id>/questions/", lab_question_list_page, name="lab-questions"),
-    path("lab/<uuid:lab_id>/questions/<uuid:outcome_id>/", lab_question_page, name="lab-question"),
-    *(
-        path(f"lab/<uuid:lab_id>/{name}", view, name=f"lab-{name.removesuffix('.json')}")
-        for name, view in (
-            ("report.json", download_lab_report),
-            ("stop", stop_lab_run),
-            ("resume", resume_lab_run),
-            ("delete", delete_lab_run),
-        )
-    ),
-]

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import conditional_page, require_POST
+from django.views.decorators.http import conditional_page
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import PAGE_SIZE, FilterChoice, Filters, ListPage, read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -28,7 +28,7 @@ from memoryhub.console.pages.map.queries import MapPoint
 from memoryhub.pipeline.embeddings import embedding_map
 from memoryhub.pipeline.ingest.services import ring_on_commit
 from memoryhub.policies.services import load_effective_policy
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 
 MAP_COLOUR_CHOICE = FilterChoice(
     "colour", _("Colour by"), (("kind", _("Kind")), ("segment", _("Topic")), ("tag", _("Tag")))
@@ -43,6 +43,7 @@ MAP_KIND_CHOICE = FilterChoice(
 )
 
 
+@page_at("spaces/<uuid:space_id>/map/", "space-map")
 @tenant_page()
 def map_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """The page; for the polling browser only how far it is."""
@@ -86,6 +87,7 @@ def _build_point_page(space: Space, points: list[MapPoint], filters: Filters) ->
     return ListPage(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], max(1, number), len(rows))
 
 
+@page_at("spaces/<uuid:space_id>/map/data.json", "space-map-data")
 @gzip_page
 @conditional_page
 @tenant_page()
@@ -100,8 +102,8 @@ def map_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
+@action_at("spaces/<uuid:space_id>/map/begin", "space-map-begin")
+@tenant_page(role=EDITOR)
 def draw_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
     actor = request.user.get_username()
@@ -109,10 +111,3 @@ def draw_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if run_and_report(request, lambda: embedding_map.begin_map(space, actor, timezone.now()), said):
         ring_on_commit(space.tenant_id, space.id)
     return redirect("space-map", space_id=space.id)
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/map/", map_page, name="space-map"),
-    path("spaces/<uuid:space_id>/map/data.json", map_data, name="space-map-data"),
-    path("spaces/<uuid:space_id>/map/begin", draw_map, name="space-map-begin"),
-]

@@ -8,12 +8,10 @@ from django.conf import settings as hub
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import operator_view, tenant_page
+from memoryhub.console.frame.access import action_at, operator_view, page_at, tenant_page
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.models import endpoint_check
@@ -27,6 +25,7 @@ from memoryhub.tenants.services import set_tenant_engine
 BUDGET_SWITCHES = ("llm.budget_tokens_per_day", "llm.budget_money_per_day")
 
 
+@page_at("models/", "models")
 @tenant_page()
 def models_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "models/models.html", _build_models_context(request))
@@ -51,7 +50,7 @@ def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
     }
 
 
-@require_POST
+@action_at("models/test", "models-test")
 @operator_view
 def probe_models(request: ConsoleRequest) -> HttpResponse:
     """Ask the endpoints. What comes of it is shown in the answer."""
@@ -64,7 +63,7 @@ def probe_models(request: ConsoleRequest) -> HttpResponse:
         )
 
 
-@require_POST
+@action_at("models/engine", "models-engine")
 @operator_view
 def choose_engine(request: ConsoleRequest) -> HttpResponse:
     """Whether rules or a model read what is said: a model costs the hub's operator."""
@@ -81,10 +80,3 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
             refused=_("Not changed"),
         )
     return redirect("models")
-
-
-urlpatterns = [
-    path("models/", models_page, name="models"),
-    path("models/test", probe_models, name="models-test"),
-    path("models/engine", choose_engine, name="models-engine"),
-]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import pgettext
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.frame.text.quotes import load_sources
 from memoryhub.console.pages.corrections.views import correct_memory
 from memoryhub.console.pages.memories import neighbourhood
-from memoryhub.console.pages.memories.page import (
+from memoryhub.console.pages.memories.views import (
     build_memory_context,
     render_correction_form,
     wants_form_only,
@@ -25,6 +24,7 @@ from memoryhub.console.pages.notes import queries
 from memoryhub.tenants.scope import tenant_scope
 
 
+@page_at("spaces/<uuid:space_id>/notes/<uuid:note_id>/", "space-note")
 @tenant_view()
 def note_page(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> HttpResponse:
     """Sent, it is put right: see `corrections`."""
@@ -58,6 +58,7 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
     )
 
 
+@page_at("spaces/<uuid:space_id>/notes/", "space-notes")
 @tenant_page()
 def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -68,9 +69,3 @@ def note_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return render_tab(
         request, space, "notes", "notes/list.html", filters=filters, page=page, moment=moment
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/notes/", note_list_page, name="space-notes"),
-    path("spaces/<uuid:space_id>/notes/<uuid:note_id>/", note_page, name="space-note"),
-]

@@ -8,11 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 
 from memoryhub import health
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.day_ranges import compute_range_start
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -25,6 +24,7 @@ from memoryhub.console.pages.webhooks import queries as webhooks_queries
 from memoryhub.tenants.models import Tenant
 
 
+@page_at("", "overview")
 @tenant_page()
 def overview_page(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
@@ -73,6 +73,7 @@ def _load_hub_state(request: ConsoleRequest, now: datetime) -> notices.HubState:
     )
 
 
+@page_at("search", "search")
 @tenant_page()
 def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET)
@@ -83,9 +84,3 @@ def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
             "facts": find_facts(filters.q),
         }
     return render(request, "overview/search.html", context)
-
-
-urlpatterns = [
-    path("", overview_page, name="overview"),
-    path("search", tenant_search_page, name="search"),
-]

@@ -9,13 +9,11 @@ from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_view
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -48,9 +46,6 @@ def get_member_or_404(member_id: UUID) -> Membership:
     return get_object_or_404(Membership.objects.filter(id=member_id).select_related("user"))
 
 
-ADMIN = Membership.Role.ADMIN
-
-
 class PersonForm(forms.Form):
     username = forms.CharField(
         max_length=150, label=gettext_lazy("User name"), validators=[ASCIIUsernameValidator()]
@@ -59,6 +54,7 @@ class PersonForm(forms.Form):
     role = forms.ChoiceField(choices=Membership.Role.choices, label=gettext_lazy("Role"))
 
 
+@page_at("people/", "people")
 @never_cache
 @tenant_view(role=ADMIN)
 def person_list_page(request: ConsoleRequest) -> HttpResponse:
@@ -87,7 +83,7 @@ def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
     return password
 
 
-@require_POST
+@action_at("people/<uuid:member_id>/role", "person-role")
 @tenant_view(role=ADMIN)
 def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member, role = _get_member(request, member_id), request.POST.get("role", "")
@@ -103,7 +99,7 @@ def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse
     return redirect("people")
 
 
-@require_POST
+@action_at("people/<uuid:member_id>/remove", "person-remove")
 @tenant_view(role=ADMIN)
 def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member = _get_member(request, member_id)
@@ -120,10 +116,3 @@ def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
 def _get_member(request: ConsoleRequest, member_id: UUID) -> Membership:
     with tenant_scope(request.tenant.id):
         return get_member_or_404(member_id)
-
-
-urlpatterns = [
-    path("people/", person_list_page, name="people"),
-    path("people/<uuid:member_id>/role", change_member_role, name="person-role"),
-    path("people/<uuid:member_id>/remove", remove_member, name="person-remove"),
-]

@@ -9,13 +9,12 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import ListPage, load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import build_tab_frame, get_space_or_404
@@ -31,7 +30,7 @@ from memoryhub.policies.models import PolicyVersion
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import PolicyLayers, load_layers, set_policy
 from memoryhub.policies.switches import PROMPT
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 
 VERSIONS_A_PAGE = 10
 
@@ -63,30 +62,32 @@ _CONFLICT_MESSAGE = gettext_lazy(
 )
 
 
+@page_at("policy/", "policy")
 @tenant_page()
 def policy_page(request: ConsoleRequest) -> HttpResponse:
     return _render_policy(request, None)
 
 
+@page_at("spaces/<uuid:space_id>/policy/", "space-policy")
 @tenant_page()
 def space_policy_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return _render_policy(request, get_space_or_404(space_id, timezone.now()))
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("policy/change", "policy-change")
+@tenant_page(role=ADMIN)
 def change_policy(request: ConsoleRequest) -> HttpResponse:
     return _save_policy(request, None)
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("spaces/<uuid:space_id>/policy/change", "space-policy-change")
+@tenant_page(role=ADMIN)
 def change_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return _save_policy(request, get_space_or_404(space_id, timezone.now()))
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("policy/versions/<uuid:version_id>/return", "policy-return")
+@tenant_page(role=ADMIN)
 def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse:
     """An earlier version, as a new one."""
     old = get_version_or_404(version_id)
@@ -109,15 +110,15 @@ def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse
     return redirect(_build_policy_address(old.space))
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
+@action_at("policy/try", "policy-try")
+@tenant_page(role=EDITOR)
 def try_policy(request: ConsoleRequest) -> HttpResponse:
     """What the form asks for, on golden questions first."""
     return _start_policy_replay(request, None)
 
 
-@require_POST
-@tenant_page(role=Membership.Role.EDITOR)
+@action_at("spaces/<uuid:space_id>/policy/try", "space-policy-try")
+@tenant_page(role=EDITOR)
 def try_space_policy(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return _start_policy_replay(request, get_space_or_404(space_id, timezone.now()))
 
@@ -238,14 +239,3 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
         said = message % {"version": made.version}
         messages.success(request, said, extra_tags=_build_return_tags(own))
     return redirect(_build_back_address(request, space))
-
-
-urlpatterns = [
-    path("policy/", policy_page, name="policy"),
-    path("policy/change", change_policy, name="policy-change"),
-    path("policy/try", try_policy, name="policy-try"),
-    path("policy/versions/<uuid:version_id>/return", return_to_version, name="policy-return"),
-    path("spaces/<uuid:space_id>/policy/", space_policy_page, name="space-policy"),
-    path("spaces/<uuid:space_id>/policy/change", change_space_policy, name="space-policy-change"),
-    path("spaces/<uuid:space_id>/policy/try", try_space_policy, name="space-policy-try"),
-]

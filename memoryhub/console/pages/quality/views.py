@@ -8,12 +8,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.form_values import read_id
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -25,13 +24,11 @@ from memoryhub.console.pages.quality import queries
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.steps.maintenance import quality_readings
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.quality.signals import QualitySignal, find_signal
 
-EDITOR = Membership.Role.EDITOR
 
-
+@page_at("quality/", "quality")
 @tenant_page()
 def quality_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (queries.SIGNAL_CHOICE, queries.SIGNAL_SORT_CHOICE))
@@ -45,6 +42,7 @@ def quality_page(request: ConsoleRequest) -> HttpResponse:
     )
 
 
+@page_at("spaces/<uuid:space_id>/quality/", "space-quality")
 @tenant_page()
 def space_quality_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     now = timezone.now()
@@ -59,7 +57,7 @@ def space_quality_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     )
 
 
-@require_POST
+@action_at("spaces/<uuid:space_id>/quality/measure", "space-quality-measure")
 @tenant_view(role=EDITOR)
 def measure_quality(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     """Now, in the request: it asks no model, and compares a bounded number of facts."""
@@ -70,7 +68,7 @@ def measure_quality(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     return redirect(_build_quality_address(space_id, request))
 
 
-@require_POST
+@action_at("spaces/<uuid:space_id>/quality/<uuid:fact_id>/act", "space-quality-act")
 @tenant_view(role=EDITOR)
 def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
     """Merge a fact into the other of its pair, or retire it: a change by hand, to be undone."""
@@ -102,15 +100,3 @@ def _describe_quality_reason(signal: QualitySignal | None) -> str:
 def _build_quality_address(space_id: UUID, request: ConsoleRequest) -> str:
     name = queries.SIGNAL_CHOICE.read(request.POST)
     return f"{reverse('space-quality', args=[space_id])}?signal={name}"
-
-
-urlpatterns = [
-    path("quality/", quality_page, name="quality"),
-    path("spaces/<uuid:space_id>/quality/", space_quality_page, name="space-quality"),
-    path("spaces/<uuid:space_id>/quality/measure", measure_quality, name="space-quality-measure"),
-    path(
-        "spaces/<uuid:space_id>/quality/<uuid:fact_id>/act",
-        resolve_quality_finding,
-        name="space-quality-act",
-    ),
-]

@@ -7,11 +7,10 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 
 from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.form_values import read_id
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -19,6 +18,7 @@ from memoryhub.console.pages.recalls import queries
 from memoryhub.tenants.models import Space
 
 
+@page_at("recalls/", "recalls")
 @tenant_page()
 def recall_list_page(request: ConsoleRequest) -> HttpResponse:
     """`?space=` narrows it to one space, `?memory=` to what a memory was shown for."""
@@ -62,14 +62,9 @@ def _build_recall_columns() -> list[exports.ExportColumn]:
     return [*told, ("asker", lambda log: queries.format_asker(log, names))]
 
 
+@page_at("recalls/<uuid:recall_id>/", "recall")
 @tenant_page()
 def recall_page(request: ConsoleRequest, recall_id: UUID) -> HttpResponse:
     log = queries.get_recall_or_404(recall_id)
     context = {"log": log, "space": log.space, "asker": queries.load_asker(log)}
     return render(request, "recalls/recall.html", context | queries.explain_recall(log))
-
-
-urlpatterns = [
-    path("recalls/", recall_list_page, name="recalls"),
-    path("recalls/<uuid:recall_id>/", recall_page, name="recall"),
-]

@@ -8,12 +8,11 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -28,12 +27,10 @@ from memoryhub.console.pages.replays.queries import (
 from memoryhub.errors import MemoryHubError
 from memoryhub.golden import decisions, replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
-from memoryhub.tenants.models import Membership, Space, Tenant
-
-ADMIN = Membership.Role.ADMIN
-EDITOR = Membership.Role.EDITOR
+from memoryhub.tenants.models import Space, Tenant
 
 
+@page_at("replays/", "replays")
 @tenant_page()
 def replay_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (REPLAY_STATE_CHOICE,))
@@ -52,6 +49,7 @@ def _list_other_engines(tenant: Tenant) -> list[tuple[str, str]]:
     return [one for one in choices if one[0] in there and one[0] != tenant.engine]
 
 
+@page_at("replays/<uuid:run_id>/", "replay")
 @tenant_page()
 def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only the part that changes."""
@@ -76,7 +74,7 @@ def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     )
 
 
-@require_POST
+@action_at("replays/start", "replay-start")
 @tenant_page(role=EDITOR)
 def try_engine(request: ConsoleRequest) -> HttpResponse:
     """Try another engine, on the questions of the whole tenant."""
@@ -103,7 +101,7 @@ def start_replay(
     return redirect("replay", run_id=run.id)
 
 
-@require_POST
+@action_at("replays/<uuid:run_id>/cancel", "replay-cancel")
 @tenant_page(role=EDITOR)
 def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     run = get_replay_or_404(run_id)
@@ -113,7 +111,7 @@ def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     return redirect("replay", run_id=run_id)
 
 
-@require_POST
+@action_at("replays/<uuid:run_id>/decide", "replay-decide")
 @tenant_page(role=ADMIN)
 def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """`decision`: live or dropped."""
@@ -125,12 +123,3 @@ def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     else:
         run_and_report(request, lambda: decisions.drop_candidate(run, actor, now), _("Dropped."))
     return redirect("replay", run_id=run_id)
-
-
-urlpatterns = [
-    path("replays/", replay_list_page, name="replays"),
-    path("replays/start", try_engine, name="replay-start"),
-    path("replays/<uuid:run_id>/", replay_page, name="replay"),
-    path("replays/<uuid:run_id>/cancel", cancel_replay, name="replay-cancel"),
-    path("replays/<uuid:run_id>/decide", decide_replay, name="replay-decide"),
-]

@@ -7,12 +7,11 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.form_values import read_id
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -23,6 +22,7 @@ _REQUEST_COLUMNS = exports.build_columns(
 )
 
 
+@page_at("requests/", "requests")
 @tenant_page()
 def request_list_page(request: ConsoleRequest) -> HttpResponse:
     """`?key=` narrows it to one key."""
@@ -50,6 +50,3 @@ def request_list_page(request: ConsoleRequest) -> HttpResponse:
 
 def _format_key_name(names: dict[UUID, str], key_id: UUID) -> str:
     return names.get(key_id, _("a key that is gone"))
-
-
-urlpatterns = [path("requests/", request_list_page, name="requests")]

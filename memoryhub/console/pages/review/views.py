@@ -8,14 +8,21 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import check_role, tenant_page, tenant_view
+from memoryhub.console.frame.access import (
+    ADMIN,
+    EDITOR,
+    action_at,
+    check_role,
+    page_at,
+    tenant_page,
+    tenant_view,
+)
 from memoryhub.console.frame.form_values import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -26,7 +33,6 @@ from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.errors import Conflict, MemoryHubError
 from memoryhub.pipeline.review import answer_proposals
 from memoryhub.pipeline.review.answers import COMMON_ANSWERS, translate_common_answer
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import Proposal
 
@@ -40,12 +46,14 @@ _ANSWER_OUTCOME_LABELS = {
 }
 
 
+@page_at("review/", "review")
 @tenant_page()
 def review_page(request: ConsoleRequest) -> HttpResponse:
     context = _build_review_context(request, None)
     return render(request, "review/list.html", context | {"all_spaces": True})
 
 
+@page_at("spaces/<uuid:space_id>/review/", "space-review")
 @tenant_page()
 def space_review_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
@@ -67,6 +75,7 @@ def _build_review_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
     }
 
 
+@page_at("review/<uuid:proposal_id>/", "review-case")
 @tenant_view()
 def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     """One question. Sent, it is answered."""
@@ -77,7 +86,7 @@ def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
             return render(request, "review/case.html", context)
     said = translate_common_answer(proposal.kind, request.POST.get("answer", ""))
     admin = said == "erase"
-    check_role(request, Membership.Role.ADMIN if admin else Membership.Role.EDITOR)
+    check_role(request, ADMIN if admin else EDITOR)
     try:
         answer_proposals.answer_proposal(
             proposal,
@@ -106,8 +115,8 @@ def _redirect_back(request: ConsoleRequest, otherwise: str) -> HttpResponse:
     return redirect(asked if own else otherwise)
 
 
-@require_POST
-@tenant_view(role=Membership.Role.EDITOR)
+@action_at("review/<uuid:proposal_id>/take-back", "review-take-back")
+@tenant_view(role=EDITOR)
 def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     """Undo an answer, and ask again."""
     with tenant_scope(request.tenant.id):
@@ -122,8 +131,8 @@ def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     return _redirect_back(request, where)
 
 
-@require_POST
-@tenant_view(role=Membership.Role.EDITOR)
+@action_at("review/answer", "review-answer")
+@tenant_view(role=EDITOR)
 def answer_cases(request: ConsoleRequest) -> HttpResponse:
     """One answer to all that were chosen, each for itself; what came of each is shown."""
     said = request.POST.get("answer", "")
@@ -169,12 +178,3 @@ def _load_case_outcomes(
 def _read_back_address(sent: QueryDict) -> str:
     back = sent.get("back", "")
     return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else reverse("review")
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/review/", space_review_page, name="space-review"),
-    path("review/", review_page, name="review"),
-    path("review/answer", answer_cases, name="review-answer"),
-    path("review/<uuid:proposal_id>/", case_page, name="review-case"),
-    path("review/<uuid:proposal_id>/take-back", undo_answer, name="review-take-back"),
-]

@@ -8,12 +8,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import check_role, tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
 from memoryhub.console.frame.form_values import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
@@ -21,15 +19,15 @@ from memoryhub.console.pages.review.queries import get_proposal_or_404
 from memoryhub.console.pages.rules import queries
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.review import review_rules
-from memoryhub.tenants.models import Membership, Space
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
 from notes.models import ReviewRule
 
-ADMIN = Membership.Role.ADMIN
 # The words of a form that are columns of a rule.
 _RULE_CONDITIONS = ("predicate_key", "role")
 
 
+@page_at("review/rules/", "review-rules")
 @tenant_view()
 def rule_list_page(request: ConsoleRequest) -> HttpResponse:
     """The rules there are. Sent, one is made; `?case=` fills the form in from a case."""
@@ -102,7 +100,7 @@ def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
         return get_object_or_404(Space.objects.filter(id__in=read_ids([given])))
 
 
-@require_POST
+@action_at("review/rules/<uuid:rule_id>/remove", "review-rule-remove")
 @tenant_view(role=ADMIN)
 def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
@@ -114,9 +112,3 @@ def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     else:
         messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
     return redirect("review-rules")
-
-
-urlpatterns = [
-    path("review/rules/", rule_list_page, name="review-rules"),
-    path("review/rules/<uuid:rule_id>/remove", remove_review_rule, name="review-rule-remove"),
-]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console.frame import charts
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -25,6 +24,7 @@ from memoryhub.console.pages.segments.queries import (
 from memoryhub.policies.services import load_effective_policy
 
 
+@page_at("spaces/<uuid:space_id>/segments/<uuid:segment_id>/", "space-segment")
 @tenant_page()
 def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> HttpResponse:
     now = timezone.now()
@@ -44,6 +44,7 @@ def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> H
     )
 
 
+@page_at("spaces/<uuid:space_id>/segments/", "space-segments")
 @tenant_page()
 def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space, moment = get_space_at_moment(request, space_id)
@@ -69,9 +70,3 @@ def segment_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         tau=weights.tau,
         moment=moment,
     )
-
-
-urlpatterns = [
-    path("spaces/<uuid:space_id>/segments/", segment_list_page, name="space-segments"),
-    path("spaces/<uuid:space_id>/segments/<uuid:segment_id>/", segment_page, name="space-segment"),
-]

@@ -6,10 +6,9 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils.translation import gettext as _
 
-from memoryhub.console.frame.access import check_role, tenant_page
+from memoryhub.console.frame.access import ADMIN, check_role, page_at, tenant_page
 from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.policies.presets import PRESETS
@@ -19,9 +18,8 @@ from memoryhub.tenants.services import rename_tenant
 from memoryhub.webhooks.models import Webhook
 from notes.models import Receipt
 
-ADMIN = Membership.Role.ADMIN
 
-
+@page_at("settings/", "settings")
 @tenant_page()
 def settings_page(request: ConsoleRequest) -> HttpResponse:
     """Sent by an admin, the tenant gets another name."""
@@ -49,6 +47,3 @@ def count_settings_rows() -> dict[str, Any]:
         "space_count": Space.objects.count(),
         "receipt_count": Receipt.objects.count(),
     }
-
-
-urlpatterns = [path("settings/", settings_page, name="settings")]

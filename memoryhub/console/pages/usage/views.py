@@ -9,14 +9,12 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from memoryhub.console.frame import exports
-from memoryhub.console.frame.access import tenant_page
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page
 from memoryhub.console.frame.lists import Filters, load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.usage import queries
@@ -24,7 +22,6 @@ from memoryhub.inference import ledger
 from memoryhub.inference.models import ModelCall
 from memoryhub.policies.services import load_tenant_policy
 from memoryhub.tenants import audit
-from memoryhub.tenants.models import Membership
 
 _USAGE_CHOICES = (
     queries.USAGE_DAYS_CHOICE,
@@ -50,6 +47,7 @@ _CALL_COLUMNS = exports.build_columns(
 )
 
 
+@page_at("usage/", "usage")
 @tenant_page()
 def usage_page(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
@@ -84,6 +82,7 @@ def _export_calls(
     )
 
 
+@page_at("usage/<uuid:call_id>/", "usage-call")
 @tenant_page()
 def model_call_page(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     """Figures for everyone; what was said to the model and by it for admins."""
@@ -91,8 +90,8 @@ def model_call_page(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     return render(request, "usage/call.html", {"call": found, "now": timezone.now()})
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("usage/<uuid:call_id>/redact", "usage-redact")
+@tenant_page(role=ADMIN)
 def redact_call(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     queries.get_call_or_404(call_id)
     if ledger.redact_calls(ModelCall.objects.filter(id=call_id)):
@@ -101,8 +100,8 @@ def redact_call(request: ConsoleRequest, call_id: UUID) -> HttpResponse:
     return redirect("usage-call", call_id=call_id)
 
 
-@require_POST
-@tenant_page(role=Membership.Role.ADMIN)
+@action_at("usage/redact", "usage-redact-all")
+@tenant_page(role=ADMIN)
 def redact_calls(request: ConsoleRequest) -> HttpResponse:
     """Of all calls that the filters in the address leave."""
     filters = read_filters(request.GET, _USAGE_CHOICES)
@@ -122,11 +121,3 @@ def _record_redaction(request: ConsoleRequest, what: str) -> None:
     audit.record_audit_entry(
         request.tenant.id, audit.Action.REDACTED, request.user.get_username(), what
     )
-
-
-urlpatterns = [
-    path("usage/", usage_page, name="usage"),
-    path("usage/redact", redact_calls, name="usage-redact-all"),
-    path("usage/<uuid:call_id>/redact", redact_call, name="usage-redact"),
-    path("usage/<uuid:call_id>/", model_call_page, name="usage-call"),
-]

@@ -10,24 +10,21 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from memoryhub.console.frame.access import tenant_page, tenant_view
+from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import find_space_of_subject
 from memoryhub.console.pages.webhooks import queries
 from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
-from memoryhub.tenants.models import Membership
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import services
 from memoryhub.webhooks.models import Delivery, Webhook
 
-ADMIN = Membership.Role.ADMIN
 SECRET_OVERLAP = timedelta(hours=24)
 USUAL_EVENTS = ("fact.added", "fact.superseded", "fact.ended", "fact.deleted")
 
@@ -56,6 +53,7 @@ class WebhookForm:
         return cls(hook.name, hook.url, subject, hook.content, tuple(hook.events))
 
 
+@page_at("webhooks/", "webhooks")
 @tenant_page(role=ADMIN)
 def webhook_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, (queries.WEBHOOK_STATE_CHOICE,))
@@ -63,6 +61,7 @@ def webhook_list_page(request: ConsoleRequest) -> HttpResponse:
     return render(request, "webhooks/list.html", {"filters": filters, "page": page})
 
 
+@page_at("webhooks/new", "webhook-new")
 @never_cache
 @tenant_page(role=ADMIN)
 def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
@@ -92,6 +91,7 @@ def _render_new_webhook(
     return render(request, "webhooks/new.html", context, status=422 if trouble else 200)
 
 
+@page_at("webhooks/<uuid:hook_id>/", "webhook")
 @never_cache
 @tenant_page(role=ADMIN)
 def webhook_page(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
@@ -137,6 +137,7 @@ def _render_webhook(
     return render(request, "webhooks/webhook.html", context, status=422 if trouble else 200)
 
 
+@page_at("webhooks/<uuid:hook_id>/rotate", "webhook-rotate")
 @never_cache
 @require_POST
 @tenant_page(role=ADMIN)
@@ -148,7 +149,7 @@ def rotate_webhook_secret(request: ConsoleRequest, hook_id: UUID) -> HttpRespons
     return _render_webhook(request, hook_id, secret=rotated[1])
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/switch", "webhook-switch")
 @tenant_page(role=ADMIN)
 def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.get_webhook_or_404(hook_id)
@@ -162,7 +163,7 @@ def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     return redirect("webhook", hook_id=hook_id)
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/delete", "webhook-delete")
 @tenant_page(role=ADMIN)
 def delete_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
@@ -173,7 +174,7 @@ def delete_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     return redirect("webhooks")
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/ping", "webhook-ping")
 @tenant_view(role=ADMIN)
 def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     """Sends while the person waits: no scope is open."""
@@ -191,6 +192,7 @@ def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=sent.id)
 
 
+@page_at("webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/", "webhook-delivery")
 @tenant_page(role=ADMIN)
 def delivery_page(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
     found = queries.get_delivery_or_404(hook_id, delivery_id)
@@ -202,7 +204,7 @@ def delivery_page(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> 
     return render(request, "webhooks/delivery.html", context)
 
 
-@require_POST
+@action_at("webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/replay", "webhook-replay")
 @tenant_page(role=ADMIN)
 def replay_delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
     queries.get_delivery_or_404(hook_id, delivery_id)
@@ -213,29 +215,3 @@ def replay_delivery(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -
     else:
         messages.success(request, _("It is sent again, with the same event id."))
     return redirect("webhook-delivery", hook_id=hook_id, delivery_id=delivery_id)
-
-
-urlpatterns = [
-    path("webhooks/", webhook_list_page, name="webhooks"),
-    path("webhooks/new", new_webhook_page, name="webhook-new"),
-    path("webhooks/<uuid:hook_id>/", webhook_page, name="webhook"),
-    *(
-        path(f"webhooks/<uuid:hook_id>/{name}", view, name=f"webhook-{name}")
-        for name, view in (
-            ("ping", ping_webhook),
-            ("rotate", rotate_webhook_secret),
-            ("switch", switch_webhook),
-            ("delete", delete_webhook),
-        )
-    ),
-    path(
-        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/",
-        delivery_page,
-        name="webhook-delivery",
-    ),
-    path(
-        "webhooks/<uuid:hook_id>/deliveries/<uuid:delivery_id>/replay",
-        replay_delivery,
-        name="webhook-replay",
-    ),
-]
