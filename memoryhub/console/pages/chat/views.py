@@ -27,9 +27,9 @@ from memoryhub.console.pages.chat.queries import (
     load_reading_jobs,
 )
 from memoryhub.console.pages.chat.reply import select_chat_model
-from memoryhub.console.pages.facts.queries import get_fact_or_404
-from memoryhub.console.pages.jobs import queries as jobs_queries
-from memoryhub.console.pages.spaces import queries
+from memoryhub.console.pages.facts.views import get_fact_or_404
+from memoryhub.console.pages.jobs.views import get_job_or_404
+from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.errors import InvalidInput, MemoryHubError
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_effective_policy
@@ -47,7 +47,7 @@ def chat_start_page(request: ConsoleRequest) -> HttpResponseBase:
     if request.method == "POST":
         return _open_chat_space(request)
     filters = read_filters(request.GET)
-    page = load_page(queries.find_spaces(filters.q), filters.page)
+    page = load_page(find_spaces(filters.q), filters.page)
     shown = {"filters": filters, "page": page, "samples": samples.SAMPLES}
     return render(request, "chat/choose.html", shown)
 
@@ -200,7 +200,7 @@ def _render_chat_result(
 @tenant_page()
 def chat_decisions_part(request: ConsoleRequest, space_id: UUID, job_id: UUID) -> HttpResponse:
     """What became of a message; asked again and again until its job has ended."""
-    job = jobs_queries.get_job_or_404(job_id)
+    job = get_job_or_404(job_id)
     if job.space_id != space_id:
         raise Http404
     ended = job.state == job.State.DONE

@@ -10,7 +10,7 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.lists import FilterChoice, Filters, ListPage, load_page
-from memoryhub.console.pages.spaces.queries import find_spaces
+from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.errors import EngineError
 from memoryhub.inference.selection import get_current_embedder, list_known_embedders
 from memoryhub.pipeline.models import EmbeddingMigration, Job

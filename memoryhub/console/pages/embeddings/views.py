@@ -22,7 +22,7 @@ from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.console.pages.embeddings import queries
 from memoryhub.console.pages.golden import queries as golden_queries
 from memoryhub.console.pages.replays.views import start_replay as begin_replay
-from memoryhub.console.pages.spaces.queries import find_spaces
+from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.errors import Conflict, MemoryHubError, NotFound
 from memoryhub.golden import embedder_comparison
 from memoryhub.golden.candidates import CandidateSetting

@@ -18,7 +18,7 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.frame.text.wording import LINK_KINDS, NODE_KINDS
-from memoryhub.console.pages.facts.queries import FactRow, find_successor
+from memoryhub.console.pages.facts.views import FactRow, find_successor
 from memoryhub.console.pages.graph import link_graph, queries
 from memoryhub.console.pages.graph.link_graph import GraphNode, GraphRequest
 from memoryhub.policies.services import load_effective_policy

@@ -7,29 +7,70 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.imports import queries
 from memoryhub.errors import MemoryHubError
 from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
 from memoryhub.importers.records import RECORD_KINDS
-from memoryhub.importers.runs import ImportUpload
+from memoryhub.importers.runs import ImportUpload, find_kept_file
 from memoryhub.importers.sources import SOURCES
 from memoryhub.tenants.scope import tenant_scope
 
+IMPORT_SOURCE_CHOICE = FilterChoice(
+    "source", _("From"), (("all", _("Anywhere")), *((s.name, _(s.title)) for s in SOURCES.values()))
+)
+IMPORT_STATE_CHOICE = FilterChoice(
+    "state", _("State"), (("all", _("Any")), *ImportRun.State.choices)
+)
+IMPORT_MODE_CHOICE = FilterChoice(
+    "how", _("How"), (("all", _("Any")), ("tried", _("Dry runs")), ("done", _("Taken in")))
+)
+
+
+def load_imports(filters: Filters) -> ListPage[ImportRun]:
+    """Newest first. Two statements."""
+    rows = ImportRun.objects.filter(
+        build_text_condition(filters.q, "file_name", "subject", "actor")
+    )
+    if filters["source"] != "all":
+        rows = rows.filter(source=filters["source"])
+    if filters["state"] != "all":
+        rows = rows.filter(state=filters["state"])
+    if filters["how"] != "all":
+        rows = rows.filter(dry_run=filters["how"] == "tried")
+    return load_page(rows.order_by("-created_at", "-id"), filters.page)
+
+
+def get_import_or_404(import_id: UUID) -> ImportRun:
+    return get_object_or_404(ImportRun.objects.filter(id=import_id))
+
+
+def can_accept_import(run: ImportRun) -> bool:
+    """It was tried, and its file is still there."""
+    tried = run.dry_run and run.state == ImportRun.State.DONE
+    return tried and find_kept_file(run) is not None
+
+
 # The words for what a file holds.
 IMPORT_KIND_LABELS = {
-    "turn": gettext_lazy("messages"),
-    "fact": gettext_lazy("facts"),
-    "note": gettext_lazy("notes"),
-    "block": gettext_lazy("core blocks"),
+    "turn": _("messages"),
+    "fact": _("facts"),
+    "note": _("notes"),
+    "block": _("core blocks"),
 }
 
 
@@ -39,9 +80,9 @@ def import_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the list."""
     filters = read_filters(
         request.GET,
-        (queries.IMPORT_SOURCE_CHOICE, queries.IMPORT_STATE_CHOICE, queries.IMPORT_MODE_CHOICE),
+        (IMPORT_SOURCE_CHOICE, IMPORT_STATE_CHOICE, IMPORT_MODE_CHOICE),
     )
-    page = queries.load_imports(filters)
+    page = load_imports(filters)
     going = any(run.state in ImportRun.ACTIVE_STATES for run in page)
     shown = page.map(lambda run: (run, SOURCES[run.source].title))
     context = {"filters": filters, "page": shown, "going": going, "sources": SOURCES.values()}
@@ -55,7 +96,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
     """Try a file: nothing of it is taken in yet."""
     sent = request.FILES.get("file")
     if sent is None:
-        messages.error(request, _("Nothing was sent: choose a file."))
+        messages.error(request, gettext("Nothing was sent: choose a file."))
         return redirect("imports")
     wanted = ImportUpload(
         source=request.POST.get("source", ""),
@@ -69,7 +110,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
     try:
         run = runs.start_import(request.tenant.id, wanted, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, _("Not read: %(why)s.") % {"why": error.message})
+        messages.error(request, gettext("Not read: %(why)s.") % {"why": error.message})
         return redirect("imports")
     return redirect("import", import_id=run.id)
 
@@ -78,14 +119,14 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
 @tenant_page()
 def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
-    run = queries.get_import_or_404(import_id)
+    run = get_import_or_404(import_id)
     going = run.state in ImportRun.ACTIVE_STATES
     context = {
         "run": run,
         "going": going,
-        "title": _(SOURCES[run.source].title),
+        "title": gettext(SOURCES[run.source].title),
         "rows": _list_import_counts(run),
-        "can_take": queries.can_accept_import(run),
+        "can_take": can_accept_import(run),
     }
     if not request.htmx:
         return render(request, "imports/import.html", context)
@@ -117,10 +158,10 @@ def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
 def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """Take in what was tried."""
     with tenant_scope(request.tenant.id):
-        tried = queries.get_import_or_404(import_id)
+        tried = get_import_or_404(import_id)
     try:
         run = runs.import_tried_file(tried, request.user.get_username(), timezone.now())
     except MemoryHubError as error:
-        messages.error(request, _("Not taken in: %(why)s.") % {"why": error.message})
+        messages.error(request, gettext("Not taken in: %(why)s.") % {"why": error.message})
         return redirect("import", import_id=import_id)
     return redirect("import", import_id=run.id)

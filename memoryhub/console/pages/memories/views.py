@@ -14,7 +14,7 @@ from memoryhub.console.frame.forgetting_curves import build_curve
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.corrections import actions, views
 from memoryhub.console.pages.memories import neighbourhood
-from memoryhub.console.pages.recalls import queries as recalls_queries
+from memoryhub.console.pages.recalls.views import load_recalls_showing
 from memoryhub.policies.services import load_effective_policy
 from notes.models import Fact, Note
 from notes.retention.decay import compute_retention_state
@@ -47,7 +47,7 @@ def build_memory_context(
         "actions": actions.list_offered_actions(kind, row),
         "standing": compute_retention_state(row, said, forget, now),
         "curve": build_curve(row, said, forget, now),
-        "recalled": recalls_queries.load_recalls_showing(space, row.id),
+        "recalled": load_recalls_showing(space, row.id),
         "recall_days": charts.build_daily_bars(
             neighbourhood.count_recalls_by_day(space, row.id, today)
         ),

@@ -16,7 +16,7 @@ from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.models import endpoint_check
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.usage import queries as usage_queries
+from memoryhub.console.pages.usage.views import sum_usage_today
 from memoryhub.policies.services import load_layers
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -34,7 +34,7 @@ def models_page(request: ConsoleRequest) -> HttpResponse:
 def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
     layers, spent = (
         load_layers(request.tenant.id, None),
-        usage_queries.sum_usage_today(timezone.now()),
+        sum_usage_today(timezone.now()),
     )
     return {
         "configured": endpoint_check.list_configured_models(),

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Count, Q
 
 from api.models import LoggedRequest
-from memoryhub.console.pages.feedback.queries import UNFIT_CONDITION
+from memoryhub.console.pages.feedback.views import UNFIT_CONDITION
 from memoryhub.inference.models import ModelCall
 from memoryhub.pipeline.review.answer_proposals import count_open_cases
 from memoryhub.recall.models import RecallLog

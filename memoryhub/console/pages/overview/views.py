@@ -18,8 +18,8 @@ from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.overview import notices, quality_figures, queries
 from memoryhub.console.pages.overview.activity_chart import build_activity_chart
 from memoryhub.console.pages.overview.queries import find_facts
-from memoryhub.console.pages.spaces import queries as space_queries
-from memoryhub.console.pages.usage import queries as usage_queries
+from memoryhub.console.pages.spaces.views import find_spaces
+from memoryhub.console.pages.usage.views import sum_usage_since
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
 from memoryhub.tenants.models import Tenant
 
@@ -48,7 +48,7 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
             hub=_load_hub_state(request, now),
         ),
         "filters": filters,
-        "used": usage_queries.sum_usage_since(first),
+        "used": sum_usage_since(first),
         "decisions": quality_figures.count_decisions(first),
         "most_jobs": quality_figures.MAX_COUNTED_JOBS,
         "signals": quality_figures.count_answer_signals(first),
@@ -80,7 +80,7 @@ def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
     context: dict[str, Any] = {"filters": filters}
     if filters.q:
         context |= {
-            "spaces": load_page(space_queries.find_spaces(filters.q), 1),
+            "spaces": load_page(find_spaces(filters.q), 1),
             "facts": find_facts(filters.q),
         }
     return render(request, "overview/search.html", context)

@@ -23,7 +23,7 @@ from memoryhub.console.frame.lists import (
 )
 from memoryhub.console.frame.text import wording
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
-from memoryhub.console.pages.facts.queries import FactRow, load_fact_rows
+from memoryhub.console.pages.facts.views import FactRow, load_fact_rows
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
 from memoryhub.console.pages.own import corrections, headings
 from memoryhub.console.pages.persona.queries import Persona, TraitLife

@@ -2,26 +2,109 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
 from memoryhub.console.frame.form_values import read_ids
-from memoryhub.console.frame.lists import read_filters
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    build_text_condition,
+    load_page,
+    read_filters,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.review.queries import get_proposal_or_404
-from memoryhub.console.pages.rules import queries
 from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.review import review_rules
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
-from notes.models import ReviewRule
+from notes.models import Proposal, ReviewRule
+
+RULE_STATE_CHOICE = FilterChoice(
+    "state",
+    _("Show"),
+    (("active", _("In force")), ("removed", pgettext_lazy("rules", "Removed")), ("all", _("All"))),
+)
+RULE_SUBJECTS = {
+    "conflict": _("what contradicts a memory"),
+    "quarantine": _("what is held back as not trusted"),
+    "overwrite": _("changes of what a person corrected or pinned"),
+    "merge": _("names that may be the same"),
+}
+_RULE_SENTENCES = {
+    "accept": _("Always accept %(what)s"),
+    "keep_both": _("Always keep both of %(what)s"),
+    "reject": _("Always reject %(what)s"),
+}
+SPEAKER_ROLES = {
+    "user": _("a person"),
+    "assistant": _("an assistant"),
+    "system": _("a system message"),
+    "tool": _("a tool"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    rule: ReviewRule
+    answered: int
+
+    @property
+    def words(self) -> str:
+        return describe_rule(self.rule)
+
+
+def describe_rule(rule: ReviewRule) -> str:
+    """ "Always reject what contradicts a memory, about “lives in”, said by a tool"."""
+    said = _RULE_SENTENCES[rule.answer] % {"what": RULE_SUBJECTS[rule.kind]}
+    if rule.predicate_key:
+        about = rule.predicate_key.replace("_", " ")
+        said = gettext("%(rule)s, about “%(about)s”") % {"rule": said, "about": about}
+    if rule.role:
+        said = gettext("%(rule)s, said by %(role)s") % {
+            "rule": said,
+            "role": SPEAKER_ROLES[rule.role],
+        }
+    return said
+
+
+def load_rules(filters: Filters) -> ListPage[RuleRow]:
+    """Three statements."""
+    rows = ReviewRule.objects.filter(
+        build_text_condition(filters.q, "predicate_key", "reason", "created_by", "space__subject")
+    )
+    if filters["state"] != "all":
+        rows = rows.filter(removed_at__isnull=filters["state"] == "active")
+    found = load_page(rows.select_related("space"), filters.page)
+    counts = _count_answered([rule.id for rule in found.rows])
+    return found.map(lambda rule: RuleRow(rule, counts.get(rule.id, 0)))
+
+
+def _count_answered(ids: list[UUID]) -> dict[UUID, int]:
+    decided = Proposal.objects.filter(rule_id__in=ids).exclude(state=Proposal.State.OPEN)
+    return dict(decided.order_by().values_list("rule_id").annotate(number=Count("id")))
+
+
+def get_rule_or_404(rule_id: UUID) -> ReviewRule:
+    return get_object_or_404(ReviewRule.objects.filter(id=rule_id))
+
+
+def load_rule_conditions(proposal: Proposal) -> review_rules.RuleCase:
+    """What a rule made of this case may look at."""
+    return review_rules.load_cases([proposal])[0]
+
 
 # The words of a form that are columns of a rule.
 _RULE_CONDITIONS = ("predicate_key", "role")
@@ -35,10 +118,10 @@ def rule_list_page(request: ConsoleRequest) -> HttpResponse:
         check_role(request, ADMIN)
         return _create_rule(request)
     with tenant_scope(request.tenant.id):
-        filters = read_filters(request.GET, (queries.RULE_STATE_CHOICE,))
+        filters = read_filters(request.GET, (RULE_STATE_CHOICE,))
         context = {
             "filters": filters,
-            "page": queries.load_rules(filters),
+            "page": load_rules(filters),
             **_build_rule_form(request),
         }
         return render(request, "rules/list.html", context)
@@ -46,15 +129,15 @@ def rule_list_page(request: ConsoleRequest) -> HttpResponse:
 
 def _build_rule_form(request: ConsoleRequest) -> dict[str, Any]:
     context: dict[str, Any] = {
-        "what": [(kind, queries.RULE_SUBJECTS[kind]) for kind in review_rules.RULED_KINDS],
+        "what": [(kind, RULE_SUBJECTS[kind]) for kind in review_rules.RULED_KINDS],
         "answers": ReviewRule.Answer.choices,
-        "roles": queries.SPEAKER_ROLES,
+        "roles": SPEAKER_ROLES,
     }
     ids = read_ids(request.GET.getlist("case"))
     if not ids:
         return context
     proposal = get_proposal_or_404(ids[0])
-    return context | {"case": proposal, "about": queries.load_rule_conditions(proposal)}
+    return context | {"case": proposal, "about": load_rule_conditions(proposal)}
 
 
 def _create_rule(request: ConsoleRequest) -> HttpResponse:
@@ -73,9 +156,9 @@ def _create_rule(request: ConsoleRequest) -> HttpResponse:
             **conditions,
         )
     except MemoryHubError as error:
-        messages.error(request, _("No rule was made: %(why)s.") % {"why": error.message})
+        messages.error(request, gettext("No rule was made: %(why)s.") % {"why": error.message})
         return redirect("review-rules")
-    messages.success(request, _("%(rule)s: in force.") % {"rule": queries.describe_rule(made)})
+    messages.success(request, gettext("%(rule)s: in force.") % {"rule": describe_rule(made)})
     if sent.get("now") == "yes":
         _apply_rule_to_open_cases(request, made)
     return redirect("review-rules")
@@ -86,9 +169,9 @@ def _apply_rule_to_open_cases(request: ConsoleRequest, rule: ReviewRule) -> None
         found = review_rules.list_covered_proposals(rule)
     outcomes = review_rules.apply_rule(rule, found, timezone.now())
     refused = sum(bool(outcome.refused) for outcome in outcomes)
-    said = _("Open cases answered by it: %(count)s.") % {"count": len(outcomes) - refused}
+    said = gettext("Open cases answered by it: %(count)s.") % {"count": len(outcomes) - refused}
     if refused:
-        said += " " + _("Left for a person: %(count)s.") % {"count": refused}
+        said += " " + gettext("Left for a person: %(count)s.") % {"count": refused}
     messages.success(request, said)
 
 
@@ -104,11 +187,13 @@ def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
 @tenant_view(role=ADMIN)
 def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
-        rule = queries.get_rule_or_404(rule_id)
+        rule = get_rule_or_404(rule_id)
     try:
         review_rules.remove_rule(request.tenant.id, rule.id, request.user.username, timezone.now())
     except MemoryHubError as error:
-        messages.error(request, _("Not removed: %(why)s.") % {"why": error.message})
+        messages.error(request, gettext("Not removed: %(why)s.") % {"why": error.message})
     else:
-        messages.success(request, _("Removed: it answers nothing more. What it answered stays."))
+        messages.success(
+            request, gettext("Removed: it answers nothing more. What it answered stays.")
+        )
     return redirect("review-rules")
