@@ -160,7 +160,7 @@ def keep_message(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> Http
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:
-        facts = exchanges.keep_turn(space, turn, request.user.get_username(), timezone.now())
+        facts = exchanges.keep_turn(space, turn, request.actor, timezone.now())
     except MemoryHubError as error:
         return _render_chat_result(request, space, {"error": error})
     return _render_chat_result(request, space, {"fact": facts[0]})
@@ -176,9 +176,7 @@ def forget_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpR
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     try:
-        event = exchanges.forget_facts(
-            space, [fact_id], request.user.get_username(), timezone.now()
-        )
+        event = exchanges.forget_facts(space, [fact_id], request.actor, timezone.now())
     except MemoryHubError as error:
         return _render_chat_result(request, space, {"error": error})
     return _render_chat_result(request, space, {"event": event})

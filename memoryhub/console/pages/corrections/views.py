@@ -48,7 +48,7 @@ def build_correction_form(
     return {
         "action": action,
         "given": filled,
-        "outlook": _preview_correction_input(space, action, given, request.user.username, now),
+        "outlook": _preview_correction_input(space, action, given, request.actor, now),
         "difference": _diff_new_text(action, row, filled),
         "others": find_merge_candidates(space, row, q) if action.name == "merge" else [],
         "find": q,
@@ -81,7 +81,7 @@ def correct_memory(
     name = request.POST.get("action", "")
     given = CorrectionInput(kind, row_id, request.POST.dict(), space)
     try:
-        made = actions.run_action(name, given, request.user.username, timezone.now())
+        made = actions.run_action(name, given, request.actor, timezone.now())
     except MemoryHubError as error:
         messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})
         return redirect(f"space-{kind}", space_id, row_id)

@@ -52,10 +52,12 @@ def erase_all_spaces(request: ConsoleRequest) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         spaces = list(Space.objects.order_by("id")[: MAX_ERASED_AT_ONCE + 1])
     reason = request.POST.get("reason", "").replace("\0", "")[:500]
-    actor, whole = request.user.get_username(), ErasureTarget("subject")
+    whole = ErasureTarget("subject")
     for space in spaces[:MAX_ERASED_AT_ONCE]:
         with suppress(NotFound):  # somebody else has erased it meanwhile
-            erase_targets.execute_erasure(space, whole, actor, timezone.now(), reason=reason)
+            erase_targets.execute_erasure(
+                space, whole, request.actor, timezone.now(), reason=reason
+            )
     count = len(spaces[:MAX_ERASED_AT_ONCE])
     said = ngettext("Erased: %(count)s space.", "Erased: %(count)s spaces.", count)
     more = _("There are more: send it again.") if len(spaces) > MAX_ERASED_AT_ONCE else ""

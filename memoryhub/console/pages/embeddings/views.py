@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import read_filters
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404
 from memoryhub.console.pages.embeddings import queries
@@ -163,9 +163,8 @@ def _read_target_embedder(request: ConsoleRequest) -> str:
 
 def _start_space_migration(request: ConsoleRequest, space: Space) -> EmbeddingMigration:
     flips = request.POST.get("flips") == "yes"
-    actor = request.user.get_username()
     return cutover.begin_migration(
-        space, _read_target_embedder(request), actor, timezone.now(), flips=flips
+        space, _read_target_embedder(request), request.actor, timezone.now(), flips=flips
     )
 
 

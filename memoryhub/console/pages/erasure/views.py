@@ -45,9 +45,7 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         messages.error(request, gettext("Nothing was erased: type the subject to confirm."))
         return redirect(request.get_full_path())
     try:
-        receipt = erase_targets.execute_erasure(
-            row, target, request.user.username, now, reason=reason
-        )
+        receipt = erase_targets.execute_erasure(row, target, request.actor, now, reason=reason)
     except MemoryHubError as error:
         messages.error(request, gettext("Nothing was erased: %(why)s.") % {"why": error.message})
         return redirect(request.get_full_path())

@@ -88,8 +88,9 @@ def export_tenant(request: ConsoleRequest) -> HttpResponse:
 
 
 def _record_export(request: ConsoleRequest, what: str, space: Space | None = None) -> None:
-    actor = request.user.get_username()
-    audit.record_audit_entry(request.tenant.id, audit.Action.EXPORTED, actor, what, space=space)
+    audit.record_audit_entry(
+        request.tenant.id, audit.Action.EXPORTED, request.actor, what, space=space
+    )
 
 
 def _build_download(name: str, write: Callable[[IO[bytes]], object]) -> HttpResponse:
@@ -126,8 +127,7 @@ def _import_spaces(request: ConsoleRequest) -> SpaceImportReport:
         dry_run="check" in request.POST,
         restore_erased=request.POST.get("restore_erased") == "yes",
     )
-    actor = request.user.get_username()
-    return importer.import_file(request.tenant.id, sent.file, actor, timezone.now(), wanted)
+    return importer.import_file(request.tenant.id, sent.file, request.actor, timezone.now(), wanted)
 
 
 def _label_report_counts(report: SpaceImportReport) -> list[tuple[str, int]]:

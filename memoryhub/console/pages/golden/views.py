@@ -121,19 +121,24 @@ def _save_golden_question(
     request: ConsoleRequest, space: Any, question: GoldenQuestion | None
 ) -> HttpResponse:
     form, now = GoldenQuestionForm.read(request.POST), timezone.now()
-    actor = request.user.get_username()
     try:
         if question and request.POST.get("action") == "remove":
-            made = services.remove_question(space, question.id, actor, now)
+            made = services.remove_question(space, question.id, request.actor, now)
             said = _("It is asked no more.")
         elif question:
             made = services.update_question(
-                space, question.id, form.text, form.expected_pairs, actor, now, tags=form.tag_list
+                space,
+                question.id,
+                form.text,
+                form.expected_pairs,
+                request.actor,
+                now,
+                tags=form.tag_list,
             )
             said = _("Changed.")
         else:
             made = services.save_question(
-                space, form.text, form.expected_pairs, actor, now, tags=form.tag_list
+                space, form.text, form.expected_pairs, request.actor, now, tags=form.tag_list
             )
             said = _("Saved: the next replay asks it.")
     except MemoryHubError as error:

@@ -22,7 +22,7 @@ from memoryhub.console.frame.access import (
     tenant_page,
     tenant_view,
 )
-from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.forms import read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -60,7 +60,7 @@ def build_event_undo_tags(event: EvolutionEvent, label: str = "") -> str:
 @tenant_view()
 def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpResponse:
     """What it changed and what undoing it would do. Sent, it is undone."""
-    now, actor = timezone.now(), request.user.username
+    now = timezone.now()
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, now)
         found = get_event_or_404(space, event_id)
@@ -74,13 +74,13 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 event=found,
                 changes=describe_changes(rows),
                 count=count,
-                outlook=preview_undo(found, actor, now),
+                outlook=preview_undo(found, request.actor, now),
                 calls=load_event_calls(found),
             )
     check_role(request, EDITOR)
     try:
         cascade = request.POST.get("cascade") == "yes"
-        made = corrections.undo_event(found, actor, now, cascade=cascade).event
+        made = corrections.undo_event(found, request.actor, now, cascade=cascade).event
     except MemoryHubError as error:
         messages.error(request, gettext("Not undone: %(why)s.") % {"why": error.message})
         return redirect("space-event", space_id=space_id, event_id=event_id)
@@ -109,7 +109,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
     try:
-        undone = corrections.roll_back_space(space, to, request.user.username, now).events
+        undone = corrections.roll_back_space(space, to, request.actor, now).events
     except MemoryHubError as error:
         messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
         return redirect("space-roll-back", space_id=space_id)
@@ -125,7 +125,7 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def _render_roll_back(
     request: ConsoleRequest, space: Any, given: str, to: datetime | None, now: datetime
 ) -> HttpResponse:
-    outlook = preview_roll_back(space, to, request.user.username, now) if to else None
+    outlook = preview_roll_back(space, to, request.actor, now) if to else None
     since = timeline.load_changes_since(space, to, now) if to else []
     return render_tab(
         request,

@@ -102,7 +102,7 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
         source=request.POST.get("source", ""),
         name=sent.name or "",
         chunks=sent.chunks(),
-        actor=request.user.get_username(),
+        actor=request.actor,
         subject=request.POST.get("subject", ""),
         only=request.POST.getlist("only"),
         dry_run=True,
@@ -160,7 +160,7 @@ def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         tried = get_import_or_404(import_id)
     try:
-        run = runs.import_tried_file(tried, request.user.get_username(), timezone.now())
+        run = runs.import_tried_file(tried, request.actor, timezone.now())
     except MemoryHubError as error:
         messages.error(request, gettext("Not taken in: %(why)s.") % {"why": error.message})
         return redirect("import", import_id=import_id)

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame import day_ranges, exports
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -24,7 +25,6 @@ from memoryhub.console.frame.lists import (
     load_page,
     read_filters,
 )
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text import wording
 from memoryhub.dialogues.models import Turn
@@ -200,11 +200,10 @@ def request_job_retry(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
 @action_at("jobs/<uuid:job_id>/cancel", "job-cancel")
 @tenant_page(role=EDITOR)
 def request_job_cancel(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
-    actor = request.user.get_username()
     return _change_job(
         request,
         job_id,
-        lambda at: cancel_job(at, actor),
+        lambda at: cancel_job(at, request.actor),
         gettext("Cancelled"),
         gettext("Not cancelled"),
     )

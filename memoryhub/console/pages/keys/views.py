@@ -64,9 +64,7 @@ def key_list_page(request: ConsoleRequest) -> HttpResponse:
 def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
     space = find_space_of_subject(form.cleaned_data["subject"])
     name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
-    _, secret = create_key(
-        request.tenant, name, scopes, space=space, actor=request.user.get_username()
-    )
+    _, secret = create_key(request.tenant, name, scopes, space=space, actor=request.actor)
     return secret
 
 
@@ -74,7 +72,7 @@ def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
 @tenant_page(role=ADMIN)
 def revoke_api_key(request: ConsoleRequest, key_id: UUID) -> HttpResponse:
     key = get_object_or_404(ApiKey.objects.filter(id=key_id))
-    revoke_key(key, timezone.now(), actor=request.user.get_username())
+    revoke_key(key, timezone.now(), actor=request.actor)
     said = _("Revoked: %(name)s. Requests with it are refused from now on.")
     messages.success(request, said % {"name": key.name})
     return redirect("keys")

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, operator_view, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import read_filters
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.lab import queries, report_plots, report_table
 from memoryhub.console.pages.lab.forms import LabRunForm
@@ -47,7 +47,7 @@ def new_lab_run_page(request: ConsoleRequest) -> HttpResponse:
     if form.is_valid():
         try:
             options, file = form.build_options(), form.cleaned_data["file"]
-            run = background.queue_run(request.tenant, options, file, request.user.get_username())
+            run = background.queue_run(request.tenant, options, file, request.actor)
         except MemoryHubError as error:
             form.add_error(None, error.message)
         else:
@@ -73,9 +73,7 @@ def import_lab_report(request: ConsoleRequest) -> HttpResponse:
         messages.error(request, _("Nothing was sent: choose a report file."))
         return redirect("lab")
     try:
-        run = import_report(
-            request.tenant, sent.read(LARGEST_REPORT + 1), request.user.get_username()
-        )
+        run = import_report(request.tenant, sent.read(LARGEST_REPORT + 1), request.actor)
     except MemoryHubError as error:
         messages.error(request, _("Not imported: %(why)s.") % {"why": error.message})
         return redirect("lab")
@@ -208,9 +206,9 @@ def download_lab_report(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
 @action_at("lab/<uuid:lab_id>/stop", "lab-stop")
 @tenant_page(role=ADMIN)
 def stop_lab_run(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
-    row, actor = queries.get_lab_run_or_404(lab_id), request.user.get_username()
+    row = queries.get_lab_run_or_404(lab_id)
     said = _("It ends before its next question. What was answered is kept.")
-    run_and_report(request, lambda: background.stop_run(row, actor), said)
+    run_and_report(request, lambda: background.stop_run(row, request.actor), said)
     return redirect("lab-run", lab_id=row.id)
 
 

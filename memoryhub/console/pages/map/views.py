@@ -21,8 +21,8 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import conditional_page
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import PAGE_SIZE, FilterChoice, Filters, ListPage, read_filters
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.console.frame.text.wording import NODE_KINDS
@@ -258,8 +258,9 @@ def map_data(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_page(role=EDITOR)
 def draw_map(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     space = get_space_or_404(space_id, timezone.now())
-    actor = request.user.get_username()
     said = gettext("It is being drawn.")
-    if run_and_report(request, lambda: embedding_map.begin_map(space, actor, timezone.now()), said):
+    if run_and_report(
+        request, lambda: embedding_map.begin_map(space, request.actor, timezone.now()), said
+    ):
         ring_on_commit(space.tenant_id, space.id)
     return redirect("space-map", space_id=space.id)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import action_at, operator_view, page_at, tenant_page
-from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.models import endpoint_check
 from memoryhub.console.pages.policies import switch_form
@@ -67,7 +67,7 @@ def probe_models(request: ConsoleRequest) -> HttpResponse:
 @operator_view
 def choose_engine(request: ConsoleRequest) -> HttpResponse:
     """Whether rules or a model read what is said: a model costs the hub's operator."""
-    engine, actor = request.POST.get("engine", ""), request.user.get_username()
+    engine = request.POST.get("engine", "")
     if engine == Tenant.Engine.LLM and not (hub.OPENAI_BASE_URL and hub.LLM_MODEL):
         messages.error(
             request, _("Not changed: set OPENAI_BASE_URL and MEMORYHUB_LLM_MODEL first.")
@@ -75,7 +75,7 @@ def choose_engine(request: ConsoleRequest) -> HttpResponse:
     else:
         run_and_report(
             request,
-            lambda: set_tenant_engine(request.tenant.id, engine, actor=actor),
+            lambda: set_tenant_engine(request.tenant.id, engine, actor=request.actor),
             _("Changed: it counts from the next job on."),
             refused=_("Not changed"),
         )

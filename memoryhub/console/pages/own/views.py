@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from memoryhub.console.frame.form_values import read_time
+from memoryhub.console.frame.forms import read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.pages.own import access, corrections, queries

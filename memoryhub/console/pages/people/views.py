@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 
 from memoryhub.console.frame.access import ADMIN, action_at, page_at, tenant_view
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -21,7 +22,6 @@ from memoryhub.console.frame.lists import (
     load_page,
     read_filters,
 )
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.text.wording import ROLE_WORDS
 from memoryhub.errors import Conflict
@@ -72,10 +72,13 @@ def person_list_page(request: ConsoleRequest) -> HttpResponse:
 
 def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
     given = form.cleaned_data
-    actor = request.user.get_username()
     try:
         _, password = add_person(
-            request.tenant.id, given["username"], given["role"], email=given["email"], actor=actor
+            request.tenant.id,
+            given["username"],
+            given["role"],
+            email=given["email"],
+            actor=request.actor,
         )
     except Conflict as error:
         form.add_error("username", error.message)
@@ -88,11 +91,10 @@ def _add_person_from_form(request: ConsoleRequest, form: PersonForm) -> str:
 def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member, role = _get_member(request, member_id), request.POST.get("role", "")
     if role in Membership.Role.values:
-        actor = request.user.get_username()
         said = {"name": member.user.username, "role": ROLE_WORDS[role]}
         run_and_report(
             request,
-            lambda: set_member_role(request.tenant.id, member_id, role, actor=actor),
+            lambda: set_member_role(request.tenant.id, member_id, role, actor=request.actor),
             _("%(name)s is %(role)s from now on.") % said,
             refused=_("Not changed"),
         )
@@ -103,10 +105,9 @@ def change_member_role(request: ConsoleRequest, member_id: UUID) -> HttpResponse
 @tenant_view(role=ADMIN)
 def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
     member = _get_member(request, member_id)
-    actor = request.user.get_username()
     run_and_report(
         request,
-        lambda: remove_person(request.tenant.id, member_id, actor=actor),
+        lambda: remove_person(request.tenant.id, member_id, actor=request.actor),
         _("%(name)s has no place here any more.") % {"name": member.user.username},
         refused=_("Not removed"),
     )

@@ -52,9 +52,8 @@ def _create_person_link(request: ConsoleRequest, space: Any) -> str:
     given, now = request.POST.get("days", ""), timezone.now()
     days = next((each for each in LINK_DAYS if str(each) == given), LINK_DAYS[0])
     note = request.POST.get("note", "").replace("\0", "").strip()[:200]
-    who = request.user.get_username()
     _, token = person_links.create_person_link(
-        space, who, now, now + timedelta(days=days), note=note
+        space, request.actor, now, now + timedelta(days=days), note=note
     )
     return f"{request.build_absolute_uri(reverse('me-open'))}#{token}"
 
@@ -77,6 +76,6 @@ def set_space_pause(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         resume_space(space)
         messages.success(request, _("Going on: what is said from now on is kept."))
     else:
-        pause_space(space, request.user.get_username(), now)
+        pause_space(space, request.actor, now)
         messages.success(request, _("Paused: nothing that is said is kept until it goes on."))
     return redirect("space-timeline", space_id=space_id)

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import EDITOR, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import read_filters, slice_page
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
 from memoryhub.console.pages.history.views import build_event_undo_tags
@@ -55,7 +55,7 @@ def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     now = timezone.now()
 
     def change() -> list[EvolutionEvent]:
-        made = corrections.correct_trait(space, key, level, request.user.username, now)
+        made = corrections.correct_trait(space, key, level, request.actor, now)
         return [made.event] if made.is_stored else []
 
     said = _("Set. The pipeline will propose a change, not make one.")
@@ -71,7 +71,7 @@ def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpRespon
     now = timezone.now()
 
     def change() -> list[EvolutionEvent]:
-        made = corrections.correct_profile(space, key, value, request.user.username, now)
+        made = corrections.correct_profile(space, key, value, request.actor, now)
         return [made.event] if made.is_stored else []
 
     _run_in_transaction(request, change, _("The profile is changed."))
@@ -216,7 +216,7 @@ def _get_posted_block(
 
 
 def _build_block_writer(request: ConsoleRequest, space: Space) -> BlockWriter:
-    return BlockWriter(request.user.username, "person", timezone.now(), space, reason="by hand")
+    return BlockWriter(request.actor, "person", timezone.now(), space, reason="by hand")
 
 
 def _run_in_transaction(

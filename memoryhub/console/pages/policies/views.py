@@ -95,7 +95,7 @@ def return_to_version(request: ConsoleRequest, version_id: UUID) -> HttpResponse
     try:
         made = set_policy(
             request.tenant.id,
-            actor=request.user.get_username(),
+            actor=request.actor,
             preset=old.preset,
             overrides=old.overrides,
             space=old.space,
@@ -221,7 +221,7 @@ def _save_policy(request: ConsoleRequest, space: Space | None) -> HttpResponse:
     try:
         made = set_policy(
             request.tenant.id,
-            actor=request.user.get_username(),
+            actor=request.actor,
             preset=preset,
             overrides=overrides,
             space=space,

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
-from memoryhub.console.frame.form_values import read_id
+from memoryhub.console.frame.forms import read_id
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -207,7 +207,7 @@ def measure_quality(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @tenant_view(role=EDITOR)
 def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> HttpResponse:
     """Merge a fact into the other of its pair, or retire it: a change by hand, to be undone."""
-    now, who = timezone.now(), request.user.username
+    now = timezone.now()
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, now)
         get_fact_or_404(space, fact_id)
@@ -217,9 +217,11 @@ def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UU
         reason = _describe_quality_reason(signal)
         if request.POST.get("action", "") == "merge":  # with another one only
             gone, kept = fact_id, other or fact_id
-            made = corrections.merge_memories(space, "fact", gone, kept, who, now, reason=reason)
+            made = corrections.merge_memories(
+                space, "fact", gone, kept, request.actor, now, reason=reason
+            )
         else:
-            made = corrections.forget_facts(space, [fact_id], who, now, reason=reason)
+            made = corrections.forget_facts(space, [fact_id], request.actor, now, reason=reason)
     except MemoryHubError as error:
         messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})
         return redirect(_build_quality_address(space_id, request))

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.lists import read_filters
-from memoryhub.console.frame.outcomes import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.replays.queries import (
     REPLAY_STATE_CHOICE,
@@ -90,7 +90,7 @@ def start_replay(
         run = replay_runs.start_replay(
             request.tenant,
             candidate,
-            request.user.get_username(),
+            request.actor,
             timezone.now(),
             space=space,
             tag=request.POST.get("tag", "").strip()[:40],
@@ -115,11 +115,13 @@ def cancel_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """`decision`: live or dropped."""
-    run, actor = get_replay_or_404(run_id), request.user.get_username()
+    run = get_replay_or_404(run_id)
     now = timezone.now()
     if request.POST.get("decision") == "live":
         said = _("It is in force from the next job on.")
-        run_and_report(request, lambda: decisions.put_candidate_live(run, actor, now), said)
+        run_and_report(request, lambda: decisions.put_candidate_live(run, request.actor, now), said)
     else:
-        run_and_report(request, lambda: decisions.drop_candidate(run, actor, now), _("Dropped."))
+        run_and_report(
+            request, lambda: decisions.drop_candidate(run, request.actor, now), _("Dropped.")
+        )
     return redirect("replay", run_id=run_id)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from api.models import LoggedRequest
 from memoryhub.console.frame import exports
 from memoryhub.console.frame.access import page_at, tenant_page
-from memoryhub.console.frame.form_values import read_id
+from memoryhub.console.frame.forms import read_id
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,

@@ -23,7 +23,7 @@ from memoryhub.console.frame.access import (
     tenant_page,
     tenant_view,
 )
-from memoryhub.console.frame.form_values import read_ids
+from memoryhub.console.frame.forms import read_ids
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
@@ -91,7 +91,7 @@ def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
         answer_proposals.answer_proposal(
             proposal,
             said,
-            request.user.username,
+            request.actor,
             timezone.now(),
             reason=_read_posted_text(request, "reason")[:500],
             text=_read_posted_text(request, "text"),
@@ -123,7 +123,7 @@ def undo_answer(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
         proposal = get_proposal_or_404(proposal_id)
     where = reverse("review-case", args=[proposal_id])
     try:
-        answer_proposals.take_back_answer(proposal, request.user.username, timezone.now())
+        answer_proposals.take_back_answer(proposal, request.actor, timezone.now())
     except MemoryHubError as error:
         messages.error(request, _("Not taken back: %(why)s.") % {"why": error.message})
         return redirect(where)
@@ -158,14 +158,14 @@ def answer_cases(request: ConsoleRequest) -> HttpResponse:
 
 
 def _answer_case(request: ConsoleRequest, proposal: Proposal, said: str) -> None:
-    who, now = request.user.username, timezone.now()
+    now = timezone.now()
     if said == TAKE_BACK:
-        answer_proposals.take_back_answer(proposal, who, now)
+        answer_proposals.take_back_answer(proposal, request.actor, now)
         return
     if translate_common_answer(proposal.kind, said) == "erase" and not request.seat.can_administer:
         raise Conflict(_("erasing takes an admin"))
     reason = _read_posted_text(request, "reason")[:500]
-    answer_proposals.answer_proposal(proposal, said, who, now, reason=reason)
+    answer_proposals.answer_proposal(proposal, said, request.actor, now, reason=reason)
 
 
 def _load_case_outcomes(

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
-from memoryhub.console.frame.form_values import read_ids
+from memoryhub.console.frame.forms import read_ids
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -149,7 +149,7 @@ def _create_rule(request: ConsoleRequest) -> HttpResponse:
             request.tenant.id,
             sent.get("kind", ""),
             sent.get("answer", ""),
-            request.user.username,
+            request.actor,
             now,
             space=space,
             reason=sent.get("reason", "").replace("\0", "").strip(),
@@ -189,7 +189,7 @@ def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         rule = get_rule_or_404(rule_id)
     try:
-        review_rules.remove_rule(request.tenant.id, rule.id, request.user.username, timezone.now())
+        review_rules.remove_rule(request.tenant.id, rule.id, request.actor, timezone.now())
     except MemoryHubError as error:
         messages.error(request, gettext("Not removed: %(why)s.") % {"why": error.message})
     else:

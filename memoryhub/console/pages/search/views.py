@@ -59,7 +59,7 @@ def _ask_columns(
     """(the columns, what is wrong with the question)."""
     if not wish.q:
         return [], ""
-    now, by = timezone.now(), SearchCaller("console", request.user.get_username())
+    now, by = timezone.now(), SearchCaller("console", request.actor)
     base = request.build_absolute_uri("/").rstrip("/")
     columns = []
     try:

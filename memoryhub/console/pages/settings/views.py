@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import ADMIN, check_role, page_at, tenant_page
-from memoryhub.console.frame.outcomes import run_and_report
+from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_layers
@@ -25,10 +25,10 @@ def settings_page(request: ConsoleRequest) -> HttpResponse:
     """Sent by an admin, the tenant gets another name."""
     if request.method == "POST":
         check_role(request, ADMIN)
-        name, actor = request.POST.get("name", ""), request.user.get_username()
+        name = request.POST.get("name", "")
         run_and_report(
             request,
-            lambda: rename_tenant(request.tenant.id, name, actor=actor),
+            lambda: rename_tenant(request.tenant.id, name, actor=request.actor),
             _("Renamed."),
             refused=_("Not renamed"),
         )

@@ -193,6 +193,4 @@ def redact_calls(request: ConsoleRequest) -> HttpResponse:
 
 
 def _record_redaction(request: ConsoleRequest, what: str) -> None:
-    audit.record_audit_entry(
-        request.tenant.id, audit.Action.REDACTED, request.user.get_username(), what
-    )
+    audit.record_audit_entry(request.tenant.id, audit.Action.REDACTED, request.actor, what)

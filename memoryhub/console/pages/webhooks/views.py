@@ -76,8 +76,9 @@ def new_webhook_page(request: ConsoleRequest) -> HttpResponse:
         wanted = services.WebhookDraft(
             form.name, form.url, form.events, space=space, content=form.content
         )
-        actor = request.user.get_username()
-        hook, secret = services.create_webhook(request.tenant.id, wanted, actor, timezone.now())
+        hook, secret = services.create_webhook(
+            request.tenant.id, wanted, request.actor, timezone.now()
+        )
     except MemoryHubError as error:
         return _render_new_webhook(request, form, error)
     return _render_webhook(request, hook.id, secret=secret)
@@ -102,7 +103,7 @@ def webhook_page(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     form = WebhookForm.read(request.POST)
     values: dict[str, Any] = {"name": form.name, "url": form.url, "events": form.events}
     values["content"] = form.content
-    values["actor"] = request.user.get_username()
+    values["actor"] = request.actor
     try:
         services.update_webhook(request.tenant.id, hook_id, timezone.now(), **values)
     except MemoryHubError as error:
@@ -144,8 +145,8 @@ def _render_webhook(
 def rotate_webhook_secret(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.get_webhook_or_404(hook_id)
     overlap = SECRET_OVERLAP if request.POST.get("now") != "1" else timedelta(0)
-    actor, now = request.user.get_username(), timezone.now()
-    rotated = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=actor)
+    now = timezone.now()
+    rotated = services.rotate_secret(request.tenant.id, hook_id, now, overlap, actor=request.actor)
     return _render_webhook(request, hook_id, secret=rotated[1])
 
 
@@ -154,8 +155,8 @@ def rotate_webhook_secret(request: ConsoleRequest, hook_id: UUID) -> HttpRespons
 def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     queries.get_webhook_or_404(hook_id)
     on = request.POST.get("on") == "1"
-    actor, now = request.user.get_username(), timezone.now()
-    services.update_webhook(request.tenant.id, hook_id, now, actor=actor, is_active=on)
+    now = timezone.now()
+    services.update_webhook(request.tenant.id, hook_id, now, actor=request.actor, is_active=on)
     said = (
         _("Switched on: what waits is sent.") if on else _("Switched off: it is told nothing more.")
     )
@@ -167,7 +168,7 @@ def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def delete_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
-    services.delete_webhook(request.tenant.id, hook_id, actor=request.user.get_username())
+    services.delete_webhook(request.tenant.id, hook_id, actor=request.actor)
     messages.success(
         request, _("Deleted: %(name)s. It is told nothing more.") % {"name": hook.name}
     )
