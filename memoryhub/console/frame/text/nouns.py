@@ -82,7 +82,7 @@ _EMPTY_PHRASES: dict[str, StrOrPromise] = {
 }
 
 
-class _GroupedInt(int):
+class GroupedCount(int):
     """Its number says which plural, its words group the thousands."""
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class _GroupedInt(int):
 
 def counted(noun: str, count: int) -> str:
     """ "3 spaces", "1,000 spaces". Raises KeyError for a noun that nothing counts."""
-    return _COUNT_PHRASES[noun] % {"count": _GroupedInt(count)}
+    return _COUNT_PHRASES[noun] % {"count": GroupedCount(count)}
 
 
 def none_of(noun: str) -> StrOrPromise:

@@ -115,7 +115,7 @@ def build_audit_rows(rows: Iterable[dict[str, Any]]) -> Iterator[AuditRow]:
     return (AuditRow(**row) for row in rows)
 
 
-_AUDIT_COLUMNS = exports.build_columns("when", "who", "area", "what", "of", "why", "subject", "id")
+_AUDIT_COLUMNS = exports.build_columns("when who area what of why subject id")
 
 
 @page_at("changes/", "changes")

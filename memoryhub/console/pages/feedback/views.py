@@ -76,15 +76,7 @@ def load_feedback_page(rows: QuerySet[Feedback], number: int) -> ListPage[Any]:
 
 
 _FEEDBACK_COLUMNS = exports.build_columns(
-    "created_at",
-    "space.subject",
-    "row_type",
-    "row_id",
-    "verdict",
-    "reason",
-    "actor",
-    "recall_id",
-    "id",
+    "created_at space.subject row_type row_id verdict reason actor recall_id id"
 )
 
 

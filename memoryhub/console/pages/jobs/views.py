@@ -135,19 +135,8 @@ def get_job_or_404(job_id: UUID) -> Job:
 
 
 _JOB_COLUMNS = exports.build_columns(
-    "created_at",
-    "space.subject",
-    "step",
-    "lane",
-    "state",
-    "attempts",
-    "first_seq",
-    "last_seq",
-    "run_after",
-    "started_at",
-    "finished_at",
-    "error",
-    "id",
+    "created_at space.subject step lane state attempts first_seq last_seq run_after "
+    "started_at finished_at error id"
 )
 
 

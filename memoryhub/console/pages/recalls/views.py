@@ -219,21 +219,8 @@ def recall_list_page(request: ConsoleRequest) -> HttpResponse:
 def _build_recall_columns() -> list[exports.ExportColumn]:
     names = load_asker_key_names()
     told = exports.build_columns(
-        "asked_at",
-        "space.subject",
-        "form",
-        "query",
-        "shown",
-        "tokens",
-        "milliseconds",
-        "insufficient",
-        "unverified",
-        "degraded",
-        "pending_turns",
-        "channels",
-        "policy_version",
-        "embedder",
-        "id",
+        "asked_at space.subject form query shown tokens milliseconds insufficient unverified "
+        "degraded pending_turns channels policy_version embedder id"
     )
     return [*told, ("asker", lambda log: format_asker(log, names))]
 

@@ -76,7 +76,7 @@ def load_key_names() -> dict[UUID, str]:
 
 
 _REQUEST_COLUMNS = exports.build_columns(
-    "at", "method", "route", "status", "error", "milliseconds", "request_id"
+    "at method route status error milliseconds request_id key_id"
 )
 
 
@@ -88,11 +88,7 @@ def request_list_page(request: ConsoleRequest) -> HttpResponse:
     key, names = read_id(request.GET.get("key", "")), load_key_names()
     rows = list_requests(filters, key, timezone.now())
     if form := exports.read_export_format(request):
-        columns = [
-            *_REQUEST_COLUMNS,
-            *exports.build_columns("key_id"),
-            ("key", lambda row: names.get(row.key_id)),
-        ]
+        columns = [*_REQUEST_COLUMNS, ("key", lambda row: names.get(row.key_id))]
         return exports.export_rows(form, "requests", columns, rows)
     context = {
         "filters": filters,

@@ -106,21 +106,8 @@ _USAGE_CHOICES = (
     CALL_STATUS_CHOICE,
 )
 _CALL_COLUMNS = exports.build_columns(
-    "created_at",
-    "purpose",
-    "model",
-    "template",
-    "status",
-    "attempts",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost",
-    "milliseconds",
-    "rejected",
-    "error",
-    "space.subject",
-    "job_id",
-    "id",
+    "created_at purpose model template status attempts prompt_tokens completion_tokens "
+    "cost milliseconds rejected error space.subject job_id id"
 )
 
 
@@ -151,9 +138,7 @@ def _export_calls(
 ) -> HttpResponse:
     """`?words=1`: with what was asked and answered, for admins."""
     words = request.GET.get("words") == "1" and request.seat.can_administer
-    columns = (
-        [*_CALL_COLUMNS, *exports.build_columns("input", "output")] if words else _CALL_COLUMNS
-    )
+    columns = [*_CALL_COLUMNS, *exports.build_columns("input output")] if words else _CALL_COLUMNS
     return exports.export_rows(form, "model-calls", columns, list_calls(filters, now, words=words))
 
 
