@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from django.utils.dateformat import format as written
-from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext, gettext_lazy, ngettext_lazy, pgettext
 from django.utils.translation import gettext_noop as _
 
 from memoryhub.console.frame.text import nouns
@@ -23,32 +23,31 @@ _IN_WORDS_UP_TO = timedelta(days=60)
 
 def format_ago(at: datetime, now: datetime) -> str:
     """ "3 hours ago"; in words up to two months, then the date."""
-    seconds = (now - at).total_seconds()
-    if abs(seconds) < 45:
+    passed = abs(now - at)
+    if passed < timedelta(seconds=45):
         return gettext("just now")
-    if abs(seconds) > _IN_WORDS_UP_TO.total_seconds():
+    if passed > _IN_WORDS_UP_TO:
         return format_day(at, now)
-    amount = {"amount": _format_seconds(abs(seconds))}
-    return gettext("%(amount)s ago") % amount if seconds > 0 else gettext("in %(amount)s") % amount
+    said = gettext("%(amount)s ago") if at < now else gettext("in %(amount)s")
+    return said % {"amount": format_amount(passed)}
 
 
-def _format_seconds(seconds: float) -> str:
-    if seconds >= 2 * 604800:
-        n = int(seconds // 604800)
-        return ngettext("%(count)s week", "%(count)s weeks", n) % {"count": f"{n:,}"}
-    if seconds >= 86400:
-        n = int(seconds // 86400)
-        return ngettext("%(count)s day", "%(count)s days", n) % {"count": f"{n:,}"}
-    if seconds >= 3600:
-        n = int(seconds // 3600)
-        return ngettext("%(count)s hour", "%(count)s hours", n) % {"count": f"{n:,}"}
-    n = max(1, round(seconds / 60))
-    return ngettext("%(count)s minute", "%(count)s minutes", n) % {"count": f"{n:,}"}
+# (seconds from which on it is used, its seconds, its name)
+_UNITS = (
+    (2 * 604800, 604800, ngettext_lazy("%(count)s week", "%(count)s weeks", "count")),
+    (86400, 86400, ngettext_lazy("%(count)s day", "%(count)s days", "count")),
+    (3600, 3600, ngettext_lazy("%(count)s hour", "%(count)s hours", "count")),
+)
+_MINUTES = ngettext_lazy("%(count)s minute", "%(count)s minutes", "count")
 
 
 def format_amount(passed: timedelta) -> str:
     """ "3 hours", "5 days", "2 weeks"."""
-    return _format_seconds(passed.total_seconds())
+    seconds = passed.total_seconds()
+    for least, unit, name in _UNITS:
+        if seconds >= least:
+            return name % {"count": nouns.GroupedCount(seconds // unit)}
+    return _MINUTES % {"count": nouns.GroupedCount(max(1, round(seconds / 60)))}
 
 
 def format_duration(took: timedelta) -> str:
