@@ -150,8 +150,9 @@ class Filters:
         return [(c, self.values[c.name]) for c in self.choices if c.spare]
 
     def chosen_values(self, *names: str) -> dict[str, str]:
-        """Columns and the values they are to have, of the choices that are made."""
-        return {name: self.values[name] for name in names if self.values.get(name)}
+        """Columns and the values they are to have; of those that may have any, nothing."""
+        found = {name: self.values.get(name, "") for name in names}
+        return {name: value for name, value in found.items() if value not in ("", "all")}
 
     def build_days_condition(self, column: str, zone: str) -> Q:
         """Rows whose time in `column` is on the days asked for, in this zone."""
@@ -190,13 +191,19 @@ def build_text_condition(text: str, *fields: str) -> Q:
     return found
 
 
+def has_all_words(text: str, q: str) -> bool:
+    """The same of a text in hand."""
+    held = text.casefold()
+    return all(word in held for word in q.casefold().split())
+
+
 def load_value_choice(
     rows: QuerySet[Any],
     column: str,
-    name: str,
     label: StrOrPromise,
     whole: StrOrPromise,
     *,
+    name: str = "",
     spare: bool = True,
 ) -> FilterChoice:
     """A choice among the values that rows have in a column, `MAX_VALUES` at most, by name."""
@@ -204,4 +211,4 @@ def load_value_choice(
     options: list[tuple[str, StrOrPromise]] = [
         (value, value) for value in found.distinct()[:MAX_VALUES]
     ]
-    return FilterChoice(name, label, (("", whole), *options), spare)
+    return FilterChoice(name or column, label, (("", whole), *options), spare)

@@ -62,6 +62,10 @@ def format_duration(took: timedelta) -> str:
     return gettext("%(minutes)s min") % passed
 
 
+def shorten_text(text: str, most: int = 90) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def join_list(parts: Iterable[str]) -> str:
     """ "one, another"."""
     return pgettext("between the parts of a list", ", ").join(parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -90,16 +89,13 @@ class AuditRow:
         if self.area == "erasure":
             return reverse("receipt", args=[self.id])
         if self.area == "policy":
-            return (
-                reverse("space-policy", args=[self.in_space])
-                if self.in_space
-                else reverse("policy")
-            )
+            space = self.in_space
+            return reverse("space-policy", args=[space]) if space else reverse("policy")
         return reverse(_AREA_PAGES[self.area]) if self.area in _AREA_PAGES else ""
 
 
 def list_audit_values(filters: Filters, now: datetime) -> QuerySet[Any]:
-    """Rows of values, newest first; `told` makes Changes of them. One statement, of all sources."""
+    """Values of `AuditRow`, newest first. One statement, of all sources."""
     kept = build_text_condition(filters.q, "who", "why", "of", "subject")
     if filters["area"] != "all":
         kept &= Q(area=filters["area"])
@@ -111,10 +107,6 @@ def list_audit_values(filters: Filters, now: datetime) -> QuerySet[Any]:
     return first.union(*rest, all=True).order_by("-when", "-id")
 
 
-def build_audit_rows(rows: Iterable[dict[str, Any]]) -> Iterator[AuditRow]:
-    return (AuditRow(**row) for row in rows)
-
-
 _AUDIT_COLUMNS = exports.build_columns("when who area what of why subject id")
 
 
@@ -124,11 +116,8 @@ def change_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, AUDIT_CHOICES)
     rows = list_audit_values(filters, timezone.now())
     if form := exports.read_export_format(request):
-        told = build_audit_rows(rows.iterator(exports.CHUNK_ROWS))
+        told = (AuditRow(**row) for row in rows.iterator(exports.CHUNK_ROWS))
         return exports.export_rows(form, "changes", _AUDIT_COLUMNS, told)
-    page = load_page(rows, filters.page)
-    context = {
-        "filters": filters,
-        "page": page.with_rows(list(build_audit_rows(page.rows))),
-    }
+    page = load_page(rows, filters.page).map(lambda row: AuditRow(**row))
+    context = {"filters": filters, "page": page}
     return render(request, "changes/list.html", context)

@@ -18,7 +18,6 @@ from memoryhub.console.frame.text import diff
 from memoryhub.console.pages.corrections import actions
 from memoryhub.console.pages.corrections.actions import CorrectionAction, CorrectionInput
 from memoryhub.console.pages.corrections.consequences import (
-    Consequences,
     find_merge_candidates,
     preview_correction,
 )
@@ -48,19 +47,14 @@ def build_correction_form(
     return {
         "action": action,
         "given": filled,
-        "outlook": _preview_correction_input(space, action, given, request.actor, now),
+        "outlook": preview_correction(
+            space,
+            lambda: actions.run_action(action.name, given, request.actor, now, dry_run=True),
+        ),
         "difference": _diff_new_text(action, row, filled),
         "others": find_merge_candidates(space, row, q) if action.name == "merge" else [],
         "find": q,
     }
-
-
-def _preview_correction_input(
-    space: Any, action: CorrectionAction, given: CorrectionInput, actor: str, now: datetime
-) -> Consequences:
-    return preview_correction(
-        space, lambda: actions.run_action(action.name, given, actor, now, dry_run=True)
-    )
 
 
 def _diff_new_text(

@@ -27,7 +27,7 @@ from notes.models import Entity
 
 def load_entity_type_choice(space: Space) -> FilterChoice:
     rows = Entity.objects.filter(space=space)
-    found = load_value_choice(rows, "type", "type", _("Type"), _("Any"), spare=False)
+    found = load_value_choice(rows, "type", _("Type"), _("Any"), spare=False)
     named = (found.options[0], *((value, format_code(value)) for value, label in found.options[1:]))
     return FilterChoice(found.name, found.label, named)
 

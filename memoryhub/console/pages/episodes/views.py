@@ -59,7 +59,7 @@ def load_episode_choices(space: Space) -> tuple[FilterChoice, ...]:
     return (
         EPISODE_KIND_CHOICE,
         EPISODE_STATE_CHOICE,
-        load_value_choice(rows, "engine", "engine", _("Engine"), _("Any")),
+        load_value_choice(rows, "engine", _("Engine"), _("Any")),
     )
 
 

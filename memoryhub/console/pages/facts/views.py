@@ -73,12 +73,12 @@ def load_fact_choices(space: Space) -> tuple[FilterChoice, ...]:
     rows = Fact.objects.filter(space=space)
     return (
         FACT_STATUS_CHOICE,
-        load_value_choice(rows, "owner", "owner", _("About"), _("Anybody"), spare=False),
+        load_value_choice(rows, "owner", _("About"), _("Anybody"), spare=False),
         FilterChoice(
             "kind", _("Kind"), (("", _("Any")), *((k, format_code(k)) for k in get_args(FactKind)))
         ),
-        load_value_choice(rows, "speaker", "speaker", _("Said by"), _("Anybody")),
-        load_value_choice(rows, "engine", "engine", _("Engine"), _("Any")),
+        load_value_choice(rows, "speaker", _("Said by"), _("Anybody")),
+        load_value_choice(rows, "engine", _("Engine"), _("Any")),
     )
 
 

@@ -44,12 +44,9 @@ IMPORT_MODE_CHOICE = FilterChoice(
 def load_imports(filters: Filters) -> ListPage[ImportRun]:
     """Newest first. Two statements."""
     rows = ImportRun.objects.filter(
-        build_text_condition(filters.q, "file_name", "subject", "actor")
+        build_text_condition(filters.q, "file_name", "subject", "actor"),
+        **filters.chosen_values("source", "state"),
     )
-    if filters["source"] != "all":
-        rows = rows.filter(source=filters["source"])
-    if filters["state"] != "all":
-        rows = rows.filter(state=filters["state"])
     if filters["how"] != "all":
         rows = rows.filter(dry_run=filters["how"] == "tried")
     return load_page(rows.order_by("-created_at", "-id"), filters.page)

@@ -106,9 +106,8 @@ def _filter_jobs(filters: Filters, now: datetime) -> QuerySet[Job]:
     rows: QuerySet[Job] = Job.objects.filter(
         day_ranges.build_range_condition(filters["days"], "created_at", now),
         build_text_condition(filters.q, "space__subject", "space__name", "error"),
+        **filters.chosen_values("step"),
     )
-    if filters["step"] != "all":
-        rows = rows.filter(step=filters["step"])
     if filters["decided"] != "all":
         rows = rows.filter(result__decisions__contains=[{"op": filters["decided"]}])
     return rows

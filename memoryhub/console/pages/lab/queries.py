@@ -51,10 +51,9 @@ def load_lab_runs(filters: Filters) -> ListPage[LabRun]:
             filters.q, "dataset__name", "settings__presets", "settings__engine", "actor"
         )
     )
-    if filters["state"] != "all":
-        rows = rows.filter(state=filters["state"])
-    if filters["whence"] != "all":
-        rows = rows.filter(_ORIGIN_CONDITIONS[filters["whence"]])
+    rows = rows.filter(
+        _ORIGIN_CONDITIONS.get(filters["whence"], Q()), **filters.chosen_values("state")
+    )
     return load_page(
         rows.defer(*_DEFERRED_RUN_COLUMNS).order_by("-created_at", "-id"), filters.page
     )

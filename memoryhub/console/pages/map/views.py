@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,16 +21,18 @@ from django.views.decorators.http import conditional_page
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page
 from memoryhub.console.frame.forms import run_and_report
-from memoryhub.console.frame.lists import PAGE_SIZE, FilterChoice, Filters, ListPage, read_filters
+from memoryhub.console.frame.lists import (
+    FilterChoice,
+    Filters,
+    ListPage,
+    has_all_words,
+    read_filters,
+    slice_page,
+)
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
-from memoryhub.console.frame.text.wording import NODE_KINDS
-from memoryhub.console.pages.graph.link_graph import (
-    GraphNode,
-    compute_warmth,
-    has_all_words,
-    shorten_text,
-)
+from memoryhub.console.frame.text.wording import NODE_KINDS, shorten_text
+from memoryhub.console.pages.graph.link_graph import GraphNode, compute_warmth
 from memoryhub.console.pages.graph.queries import load_nodes
 from memoryhub.console.pages.graph.views import build_node_address, render_cached_json
 from memoryhub.pipeline.embeddings import embedding_map
@@ -97,21 +98,22 @@ def load_map_points(
     ]
 
 
-def _list_ids_of_kind(nodes: Iterable[GraphNode], kind: str) -> list[str]:
-    return [node.id for node in nodes if node.kind == kind]
+def _filter_notes(nodes: Iterable[GraphNode]) -> QuerySet[Note]:
+    rows: QuerySet[Note] = Note.objects.filter(id__in=[n.id for n in nodes if n.kind == "note"])
+    return rows.order_by()
 
 
 def _load_point_tags(nodes: Sequence[GraphNode]) -> dict[str, tuple[str, ...]]:
-    rows = Note.objects.filter(id__in=_list_ids_of_kind(nodes, "note")).exclude(tags=[])
-    return {str(note): tuple(tags) for note, tags in rows.order_by().values_list("id", "tags")}
+    rows = _filter_notes(nodes).exclude(tags=[])
+    return {str(note): tuple(tags) for note, tags in rows.values_list("id", "tags")}
 
 
 def _load_point_topics(space: Space, nodes: Sequence[GraphNode]) -> dict[str, str]:
     """What segment each belongs to: a note by its page, a fact by the page of its words."""
     found = {node.id: shorten_text(node.text, 60) for node in nodes if node.kind == "segment"}
     named = _load_segment_names(space)
-    notes = Note.objects.filter(id__in=_list_ids_of_kind(nodes, "note")).exclude(page=None)
-    for note, segment in notes.order_by().values_list("id", "page__memberships__segment"):
+    notes = _filter_notes(nodes).exclude(page=None)
+    for note, segment in notes.values_list("id", "page__memberships__segment"):
         if segment in named:
             found.setdefault(str(note), named[segment])
     by_turn = _map_turns_to_segments(space)
@@ -235,8 +237,7 @@ def _build_point_page(space: Space, points: list[MapPoint], filters: Filters) ->
         for point, heat in heats
         if has_all_words(point.node.text, filters.q) and filters["kind"] in ("", point.node.kind)
     ]
-    number = min(filters.page, max(1, ceil(len(rows) / PAGE_SIZE)))
-    return ListPage(rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], max(1, number), len(rows))
+    return slice_page(rows, filters.page)
 
 
 @page_at("spaces/<uuid:space_id>/map/data.json", "space-map-data")

@@ -16,7 +16,8 @@ from memoryhub.console.frame.forms import run_and_report
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.models import endpoint_check
 from memoryhub.console.pages.policies import switch_form
-from memoryhub.console.pages.usage.views import sum_usage_today
+from memoryhub.console.pages.usage.views import sum_usage_since
+from memoryhub.inference.budgets import compute_day_start
 from memoryhub.policies.services import load_layers
 from memoryhub.tenants.models import Tenant
 from memoryhub.tenants.scope import tenant_scope
@@ -34,7 +35,7 @@ def models_page(request: ConsoleRequest) -> HttpResponse:
 def _build_models_context(request: ConsoleRequest) -> dict[str, Any]:
     layers, spent = (
         load_layers(request.tenant.id, None),
-        sum_usage_today(timezone.now()),
+        sum_usage_since(compute_day_start(timezone.now())),
     )
     return {
         "configured": endpoint_check.list_configured_models(),

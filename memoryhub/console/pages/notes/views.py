@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import Func, Q, TextField
@@ -77,8 +76,8 @@ def load_note_choices(space: Space) -> tuple[FilterChoice, ...]:
         NOTE_SHOW_CHOICE,
         load_note_tag_choice(space),
         NOTE_SOURCE_CHOICE,
-        load_value_choice(rows, "category", "category", _("Category"), _("Any")),
-        load_value_choice(rows, "engine", "engine", _("Engine"), _("Any")),
+        load_value_choice(rows, "category", _("Category"), _("Any")),
+        load_value_choice(rows, "engine", _("Engine"), _("Any")),
     )
 
 
@@ -136,28 +135,17 @@ class LinkedNote:
 
 def load_linked_notes(note: Note) -> list[LinkedNote]:
     """Links in and out as one list, the newest first. Two statements."""
-    rows = list(
-        filter_links_of_notes([note.id]).select_related("a", "b").order_by("-created_at", "-id")
-    )
-    events = _load_link_events(row.id for row in rows)
+    links = filter_links_of_notes([note.id]).select_related("a", "b")
+    rows = list(links.order_by("-created_at", "-id"))
+    ids = [row.id for row in rows]
+    made = Revision.objects.filter(row_type="link", row_id__in=ids, before__isnull=True)
+    events = {revision.row_id: revision.event for revision in made.select_related("event")}
     return [
         LinkedNote(row, row.b if row.a_id == note.id else row.a, events.get(row.id)) for row in rows
     ]
 
 
-def _load_link_events(links: Iterable[UUID]) -> dict[UUID, EvolutionEvent]:
-    made = Revision.objects.filter(row_type="link", row_id__in=list(links), before__isnull=True)
-    return {revision.row_id: revision.event for revision in made.select_related("event")}
-
-
-@dataclass(frozen=True, slots=True)
-class NoteChange(MemoryChange):
-    """A change of a note, with the notes it came from."""
-
-    lessons: Sequence[Note] = ()
-
-
-def load_note_changes(note: Note) -> list[NoteChange]:
+def load_note_changes(note: Note) -> list[MemoryChange]:
     """The note's changes, newest first, with what taught it. Three statements."""
     taught: dict[UUID, list[UUID]] = defaultdict(list)
     context = Derivation.objects.filter(
@@ -168,14 +156,7 @@ def load_note_changes(note: Note) -> list[NoteChange]:
             taught[event].append(teacher)
     teachers = Note.objects.in_bulk([t for found in taught.values() for t in found])
     return [
-        NoteChange(
-            change.event,
-            change.revision,
-            change.fields,
-            change.words,
-            change.models_asked,
-            [teachers[t] for t in taught[change.event.id] if t in teachers],
-        )
+        replace(change, lessons=[teachers[t] for t in taught[change.event.id] if t in teachers])
         for change in load_changes("note", [note.id])
     ]
 

@@ -35,15 +35,11 @@ MEMBER_ROLE_CHOICE = FilterChoice(
 
 
 def list_members(filters: Filters) -> QuerySet[Membership]:
-    rows: QuerySet[Membership] = Membership.objects.select_related("user")
-    if filters["role"] != "all":
-        rows = rows.filter(role=filters["role"])
-    rows = rows.filter(build_text_condition(filters.q, "user__username", "user__email"))
+    rows: QuerySet[Membership] = Membership.objects.select_related("user").filter(
+        build_text_condition(filters.q, "user__username", "user__email"),
+        **filters.chosen_values("role"),
+    )
     return rows.order_by("user__username", "id")
-
-
-def get_member_or_404(member_id: UUID) -> Membership:
-    return get_object_or_404(Membership.objects.filter(id=member_id).select_related("user"))
 
 
 class PersonForm(forms.Form):
@@ -116,4 +112,5 @@ def remove_member(request: ConsoleRequest, member_id: UUID) -> HttpResponse:
 
 def _get_member(request: ConsoleRequest, member_id: UUID) -> Membership:
     with tenant_scope(request.tenant.id):
-        return get_member_or_404(member_id)
+        rows = Membership.objects.filter(id=member_id)
+        return get_object_or_404(rows.select_related("user"))

@@ -84,15 +84,10 @@ class RecallScope:
 def list_recalls(filters: Filters, narrowed: RecallScope, now: datetime) -> QuerySet[RecallLog]:
     """Newest first, without what only the page of one shows."""
     rows = _list_recalls_in_scope(narrowed).filter(
-        day_ranges.build_range_condition(filters["days"], "asked_at", now)
-    )
-    for name in ("form", "via"):
-        if filters[name] != "all":
-            rows = rows.filter(**{name: filters[name]})
-    if filters["outcome"] != "all":
-        rows = rows.filter(_RECALL_OUTCOME_CONDITIONS[filters["outcome"]])
-    rows = rows.filter(
-        build_text_condition(filters.q, "query", "space__subject", "space__name", "asked_by")
+        day_ranges.build_range_condition(filters["days"], "asked_at", now),
+        _RECALL_OUTCOME_CONDITIONS.get(filters["outcome"], Q()),
+        build_text_condition(filters.q, "query", "space__subject", "space__name", "asked_by"),
+        **filters.chosen_values("form", "via"),
     )
     return rows.select_related("space").defer(*_DEFERRED_LOG_COLUMNS)
 
@@ -118,14 +113,6 @@ def load_recalls_showing(space: Space, memory: UUID) -> ListPage[RecallLog]:
     """The latest questions that a memory was shown for, and how many there are."""
     rows = _list_recalls_in_scope(RecallScope(space, memory)).defer(*_DEFERRED_LOG_COLUMNS)
     return load_page(rows, 1, MAX_LATEST_RECALLS)
-
-
-def get_recall_or_404(recall_id: UUID) -> RecallLog:
-    return get_object_or_404(RecallLog.objects.select_related("space").filter(id=recall_id))
-
-
-def load_asker(log: RecallLog) -> str:
-    return format_asker(log, _load_names_of_askers([log]))
 
 
 def format_asker(log: RecallLog, keys: dict[str, str]) -> str:
@@ -228,6 +215,7 @@ def _build_recall_columns() -> list[exports.ExportColumn]:
 @page_at("recalls/<uuid:recall_id>/", "recall")
 @tenant_page()
 def recall_page(request: ConsoleRequest, recall_id: UUID) -> HttpResponse:
-    log = get_recall_or_404(recall_id)
-    context = {"log": log, "space": log.space, "asker": load_asker(log)}
+    log = get_object_or_404(RecallLog.objects.select_related("space").filter(id=recall_id))
+    asker = format_asker(log, _load_names_of_askers([log]))
+    context = {"log": log, "space": log.space, "asker": asker}
     return render(request, "recalls/recall.html", context | explain_recall(log))

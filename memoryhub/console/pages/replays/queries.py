@@ -196,9 +196,8 @@ def _fits_verdict(wanted: str, said: Verdict, sides: dict[str, QuestionOutcome])
 def load_replays(filters: Filters, space: Space | None = None) -> ListPage[Any]:
     """Newest first, each with how many answers there are."""
     rows = ReplayRun.objects.filter(space=space) if space else ReplayRun.objects.all()
-    rows = rows.filter(build_text_condition(filters.q, "actor", "space__subject", "preset", "tag"))
-    if filters["state"] != "all":
-        rows = rows.filter(state=filters["state"])
+    told = build_text_condition(filters.q, "actor", "space__subject", "preset", "tag")
+    rows = rows.filter(told, **filters.chosen_values("state"))
     counted = rows.select_related("space").annotate(answered=Count("answers"))
     return load_page(counted.order_by("-created_at", "-id"), filters.page)
 

@@ -160,17 +160,8 @@ class OpenCaseTotals:
 
 def load_case_choices(space: Space | None = None) -> tuple[FilterChoice, ...]:
     """Call inside the tenant's scope; one statement where it may be any space's."""
-    return (
-        (CASE_STATE_CHOICE, CASE_KIND_CHOICE, CASE_RISK_CHOICE, CASE_AGE_CHOICE)
-        if space
-        else (
-            CASE_STATE_CHOICE,
-            CASE_KIND_CHOICE,
-            CASE_RISK_CHOICE,
-            CASE_AGE_CHOICE,
-            _load_space_choice(),
-        )
-    )
+    shared = (CASE_STATE_CHOICE, CASE_KIND_CHOICE, CASE_RISK_CHOICE, CASE_AGE_CHOICE)
+    return shared if space else (*shared, _load_space_choice())
 
 
 def _load_space_choice() -> FilterChoice:
@@ -194,9 +185,7 @@ def load_case_page(
 
 
 def _filter_cases(rows: QuerySet[Proposal], filters: Filters, now: datetime) -> QuerySet[Proposal]:
-    for name in ("state", "kind", "risk", "space"):
-        if filters.values.get(name, "all") != "all":
-            rows = rows.filter(**{name: filters[name]})
+    rows = rows.filter(**filters.chosen_values("state", "kind", "risk", "space"))
     if filters["age"] == "new":
         return rows.filter(created_at__gt=now - _NEW_CASE_AGE)
     if filters["age"] in _CASE_AGES:

@@ -58,8 +58,8 @@ def load_turn_choices(space: Space) -> tuple[FilterChoice, ...]:
     rows = Turn.objects.filter(space=space)
     return (
         TURN_ROLE_CHOICE,
-        load_value_choice(rows, "speaker", "speaker", _("Speaker"), _("Anybody")),
-        load_value_choice(rows, "session__channel", "channel", _("Channel"), _("Any")),
+        load_value_choice(rows, "speaker", _("Speaker"), _("Anybody")),
+        load_value_choice(rows, "session__channel", _("Channel"), _("Any"), name="channel"),
         TURN_STATE_CHOICE,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -47,31 +47,18 @@ CALL_STATUS_CHOICE = FilterChoice(
 )
 
 
-def sum_usage_today(now: datetime) -> UsageSums:
-    """One statement."""
-    return usage.sum_usage(ModelCall.objects.filter(created_at__gte=compute_day_start(now)))
-
-
 def sum_usage_since(at: datetime) -> UsageSums:
     """One statement."""
     return usage.sum_usage(ModelCall.objects.filter(created_at__gte=at))
 
 
-def sum_usage_by(field: str, filters: Filters, now: datetime) -> list[UsageSums]:
-    """Per "purpose" or "model", the most expensive in tokens first."""
-    return usage.sum_usage_by(_filter_calls(filters, now), field)
-
-
 def sum_usage_by_day(filters: Filters, now: datetime) -> list[UsageSums]:
     """Every day of the range, today first, also those without a call."""
     found = {each.key: each for each in usage.sum_usage_by_day(_filter_calls(filters, now))}
-    return [found.get(day, UsageSums(key=day)) for day in _list_usage_days(filters, now)]
-
-
-def _list_usage_days(filters: Filters, now: datetime) -> list[date]:
-    """Today first: the last 24 hours are of two days."""
+    # The last 24 hours are of two days.
     today, first = compute_day_start(now).date(), _compute_first_moment(filters, now).date()
-    return [today - timedelta(days=back) for back in range((today - first).days + 1)]
+    days = (today - timedelta(days=back) for back in range((today - first).days + 1))
+    return [found.get(day, UsageSums(key=day)) for day in days]
 
 
 def _compute_first_moment(filters: Filters, now: datetime) -> datetime:
@@ -90,14 +77,11 @@ def get_call_or_404(call_id: UUID) -> ModelCall:
 
 def _filter_calls(filters: Filters, now: datetime) -> QuerySet[ModelCall]:
     rows: QuerySet[ModelCall] = ModelCall.objects.filter(
-        created_at__gte=_compute_first_moment(filters, now)
+        build_text_condition(filters.q, "purpose", "model", "error", "space__subject"),
+        created_at__gte=_compute_first_moment(filters, now),
+        **filters.chosen_values("purpose", "status"),
     )
-    for name in ("purpose", "status"):
-        if filters[name] != "all":
-            rows = rows.filter(**{name: filters[name]})
-    return rows.filter(
-        build_text_condition(filters.q, "purpose", "model", "error", "space__subject")
-    )
+    return rows
 
 
 _USAGE_CHOICES = (
@@ -118,15 +102,16 @@ def usage_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, _USAGE_CHOICES)
     if form := exports.read_export_format(request):
         return _export_calls(request, form, filters, now)
-    models = sum_usage_by("model", filters, now)
+    calls = _filter_calls(filters, now)
+    models = usage.sum_usage_by(calls, "model")
     context = {
         "filters": filters,
         "page": load_page(list_calls(filters, now), filters.page),
         "days": sum_usage_by_day(filters, now),
-        "purposes": sum_usage_by("purpose", filters, now),
+        "purposes": usage.sum_usage_by(calls, "purpose"),
         "models": models,
         "unpriced": [m.key for m in models if m.tokens and m.key not in settings.MODEL_PRICES],
-        "today": sum_usage_today(now),
+        "today": sum_usage_since(compute_day_start(now)),
         "limits": load_tenant_policy(request.tenant.id).policy.llm,
         "now": now,
     }
