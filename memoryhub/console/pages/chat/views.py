@@ -120,10 +120,8 @@ def send_message(request: ConsoleRequest, space_id: UUID) -> HttpResponseBase:
     """Outside a scope: a model is asked. The answer comes as events to a script that accepts
     them; without one, the page is shown with what came of it."""
     space = _get_chat_space(request, space_id)
-    wish, streams = (
-        exchanges.ChatInput.read(request.POST),
-        _EVENT_STREAM in request.headers.get("Accept", ""),
-    )
+    wish = exchanges.ChatInput.read(request.POST)
+    streams = _EVENT_STREAM in request.headers.get("Accept", "")
     try:
         exchange = exchanges.start_exchange(request, space, wish, timezone.now())
     except MemoryHubError as error:

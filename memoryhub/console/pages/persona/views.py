@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -20,6 +21,7 @@ from memoryhub.console.pages.history.views import build_event_undo_tags
 from memoryhub.console.pages.persona import queries
 from memoryhub.errors import InvalidInput
 from memoryhub.pipeline import corrections
+from memoryhub.pipeline.corrections import Correction
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space
 from notes.models import EvolutionEvent
@@ -50,31 +52,33 @@ def persona_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 @page_at("spaces/<uuid:space_id>/persona/trait", "space-trait")
 @tenant_page(role=EDITOR)
 def correct_trait(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = _get_posted_space(request, space_id)
-    key, level = request.POST.get("key", ""), request.POST.get("level", "")
-    now = timezone.now()
-
-    def change() -> list[EvolutionEvent]:
-        made = corrections.correct_trait(space, key, level, request.actor, now)
-        return [made.event] if made.is_stored else []
-
     said = _("Set. The pipeline will propose a change, not make one.")
-    _run_in_transaction(request, change, said)
-    return redirect("space-persona", space_id=space.id)
+    return _correct_persona(request, space_id, corrections.correct_trait, "level", said)
 
 
 @page_at("spaces/<uuid:space_id>/persona/profile", "space-profile")
 @tenant_page(role=EDITOR)
 def correct_profile_entry(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    space = _get_posted_space(request, space_id)
-    key, value = request.POST.get("key", ""), request.POST.get("value", "")
-    now = timezone.now()
+    said = _("The profile is changed.")
+    return _correct_persona(request, space_id, corrections.correct_profile, "value", said)
+
+
+def _correct_persona(
+    request: ConsoleRequest,
+    space_id: UUID,
+    correct: Callable[..., Correction[Any]],
+    field: str,
+    said: str,
+) -> HttpResponse:
+    """Give what stands under the form's `key` the value of its `field`."""
+    space, now = _get_posted_space(request, space_id), timezone.now()
+    key, value = request.POST.get("key", ""), request.POST.get(field, "")
 
     def change() -> list[EvolutionEvent]:
-        made = corrections.correct_profile(space, key, value, request.actor, now)
+        made = correct(space, key, value, request.actor, now)
         return [made.event] if made.is_stored else []
 
-    _run_in_transaction(request, change, _("The profile is changed."))
+    _run_in_transaction(request, change, said)
     return redirect("space-persona", space_id=space.id)
 
 
@@ -182,22 +186,22 @@ def delete_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> Htt
 @page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/attach", "block-attach")
 @tenant_page(role=EDITOR)
 def attach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
-    space, found = _get_posted_block(request, space_id, block_id, anywhere=True)
-    done = _("Agents of this space see it now.")
-    run_and_report(
-        request, lambda: blocks.attach_block(found, space), done, refused=_("Not changed")
-    )
-    return redirect("space-blocks", space_id=space.id)
+    posted = _get_posted_block(request, space_id, block_id, anywhere=True)
+    return _attach(request, blocks.attach_block, *posted, _("Agents of this space see it now."))
 
 
 @page_at("spaces/<uuid:space_id>/blocks/<uuid:block_id>/detach", "block-detach")
 @tenant_page(role=EDITOR)
 def detach_block(request: ConsoleRequest, space_id: UUID, block_id: UUID) -> HttpResponse:
-    space, found = _get_posted_block(request, space_id, block_id)
+    posted = _get_posted_block(request, space_id, block_id)
     done = _("Agents of this space no longer see it.")
-    run_and_report(
-        request, lambda: blocks.detach_block(found, space), done, refused=_("Not changed")
-    )
+    return _attach(request, blocks.detach_block, *posted, done)
+
+
+def _attach(
+    request: ConsoleRequest, work: Callable[..., object], space: Space, block: CoreBlock, said: str
+) -> HttpResponse:
+    run_and_report(request, lambda: work(block, space), said, refused=_("Not changed"))
     return redirect("space-blocks", space_id=space.id)
 
 
