@@ -80,31 +80,19 @@ class GoldenQuestionForm:
 
 
 @page_at("spaces/<uuid:space_id>/golden/new", "space-golden-new")
-@tenant_view()
-def new_golden_question_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
-    """A question with ticked memories. Sent, it is saved; with `find`, memories are looked for."""
-    return _edit_golden_question(request, space_id, None)
-
-
 @page_at("spaces/<uuid:space_id>/golden/<uuid:question_id>/", "space-golden-question")
 @tenant_view()
 def golden_question_page(
-    request: ConsoleRequest, space_id: UUID, question_id: UUID
+    request: ConsoleRequest, space_id: UUID, question_id: UUID | None = None
 ) -> HttpResponse:
-    """The same for one that is there. Sent with `action=remove`, it is taken away."""
-    return _edit_golden_question(request, space_id, question_id)
-
-
-def _edit_golden_question(
-    request: ConsoleRequest, space_id: UUID, question_id: UUID | None
-) -> HttpResponse:
+    """A question with ticked memories, a new one or one that is there. Sent, it is saved, or taken
+    away with `action=remove`; with `find`, memories are looked for."""
     with tenant_scope(request.tenant.id):
         space = get_space_or_404(space_id, timezone.now())
         question = queries.get_question_or_404(space, question_id) if question_id else None
     if request.method == "POST" and "find" in request.POST:
-        return _render_golden_question(
-            request, space, question, GoldenQuestionForm.read(request.POST)
-        )
+        form = GoldenQuestionForm.read(request.POST)
+        return _render_golden_question(request, space, question, form)
     if request.method == "POST":
         check_role(request, EDITOR)
         return _save_golden_question(request, space, question)
@@ -182,13 +170,9 @@ def _list_ticked_memories(
     space: Any, question: GoldenQuestion | None, form: GoldenQuestionForm
 ) -> list[queries.ExpectedMemory]:
     """What is ticked: also memories that are gone but were named before."""
-    known = (
-        {each.value: each for each in queries.load_question_rows([question])[0].expected}
-        if question
-        else {}
-    )
-    there = {each.value: each for each in queries.load_expected_memories(space, form.expected)}
-    all_named = known | there
+    known = queries.load_question_rows([question])[0].expected if question else []
+    there = queries.load_expected_memories(space, form.expected)
+    all_named = {each.value: each for each in (*known, *there)}
     return [all_named[v] for v in dict.fromkeys(form.expected) if v in all_named]
 
 

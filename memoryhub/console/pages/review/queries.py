@@ -199,24 +199,14 @@ def count_open_by_kind(space: Space | None = None) -> OpenCaseTotals:
     if space is not None:
         rows = rows.filter(space=space)
     grouped = rows.order_by().values_list("kind", "risk").annotate(number=Count("id"))
-    kinds: Counter[str] = Counter()
-    risks: Counter[str] = Counter()
+    counts: Counter[str] = Counter()  # of both: their values have no name in common
     for kind, risk, number in grouped:
-        kinds[kind] += number
-        risks[risk] += number
-    return OpenCaseTotals(
-        _list_nonzero_counts(kinds, CASE_KIND_CHOICE), _list_nonzero_counts(risks, CASE_RISK_CHOICE)
+        counts.update({kind: number, risk: number})
+    kinds, risks = (
+        [(value, label, counts[value]) for value, label in choice.options if counts[value]]
+        for choice in (CASE_KIND_CHOICE, CASE_RISK_CHOICE)
     )
-
-
-def _list_nonzero_counts(
-    counts: Mapping[str, int], choice: FilterChoice
-) -> list[tuple[str, StrOrPromise, int]]:
-    return [(value, label, counts[value]) for value, label in choice.options if counts.get(value)]
-
-
-def load_case(proposal: Proposal) -> ReviewCase:
-    return load_cases([proposal])[0]
+    return OpenCaseTotals(kinds, risks)
 
 
 def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -49,8 +49,8 @@ _ANSWER_OUTCOME_LABELS = {
 @page_at("review/", "review")
 @tenant_page()
 def review_page(request: ConsoleRequest) -> HttpResponse:
-    context = _build_review_context(request, None)
-    return render(request, "review/list.html", context | {"all_spaces": True})
+    context = _build_review_context(request, None) | {"all_spaces": True}
+    return render(request, "review/list.html", context)
 
 
 @page_at("spaces/<uuid:space_id>/review/", "space-review")
@@ -82,7 +82,7 @@ def case_page(request: ConsoleRequest, proposal_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
         proposal = get_proposal_or_404(proposal_id)
         if request.method != "POST":
-            context = {"case": queries.load_case(proposal), "all_spaces": True}
+            context = {"case": queries.load_cases([proposal])[0], "all_spaces": True}
             return render(request, "review/case.html", context)
     said = translate_common_answer(proposal.kind, request.POST.get("answer", ""))
     admin = said == "erase"
@@ -110,9 +110,12 @@ def _read_posted_text(request: ConsoleRequest, name: str) -> str:
 
 
 def _redirect_back(request: ConsoleRequest, otherwise: str) -> HttpResponse:
+    return redirect(_read_back_address(request, otherwise))
+
+
+def _read_back_address(request: ConsoleRequest, otherwise: str) -> str:
     asked = request.POST.get("back", "")
-    own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
-    return redirect(asked if own else otherwise)
+    return asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else otherwise
 
 
 @action_at("review/<uuid:proposal_id>/take-back", "review-take-back")
@@ -147,11 +150,12 @@ def answer_cases(request: ConsoleRequest) -> HttpResponse:
         found, lambda proposal: _answer_case(request, proposal, said)
     )
     with tenant_scope(request.tenant.id):
+        shown = queries.load_cases([outcome.proposal for outcome in outcomes])
         context = {
             "said": _ANSWER_OUTCOME_LABELS[said],
-            "outcomes": _load_case_outcomes(outcomes),
+            "outcomes": list(zip(shown, (each.refused for each in outcomes), strict=True)),
             "done": sum(not outcome.refused for outcome in outcomes),
-            "back": _read_back_address(request.POST),
+            "back": _read_back_address(request, reverse("review")),
             "undoable": said != TAKE_BACK,
         }
         return render(request, "review/done.html", context)
@@ -166,15 +170,3 @@ def _answer_case(request: ConsoleRequest, proposal: Proposal, said: str) -> None
         raise Conflict(_("erasing takes an admin"))
     reason = _read_posted_text(request, "reason")[:500]
     answer_proposals.answer_proposal(proposal, said, request.actor, now, reason=reason)
-
-
-def _load_case_outcomes(
-    outcomes: list[answer_proposals.AnswerOutcome],
-) -> list[tuple[queries.ReviewCase, str]]:
-    shown = queries.load_cases([outcome.proposal for outcome in outcomes])
-    return [(case, outcome.refused) for case, outcome in zip(shown, outcomes, strict=True)]
-
-
-def _read_back_address(sent: QueryDict) -> str:
-    back = sent.get("back", "")
-    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else reverse("review")
