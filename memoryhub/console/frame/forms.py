@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -14,6 +15,8 @@ from django.utils.translation import gettext
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.errors import MemoryHubError
 from memoryhub.tenants.models import Space
+
+T = TypeVar("T")
 
 
 def read_time(given: str, space: Space) -> datetime | None:
@@ -36,6 +39,15 @@ def read_id(given: str) -> UUID | None:
     try:
         return UUID(given)
     except ValueError:
+        return None
+
+
+def attempt(request: ConsoleRequest, work: Callable[[], T], refused: str) -> T | None:
+    """What came of it; None after a refusal, which `refused` tells with its reason, %(why)s."""
+    try:
+        return work()
+    except MemoryHubError as error:
+        messages.error(request, refused % {"why": error.message})
         return None
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import attempt
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
@@ -70,12 +71,13 @@ def load_sample_conversation(request: ConsoleRequest) -> HttpResponse:
     if sample is None:
         messages.error(request, _("There is no such conversation."))
         return redirect("chat")
-    try:
-        space = samples.ingest_sample(request.tenant.id, sample, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, _("Not loaded: %(why)s.") % {"why": error.message})
-        return redirect("chat")
-    return redirect("chat-with", space_id=space.id)
+    now = timezone.now()
+    space = attempt(
+        request,
+        lambda: samples.ingest_sample(request.tenant.id, sample, now),
+        _("Not loaded: %(why)s."),
+    )
+    return redirect("chat-with", space_id=space.id) if space else redirect("chat")
 
 
 @page_at("chat/<uuid:space_id>/", "chat-with")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from memoryhub.console.frame.access import ADMIN, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import attempt, read_id
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_or_404, render_tab
 from memoryhub.dialogues.models import Session, Turn
-from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.erasure import erase_targets
 from memoryhub.pipeline.erasure.erase_targets import ErasureTarget
 from memoryhub.tenants.models import Space
@@ -44,10 +44,12 @@ def erasure_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if target.kind == "subject" and request.POST.get("subject") != space.subject:
         messages.error(request, gettext("Nothing was erased: type the subject to confirm."))
         return redirect(request.get_full_path())
-    try:
-        receipt = erase_targets.execute_erasure(row, target, request.actor, now, reason=reason)
-    except MemoryHubError as error:
-        messages.error(request, gettext("Nothing was erased: %(why)s.") % {"why": error.message})
+    receipt = attempt(
+        request,
+        lambda: erase_targets.execute_erasure(row, target, request.actor, now, reason=reason),
+        gettext("Nothing was erased: %(why)s."),
+    )
+    if receipt is None:
         return redirect(request.get_full_path())
     if not receipt.counts:
         messages.warning(request, gettext("There was nothing left to erase."))
@@ -61,16 +63,11 @@ def _read_erase_target(request: ConsoleRequest, space: Space) -> tuple[ErasureTa
     asked = next((kind for kind in _TARGET_MODELS if request.GET.get(kind)), "")
     if not asked:
         return ErasureTarget("subject"), str(space)
-    try:
-        row_id = UUID(request.GET[asked])
-    except ValueError:
-        raise Http404 from None
-    row = _TARGET_MODELS[asked]._default_manager.filter(space=space, id=row_id).first()
-    if row is None:
-        raise Http404
+    rows = _TARGET_MODELS[asked]._default_manager.filter(space=space)
+    row = get_object_or_404(rows, id=read_id(request.GET[asked]))
     sources = request.GET.get("sources") == "yes"
     words = getattr(row, "text", "") or str(row)
-    return ErasureTarget(asked, (row_id,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
+    return ErasureTarget(asked, (row.pk,), sources), words  # type: ignore[arg-type]  # a key of _MODELS
 
 
 @page_at("receipts/", "receipts")
@@ -83,8 +80,5 @@ def receipt_list_page(request: ConsoleRequest) -> HttpResponse:
 @page_at("receipts/<uuid:receipt_id>/", "receipt")
 @tenant_page(role=ADMIN)
 def receipt_page(request: ConsoleRequest, receipt_id: UUID) -> HttpResponse:
-    return render(
-        request,
-        "erasure/receipt.html",
-        {"receipt": get_object_or_404(Receipt.objects.filter(id=receipt_id))},
-    )
+    receipt = get_object_or_404(Receipt.objects.filter(id=receipt_id))
+    return render(request, "erasure/receipt.html", {"receipt": receipt})

@@ -25,7 +25,7 @@ from memoryhub.console.frame.access import (
     tenant_page,
     tenant_view,
 )
-from memoryhub.console.frame.forms import read_time
+from memoryhub.console.frame.forms import attempt, read_time
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or_404, render_tab
@@ -145,19 +145,20 @@ def event_page(request: ConsoleRequest, space_id: UUID, event_id: UUID) -> HttpR
                 calls=load_event_calls(found),
             )
     check_role(request, EDITOR)
-    try:
-        cascade = request.POST.get("cascade") == "yes"
-        made = corrections.undo_event(found, request.actor, now, cascade=cascade).event
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not undone: %(why)s.") % {"why": error.message})
+    cascade = request.POST.get("cascade") == "yes"
+    undone = attempt(
+        request,
+        lambda: corrections.undo_event(found, request.actor, now, cascade=cascade).event,
+        gettext("Not undone: %(why)s."),
+    )
+    if undone is None:
         return redirect("space-event", space_id=space_id, event_id=event_id)
-    again = reverse("space-event", args=[space_id, made.id])
     done = gettext("Undone. This can be undone in turn.")
-    messages.success(request, done, extra_tags=build_event_undo_tags(made, gettext("Redo")))
+    messages.success(request, done, extra_tags=build_event_undo_tags(undone, gettext("Redo")))
     back = request.POST.get("back", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         return redirect(back)
-    return redirect(again)
+    return redirect("space-event", space_id=space_id, event_id=undone.id)
 
 
 @page_at("spaces/<uuid:space_id>/history/roll-back/", "space-roll-back")
@@ -175,10 +176,12 @@ def roll_back_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if to is None:
         messages.error(request, gettext("Choose a time first."))
         return redirect("space-roll-back", space_id=space_id)
-    try:
-        undone = corrections.roll_back_space(space, to, request.actor, now).events
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not rolled back: %(why)s.") % {"why": error.message})
+    undone = attempt(
+        request,
+        lambda: corrections.roll_back_space(space, to, request.actor, now).events,
+        gettext("Not rolled back: %(why)s."),
+    )
+    if undone is None:
         return redirect("space-roll-back", space_id=space_id)
     done = ngettext(
         "Rolled back: %(count)s change undone. It can be redone.",

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
+from memoryhub.console.frame.forms import attempt
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -22,11 +23,10 @@ from memoryhub.console.frame.lists import (
     read_filters,
 )
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.errors import MemoryHubError
 from memoryhub.importers import runs
 from memoryhub.importers.models import ImportRun
 from memoryhub.importers.records import RECORD_KINDS
-from memoryhub.importers.runs import ImportUpload, find_kept_file
+from memoryhub.importers.runs import ImportUpload
 from memoryhub.importers.sources import SOURCES
 from memoryhub.tenants.scope import tenant_scope
 
@@ -54,12 +54,6 @@ def load_imports(filters: Filters) -> ListPage[ImportRun]:
 
 def get_import_or_404(import_id: UUID) -> ImportRun:
     return get_object_or_404(ImportRun.objects.filter(id=import_id))
-
-
-def can_accept_import(run: ImportRun) -> bool:
-    """It was tried, and its file is still there."""
-    tried = run.dry_run and run.state == ImportRun.State.DONE
-    return tried and find_kept_file(run) is not None
 
 
 # The words for what a file holds.
@@ -104,12 +98,12 @@ def start_import(request: ConsoleRequest) -> HttpResponse:
         only=request.POST.getlist("only"),
         dry_run=True,
     )
-    try:
-        run = runs.start_import(request.tenant.id, wanted, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not read: %(why)s.") % {"why": error.message})
-        return redirect("imports")
-    return redirect("import", import_id=run.id)
+    run = attempt(
+        request,
+        lambda: runs.start_import(request.tenant.id, wanted, timezone.now()),
+        gettext("Not read: %(why)s."),
+    )
+    return redirect("import", import_id=run.id) if run else redirect("imports")
 
 
 @page_at("imports/<uuid:import_id>/", "import")
@@ -118,12 +112,13 @@ def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
     run = get_import_or_404(import_id)
     going = run.state in ImportRun.ACTIVE_STATES
+    tried = run.dry_run and run.state == ImportRun.State.DONE
     context = {
         "run": run,
         "going": going,
         "title": gettext(SOURCES[run.source].title),
         "rows": _list_import_counts(run),
-        "can_take": can_accept_import(run),
+        "can_take": tried and runs.find_kept_file(run) is not None,
     }
     if not request.htmx:
         return render(request, "imports/import.html", context)
@@ -135,18 +130,11 @@ def import_page(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
 
 def _list_import_counts(run: ImportRun) -> list[dict[str, Any]]:
     """What was found of each kind, and what became of it."""
-    report = run.report
-    if not report:
-        return []
+    report, columns = run.report, ("found", "taken", "already")
     return [
-        {
-            "called": IMPORT_KIND_LABELS[kind],
-            "found": report["found"][kind],
-            "taken": report["taken"][kind],
-            "already": report["already"][kind],
-        }
+        {"called": IMPORT_KIND_LABELS[kind], **{name: report[name][kind] for name in columns}}
         for kind in RECORD_KINDS
-        if report["found"][kind]
+        if report and report["found"][kind]
     ]
 
 
@@ -156,9 +144,9 @@ def accept_import(request: ConsoleRequest, import_id: UUID) -> HttpResponse:
     """Take in what was tried."""
     with tenant_scope(request.tenant.id):
         tried = get_import_or_404(import_id)
-    try:
-        run = runs.import_tried_file(tried, request.actor, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not taken in: %(why)s.") % {"why": error.message})
-        return redirect("import", import_id=import_id)
-    return redirect("import", import_id=run.id)
+    run = attempt(
+        request,
+        lambda: runs.import_tried_file(tried, request.actor, timezone.now()),
+        gettext("Not taken in: %(why)s."),
+    )
+    return redirect("import", import_id=run.id if run else import_id)

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, operator_view, page_at, tenant_page
-from memoryhub.console.frame.forms import run_and_report
+from memoryhub.console.frame.forms import attempt, run_and_report
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.lab import queries, report_plots, report_table
@@ -72,10 +72,13 @@ def import_lab_report(request: ConsoleRequest) -> HttpResponse:
     if sent is None:
         messages.error(request, _("Nothing was sent: choose a report file."))
         return redirect("lab")
-    try:
-        run = import_report(request.tenant, sent.read(LARGEST_REPORT + 1), request.actor)
-    except MemoryHubError as error:
-        messages.error(request, _("Not imported: %(why)s.") % {"why": error.message})
+    content = sent.read(LARGEST_REPORT + 1)
+    run = attempt(
+        request,
+        lambda: import_report(request.tenant, content, request.actor),
+        _("Not imported: %(why)s."),
+    )
+    if run is None:
         return redirect("lab")
     messages.success(request, _("Imported."))
     return redirect("lab-run", lab_id=run.id)
@@ -86,8 +89,12 @@ def import_lab_report(request: ConsoleRequest) -> HttpResponse:
 def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     """The whole page, or for the polling browser only how far it is."""
     row = queries.get_lab_run_or_404(lab_id)
+    going = row.state in LabRun.ACTIVE_STATES
     if request.htmx:
-        return _render_lab_progress(request, row)
+        answer = render(request, "lab/_progress.html", {"run": row, "going": going})
+        if not going:
+            answer["HX-Refresh"] = "true"  # it has ended: the page is to be loaded anew
+        return answer
     report = queries.load_lab_report(row)
     filters = read_filters(request.GET, (queries.build_category_choice(report),))
     square = request.GET.get("square", SQUARE_MEASURES[0])
@@ -105,19 +112,10 @@ def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
             for name in _list_square_measures(report)
         ],
         "square": square if square in _list_square_measures(report) else SQUARE_MEASURES[0],
-        "going": row.state in LabRun.ACTIVE_STATES,
+        "going": going,
         "here": row.file in {file.name for file in folder.list_files()},
     }
     return render(request, "lab/run.html", context | _build_lab_plots(report, context["square"]))
-
-
-def _render_lab_progress(request: ConsoleRequest, row: LabRun) -> HttpResponse:
-    """When it has ended, the browser is to load the page anew."""
-    going = row.state in LabRun.ACTIVE_STATES
-    answer = render(request, "lab/_progress.html", {"run": row, "going": going})
-    if not going:
-        answer["HX-Refresh"] = "true"
-    return answer
 
 
 def _list_square_measures(report: dict[str, Any]) -> list[str]:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import EDITOR, action_at, page_at, tenant_page, tenant_view
-from memoryhub.console.frame.forms import read_id
+from memoryhub.console.frame.forms import attempt, read_id
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -34,7 +34,6 @@ from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.frame.text.wording import format_for_history
 from memoryhub.console.pages.facts.views import get_fact_or_404
 from memoryhub.console.pages.history.views import build_correction_undo_tags
-from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline import corrections
 from memoryhub.pipeline.models import QualityReading
 from memoryhub.pipeline.steps.maintenance import quality_readings
@@ -213,17 +212,16 @@ def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UU
         get_fact_or_404(space, fact_id)
     signal = find_signal(request.POST.get("signal", ""))
     other = read_id(request.POST.get("other", ""))
-    try:
-        reason = _describe_quality_reason(signal)
-        if request.POST.get("action", "") == "merge":  # with another one only
-            gone, kept = fact_id, other or fact_id
-            made = corrections.merge_memories(
-                space, "fact", gone, kept, request.actor, now, reason=reason
-            )
-        else:
-            made = corrections.forget_facts(space, [fact_id], request.actor, now, reason=reason)
-    except MemoryHubError as error:
-        messages.error(request, gettext("Nothing was changed: %(why)s.") % {"why": error.message})
+    reason = f"quality: {format_for_history(signal.label).lower()}" if signal else "quality"
+
+    def resolve() -> corrections.Correction[Any]:
+        if request.POST.get("action", "") != "merge":  # with another one only
+            return corrections.forget_facts(space, [fact_id], request.actor, now, reason=reason)
+        pair = (fact_id, other or fact_id)
+        return corrections.merge_memories(space, "fact", *pair, request.actor, now, reason=reason)
+
+    made = attempt(request, resolve, gettext("Nothing was changed: %(why)s."))
+    if made is None:
         return redirect(_build_quality_address(space_id, request))
     done = (
         gettext("Merged into the other one.")
@@ -232,10 +230,6 @@ def resolve_quality_finding(request: ConsoleRequest, space_id: UUID, fact_id: UU
     )
     messages.success(request, done, extra_tags=build_correction_undo_tags(made))
     return redirect(_build_quality_address(space_id, request))
-
-
-def _describe_quality_reason(signal: QualitySignal | None) -> str:
-    return f"quality: {format_for_history(signal.label).lower()}" if signal else "quality"
 
 
 def _build_quality_address(space_id: UUID, request: ConsoleRequest) -> str:

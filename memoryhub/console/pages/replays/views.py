@@ -5,7 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memoryhub.console.frame.access import ADMIN, EDITOR, action_at, page_at, tenant_page
-from memoryhub.console.frame.forms import run_and_report
+from memoryhub.console.frame.forms import attempt, run_and_report
 from memoryhub.console.frame.lists import read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.replays.queries import (
@@ -24,7 +23,6 @@ from memoryhub.console.pages.replays.queries import (
     load_replay_results,
     load_replays,
 )
-from memoryhub.errors import MemoryHubError
 from memoryhub.golden import decisions, replay_runs
 from memoryhub.golden.candidates import CandidateSetting, list_ineffective_switches
 from memoryhub.tenants.models import Space, Tenant
@@ -86,19 +84,15 @@ def start_replay(
     request: ConsoleRequest, candidate: CandidateSetting, space: Space | None, *, back: str
 ) -> HttpResponse:
     """Plan a replay and go to its page; what is wrong with it is said where it was asked for."""
-    try:
-        run = replay_runs.start_replay(
-            request.tenant,
-            candidate,
-            request.actor,
-            timezone.now(),
-            space=space,
-            tag=request.POST.get("tag", "").strip()[:40],
-        )
-    except MemoryHubError as error:
-        messages.error(request, _("Not tried: %(why)s.") % {"why": error.message})
-        return redirect(back)
-    return redirect("replay", run_id=run.id)
+    tag, now = request.POST.get("tag", "").strip()[:40], timezone.now()
+    run = attempt(
+        request,
+        lambda: replay_runs.start_replay(
+            request.tenant, candidate, request.actor, now, space=space, tag=tag
+        ),
+        _("Not tried: %(why)s."),
+    )
+    return redirect("replay", run_id=run.id) if run else redirect(back)
 
 
 @action_at("replays/<uuid:run_id>/cancel", "replay-cancel")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
-from memoryhub.console.frame.forms import read_ids
+from memoryhub.console.frame.forms import attempt, read_ids, run_and_report
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -26,7 +26,6 @@ from memoryhub.console.frame.lists import (
 )
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.pages.review.queries import get_proposal_or_404
-from memoryhub.errors import MemoryHubError
 from memoryhub.pipeline.review import review_rules
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -88,22 +87,15 @@ def load_rules(filters: Filters) -> ListPage[RuleRow]:
     if filters["state"] != "all":
         rows = rows.filter(removed_at__isnull=filters["state"] == "active")
     found = load_page(rows.select_related("space"), filters.page)
-    counts = _count_answered([rule.id for rule in found.rows])
+    decided = Proposal.objects.filter(rule_id__in=[rule.id for rule in found.rows])
+    answered = decided.exclude(state=Proposal.State.OPEN).order_by().values_list("rule_id")
+    counts = dict(answered.annotate(number=Count("id")))
     return found.map(lambda rule: RuleRow(rule, counts.get(rule.id, 0)))
 
 
 def _count_answered(ids: list[UUID]) -> dict[UUID, int]:
     decided = Proposal.objects.filter(rule_id__in=ids).exclude(state=Proposal.State.OPEN)
     return dict(decided.order_by().values_list("rule_id").annotate(number=Count("id")))
-
-
-def get_rule_or_404(rule_id: UUID) -> ReviewRule:
-    return get_object_or_404(ReviewRule.objects.filter(id=rule_id))
-
-
-def load_rule_conditions(proposal: Proposal) -> review_rules.RuleCase:
-    """What a rule made of this case may look at."""
-    return review_rules.load_cases([proposal])[0]
 
 
 # The words of a form that are columns of a rule.
@@ -137,15 +129,16 @@ def _build_rule_form(request: ConsoleRequest) -> dict[str, Any]:
     if not ids:
         return context
     proposal = get_proposal_or_404(ids[0])
-    return context | {"case": proposal, "about": load_rule_conditions(proposal)}
+    return context | {"case": proposal, "about": review_rules.load_cases([proposal])[0]}
 
 
 def _create_rule(request: ConsoleRequest) -> HttpResponse:
     sent, now = request.POST, timezone.now()
     conditions = {name: sent.get(name, "").replace("\0", "").strip() for name in _RULE_CONDITIONS}
     space = _find_rule_space(request, sent.get("space", ""))
-    try:
-        made = review_rules.create_rule(
+    made = attempt(
+        request,
+        lambda: review_rules.create_rule(
             request.tenant.id,
             sent.get("kind", ""),
             sent.get("answer", ""),
@@ -154,9 +147,10 @@ def _create_rule(request: ConsoleRequest) -> HttpResponse:
             space=space,
             reason=sent.get("reason", "").replace("\0", "").strip(),
             **conditions,
-        )
-    except MemoryHubError as error:
-        messages.error(request, gettext("No rule was made: %(why)s.") % {"why": error.message})
+        ),
+        gettext("No rule was made: %(why)s."),
+    )
+    if made is None:
         return redirect("review-rules")
     messages.success(request, gettext("%(rule)s: in force.") % {"rule": describe_rule(made)})
     if sent.get("now") == "yes":
@@ -187,13 +181,11 @@ def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
 @tenant_view(role=ADMIN)
 def remove_review_rule(request: ConsoleRequest, rule_id: UUID) -> HttpResponse:
     with tenant_scope(request.tenant.id):
-        rule = get_rule_or_404(rule_id)
-    try:
-        review_rules.remove_rule(request.tenant.id, rule.id, request.actor, timezone.now())
-    except MemoryHubError as error:
-        messages.error(request, gettext("Not removed: %(why)s.") % {"why": error.message})
-    else:
-        messages.success(
-            request, gettext("Removed: it answers nothing more. What it answered stays.")
-        )
+        rule = get_object_or_404(ReviewRule.objects.filter(id=rule_id))
+    run_and_report(
+        request,
+        lambda: review_rules.remove_rule(request.tenant.id, rule.id, request.actor, timezone.now()),
+        gettext("Removed: it answers nothing more. What it answered stays."),
+        refused=gettext("Not removed"),
+    )
     return redirect("review-rules")
