@@ -161,9 +161,9 @@ def test_quality_requests_and_money_are_those_of_the_days(
         make_call(world.space, cost=3, created_at=now - timedelta(days=5))
         found = quality_figures.count_answer_signals(now - timedelta(days=1))
         asked = quality_figures.count_requests(now)
-    assert (found.questions, found.insufficient, found.degraded) == (3, 2, 1)
-    assert (found.unfit, found.waiting) == (1, 1)
-    assert (asked.count, asked.refused, asked.failed) == (4, 1, 2)
+    assert (found["questions"], found["insufficient"], found["degraded"]) == (3, 2, 1)
+    assert (found["unfit"], found["waiting"]) == (1, 1)
+    assert (asked["count"], asked["refused"], asked["failed"]) == (4, 1, 2)
     page = get_overview(browser, "1")
     assert f"{reverse('recalls')}?days=1&amp;outcome=insufficient" in page
     assert f"{reverse('requests')}?outcome=5" in page

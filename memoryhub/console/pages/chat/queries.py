@@ -51,11 +51,10 @@ def load_reading_jobs(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, J
     if not said:
         return []
     jobs = list(Job.objects.filter(space=space, step=Job.Step.DERIVE, last_seq__gte=said[-1].seq))
-    return [(turn, _find_reading_job(turn, jobs)) for turn in said]
-
-
-def _find_reading_job(turn: Turn, jobs: Sequence[Job]) -> Job | None:
-    return next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None)
+    return [
+        (turn, next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None))
+        for turn in said
+    ]
 
 
 def load_job_effects(job: Job) -> dict[str, Any]:

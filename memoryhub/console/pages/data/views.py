@@ -32,10 +32,16 @@ MAX_ERASED_AT_ONCE = 100
 @tenant_page(role=ADMIN)
 def data_page(request: ConsoleRequest) -> HttpResponse:
     layers = load_layers(request.tenant.id, None)
+    # (what, the setting, days) of what is kept for a time that the operator sets.
+    logs = [
+        (_("Requests"), "MEMORYHUB_REQUEST_LOG_DAYS", hub.REQUEST_LOG_DAYS),
+        (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
+        (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
+    ]
     context = {
         "layers": layers,
         "keeping": switch_form.build_switch_rows(layers, RETENTION_SWITCHES),
-        "logs": _list_log_retention(),
+        "logs": logs,
         **count_settings_rows(),
         "now": timezone.now(),
     }
@@ -63,12 +69,3 @@ def erase_all_spaces(request: ConsoleRequest) -> HttpResponse:
     more = _("There are more: send it again.") if len(spaces) > MAX_ERASED_AT_ONCE else ""
     messages.success(request, f"{said % {'count': count}} {more}".rstrip())
     return redirect("receipts")
-
-
-def _list_log_retention() -> list[tuple[str, str, int]]:
-    """(what, the setting, days) of what is kept for a time that the operator sets."""
-    return [
-        (_("Requests"), "MEMORYHUB_REQUEST_LOG_DAYS", hub.REQUEST_LOG_DAYS),
-        (_("Recalls"), "MEMORYHUB_RECALL_LOG_DAYS", hub.RECALL_LOG_DAYS),
-        (_("Deliveries to webhooks"), "MEMORYHUB_WEBHOOK_LOG_DAYS", hub.WEBHOOK_LOG_DAYS),
-    ]

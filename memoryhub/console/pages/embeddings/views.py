@@ -75,7 +75,9 @@ def load_space_migrations(filters: Filters, used: str) -> ListPage[Any]:
     rows: Any = find_spaces(filters.q).exclude(embedding_model="").annotate(way=Subquery(last))
     rows = rows.filter(_build_migration_condition(filters["state"], used))
     found = load_page(rows.order_by("subject", "id"), filters.page)
-    return found.with_rows(_add_last_migrations(found.rows))
+    newest_last = EmbeddingMigration.objects.filter(space__in=found.rows).reverse()
+    latest = {each.space_id: each for each in newest_last}
+    return found.map(lambda space: SpaceMigration(space, latest.get(space.id)))
 
 
 def _build_migration_condition(state: str, used: str) -> Q:
@@ -84,13 +86,6 @@ def _build_migration_condition(state: str, used: str) -> Q:
     if state == "open":
         return Q(way__in=EmbeddingMigration.OPEN_STATES)
     return ~Q(embedding_model=used) if state == "other" else Q(way=state)
-
-
-def _add_last_migrations(rows: list[Any]) -> list[SpaceMigration]:
-    last: dict[UUID, EmbeddingMigration] = {}
-    for each in EmbeddingMigration.objects.filter(space__in=rows):
-        last.setdefault(each.space_id, each)  # the newest comes first
-    return [SpaceMigration(row, last.get(row.id)) for row in rows]
 
 
 def count_embedded_spaces(used: str) -> tuple[int, int]:
@@ -129,7 +124,6 @@ def compute_pace(migration: EmbeddingMigration) -> MigrationPace:
     return MigrationPace(migration.done, total, rate, (total - migration.done) / rate)
 
 
-State = EmbeddingMigration.State
 MAX_SPACES_AT_ONCE = 200  # begun at once
 # What each decision does, and what is said when it was done.
 MIGRATION_DECISIONS: Mapping[str, tuple[Callable[..., object], str]] = {
@@ -187,6 +181,8 @@ def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     last = every[0] if every else None
     used, trouble = find_embedder_in_use()
     comparing = last is not None and is_comparing(last)
+    state = last.state if last else ""
+    filled = state in (State.FILLING, State.FILLED, State.PAUSED)  # both have vectors
     context: dict[str, Any] = {
         "space": space,
         "last": last,
@@ -196,12 +192,10 @@ def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
         "trouble": trouble,
         "known": [name for name in list_embedder_options() if name != space.embedding_model],
         "pace": compute_pace(last) if last else None,
-        "missing": reembed.count_missing(space, last.new)
-        if last and _has_both_embeddings(last)
-        else 0,
+        "missing": reembed.count_missing(space, last.new) if last and filled else 0,
         "comparing": comparing,
-        "polls": comparing or bool(last and last.state == State.FILLING),
-        "open": bool(last and last.state in EmbeddingMigration.OPEN_STATES),
+        "polls": comparing or state == State.FILLING,
+        "open": state in EmbeddingMigration.OPEN_STATES,
         "golden": len(golden_queries.list_question_ids(space)),
         "now": timezone.now(),
     }
@@ -211,10 +205,6 @@ def embedding_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
     if not context["polls"]:
         answer["HX-Refresh"] = "true"  # what can be decided has changed
     return answer
-
-
-def _has_both_embeddings(row: EmbeddingMigration) -> bool:
-    return row.state in (State.FILLING, State.FILLED, State.PAUSED)
 
 
 @action_at("embeddings/begin", "embeddings-begin")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -74,40 +72,10 @@ def load_episodes(
         **filters.chosen_values("kind", "engine"),
     )
     found = load_page(rows.order_by("-to_at", "-id"), filters.page).map(moment.row)
-    turns = _count_episode_turns(found.rows)
-    return found.map(lambda episode: (episode, turns[episode.id]))
-
-
-def _count_episode_turns(found: Iterable[Episode]) -> Counter[UUID]:
     links = Derivation.objects.filter(child_type="episode", child_id__in=[e.id for e in found])
     counted = links.order_by().values_list("child_id").annotate(n=Count("turn", distinct=True))
-    return Counter(dict(counted))
-
-
-def get_episode_or_404(space: Space, episode_id: UUID) -> Episode:
-    return get_object_or_404(
-        Episode.objects.select_related("session").filter(space=space, id=episode_id)
-    )
-
-
-def load_episode_turns(episode: Episode, number: int) -> ListPage[Turn]:
-    """The turns it was written from, in order."""
-    turns = Turn.objects.filter(id__in=_list_episode_links(episode).values("turn"))
-    return load_page(turns.order_by("seq"), number, EPISODE_TURNS_A_PAGE)
-
-
-def list_episode_parts(episode: Episode) -> QuerySet[Episode]:
-    """The days' digests it was written from, if it is one of digests."""
-    via = _list_episode_links(episode).filter(via_type="episode").values("via_id")
-    rows: QuerySet[Episode] = Episode.objects.filter(id__in=via)
-    return rows.order_by("-day")
-
-
-def _list_episode_links(episode: Episode) -> QuerySet[Derivation]:
-    links: QuerySet[Derivation] = Derivation.objects.filter(
-        child_type="episode", child_id=episode.id
-    )
-    return links
+    turns = dict(counted)
+    return found.map(lambda episode: (episode, turns.get(episode.id, 0)))
 
 
 @page_at("spaces/<uuid:space_id>/episodes/", "space-episodes")
@@ -128,15 +96,20 @@ def episode_list_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def episode_page(request: ConsoleRequest, space_id: UUID, episode_id: UUID) -> HttpResponse:
     now = timezone.now()
     space = get_space_or_404(space_id, now)
-    found = get_episode_or_404(space, episode_id)
+    rows = Episode.objects.select_related("session")
+    found = get_object_or_404(rows.filter(space=space, id=episode_id))
+    links = Derivation.objects.filter(child_type="episode", child_id=found.id)
+    turns = Turn.objects.filter(id__in=links.values("turn")).order_by("seq")
+    # Of a digest of digests, those of the days that it was written from.
+    days = Episode.objects.filter(id__in=links.filter(via_type="episode").values("via_id"))
     return render_tab(
         request,
         space,
         "episode",
         "episodes/episode.html",
         episode=found,
-        page=load_episode_turns(found, read_filters(request.GET).page),
-        parts=list_episode_parts(found)[:50],
+        page=load_page(turns, read_filters(request.GET).page, EPISODE_TURNS_A_PAGE),
+        parts=days.order_by("-day")[:50],
         changes=load_changes("episode", [found.id]),
         standing=compute_retention_state(
             found, found.to_at, load_effective_policy(space).policy.forget, now

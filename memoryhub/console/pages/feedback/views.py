@@ -59,11 +59,9 @@ def list_feedback(filters: Filters, now: datetime) -> QuerySet[Feedback]:
         day_ranges.build_range_condition(filters["days"], "created_at", now),
         build_text_condition(filters.q, "reason", "actor", "space__subject", "space__name"),
     )
-    if filters["verdict"] == "unfit":
-        rows = rows.filter(UNFIT_CONDITION)
-    elif filters["verdict"] != "all":
-        rows = rows.filter(verdict=filters["verdict"])
-    return rows.select_related("space")
+    unfit = filters["verdict"] == "unfit"
+    chosen = UNFIT_CONDITION if unfit else Q(**filters.chosen_values("verdict"))
+    return rows.filter(chosen).select_related("space")
 
 
 def load_feedback_page(rows: QuerySet[Feedback], number: int) -> ListPage[Any]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -45,6 +44,8 @@ TOPIC_TIER_CHOICE = FilterChoice(
     "tier", _("Tier"), (("", _("All")), ("mid", _("In reach")), ("cold", _("Cold")))
 )
 MAX_UPCOMING = 5  # of those that go next, and of what went last
+# Promotions, and moves out of sight or back.
+_MOVES = (EvolutionEvent.Kind.PROMOTE, EvolutionEvent.Kind.ARCHIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +89,12 @@ def load_next_promoted(space: Space, policy: Policy, now: datetime) -> list[Upco
     """The warmest with exchanges that promotion has not read. One statement."""
     unread = SegmentPage.objects.filter(page__analysed_at=None)
     waiting = unread.filter(segment=OuterRef("pk"))
-    rows = Segment.objects.filter(Exists(waiting), space=space, retired_at=None, stale=False)
-    mid = _filter_in_reach(rows).annotate(unread=build_count_subquery(unread, "segment"))
+    rows = Segment.objects.filter(
+        Exists(waiting), space=space, retired_at=None, stale=False, tier=Segment.Tier.MID
+    )
+    mid = rows.annotate(unread=build_count_subquery(unread, "segment"))
     warm = annotate_heat(mid, policy.heat, now).order_by("-promotion", "id")[:MAX_UPCOMING]
     return [UpcomingMove(row, _describe_promotion(row, policy.heat)) for row in warm]
-
-
-def _filter_in_reach(rows: QuerySet[Segment]) -> QuerySet[Segment]:
-    return rows.filter(tier=Segment.Tier.MID)
 
 
 def _describe_promotion(row: Any, weights: HeatPolicy) -> str:
@@ -117,12 +116,13 @@ def _describe_promotion(row: Any, weights: HeatPolicy) -> str:
 
 def load_next_cold(space: Space, policy: Policy, now: datetime, mid: int) -> list[UpcomingMove]:
     """The coldest in reach, in the order in which they would go. One statement."""
-    rows = _filter_in_reach(Segment.objects.filter(space=space, retired_at=None))
-    hot = annotate_heat(rows, policy.heat, now).order_by("heat", "last_visited_at", "id")[
-        :MAX_UPCOMING
-    ]
+    rows = Segment.objects.filter(space=space, retired_at=None, tier=Segment.Tier.MID)
+    hot = annotate_heat(rows, policy.heat, now).order_by("heat", "last_visited_at", "id")
     room = policy.segments.max - mid
-    return [UpcomingMove(row, _describe_cooling(place, room)) for place, row in enumerate(hot, 1)]
+    return [
+        UpcomingMove(row, _describe_cooling(place, room))
+        for place, row in enumerate(hot[:MAX_UPCOMING], 1)
+    ]
 
 
 def _describe_cooling(place: int, room: int) -> str:
@@ -134,12 +134,6 @@ def _describe_cooling(place: int, room: int) -> str:
         "goes when %(count)s new topic has come", "goes when %(count)s new topics have come", new
     )
     return message % {"count": f"{new:,}"}
-
-
-def load_latest_moves(space: Space) -> Sequence[EvolutionEvent]:
-    """Promotions and moves out of sight or back, newest first."""
-    kinds = (EvolutionEvent.Kind.PROMOTE, EvolutionEvent.Kind.ARCHIVE)
-    return list(EvolutionEvent.objects.filter(space=space, kind__in=kinds)[:MAX_UPCOMING])
 
 
 @page_at("spaces/<uuid:space_id>/heat/", "space-heat")
@@ -171,7 +165,7 @@ def _build_topics_context(request: ConsoleRequest, space: Any) -> dict[str, Any]
         "most": policy.segments.max,
         "promoted": load_next_promoted(space, policy, now),
         "cold": load_next_cold(space, policy, now, hot.mid),
-        "moves": load_latest_moves(space),
+        "moves": EvolutionEvent.objects.filter(space=space, kind__in=_MOVES)[:MAX_UPCOMING],
     }
 
 

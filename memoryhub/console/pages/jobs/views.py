@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Count, Func, IntegerField, Q, QuerySet, Sum, Value
@@ -78,18 +78,12 @@ class ReadingProgress:
         return 100 * self.read // self.total if self.total else 100
 
 
-def list_jobs(filters: Filters, now: datetime) -> QuerySet[Job]:
-    """The latest first."""
-    rows = _filter_jobs(filters, now).filter(state__in=JOB_STATES[filters["state"]][1])
-    return rows.select_related("space").order_by("-created_at", "-first_seq", "-id")
-
-
-def count_jobs_by_state(filters: Filters, now: datetime) -> dict[str, int]:
+def count_jobs_by_state(jobs: QuerySet[Job]) -> dict[str, int]:
     """Per entry of STATES. One statement."""
     counts = {
         name: Count("pk", filter=Q(state__in=states)) for name, (_, states) in JOB_STATES.items()
     }
-    found: dict[str, int] = _filter_jobs(filters, now).order_by().aggregate(**counts)
+    found: dict[str, int] = jobs.order_by().aggregate(**counts)
     return found
 
 
@@ -111,13 +105,6 @@ def _filter_jobs(filters: Filters, now: datetime) -> QuerySet[Job]:
     if filters["decided"] != "all":
         rows = rows.filter(result__decisions__contains=[{"op": filters["decided"]}])
     return rows
-
-
-def load_job_results(job: Job) -> dict[str, Any]:
-    """Its latest calls and changes. Two statements."""
-    calls = ModelCall.objects.filter(space=job.space, job_id=job.id).defer("input", "output")
-    events = EvolutionEvent.objects.filter(space=job.space, job_id=job.id)
-    return {"calls": list(calls[:MAX_JOB_RESULTS]), "events": list(events[:MAX_JOB_RESULTS])}
 
 
 def load_reading_progress(most: int = 10) -> list[ReadingProgress]:
@@ -145,10 +132,12 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
     """For a polling browser only the part that changes."""
     now = timezone.now()
     filters = read_filters(request.GET, (JOB_STATE_CHOICE, *JOB_CHOICES))
-    rows = list_jobs(filters, now)
+    every = _filter_jobs(filters, now)
+    rows = every.filter(state__in=JOB_STATES[filters["state"]][1]).select_related("space")
+    rows = rows.order_by("-created_at", "-first_seq", "-id")
     if form := exports.read_export_format(request):
         return exports.export_rows(form, "jobs", _JOB_COLUMNS, rows)
-    counts = count_jobs_by_state(filters, now)
+    counts = count_jobs_by_state(every)
     context = {
         "filters": filters,
         "asked": read_filters(request.GET, JOB_CHOICES),  # the state has tabs
@@ -168,12 +157,17 @@ def job_list_page(request: ConsoleRequest) -> HttpResponse:
 @tenant_page()
 def job_page(request: ConsoleRequest, job_id: UUID) -> HttpResponse:
     found = get_job_or_404(job_id)
-    stoppable = found.step in CANCELLABLE_STEPS and found.state in (
-        *Job.UNFINISHED_STATES,
-        Job.State.DEAD,
-    )
-    context = {"job": found, "stoppable": stoppable, "retryable": Job.RETRYABLE_STATES}
-    context |= {"now": timezone.now(), **load_job_results(found)}
+    open_states = (*Job.UNFINISHED_STATES, Job.State.DEAD)
+    calls = ModelCall.objects.filter(space=found.space, job_id=job_id).defer("input", "output")
+    events = EvolutionEvent.objects.filter(space=found.space, job_id=job_id)
+    context = {
+        "job": found,
+        "stoppable": found.step in CANCELLABLE_STEPS and found.state in open_states,
+        "retryable": Job.RETRYABLE_STATES,
+        "now": timezone.now(),
+        "calls": list(calls[:MAX_JOB_RESULTS]),
+        "events": list(events[:MAX_JOB_RESULTS]),
+    }
     return render(request, "jobs/job.html", context)
 
 

@@ -52,20 +52,19 @@ class ApiKeyForm(forms.Form):
 def key_list_page(request: ConsoleRequest) -> HttpResponse:
     """A new key is shown in the answer that made it, and never again."""
     form = ApiKeyForm(request.POST or None)
-    secret = _create_key_from_form(request, form) if form.is_valid() else ""
+    secret = ""
+    if form.is_valid():
+        given = form.cleaned_data
+        space = find_space_of_subject(given["subject"])
+        _key, secret = create_key(
+            request.tenant, given["name"], given["scopes"], space=space, actor=request.actor
+        )
     context = {
         "form": ApiKeyForm() if secret else form,
         "keys": list(ApiKey.objects.select_related("space")),
         "secret": secret,
     }
     return render(request, "keys/list.html", context)
-
-
-def _create_key_from_form(request: ConsoleRequest, form: ApiKeyForm) -> str:
-    space = find_space_of_subject(form.cleaned_data["subject"])
-    name, scopes = form.cleaned_data["name"], form.cleaned_data["scopes"]
-    _, secret = create_key(request.tenant, name, scopes, space=space, actor=request.actor)
-    return secret
 
 
 @action_at("keys/<uuid:key_id>/revoke", "key-revoke")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q
@@ -32,28 +30,6 @@ GROUP BY 1 ORDER BY 2 DESC, 1
 _LOOK_BACK = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSignals:
-    """`questions` that were asked, of which `insufficient` found too little and `degraded` were
-    answered without a part; `unfit`: memories called harmful, unhelpful or untrue; `waiting`: cases
-    for a person."""
-
-    questions: int
-    insufficient: int
-    degraded: int
-    unfit: int
-    waiting: int
-
-
-@dataclass(frozen=True, slots=True)
-class RequestCounts:
-    """Of the last day."""
-
-    count: int
-    refused: int
-    failed: int
-
-
 def count_decisions(since: datetime) -> list[tuple[str, int]]:
     """(kind of decision, how many), of the latest MOST_JOBS readings. One statement."""
     with connection.cursor() as cursor:
@@ -61,9 +37,11 @@ def count_decisions(since: datetime) -> list[tuple[str, int]]:
         return [(op, count) for op, count in cursor.fetchall() if op]
 
 
-def count_answer_signals(since: datetime) -> AnswerSignals:
-    """Three statements."""
-    asked: dict[str, Any] = (
+def count_answer_signals(since: datetime) -> dict[str, int]:
+    """`questions` that were asked, of which `insufficient` found too little and `degraded` were
+    answered without a part; `unfit`: memories called harmful, unhelpful or untrue; `waiting`: cases
+    for a person. Three statements."""
+    asked: dict[str, int] = (
         RecallLog.objects.filter(asked_at__gte=since)
         .order_by()
         .aggregate(
@@ -73,18 +51,19 @@ def count_answer_signals(since: datetime) -> AnswerSignals:
         )
     )
     unfit = Feedback.objects.filter(UNFIT_CONDITION, created_at__gte=since)
-    return AnswerSignals(**asked, unfit=unfit.count(), waiting=count_open_cases())
+    return asked | {"unfit": unfit.count(), "waiting": count_open_cases()}
 
 
-def count_requests(now: datetime) -> RequestCounts:
-    """One statement."""
+def count_requests(now: datetime) -> dict[str, int]:
+    """Of the last day, how many there were and of these those `refused` or `failed`. One
+    statement."""
     rows = LoggedRequest.objects.filter(at__gte=now - _LOOK_BACK).order_by()
     found: dict[str, int] = rows.aggregate(
         count=Count("pk"),
         refused=Count("pk", filter=Q(status__gte=400, status__lt=500)),
         failed=Count("pk", filter=Q(status__gte=500)),
     )
-    return RequestCounts(**found)
+    return found
 
 
 def find_latest_model_error(now: datetime) -> str:

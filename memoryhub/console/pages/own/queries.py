@@ -155,17 +155,12 @@ _PLAIN_KIND_WORDS = {
 
 
 def format_erasure_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """What an erasure takes, in a person's words."""
-    return [(_format_plain_kind(kind), count) for kind, count in counts.items()]
-
-
-def _format_plain_kind(kind: str) -> str:
-    """Kinds of rows come in both numbers."""
-    return str(
-        _PLAIN_KIND_WORDS.get(kind)
-        or _PLAIN_KIND_WORDS.get(f"{kind}s")
-        or wording.format_erased_kind(kind)
-    )
+    """What an erasure takes, in a person's words. Kinds of rows come in both numbers."""
+    plain = _PLAIN_KIND_WORDS
+    return [
+        (str(plain.get(kind) or plain.get(f"{kind}s") or wording.format_erased_kind(kind)), count)
+        for kind, count in counts.items()
+    ]
 
 
 def get_own_note_or_404(space: Space, note_id: UUID) -> Note:

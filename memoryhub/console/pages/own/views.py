@@ -83,9 +83,9 @@ def render_own_page(
         "space": person.space,
         "tab": name.rpartition("/")[2],
         "now": timezone.now(),
+        "themselves": corrections.ACTOR,
+        "done": DONE_MESSAGES.get(request.GET.get("done", ""), ""),
     }
-    frame["themselves"] = corrections.ACTOR
-    frame["done"] = DONE_MESSAGES.get(request.GET.get("done", ""), "")
     return render(request, f"own/{name}.html", frame | context, status=status)
 
 
@@ -274,7 +274,7 @@ def _erase_subject(request: HttpRequest, person: PageVisitor) -> HttpResponse:
         ErasureTarget("subject"),
         corrections.ACTOR,
         timezone.now(),
-        reason="asked for on their page",
+        reason=_ERASE_REASON,
     )
     counts = queries.format_erasure_counts(receipt.counts)
     context = {"receipt": receipt, "counts": counts, "hub": person.hub}

@@ -202,8 +202,8 @@ def _apply_preset(
     if not of_space:
         return compose_policy(preset, overrides)
     tenant = layers.tenant
-    below = (tenant.preset, tenant.overrides) if tenant else (DEFAULT_PRESET, {})
-    return compose_policy(*below, preset, overrides)
+    below, changed = (tenant.preset, tenant.overrides) if tenant else (DEFAULT_PRESET, {})
+    return compose_policy(below, changed, preset, overrides)
 
 
 def compose_base(layers: PolicyLayers, *, of_space: bool) -> Policy:

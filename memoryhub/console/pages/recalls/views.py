@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -73,46 +72,32 @@ _DEFERRED_LOG_COLUMNS = ("route", "dropped", "took_ms", "options")
 MAX_LATEST_RECALLS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class RecallScope:
-    """One space's questions, or those that one memory was shown for."""
-
-    space: Space | None = None
-    memory: UUID | None = None
-
-
-def list_recalls(filters: Filters, narrowed: RecallScope, now: datetime) -> QuerySet[RecallLog]:
+def list_recalls(
+    filters: Filters, space: Space | None, memory: UUID | None, now: datetime
+) -> QuerySet[RecallLog]:
     """Newest first, without what only the page of one shows."""
-    rows = _list_recalls_in_scope(narrowed).filter(
+    rows = _list_recalls_of(space, memory).filter(
         day_ranges.build_range_condition(filters["days"], "asked_at", now),
         _RECALL_OUTCOME_CONDITIONS.get(filters["outcome"], Q()),
         build_text_condition(filters.q, "query", "space__subject", "space__name", "asked_by"),
         **filters.chosen_values("form", "via"),
     )
-    return rows.select_related("space").defer(*_DEFERRED_LOG_COLUMNS)
+    return rows.select_related("space")
 
 
-def load_recall_page(rows: QuerySet[RecallLog], number: int) -> ListPage[Any]:
-    """(entry, who asked) a row."""
-    page = load_page(rows, number)
-    keys = _load_names_of_askers(page.rows)
-    return page.map(lambda log: (log, format_asker(log, keys)))
-
-
-def _list_recalls_in_scope(narrowed: RecallScope) -> QuerySet[RecallLog]:
-    rows: QuerySet[RecallLog] = RecallLog.objects.all()
-    if narrowed.space is not None:
-        rows = rows.filter(space=narrowed.space)
-    if narrowed.memory is not None:
-        items = RecallLogItem.objects.filter(memory_id=narrowed.memory)
-        rows = rows.filter(id__in=items.values("log"))
+def _list_recalls_of(space: Space | None, memory: UUID | None) -> QuerySet[RecallLog]:
+    """One space's, or those that one memory was shown for."""
+    rows: QuerySet[RecallLog] = RecallLog.objects.defer(*_DEFERRED_LOG_COLUMNS)
+    if space is not None:
+        rows = rows.filter(space=space)
+    if memory is not None:
+        rows = rows.filter(id__in=RecallLogItem.objects.filter(memory_id=memory).values("log"))
     return rows
 
 
 def load_recalls_showing(space: Space, memory: UUID) -> ListPage[RecallLog]:
     """The latest questions that a memory was shown for, and how many there are."""
-    rows = _list_recalls_in_scope(RecallScope(space, memory)).defer(*_DEFERRED_LOG_COLUMNS)
-    return load_page(rows, 1, MAX_LATEST_RECALLS)
+    return load_page(_list_recalls_of(space, memory), 1, MAX_LATEST_RECALLS)
 
 
 def format_asker(log: RecallLog, keys: dict[str, str]) -> str:
@@ -120,24 +105,14 @@ def format_asker(log: RecallLog, keys: dict[str, str]) -> str:
     if log.via == "api":
         name = keys.get(log.asked_by)
         return gettext("API key %(name)s") % {"name": name} if name else "API"
-    return " ".join(part for part in (_format_via(log.via), log.asked_by) if part) or gettext(
-        "the hub"
-    )
-
-
-def _format_via(name: str) -> str:
-    return str(dict(RECALL_VIA_CHOICE.options).get(name, name))
+    via = str(dict(RECALL_VIA_CHOICE.options).get(log.via, log.via))
+    return " ".join(part for part in (via, log.asked_by) if part) or gettext("the hub")
 
 
 def _load_names_of_askers(logs: Iterable[RecallLog]) -> dict[str, str]:
     ids = {log.asked_by for log in logs if log.via == "api" and read_id(log.asked_by)}
     rows = ApiKey.objects.filter(id__in=ids).values_list("id", "name") if ids else ()
     return {str(at): name for at, name in rows}
-
-
-def load_asker_key_names() -> dict[str, str]:
-    """Of all keys, as `asker` wants them."""
-    return {str(at): name for at, name in ApiKey.objects.order_by().values_list("id", "name")}
 
 
 def explain_recall(log: RecallLog) -> dict[str, Any]:
@@ -188,23 +163,26 @@ def recall_list_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET, RECALL_CHOICES)
     space_id = read_id(request.GET.get("space", ""))
     space = Space.objects.filter(id=space_id).first() if space_id else None
-    narrowed = RecallScope(space, read_id(request.GET.get("memory", "")))
-    rows = list_recalls(filters, narrowed, timezone.now())
+    memory = read_id(request.GET.get("memory", ""))
+    rows = list_recalls(filters, space, memory, timezone.now())
     if form := exports.read_export_format(request):
         return exports.export_rows(form, "recalls", _build_recall_columns(), rows)
-    held = {"space": space.id if space else None, "memory": narrowed.memory}
+    held = {"space": space.id if space else None, "memory": memory}
+    page = load_page(rows, filters.page)
+    keys = _load_names_of_askers(page.rows)
     context = {
         "filters": filters,
-        "narrowed": narrowed,
+        "narrowed": {"space": space, "memory": memory},
         "held": {name: value for name, value in held.items() if value},
-        "page": load_recall_page(rows, filters.page),
+        "page": page.map(lambda log: (log, format_asker(log, keys))),
         "kept": settings.RECALL_LOG_DAYS,
     }
     return render(request, "recalls/list.html", context)
 
 
 def _build_recall_columns() -> list[exports.ExportColumn]:
-    names = load_asker_key_names()
+    keys = ApiKey.objects.order_by().values_list("id", "name")
+    names = {str(key_id): name for key_id, name in keys}
     told = exports.build_columns(
         "asked_at space.subject form query shown tokens milliseconds insufficient unverified "
         "degraded pending_turns channels policy_version embedder id"

@@ -70,11 +70,6 @@ def list_requests(filters: Filters, key: UUID | None, now: datetime) -> QuerySet
     return rows.filter(build_text_condition(filters.q, "method", "route", "error", "request_id"))
 
 
-def load_key_names() -> dict[UUID, str]:
-    """By id, of all keys there were. One statement."""
-    return dict(ApiKey.objects.order_by().values_list("id", "name"))
-
-
 _REQUEST_COLUMNS = exports.build_columns(
     "at method route status error milliseconds request_id key_id"
 )
@@ -85,7 +80,8 @@ _REQUEST_COLUMNS = exports.build_columns(
 def request_list_page(request: ConsoleRequest) -> HttpResponse:
     """`?key=` narrows it to one key."""
     filters = read_filters(request.GET, REQUEST_CHOICES)
-    key, names = read_id(request.GET.get("key", "")), load_key_names()
+    key = read_id(request.GET.get("key", ""))
+    names = dict(ApiKey.objects.order_by().values_list("id", "name"))
     rows = list_requests(filters, key, timezone.now())
     if form := exports.read_export_format(request):
         columns = [*_REQUEST_COLUMNS, ("key", lambda row: names.get(row.key_id))]
@@ -95,12 +91,8 @@ def request_list_page(request: ConsoleRequest) -> HttpResponse:
         "key": names.get(key) if key else None,
         "held": {"key": key} if key else {},
         "page": load_page(rows, filters.page).map(
-            lambda row: (row, _format_key_name(names, row.key_id))
+            lambda row: (row, names.get(row.key_id, gettext("a key that is gone")))
         ),
         "kept": settings.REQUEST_LOG_DAYS,
     }
     return render(request, "requests/list.html", context)
-
-
-def _format_key_name(names: dict[UUID, str], key_id: UUID) -> str:
-    return names.get(key_id, gettext("a key that is gone"))

@@ -30,7 +30,7 @@ from memoryhub.console.frame.lists import (
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.moments import SpaceMoment
 from memoryhub.console.frame.space.tabs import get_space_at_moment, render_tab
-from memoryhub.console.frame.text.quotes import QuotePiece, split_pieces
+from memoryhub.console.frame.text.quotes import QuotePiece, TextSpan, split_pieces
 from memoryhub.dialogues.models import Session, Turn
 from memoryhub.tenants.models import Space
 from notes.models import Derivation, Episode, Fact, Note, Segment, SegmentPage
@@ -82,21 +82,13 @@ class TimelineRow:
 
 @dataclass
 class _TurnMemories:
-    spans: list[tuple[int | None, int | None]] = field(default_factory=list)
+    spans: list[TextSpan] = field(default_factory=list)
     facts: list[UUID] = field(default_factory=list)
     notes: list[UUID] = field(default_factory=list)
 
 
 def load_timeline(space: Space, filters: Filters, moment: SpaceMoment) -> ListPage[TimelineRow]:
     """The newest turns on page 1, oldest first within a page, so that it reads as it was said."""
-    rows = _list_filtered_turns(space, filters, moment)
-    found = load_page(rows.order_by("-seq"), filters.page, TURNS_A_PAGE)
-    return found.with_rows(
-        _build_timeline_rows(space, list(reversed(found.rows)), moment, filters.narrowed)
-    )
-
-
-def _list_filtered_turns(space: Space, filters: Filters, moment: SpaceMoment) -> QuerySet[Turn]:
     rows: QuerySet[Turn] = moment.rows(space, Turn).filter(
         build_text_condition(filters.q, "text", "speaker"),
         filters.build_days_condition("occurred_at", space.timezone),
@@ -104,13 +96,10 @@ def _list_filtered_turns(space: Space, filters: Filters, moment: SpaceMoment) ->
     )
     if filters["channel"]:
         rows = rows.filter(session__channel=filters["channel"])
-    return rows.select_related("session")
-
-
-def find_turn_page(turn: Turn) -> int:
-    """The number of the timeline's page on which the turn stands."""
-    newer: int = Turn.objects.filter(space=turn.space_id, seq__gt=turn.seq).count()
-    return newer // TURNS_A_PAGE + 1
+    rows = rows.select_related("session").order_by("-seq")
+    found = load_page(rows, filters.page, TURNS_A_PAGE)
+    turns = list(reversed(found.rows))
+    return found.with_rows(_build_timeline_rows(space, turns, moment, filters.narrowed))
 
 
 def _build_timeline_rows(
@@ -233,5 +222,6 @@ def timeline_page(request: ConsoleRequest, space_id: UUID) -> HttpResponse:
 def redirect_to_turn(request: ConsoleRequest, space_id: UUID, turn_id: UUID) -> HttpResponse:
     """To the turn in its conversation."""
     turn = get_object_or_404(Turn.objects.filter(space=space_id, id=turn_id))
+    newer = Turn.objects.filter(space=space_id, seq__gt=turn.seq).count()
     address = reverse("space-timeline", args=[space_id])
-    return redirect(f"{address}?page={find_turn_page(turn)}#turn-{turn.id}")
+    return redirect(f"{address}?page={newer // TURNS_A_PAGE + 1}#turn-{turn.id}")

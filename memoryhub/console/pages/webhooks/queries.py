@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop, pgettext_lazy
+from django.utils.translation import pgettext_lazy
 
 from memoryhub.console.frame.lists import (
     FilterChoice,
@@ -51,23 +51,13 @@ DELIVERY_STATE_CHOICE = FilterChoice(
 
 # What the page calls an event's first word, and the field of a form that is wrong.
 EVENT_HEAD_WORDS = (
-    gettext_noop("turns"),
-    gettext_noop("job"),
-    gettext_noop("fact"),
-    gettext_noop("note"),
-    gettext_noop("episode"),
-    gettext_noop("trait"),
-    gettext_noop("block"),
-    gettext_noop("conflict"),
-    gettext_noop("erasure"),
-    gettext_noop("budget"),
-)
+    _("turns"), _("job"), _("fact"), _("note"), _("episode"),
+    _("trait"), _("block"), _("conflict"), _("erasure"), _("budget"),
+)  # fmt: skip
 FORM_FIELD_WORDS = (
-    pgettext_lazy("field", "name"),
-    pgettext_lazy("field", "url"),
-    pgettext_lazy("field", "subject"),
-    pgettext_lazy("field", "events"),
-)
+    pgettext_lazy("field", "name"), pgettext_lazy("field", "url"),
+    pgettext_lazy("field", "subject"), pgettext_lazy("field", "events"),
+)  # fmt: skip
 
 
 def load_webhooks(filters: Filters) -> ListPage[Webhook]:
