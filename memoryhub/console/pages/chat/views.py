@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,23 +21,78 @@ from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
 from memoryhub.console.frame.space.tabs import get_plain_space_or_404, get_space_or_404
 from memoryhub.console.pages.chat import exchanges, samples, stream
-from memoryhub.console.pages.chat.queries import (
-    count_pending_turns,
-    get_said_turn_or_404,
-    load_conversation,
-    load_job_effects,
-    load_reading_jobs,
-)
 from memoryhub.console.pages.chat.reply import select_chat_model
 from memoryhub.console.pages.facts.views import get_fact_or_404
 from memoryhub.console.pages.jobs.views import get_job_or_404
 from memoryhub.console.pages.spaces.views import find_spaces
+from memoryhub.dialogues.models import Session, Turn
 from memoryhub.errors import InvalidInput, MemoryHubError
+from memoryhub.inference import usage
+from memoryhub.inference.models import ModelCall
+from memoryhub.pipeline.models import Job
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.services import load_effective_policy
 from memoryhub.tenants.models import Space, Tenant
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.tenants.services import ensure_space
+from personas.models import BlockVersion
+
+MAX_CONVERSATION_TURNS = 100
+# Of a conversation, those whose reading is shown.
+MAX_EXCHANGES = 5
+
+
+def load_conversation(space: Space, name: str) -> list[Turn]:
+    """The last turns of the named session, oldest first."""
+    session = Session.objects.filter(space=space, external_id=name).first()
+    if session is None:
+        return []
+    rows = Turn.objects.filter(session=session).order_by("-seq")[:MAX_CONVERSATION_TURNS]
+    return list(reversed(rows))
+
+
+def get_said_turn_or_404(space: Space, turn_id: UUID) -> Turn:
+    """A turn that a person said in a chat, with its session."""
+    return get_object_or_404(
+        Turn.objects.filter(space=space, id=turn_id, role=Turn.Role.USER)
+        .exclude(state=Turn.State.REDACTED)
+        .select_related("session")
+    )
+
+
+def count_pending_turns(space: Space) -> int:
+    """How many turns wait to be read."""
+    count: int = Turn.objects.filter(space=space, state=Turn.State.PENDING).count()
+    return count
+
+
+def load_reading_jobs(space: Space, turns: Sequence[Turn]) -> list[tuple[Turn, Job | None]]:
+    """The latest of these turns that a person said, newest first, each with the job that reads
+    it. One statement."""
+    said = [turn for turn in reversed(turns) if turn.role == Turn.Role.USER][:MAX_EXCHANGES]
+    if not said:
+        return []
+    jobs = list(Job.objects.filter(space=space, step=Job.Step.DERIVE, last_seq__gte=said[-1].seq))
+    return [
+        (turn, next((job for job in jobs if job.first_seq <= turn.seq <= job.last_seq), None))
+        for turn in said
+    ]
+
+
+def load_job_effects(job: Job) -> dict[str, Any]:
+    """What reading took, and the blocks written while it was done. Two statements."""
+    if job.started_at is None or job.finished_at is None:
+        return {}
+    written = BlockVersion.objects.filter(
+        space=job.space, created_at__gte=job.started_at, created_at__lte=job.finished_at
+    )
+    took = job.finished_at - job.started_at
+    return {
+        "blocks": list(written.select_related("block")[:MAX_EXCHANGES]),
+        "took": took.total_seconds() * 1000,
+        "asked": usage.sum_usage(ModelCall.objects.filter(job_id=job.id)),
+    }
+
 
 _EVENT_STREAM = "text/event-stream"
 

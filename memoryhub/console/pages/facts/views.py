@@ -33,9 +33,9 @@ from memoryhub.console.frame.text.wording import format_code
 from memoryhub.console.pages.corrections.views import correct_memory
 from memoryhub.console.pages.facts.lineage_chart import build_lineage_chart
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
-from memoryhub.console.pages.memories import neighbourhood
 from memoryhub.console.pages.memories.views import (
     build_memory_context,
+    load_fact_surroundings,
     render_correction_form,
     wants_form_only,
 )
@@ -175,7 +175,7 @@ def _render_fact(request: ConsoleRequest, space_id: UUID, fact_id: UUID) -> Http
         life=life,
         row=row,
         lineage=build_lineage_chart(life.versions, now),
-        around=neighbourhood.load_fact_surroundings(space, row.fact, turns, now),
+        around=load_fact_surroundings(space, row.fact, turns, now),
         words=filter_feedback_on(row.fact)[:MAX_SHOWN_FEEDBACK],
         **build_memory_context(request, space, "fact", row.fact),
     )

@@ -29,9 +29,9 @@ from memoryhub.console.frame.space.tabs import get_space_at_moment, get_space_or
 from memoryhub.console.frame.text.quotes import SourceQuote, load_sources
 from memoryhub.console.pages.corrections.views import correct_memory
 from memoryhub.console.pages.history.row_changes import MemoryChange, load_changes
-from memoryhub.console.pages.memories import neighbourhood
 from memoryhub.console.pages.memories.views import (
     build_memory_context,
+    load_note_surroundings,
     render_correction_form,
     wants_form_only,
 )
@@ -188,9 +188,7 @@ def _render_note(request: ConsoleRequest, space_id: UUID, note_id: UUID) -> Http
         sources=sources,
         neighbours=load_linked_notes(found),
         changes=load_note_changes(found),
-        around=neighbourhood.load_note_surroundings(
-            space, found, [quote.turn for quote in sources], now
-        ),
+        around=load_note_surroundings(space, found, [quote.turn for quote in sources], now),
         **build_memory_context(request, space, "note", found),
     )
 

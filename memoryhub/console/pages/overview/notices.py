@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.text.nouns import GroupedCount
-from memoryhub.console.pages.models.endpoint_errors import describe_problem
+from memoryhub.console.pages.models.endpoint_check import describe_problem
 from memoryhub.console.pages.overview.queries import QueueState
 
 if TYPE_CHECKING:

@@ -15,9 +15,16 @@ from memoryhub.console.frame.access import page_at, tenant_page
 from memoryhub.console.frame.day_ranges import compute_range_start
 from memoryhub.console.frame.lists import load_page, read_filters
 from memoryhub.console.frame.requests import ConsoleRequest
-from memoryhub.console.pages.overview import notices, quality_figures, queries
+from memoryhub.console.pages.overview import notices, queries
 from memoryhub.console.pages.overview.activity_chart import build_activity_chart
-from memoryhub.console.pages.overview.queries import find_facts
+from memoryhub.console.pages.overview.queries import (
+    MAX_COUNTED_JOBS,
+    count_answer_signals,
+    count_decisions,
+    count_requests,
+    find_facts,
+    find_latest_model_error,
+)
 from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.console.pages.usage.views import sum_usage_since
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
@@ -49,10 +56,10 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
         ),
         "filters": filters,
         "used": sum_usage_since(first),
-        "decisions": quality_figures.count_decisions(first),
-        "most_jobs": quality_figures.MAX_COUNTED_JOBS,
-        "signals": quality_figures.count_answer_signals(first),
-        "requests": quality_figures.count_requests(now),
+        "decisions": count_decisions(first),
+        "most_jobs": MAX_COUNTED_JOBS,
+        "signals": count_answer_signals(first),
+        "requests": count_requests(now),
         "chart": build_activity_chart(days),
         "days": days,
         "failures": queries.load_latest_failures(),
@@ -69,7 +76,7 @@ def _load_hub_state(request: ConsoleRequest, now: datetime) -> notices.HubState:
     return notices.HubState(
         unmigrated=health.count_pending_migrations(),
         model_unset=wants_model and not (settings.OPENAI_BASE_URL and settings.LLM_MODEL),
-        model_error=quality_figures.find_latest_model_error(now),
+        model_error=find_latest_model_error(now),
     )
 
 

@@ -20,7 +20,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from memoryhub.console.pages.own import headings
+from memoryhub.console.pages.own.queries import list_person_names
 from memoryhub.tenants import person_links
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.person_links import PersonLinkVisit
@@ -51,7 +51,7 @@ class PageVisitor:
 
     @property
     def names(self) -> list[str]:
-        return headings.list_person_names(self.space)
+        return list_person_names(self.space)
 
 
 View = Callable[Concatenate[HttpRequest, PageVisitor, P], HttpResponseBase]
