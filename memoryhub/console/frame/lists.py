@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from functools import reduce
 from math import ceil
+from operator import or_
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -184,10 +186,7 @@ def build_text_condition(text: str, *fields: str) -> Q:
     """Every word of `text` in one of the fields, in any order."""
     found = Q()
     for word in text.split():
-        anywhere = Q()
-        for name in fields:
-            anywhere |= Q(**{f"{name}__icontains": word})
-        found &= anywhere
+        found &= reduce(or_, (Q(**{f"{name}__icontains": word}) for name in fields))
     return found
 
 
@@ -208,7 +207,5 @@ def load_value_choice(
 ) -> FilterChoice:
     """A choice among the values that rows have in a column, `MAX_VALUES` at most, by name."""
     found = rows.exclude(**{column: ""}).order_by(column).values_list(column, flat=True)
-    options: list[tuple[str, StrOrPromise]] = [
-        (value, value) for value in found.distinct()[:MAX_VALUES]
-    ]
+    options = ((value, value) for value in found.distinct()[:MAX_VALUES])
     return FilterChoice(name or column, label, (("", whole), *options), spare)

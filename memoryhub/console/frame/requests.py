@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from memoryhub.tenants.models import Membership, Tenant, User
 
 # The session's key for the id of the tenant chosen.
 TENANT_SESSION_KEY = "tenant"
-_RANKS = (Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN)
+_RANKS: Sequence[str] = (Membership.Role.VIEWER, Membership.Role.EDITOR, Membership.Role.ADMIN)
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,7 @@ class Seat:
         return self.membership.tenant
 
     def has_role(self, role: str) -> bool:
-        return _RANKS.index(Membership.Role(self.membership.role)) >= _RANKS.index(
-            Membership.Role(role)
-        )
+        return _RANKS.index(self.membership.role) >= _RANKS.index(role)
 
     @cached_property
     def can_edit(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memoryhub.console.frame.text import nouns
+from memoryhub.console.frame.text import nouns, wording
 from memoryhub.policies.presets import PRESETS
 from memoryhub.policies.switches import GROUP_TITLES, SWITCH_FAMILIES, SWITCHES
 from memoryhub.recall.services import ALL_KINDS
@@ -16,8 +16,9 @@ TRAIT_CONTEXT = "trait"
 
 def list_table_words() -> Iterator[tuple[str, str | tuple[str, str], str | None]]:
     """(the table's file, words or what is said of one and of several, their context)."""
-    nouns_file = "memoryhub/console/frame/text/nouns.py"
-    yield from ((nouns_file, phrase, None) for phrase in nouns.list_noun_phrases())
+    folder = "memoryhub/console/frame/text"
+    yield from ((f"{folder}/nouns.py", phrase, None) for phrase in nouns.list_noun_phrases())
+    yield from ((f"{folder}/wording.py", word, None) for word in sorted(wording.CODE_WORDS))
     yield from (("memoryhub/recall/render/results.py", f"{kind}s", None) for kind in ALL_KINDS)
     for trait in DIMENSIONS.values():
         for words in (trait.label, trait.high, trait.low):

@@ -113,29 +113,12 @@ def format_kind_count(kind: str, count: int) -> str:
     return nouns.counted(_KIND_NOUNS[kind], count)
 
 
-# What engines say of a claim, and of whom or what it speaks, as codes that pages show.
-_CODE_WORDS = {
-    "attribute": _("attribute"),
-    "concept": _("concept"),
-    "date": _("date"),
-    "denied": _("denied"),
-    "document": _("document"),
-    "ended": _("ended"),
-    "event": _("event"),
-    "exchange": _("exchange"),
-    "high": _("high"),
-    "holds": _("holds"),
-    "low": _("low"),
-    "medium": _("medium"),
-    "one_sided": _("one sided"),
-    "organisation": _("organisation"),
-    "person": _("person"),
-    "plan": _("plan"),
-    "planned": _("planned"),
-    "preference": _("preference"),
-    "recommendation": _("recommendation"),
-    "state": _("state"),
-}
+# What engines say of a claim, and of whom or what it speaks: codes that pages show as words.
+CODE_WORDS = frozenset((
+    "attribute", "concept", "date", "denied", "document", "ended", "event", "exchange", "high",
+    "holds", "low", "medium", "one sided", "organisation", "person", "plan", "planned",
+    "preference", "recommendation", "state",
+))  # fmt: skip
 
 
 def format_code(name: str) -> str:
@@ -144,7 +127,8 @@ def format_code(name: str) -> str:
         return pgettext("on a map", "place")
     if name == "object":
         return pgettext("a thing", "object")
-    return gettext(_CODE_WORDS[name]) if name in _CODE_WORDS else name.replace("_", " ")
+    words = name.replace("_", " ")
+    return gettext(words) if words in CODE_WORDS else words
 
 
 # What a member may do, within a sentence.

@@ -48,8 +48,7 @@ def build_correction_form(
         "action": action,
         "given": filled,
         "outlook": preview_correction(
-            space,
-            lambda: actions.run_action(action.name, given, request.actor, now, dry_run=True),
+            space, lambda: actions.run_action(action.name, given, request.actor, now, dry_run=True)
         ),
         "difference": difference,
         "others": find_merge_candidates(space, row, q) if action.name == "merge" else [],

@@ -176,13 +176,7 @@ def serialize_graph(graph: LinkGraph) -> dict[str, Any]:
         "kinds": list(kinds),
         "links": list(links),
         "nodes": [
-            (
-                node.id,
-                kinds[node.kind],
-                shorten_text(node.text),
-                heat,
-                int(node.past),
-            )
+            (node.id, kinds[node.kind], shorten_text(node.text), heat, int(node.past))
             for node, heat in zip(graph.nodes, compute_warmth(graph.nodes), strict=True)
         ],
         "edges": [

@@ -70,8 +70,7 @@ IMPORT_KIND_LABELS = {
 def import_list_page(request: ConsoleRequest) -> HttpResponse:
     """The whole page, or for the polling browser only the list."""
     filters = read_filters(
-        request.GET,
-        (IMPORT_SOURCE_CHOICE, IMPORT_STATE_CHOICE, IMPORT_MODE_CHOICE),
+        request.GET, (IMPORT_SOURCE_CHOICE, IMPORT_STATE_CHOICE, IMPORT_MODE_CHOICE)
     )
     page = load_imports(filters)
     going = any(run.state in ImportRun.ACTIVE_STATES for run in page)

@@ -98,20 +98,16 @@ def lab_run_page(request: ConsoleRequest, lab_id: UUID) -> HttpResponse:
     report = queries.load_lab_report(row)
     filters = read_filters(request.GET, (queries.build_category_choice(report),))
     square = request.GET.get("square", SQUARE_MEASURES[0])
-    table = report_table.build_table(
-        report["systems"], filters["category"], request.GET.get("sort", "")
-    )
+    category, sort = filters["category"], request.GET.get("sort", "")
+    measures = _list_square_measures(report)
     context = _describe_lab_settings(report) | {
         "run": row,
         "report": report,
         "asked": sum(report["dataset"]["used"]["questions"].values()),
         "filters": filters,
-        "table": table,
-        "squares": [
-            (name, report_table.MEASURES_BY_NAME[name].label)
-            for name in _list_square_measures(report)
-        ],
-        "square": square if square in _list_square_measures(report) else SQUARE_MEASURES[0],
+        "table": report_table.build_table(report["systems"], category, sort),
+        "squares": [(name, report_table.MEASURES_BY_NAME[name].label) for name in measures],
+        "square": square if square in measures else SQUARE_MEASURES[0],
         "going": going,
         "here": row.file in {file.name for file in folder.list_files()},
     }
@@ -178,15 +174,14 @@ def lab_question_page(request: ConsoleRequest, lab_id: UUID, outcome_id: UUID) -
     row = queries.get_lab_run_or_404(lab_id)
     asked = queries.get_outcome_or_404(row, outcome_id)
     before, after = queries.find_adjacent_outcomes(row, asked)
+    names = queries.list_category_names({"dataset": row.dataset})
     context = {
         "run": row,
         "asked": asked,
         "given": queries.load_system_outcomes(row, asked),
         "before": before,
         "after": after,
-        "category": queries.list_category_names({"dataset": row.dataset}).get(
-            str(asked.category), ""
-        ),
+        "category": names.get(str(asked.category), ""),
     }
     return render(request, "lab/question.html", context)
 

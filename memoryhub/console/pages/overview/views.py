@@ -86,8 +86,5 @@ def tenant_search_page(request: ConsoleRequest) -> HttpResponse:
     filters = read_filters(request.GET)
     context: dict[str, Any] = {"filters": filters}
     if filters.q:
-        context |= {
-            "spaces": load_page(find_spaces(filters.q), 1),
-            "facts": find_facts(filters.q),
-        }
+        context |= {"spaces": load_page(find_spaces(filters.q), 1), "facts": find_facts(filters.q)}
     return render(request, "overview/search.html", context)

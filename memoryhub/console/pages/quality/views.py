@@ -65,18 +65,9 @@ class SignalRow:
         return compute_rate(self.found or 0, self.of)
 
 
-@dataclass(frozen=True, slots=True)
-class TenantQuality:
-    """`oldest`, `newest`: when the spaces were measured; None where none was."""
-
-    lines: Sequence[SignalRow]
-    oldest: datetime | None
-    newest: datetime | None
-    measured: int
-
-
-def load_tenant_quality() -> TenantQuality:
-    """Two statements, over a row a signal and space."""
+def load_tenant_quality() -> dict[str, Any]:
+    """`lines` by signal, and when the spaces were `measured`: the `oldest` and the `newest`. Two
+    statements, over a row a signal and space."""
     with_some = Count("space", filter=Q(found__gt=0))
     grouped = QualityReading.objects.order_by().values("signal")
     rows = {
@@ -92,7 +83,7 @@ def load_tenant_quality() -> TenantQuality:
         else SignalRow(signal, None, 0)
         for signal in SIGNALS
     ]
-    return TenantQuality(lines, **times)
+    return {"lines": lines, **times}
 
 
 def load_space_readings(filters: Filters) -> ListPage[QualityReading]:
@@ -170,10 +161,9 @@ def quality_page(request: ConsoleRequest) -> HttpResponse:
         "overall": load_tenant_quality(),
         "filters": filters,
         "page": load_space_readings(filters),
+        "signal": find_signal(filters["signal"]),
     }
-    return render(
-        request, "quality/tenant.html", context | {"signal": find_signal(filters["signal"])}
-    )
+    return render(request, "quality/tenant.html", context)
 
 
 @page_at("spaces/<uuid:space_id>/quality/", "space-quality")

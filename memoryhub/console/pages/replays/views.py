@@ -67,9 +67,8 @@ def replay_page(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
         "failed": load_failed_replay_jobs(run),
         "now": timezone.now(),
     }
-    return render(
-        request, "replays/_results.html" if request.htmx else "replays/replay.html", context
-    )
+    template = "replays/_results.html" if request.htmx else "replays/replay.html"
+    return render(request, template, context)
 
 
 @action_at("replays/start", "replay-start")
@@ -111,11 +110,8 @@ def decide_replay(request: ConsoleRequest, run_id: UUID) -> HttpResponse:
     """`decision`: live or dropped."""
     run = get_replay_or_404(run_id)
     now = timezone.now()
-    if request.POST.get("decision") == "live":
-        said = _("It is in force from the next job on.")
-        run_and_report(request, lambda: decisions.put_candidate_live(run, request.actor, now), said)
-    else:
-        run_and_report(
-            request, lambda: decisions.drop_candidate(run, request.actor, now), _("Dropped.")
-        )
+    live = request.POST.get("decision") == "live"
+    decide = decisions.put_candidate_live if live else decisions.drop_candidate
+    said = _("It is in force from the next job on.") if live else _("Dropped.")
+    run_and_report(request, lambda: decide(run, request.actor, now), said)
     return redirect("replay", run_id=run_id)

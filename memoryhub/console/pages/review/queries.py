@@ -219,31 +219,22 @@ def load_cases(proposals: Sequence[Proposal]) -> list[ReviewCase]:
     supports = load_sources("fact", facts) if facts else {}
     others = Entity.objects.in_bulk([p.payload["into"] for p in proposals if p.kind == "merge"])
     names = {str(entity.id): entity.name for entity in others.values()}
-    return [
-        _build_case(
-            p, held.get((p.row_type, p.row_id)) if p.row_id else None, supports, turns, names
+    found = []
+    for proposal in proposals:
+        row = held.get((proposal.row_type, proposal.row_id)) if proposal.row_id else None
+        candidate = proposal.payload.get("candidate") or {}
+        lines = [ln for ln in collect_row_text(row).split("\n") if ln.strip()] if row else []
+        case = ReviewCase(
+            proposal,
+            lines[0] if lines else "",
+            row,
+            supports.get(row.id, []) if row else [],
+            _read_proposed_text(proposal, names),
+            _quote_turns(proposal, turns),
+            candidate.get("confidence", proposal.payload.get("cosine")),
         )
-        for p in proposals
-    ]
-
-
-def _build_case(
-    proposal: Proposal,
-    row: Any,
-    supports: Mapping[UUID, list[SourceQuote]],
-    turns: Mapping[UUID, Turn],
-    names: Mapping[str, str],
-) -> ReviewCase:
-    candidate = proposal.payload.get("candidate") or {}
-    return ReviewCase(
-        proposal,
-        _read_first_line(row),
-        row,
-        supports.get(row.id, []) if row else [],
-        _read_proposed_text(proposal, names),
-        _quote_turns(proposal, turns),
-        candidate.get("confidence", proposal.payload.get("cosine")),
-    )
+        found.append(case)
+    return found
 
 
 def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQuote]:
@@ -256,11 +247,6 @@ def _quote_turns(proposal: Proposal, turns: Mapping[UUID, Turn]) -> list[SourceQ
         for turn in proposal.turn_ids
         if turn in turns
     ]
-
-
-def _read_first_line(row: Any) -> str:
-    lines = [line for line in collect_row_text(row).split("\n") if line.strip()] if row else []
-    return lines[0] if lines else ""
 
 
 def _read_proposed_text(proposal: Proposal, names: Mapping[str, str]) -> str:

@@ -111,11 +111,7 @@ def rule_list_page(request: ConsoleRequest) -> HttpResponse:
         return _create_rule(request)
     with tenant_scope(request.tenant.id):
         filters = read_filters(request.GET, (RULE_STATE_CHOICE,))
-        context = {
-            "filters": filters,
-            "page": load_rules(filters),
-            **_build_rule_form(request),
-        }
+        context = {"filters": filters, "page": load_rules(filters), **_build_rule_form(request)}
         return render(request, "rules/list.html", context)
 
 

@@ -84,11 +84,7 @@ def _filter_calls(filters: Filters, now: datetime) -> QuerySet[ModelCall]:
     return rows
 
 
-_USAGE_CHOICES = (
-    USAGE_DAYS_CHOICE,
-    CALL_PURPOSE_CHOICE,
-    CALL_STATUS_CHOICE,
-)
+_USAGE_CHOICES = (USAGE_DAYS_CHOICE, CALL_PURPOSE_CHOICE, CALL_STATUS_CHOICE)
 _CALL_COLUMNS = exports.build_columns(
     "created_at purpose model template status attempts prompt_tokens completion_tokens "
     "cost milliseconds rejected error space.subject job_id id"
