@@ -106,22 +106,12 @@ def is_comparing(migration: EmbeddingMigration) -> bool:
     return bool(waits.exists())
 
 
-@dataclass(frozen=True, slots=True)
-class MigrationPace:
-    """`rate`: memories a second of work; `left`: seconds of work to come. None before any."""
-
-    done: int
-    total: int
-    rate: float | None
-    seconds_left: float | None
-
-
-def compute_pace(migration: EmbeddingMigration) -> MigrationPace:
-    total = max(migration.total, migration.done)
-    if not migration.done or not migration.seconds:
-        return MigrationPace(migration.done, total, None, None)
-    rate = migration.done / migration.seconds
-    return MigrationPace(migration.done, total, rate, (total - migration.done) / rate)
+def compute_pace(migration: EmbeddingMigration) -> dict[str, float | None]:
+    """`rate`: memories a second of work; `seconds_left`: of work to come. None before any."""
+    done, total = migration.done, max(migration.total, migration.done)
+    rate = done / migration.seconds if done and migration.seconds else None
+    left = (total - done) / rate if rate else None
+    return {"done": done, "total": total, "rate": rate, "seconds_left": left}
 
 
 MAX_SPACES_AT_ONCE = 200  # begun at once

@@ -100,9 +100,8 @@ def load_changes(kind: str, ids: Iterable[UUID]) -> list[MemoryChange]:
     revisions = Revision.objects.filter(row_type=kind, row_id__in=list(ids))
     ordered = revisions.select_related("event").prefetch_related("event__undone_by")
     found = list(ordered.order_by("-event__created_at", "-id"))
-    return describe_changes(
-        [(r.event, r) for r in found], _load_models_asked([r.event for r in found])
-    )
+    asked = _load_models_asked([revision.event for revision in found])
+    return describe_changes([(revision.event, revision) for revision in found], asked)
 
 
 def _load_models_asked(

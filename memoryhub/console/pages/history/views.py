@@ -70,10 +70,8 @@ def preview_undo(event: EvolutionEvent, actor: str, now: datetime) -> UndoOutloo
     except MemoryHubError as error:
         return UndoOutlook(refused=error.message)
     later = [each for each in undone.undone_events if each.id != event.id]
-    changes = undone.changes
-    return UndoOutlook(
-        build_row_differences(event.space_id, changes), describe_row_changes(changes), later
-    )
+    rows = build_row_differences(event.space_id, undone.changes)
+    return UndoOutlook(rows, describe_row_changes(undone.changes), later)
 
 
 def preview_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> UndoOutlook:
@@ -81,14 +79,12 @@ def preview_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> 
         undone = corrections.roll_back_space(space, to, actor, now, dry_run=True)
     except MemoryHubError as error:
         return UndoOutlook(refused=error.message)
-    changes = undone.changes
     shared = timeline.list_shared_events(space, to)
-    return UndoOutlook(
-        build_row_differences(space.id, changes),
-        describe_row_changes(changes),
-        undone.undone_events,
-        shared=shared,
+    rows, said = (
+        build_row_differences(space.id, undone.changes),
+        describe_row_changes(undone.changes),
     )
+    return UndoOutlook(rows, said, undone.undone_events, shared=shared)
 
 
 def describe_row_changes(changes: list[RowChange]) -> str:

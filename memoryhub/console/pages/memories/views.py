@@ -55,16 +55,17 @@ def load_fact_surroundings(
 ) -> MemorySurroundings:
     relations = list(Relation.objects.filter(fact=fact).select_related("src", "dst"))
     entities = list({e.id: e for r in relations for e in (r.src, r.dst)}.values())
-    pages = (
-        find_pages_of_turns(space, [turn.id for turn in turns[:MAX_OF_A_KIND]]) if turns else set()
-    )
+    ids = [turn.id for turn in turns[:MAX_OF_A_KIND]]
+    pages = find_pages_of_turns(space, ids) if ids else set()
+    tied = Q(fact=fact) | Q(page__in=pages)
+    notes = Note.objects.filter(tied, space=space, retired_at=None)
     return MemorySurroundings(
         relations=relations,
         entities=entities,
         segments=_load_segments_of_pages(space, pages),
         same_entities=_load_facts_sharing_entities(space, fact, [e.id for e in entities], now),
         same_words=_load_facts_of_turns(space, turns, now, fact.lineage),
-        notes=_load_surrounding_notes(space, Q(fact=fact) | Q(page__in=pages)),
+        notes=list(notes[:MAX_OF_A_KIND]),
     )
 
 
@@ -108,10 +109,6 @@ def _load_facts_of_turns(
     return list((rows.exclude(lineage=lineage) if lineage else rows)[:MAX_OF_A_KIND])
 
 
-def _load_surrounding_notes(space: Space, wanted: Q) -> list[Note]:
-    return list(Note.objects.filter(wanted, space=space, retired_at=None)[:MAX_OF_A_KIND])
-
-
 def count_recalls_by_day(space: Space, memory: UUID, today: date) -> list[tuple[date, int]]:
     """(day, questions it was shown for), the last `DAYS` days, oldest first. One statement."""
     first = today - timedelta(days=RECALL_CHART_DAYS - 1)
@@ -119,9 +116,8 @@ def count_recalls_by_day(space: Space, memory: UUID, today: date) -> list[tuple[
     logs = RecallLog.objects.filter(space=space, id__in=items.values("log"))
     days = logs.annotate(day=TruncDate("asked_at")).filter(day__gte=first)
     counts = Counter(days.order_by().values_list("day", flat=True))
-    return [
-        (day, counts[day]) for day in (first + timedelta(days=n) for n in range(RECALL_CHART_DAYS))
-    ]
+    charted = (first + timedelta(days=n) for n in range(RECALL_CHART_DAYS))
+    return [(day, counts[day]) for day in charted]
 
 
 def wants_form_only(request: ConsoleRequest) -> bool:

@@ -181,23 +181,19 @@ def correct_own_trait(request: HttpRequest, person: PageVisitor, key: str) -> Ht
     with tenant_scope(person.visit.tenant_id):
         queries.check_trait_or_404(person.space, key)
     try:
-        done = _correct_trait_from_form(request, person, key)
+        if request.POST.get("action") == "back":
+            corrections.undo_trait_correction(person.space, key, timezone.now())
+            done = "rethought"
+        else:
+            level = request.POST.get("level", "")
+            corrections.correct_trait(person.space, key, level, timezone.now())
+            done = "corrected" if level else "unthought"
     except MemoryHubError as error:
         with tenant_scope(person.visit.tenant_id):
             return _render_about(
                 request, person, problem=_format_refusal(error), status=error.status
             )
     return _redirect_with_notice("me-about", done)
-
-
-def _correct_trait_from_form(request: HttpRequest, person: PageVisitor, key: str) -> str:
-    """What was done. Raises MemoryHubError."""
-    if request.POST.get("action") == "back":
-        corrections.undo_trait_correction(person.space, key, timezone.now())
-        return "rethought"
-    level = request.POST.get("level", "")
-    corrections.correct_trait(person.space, key, level, timezone.now())
-    return "corrected" if level else "unthought"
 
 
 @require_safe
@@ -257,9 +253,8 @@ def own_erasure_page(request: HttpRequest, person: PageVisitor) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("confirm", "").strip().lower() == _(CONFIRM_WORDS):
             return _erase_subject(request, person)
-        problem = _("Nothing was erased: type “%(words)s” to confirm.") % {
-            "words": _(CONFIRM_WORDS)
-        }
+        said = _("Nothing was erased: type “%(words)s” to confirm.")
+        problem = said % {"words": _(CONFIRM_WORDS)}
     with tenant_scope(person.visit.tenant_id):
         status = 422 if problem else 200
         context = {"plan": plan, "counts": queries.format_erasure_counts(plan.counts)}

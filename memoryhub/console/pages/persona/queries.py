@@ -126,10 +126,12 @@ def load_persona(
     """A dozen statements at most, however much there is. Filters are of the traits."""
     keys = list_allowed_keys(extras=policy.traits.extras, sensitive=policy.traits.sensitive)
     lives = _load_trait_lives(space, keys, moment)
+    by: dict[str, list[TraitLife]] = defaultdict(list)
+    for life in lives:
+        if filters is None or _fits_trait_filters(life, filters):
+            by[life.dimension.category].append(life)
     return Persona(
-        groups=_group_trait_lives(
-            life for life in lives if filters is None or _fits_trait_filters(life, filters)
-        ),
+        groups=[(title, by[name]) for name, title in TRAIT_GROUPS.items() if by[name]],
         traits=len(lives),
         profile=_load_profile_entries(space, moment),
         shelves=[_load_shelf(space, kind, policy, moment) for kind in _SHELF_TITLES],
@@ -171,13 +173,6 @@ def _load_profile_entries(space: Space, moment: SpaceMoment) -> list[ProfileAttr
         return load_profile(space, moment.at)
     rows = moment.rows(space, ProfileAttribute).filter(owner=get_owner_name(space))
     return [moment.row(row) for row in rows.order_by("key")]
-
-
-def _group_trait_lives(lives: Iterable[TraitLife]) -> list[tuple[StrOrPromise, list[TraitLife]]]:
-    by: dict[str, list[TraitLife]] = defaultdict(list)
-    for life in lives:
-        by[life.dimension.category].append(life)
-    return [(title, by[category]) for category, title in TRAIT_GROUPS.items() if by[category]]
 
 
 def describe_level(dimension: Dimension, level: str) -> str:
@@ -232,13 +227,16 @@ def load_block_rows(space: Space, filters: Filters, moment: SpaceMoment) -> list
     attached = BlockAttachment.objects.filter(block__in=found)
     counts = Counter(attached.values_list("block", flat=True))
     ordered = sorted(found.values(), key=lambda block: (block.label, block.agent, block.id))
-    views = [BlockRow(block, counts[block.id]) for block in ordered]
-    return [view for view in views if _fits_block_filters(view, filters)]
+    return [
+        BlockRow(block, counts[block.id])
+        for block in ordered
+        if _fits_block_filters(block, filters)
+    ]
 
 
-def _fits_block_filters(view: BlockRow, filters: Filters) -> bool:
-    block = view.block
-    kinds = {"own": not view.is_shared, "shared": view.is_shared, "generated": block.generated}
+def _fits_block_filters(block: CoreBlock, filters: Filters) -> bool:
+    shared = block.space_id is None
+    kinds = {"own": not shared, "shared": shared, "generated": block.generated}
     words = f"{block.label} {block.agent} {block.description} {block.value}"
     return has_all_words(words, filters.q) and kinds.get(filters["kind"], True)
 
@@ -263,15 +261,13 @@ def load_attachable_blocks(space: Space) -> list[CoreBlock]:
 def get_block_or_404(space: Space, block_id: UUID, *, anywhere: bool = False) -> CoreBlock:
     """A block of the space or attached to it; with `anywhere`, any shared one of the tenant."""
     found: CoreBlock | None = CoreBlock.objects.filter(id=block_id, retired_at=None).first()
-    if found is None or not _is_visible_block(space, found, anywhere):
+    if found is None:
+        raise Http404
+    attached = BlockAttachment.objects.filter(block=found, space=space)
+    shown = anywhere or attached.exists() if found.space_id is None else found.space_id == space.id
+    if not shown:
         raise Http404
     return found
-
-
-def _is_visible_block(space: Space, block: CoreBlock, anywhere: bool) -> bool:
-    if block.space_id is not None:
-        return bool(block.space_id == space.id)
-    return anywhere or BlockAttachment.objects.filter(block=block, space=space).exists()
 
 
 def load_block_versions(block: CoreBlock, most: int = 50) -> list[tuple[BlockVersion, str]]:
