@@ -80,10 +80,8 @@ def preview_roll_back(space: Space, to: datetime, actor: str, now: datetime) -> 
     except MemoryHubError as error:
         return UndoOutlook(refused=error.message)
     shared = timeline.list_shared_events(space, to)
-    rows, said = (
-        build_row_differences(space.id, undone.changes),
-        describe_row_changes(undone.changes),
-    )
+    rows = build_row_differences(space.id, undone.changes)
+    said = describe_row_changes(undone.changes)
     return UndoOutlook(rows, said, undone.undone_events, shared=shared)
 
 

@@ -21,12 +21,11 @@ from memoryhub.pipeline.counts import (
     annotate_counts,
     build_count_subquery,
     build_planned_filter,
-    count_totals,
 )
 from memoryhub.pipeline.models import Job
 from memoryhub.pipeline.review.answer_proposals import count_open_cases
 from memoryhub.recall.models import RecallLog
-from memoryhub.tenants.models import Space, Tenant
+from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import get_current_tenant
 from notes.models import EvolutionEvent, Fact, Feedback, Revision
 
@@ -123,10 +122,6 @@ class ActivitySlot:
     day: date
     turns: int
     facts: int
-
-
-def count_tenant_totals(tenant: Tenant, now: datetime) -> dict[str, int]:
-    return count_totals(Tenant.objects.filter(id=tenant.id), now)
 
 
 def load_queue_state(now: datetime) -> QueueState:

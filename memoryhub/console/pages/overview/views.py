@@ -28,6 +28,7 @@ from memoryhub.console.pages.overview.queries import (
 from memoryhub.console.pages.spaces.views import find_spaces
 from memoryhub.console.pages.usage.views import sum_usage_since
 from memoryhub.console.pages.webhooks import queries as webhooks_queries
+from memoryhub.pipeline.counts import count_totals
 from memoryhub.tenants.models import Tenant
 
 
@@ -39,8 +40,10 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
     length = int(filters["days"])
     first = compute_range_start(length, now)
     queue = queries.load_queue_state(now)
-    totals = queries.count_tenant_totals(request.tenant, now)
+    totals = count_totals(Tenant.objects.filter(id=request.tenant.id), now)
     days = queries.count_activity(length, now)
+    administers = request.seat.can_administer
+    unreached = webhooks_queries.count_unreached_webhooks() if administers else 0
     context = {
         "totals": totals,
         "queue": queue,
@@ -49,9 +52,7 @@ def overview_page(request: ConsoleRequest) -> HttpResponse:
             queue,
             llm=bool(settings.OPENAI_BASE_URL),
             empty=not totals["turns"],
-            unreached=webhooks_queries.count_unreached_webhooks()
-            if request.seat.can_administer
-            else 0,
+            unreached=unreached,
             hub=_load_hub_state(request, now),
         ),
         "filters": filters,

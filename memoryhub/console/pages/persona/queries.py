@@ -226,12 +226,9 @@ def load_block_rows(space: Space, filters: Filters, moment: SpaceMoment) -> list
     found = {block.id: block for block in load_held_blocks(space, moment)}
     attached = BlockAttachment.objects.filter(block__in=found)
     counts = Counter(attached.values_list("block", flat=True))
-    ordered = sorted(found.values(), key=lambda block: (block.label, block.agent, block.id))
-    return [
-        BlockRow(block, counts[block.id])
-        for block in ordered
-        if _fits_block_filters(block, filters)
-    ]
+    fitting = [block for block in found.values() if _fits_block_filters(block, filters)]
+    fitting.sort(key=lambda block: (block.label, block.agent, block.id))
+    return [BlockRow(block, counts[block.id]) for block in fitting]
 
 
 def _fits_block_filters(block: CoreBlock, filters: Filters) -> bool:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
-from memoryhub.console.frame.forms import attempt, read_ids, run_and_report
+from memoryhub.console.frame.forms import attempt, read_id, read_ids, run_and_report
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -131,7 +131,10 @@ def _build_rule_form(request: ConsoleRequest) -> dict[str, Any]:
 def _create_rule(request: ConsoleRequest) -> HttpResponse:
     sent, now = request.POST, timezone.now()
     conditions = {name: sent.get(name, "").replace("\0", "").strip() for name in _RULE_CONDITIONS}
-    space = _find_rule_space(request, sent.get("space", ""))
+    space = None  # all of them
+    if sent.get("space"):
+        with tenant_scope(request.tenant.id):
+            space = get_object_or_404(Space.objects.filter(id=read_id(sent["space"])))
     made = attempt(
         request,
         lambda: review_rules.create_rule(
@@ -163,14 +166,6 @@ def _apply_rule_to_open_cases(request: ConsoleRequest, rule: ReviewRule) -> None
     if refused:
         said += " " + gettext("Left for a person: %(count)s.") % {"count": refused}
     messages.success(request, said)
-
-
-def _find_rule_space(request: ConsoleRequest, given: str) -> Space | None:
-    """None for all of them."""
-    if not given:
-        return None
-    with tenant_scope(request.tenant.id):
-        return get_object_or_404(Space.objects.filter(id__in=read_ids([given])))
 
 
 @action_at("review/rules/<uuid:rule_id>/remove", "review-rule-remove")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -64,11 +63,6 @@ def load_segments(
     return load_page(hot.order_by(_SEGMENT_ORDERS[filters["sort"]], "-id"), filters.page)
 
 
-def get_segment_or_404(space: Space, segment_id: UUID, weights: HeatPolicy, now: datetime) -> Any:
-    rows = Segment.objects.filter(space=space, id=segment_id)
-    return get_object_or_404(annotate_heat(rows, weights, now))
-
-
 @dataclass(frozen=True, slots=True)
 class ExchangeRow:
     """An exchange of a segment with its turns. `opens_chain`: the one above is of another."""
@@ -98,7 +92,8 @@ def segment_page(request: ConsoleRequest, space_id: UUID, segment_id: UUID) -> H
     now = timezone.now()
     space = get_space_or_404(space_id, now)
     weights = load_effective_policy(space).policy.heat
-    found = get_segment_or_404(space, segment_id, weights, now)
+    rows = Segment.objects.filter(space=space, id=segment_id)
+    found: Any = get_object_or_404(annotate_heat(rows, weights, now))
     return render_tab(
         request,
         space,

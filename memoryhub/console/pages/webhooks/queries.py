@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -21,7 +20,6 @@ from memoryhub.console.frame.lists import (
 )
 from memoryhub.webhooks import event_names
 from memoryhub.webhooks.models import Delivery, Webhook
-from memoryhub.webhooks.payloads import render_payload
 from memoryhub.webhooks.services import DISABLED_BY_HAND
 
 if TYPE_CHECKING:
@@ -103,11 +101,6 @@ def get_delivery_or_404(hook_id: UUID, delivery_id: UUID) -> Delivery:
             webhook_id=hook_id, id=delivery_id
         )
     )
-
-
-def format_delivery_request(delivery: Delivery) -> str:
-    """What is sent, without words, as readable JSON."""
-    return json.dumps(render_payload(delivery, {}), indent=2, ensure_ascii=False)
 
 
 def group_events(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -24,6 +25,7 @@ from memoryhub.errors import Conflict, InvalidInput, MemoryHubError
 from memoryhub.tenants.scope import tenant_scope
 from memoryhub.webhooks import services
 from memoryhub.webhooks.models import Delivery, Webhook
+from memoryhub.webhooks.payloads import render_payload
 
 SECRET_OVERLAP = timedelta(hours=24)
 USUAL_EVENTS = ("fact.added", "fact.superseded", "fact.ended", "fact.deleted")
@@ -101,9 +103,8 @@ def webhook_page(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         return _render_webhook(request, hook_id)
     queries.get_webhook_or_404(hook_id)
     form = WebhookForm.read(request.POST)
-    values: dict[str, Any] = {"name": form.name, "url": form.url, "events": form.events}
-    values["content"] = form.content
-    values["actor"] = request.actor
+    values: dict[str, Any] = {"actor": request.actor, "name": form.name, "url": form.url}
+    values |= {"events": form.events, "content": form.content}
     try:
         services.update_webhook(request.tenant.id, hook_id, timezone.now(), **values)
     except MemoryHubError as error:
@@ -122,9 +123,8 @@ def _render_webhook(
 ) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
     shown = form or WebhookForm.from_webhook(hook)
-    filters = read_filters(
-        request.GET, (queries.DELIVERY_STATE_CHOICE, queries.build_event_choice(hook))
-    )
+    choices = (queries.DELIVERY_STATE_CHOICE, queries.build_event_choice(hook))
+    filters = read_filters(request.GET, choices)
     context = {
         "hook": hook,
         "secret": secret,
@@ -157,10 +157,8 @@ def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     on = request.POST.get("on") == "1"
     now = timezone.now()
     services.update_webhook(request.tenant.id, hook_id, now, actor=request.actor, is_active=on)
-    said = (
-        _("Switched on: what waits is sent.") if on else _("Switched off: it is told nothing more.")
-    )
-    messages.success(request, said)
+    told = _("Switched on: what waits is sent.")
+    messages.success(request, told if on else _("Switched off: it is told nothing more."))
     return redirect("webhook", hook_id=hook_id)
 
 
@@ -169,9 +167,8 @@ def switch_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 def delete_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
     hook = queries.get_webhook_or_404(hook_id)
     services.delete_webhook(request.tenant.id, hook_id, actor=request.actor)
-    messages.success(
-        request, _("Deleted: %(name)s. It is told nothing more.") % {"name": hook.name}
-    )
+    said = _("Deleted: %(name)s. It is told nothing more.")
+    messages.success(request, said % {"name": hook.name})
     return redirect("webhooks")
 
 
@@ -183,9 +180,8 @@ def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
         queries.get_webhook_or_404(hook_id)
     sent = services.ping_webhook(request.tenant.id, hook_id, timezone.now())
     if sent.state == Delivery.State.DELIVERED:
-        messages.success(
-            request, _("The test arrived: answered %(status)s.") % {"status": sent.status}
-        )
+        said = _("The test arrived: answered %(status)s.")
+        messages.success(request, said % {"status": sent.status})
     elif sent.state == Delivery.State.WAITING:
         messages.info(request, _("Another delivery is being sent: the test is next."))
     else:
@@ -197,11 +193,9 @@ def ping_webhook(request: ConsoleRequest, hook_id: UUID) -> HttpResponse:
 @tenant_page(role=ADMIN)
 def delivery_page(request: ConsoleRequest, hook_id: UUID, delivery_id: UUID) -> HttpResponse:
     found = queries.get_delivery_or_404(hook_id, delivery_id)
-    context = {
-        "delivery": found,
-        "hook": found.webhook,
-        "sent": queries.format_delivery_request(found),
-    }
+    # What is sent, without words.
+    sent = json.dumps(render_payload(found, {}), indent=2, ensure_ascii=False)
+    context = {"delivery": found, "hook": found.webhook, "sent": sent}
     return render(request, "webhooks/delivery.html", context)
 
 
