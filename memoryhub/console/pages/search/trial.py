@@ -202,10 +202,11 @@ def ask_under_setting(
     if wish.form == "context":
         told = build_context(space, wish.q, **options)
         shown = explanation.explain_sections([(each.name, each.items) for each in told.sections])
-        packed = {"text": told.text, "left_out": told.left_out}
+        text, left_out = told.text, told.left_out
     else:
         told = search_memories(space, wish.q, **options)
-        shown, packed = explanation.explain_sections([("", told.items)]), {}
+        shown = explanation.explain_sections([("", told.items)])
+        text, left_out = "", 0
     assert told.explain is not None  # it was asked for
     limits = {"rounds": told.rounds, "tokens": told.tokens, "budget": options["budget_tokens"]}
     return AnswerColumn(
@@ -215,7 +216,8 @@ def ask_under_setting(
         dropped=explanation.explain_dropped(told.explain.dropped),
         explain=told.explain,
         stages=build_search_stages(told.explain, shown, told.took_ms, **limits),
-        **packed,
+        text=text,
+        left_out=left_out,
     )
 
 
