@@ -15,7 +15,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from memoryhub.console.frame.access import ADMIN, action_at, check_role, page_at, tenant_view
-from memoryhub.console.frame.forms import attempt, read_id, read_ids, run_and_report
+from memoryhub.console.frame.forms import attempt, read_ids, run_and_report
 from memoryhub.console.frame.lists import (
     FilterChoice,
     Filters,
@@ -134,7 +134,7 @@ def _create_rule(request: ConsoleRequest) -> HttpResponse:
     space = None  # all of them
     if sent.get("space"):
         with tenant_scope(request.tenant.id):
-            space = get_object_or_404(Space.objects.filter(id=read_id(sent["space"])))
+            space = get_object_or_404(Space.objects.filter(id__in=read_ids([sent["space"]])))
     made = attempt(
         request,
         lambda: review_rules.create_rule(
