@@ -93,11 +93,6 @@ def load_rules(filters: Filters) -> ListPage[RuleRow]:
     return found.map(lambda rule: RuleRow(rule, counts.get(rule.id, 0)))
 
 
-def _count_answered(ids: list[UUID]) -> dict[UUID, int]:
-    decided = Proposal.objects.filter(rule_id__in=ids).exclude(state=Proposal.State.OPEN)
-    return dict(decided.order_by().values_list("rule_id").annotate(number=Count("id")))
-
-
 # The words of a form that are columns of a rule.
 _RULE_CONDITIONS = ("predicate_key", "role")
 
