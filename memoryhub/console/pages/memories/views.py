@@ -1,4 +1,4 @@
-"""What stands around a memory: one step along every kind of tie. A handful of statements."""
+"""What the pages of facts and of notes share."""
 
 from __future__ import annotations
 
@@ -6,17 +6,28 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 from django.db.models.functions import TruncDate
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
 
+from memoryhub.console.frame import charts
+from memoryhub.console.frame.forgetting_curves import build_curve
+from memoryhub.console.frame.requests import ConsoleRequest
+from memoryhub.console.pages.corrections import actions, views
+from memoryhub.console.pages.recalls.views import load_recalls_showing
 from memoryhub.dialogues.models import Turn
+from memoryhub.policies.services import load_effective_policy
 from memoryhub.recall.models import RecallLog, RecallLogItem
 from memoryhub.tenants.models import Space
 from notes.facts.validity import build_current_q
 from notes.models import Derivation, Entity, Fact, Note, Relation, Segment
-from notes.retention.decay import find_pages_of_turns
+from notes.retention.decay import compute_retention_state, find_pages_of_turns
 
 MAX_OF_A_KIND = 8  # of each kind
 RECALL_CHART_DAYS = 30  # of recalls that are charted
@@ -44,16 +55,17 @@ def load_fact_surroundings(
 ) -> MemorySurroundings:
     relations = list(Relation.objects.filter(fact=fact).select_related("src", "dst"))
     entities = list({e.id: e for r in relations for e in (r.src, r.dst)}.values())
-    pages = (
-        find_pages_of_turns(space, [turn.id for turn in turns[:MAX_OF_A_KIND]]) if turns else set()
-    )
+    ids = [turn.id for turn in turns[:MAX_OF_A_KIND]]
+    pages = find_pages_of_turns(space, ids) if ids else set()
+    tied = Q(fact=fact) | Q(page__in=pages)
+    notes = Note.objects.filter(tied, space=space, retired_at=None)
     return MemorySurroundings(
         relations=relations,
         entities=entities,
         segments=_load_segments_of_pages(space, pages),
         same_entities=_load_facts_sharing_entities(space, fact, [e.id for e in entities], now),
         same_words=_load_facts_of_turns(space, turns, now, fact.lineage),
-        notes=_load_surrounding_notes(space, Q(fact=fact) | Q(page__in=pages)),
+        notes=list(notes[:MAX_OF_A_KIND]),
     )
 
 
@@ -97,10 +109,6 @@ def _load_facts_of_turns(
     return list((rows.exclude(lineage=lineage) if lineage else rows)[:MAX_OF_A_KIND])
 
 
-def _load_surrounding_notes(space: Space, wanted: Q) -> list[Note]:
-    return list(Note.objects.filter(wanted, space=space, retired_at=None)[:MAX_OF_A_KIND])
-
-
 def count_recalls_by_day(space: Space, memory: UUID, today: date) -> list[tuple[date, int]]:
     """(day, questions it was shown for), the last `DAYS` days, oldest first. One statement."""
     first = today - timedelta(days=RECALL_CHART_DAYS - 1)
@@ -108,6 +116,38 @@ def count_recalls_by_day(space: Space, memory: UUID, today: date) -> list[tuple[
     logs = RecallLog.objects.filter(space=space, id__in=items.values("log"))
     days = logs.annotate(day=TruncDate("asked_at")).filter(day__gte=first)
     counts = Counter(days.order_by().values_list("day", flat=True))
-    return [
-        (day, counts[day]) for day in (first + timedelta(days=n) for n in range(RECALL_CHART_DAYS))
-    ]
+    charted = (first + timedelta(days=n) for n in range(RECALL_CHART_DAYS))
+    return [(day, counts[day]) for day in charted]
+
+
+def wants_form_only(request: ConsoleRequest) -> bool:
+    """A browser that fetches a page again from its own history wants all of it."""
+    return bool(request.htmx) and not request.htmx.history_restore_request
+
+
+def render_correction_form(
+    request: ConsoleRequest, space: Any, kind: str, row: Fact | Note
+) -> HttpResponse:
+    found = views.build_correction_form(request, space, kind, row, timezone.now())
+    return render(
+        request, "corrections/_form.html", {"space": space, "memory": row, "kind": kind} | found
+    )
+
+
+def build_memory_context(
+    request: ConsoleRequest, space: Any, kind: str, row: Fact | Note
+) -> dict[str, Any]:
+    """What the pages of facts and of notes both tell."""
+    now, forget = timezone.now(), load_effective_policy(space).policy.forget
+    said = row.asserted_at if isinstance(row, Fact) else row.occurred_at
+    today = now.astimezone(ZoneInfo("UTC")).date()
+    return {
+        "memory": row,
+        "kind": kind,
+        "actions": actions.list_offered_actions(kind, row),
+        "standing": compute_retention_state(row, said, forget, now),
+        "curve": build_curve(row, said, forget, now),
+        "recalled": load_recalls_showing(space, row.id),
+        "recall_days": charts.build_daily_bars(count_recalls_by_day(space, row.id, today)),
+        **views.build_correction_form(request, space, kind, row, now),
+    }
