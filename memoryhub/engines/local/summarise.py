@@ -15,12 +15,10 @@ from math import log, sqrt
 from memoryhub.engines.local.wordlists import split_words
 
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|\w+")
-_STOP_WORDS = split_words(
-    """
+_STOP_WORDS = split_words("""
     the a an and or but to of in on at for with from is are was were be been has have had do
     does did i my me you your we our they their he she it this that so very just not as by
-    """
-)
+""")
 _MAX_LIKENESS = 0.6
 
 

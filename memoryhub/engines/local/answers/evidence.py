@@ -20,12 +20,10 @@ _SPEAKER_PREFIX = re.compile(r"^([^:\n]{1,40}): ", re.M)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+(?=\s|$|[^\w\s.])|\n|[.。！？]|$)[\"”’']*")
 _HAN_CHARACTER = re.compile(r"[\u3400-\u9fff]")
 # Words of a question that say what is asked for, not about what.
-_QUESTION_WORDS = split_words(
-    """
+_QUESTION_WORDS = split_words("""
     what when where who whom whose which why how many much long often kind type name names year
     month day date time would could will can may might should did does
-    """
-)
+""")
 # Whoever asks speaks of themselves or of what is theirs, and of nobody of theirs ("my sister").
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]e|[Mm]yself|[Mm]y|[Mm]ine)\b")
 _MY_NOUN = re.compile(r"\b(?:my|our) ((?:[\w'’-]+ ){0,3}[\w-]+)", re.I)

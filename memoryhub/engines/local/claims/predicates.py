@@ -56,36 +56,22 @@ _HABIT_VERBS = {
     "speak": "speaks", "ride": "rides", "love": "likes", "like": "likes", "enjoy": "likes",
     "adore": "likes",
 }  # fmt: skip
-_DRINKS = split_words(
-    """
+_DRINKS = split_words("""
     coffee tea alcohol beer wine soda cola milk espresso juice whisky whiskey vodka matcha cider
-    """
-)
-_FOODS = split_words(
-    """
+""")
+_FOODS = split_words("""
     meat sugar dairy bread chocolate gluten fish cheese pork beef sweets candy eggs
-    """
-)
-OWNED_THINGS = split_words(
-    """
+""")
+OWNED_THINGS = split_words("""
     car motorcycle motorbike bike bicycle scooter van truck boat house flat apartment piano
     guitar violin horse camera caravan
-    """
-)
+""")
 _ROLE_PHRASES = {
     ("work", "as"), ("start", "as"), ("train", "as"), ("hire", "as"), ("promote", "to"),
     ("employ", "as"), ("become", ""), ("be", ""), ("qualify", "as"), ("get job", "as"),
 }  # fmt: skip
-_GETTING_VERBS = split_words(
-    """
-    get land start find have take accept begin
-    """
-)
-_LEAVING_VERBS = split_words(
-    """
-    quit leave lose resign
-    """
-)
+_GETTING_VERBS = split_words("get land start find have take accept begin")
+_LEAVING_VERBS = split_words("quit leave lose resign")
 _MARITAL_STATUSES = {
     "marry": "married", "married": "married", "engaged": "engaged", "divorced": "divorced",
     "divorce": "divorced", "separated": "separated", "single": "single", "widowed": "widowed",

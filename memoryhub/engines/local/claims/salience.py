@@ -15,33 +15,21 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 _DEICTIC_WORDS = frozenset({"this", "that", "these", "those", "such", "your"})
-_POINTING_WORDS = split_words(
-    """
+_POINTING_WORDS = split_words("""
     it they them this that these those he she him her his its their one ones here there both
     each everything something anything nothing another other others theirs hers itself
     themselves himself herself
-    """
-)
+""")
 _POSSESSIVE_WORDS = frozenset({"his", "her", "its", "their"})
 _REMOVABLE_DEPENDENCIES = frozenset(
     {"prep", "advcl", "relcl", "acl", "appos", "npadvmod", "conj", "advmod", "dep", "ccomp"}
 )
-_WEAK_VERBS = split_words(
-    """
+_WEAK_VERBS = split_words("""
     be have do get go feel come make take give keep put seem become start try need
-    """
-)
-_DOUBT_AUXILIARIES = split_words(
-    """
-    would could might should may must 'd ’d ought
-    """
-)
+""")
+_DOUBT_AUXILIARIES = split_words("would could might should may must 'd ’d ought")
 _DEFINING_DEPENDENCIES = frozenset({"amod", "relcl", "acl", "compound"})
-_PHATIC_VERBS = split_words(
-    """
-    let say tell thank share hear know
-    """
-)  # "I wanted to let you know"
+_PHATIC_VERBS = split_words("let say tell thank share hear know")  # "I wanted to let you know"
 _MAX_TOKENS = 32
 
 

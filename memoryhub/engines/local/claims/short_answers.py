@@ -27,10 +27,10 @@ _LEADING_FILLER = re.compile(
     r"^\W*(?:(?:well|oh|hmm|um|just|mostly|mainly|probably|actually)\b[\s,.!-]*)+", re.I
 )
 # A bare "yes" to a question with one of these says nothing that can be told.
-_VAGUE_WORDS = split_words(
-    "it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else"
-    " suggestion suggestions question questions doubt"
-)
+_VAGUE_WORDS = split_words("""
+    it that this they them you me your yours advice tip tips idea ideas plan plans thoughts else
+    suggestion suggestions question questions doubt
+""")
 _MAX_TOKENS = 12  # tokens of an answer that is no sentence
 
 

@@ -20,16 +20,8 @@ if TYPE_CHECKING:
 SUBJECT_DEPENDENCIES = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 _COMPLEMENT_DEPENDENCIES = frozenset({"attr", "acomp", "oprd"})
 # Prepositions of an object rather than of a circumstance, by the first choice.
-_OBJECT_PREPOSITIONS = split_words(
-    """
-    to in at for as with on about from into of
-    """
-)
-_MAKING_VERBS = split_words(
-    """
-    elect name call appoint make crown nickname vote
-    """
-)
+_OBJECT_PREPOSITIONS = split_words("to in at for as with on about from into of")
+_MAKING_VERBS = split_words("elect name call appoint make crown nickname vote")
 _TELLING_VERBS = frozenset(
     {"say", "tell", "claim", "ask", "joke", "think"}
 )  # their words, not ours
@@ -348,13 +340,11 @@ def _joins_clauses(token: Token, others: set[int]) -> bool:
     return any(c.i in others and c.i > token.i for c in token.head.children)
 
 
-_FILLERS = split_words(
-    """
+_FILLERS = split_words("""
     so nah yep yup nope well oh actually anyway also just finally unfortunately luckily honestly
-    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely definitely
-    totally sure but and or fortunately thankfully hopefully though
-    """
-)
+    really yeah yes no hey hi wow basically guess then btw anyways plus maybe absolutely
+    definitely totally sure but and or fortunately thankfully hopefully though
+""")
 
 
 def trim_tokens(tokens: list[Token]) -> list[Token]:

@@ -44,12 +44,12 @@ _LIKING = re.compile(
     r"|喜欢|热爱|最爱|讨厌|总是|经常|习惯|害怕|感兴趣",
     re.I,
 )
-_GOOD_WORDS = split_words(
-    "happy glad great wonderful excited love loved proud thrilled fun enjoyed amazing grateful"
-)
-_BAD_WORDS = split_words(
-    "sad sorry worried tired stressed angry upset afraid lonely awful terrible sick anxious lost"
-)
+_GOOD_WORDS = split_words("""
+    happy glad great wonderful excited love loved proud thrilled fun enjoyed amazing grateful
+""")
+_BAD_WORDS = split_words("""
+    sad sorry worried tired stressed angry upset afraid lonely awful terrible sick anxious lost
+""")
 _GOOD_ZH, _BAD_ZH = (
     re.compile("开心|高兴|太棒|激动|骄傲|感激"),
     re.compile("难过|担心|焦虑|累|生气|害怕|孤独|糟糕|失望"),

@@ -26,16 +26,14 @@ _CHAIN_SENTENCES, _THEME_SENTENCES, _SEGMENT_SENTENCES = 2, 3, 4
 _MIN_THEME_LIKENESS = 0.18
 _SPEAKER_PREFIX = re.compile(r"^[^:\n]{1,60}: ", re.M)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_COMMON_WORDS = split_words(
-    """
+_COMMON_WORDS = split_words("""
     about after again also always away back because been before being come could down even ever
     every from gets give goes going good have here into keep know like made make many maybe more
     most much must never only other over really right said same says should since some such sure
     take tell than thank thanks that them then there these they think this those today told took
     tomorrow true very want well went were what when where which while will with without would
     yesterday your yours
-    """
-)
+""")
 _MIN_SENTENCE_TOKENS = 4  # tokens that make a sentence worth quoting
 
 
