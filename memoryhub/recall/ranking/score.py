@@ -16,11 +16,7 @@ from memoryhub.recall.question.parse import ParsedQuestion
 from memoryhub.recall.ranking.signals import FloatArray, compute_signals
 from memoryhub.recall.ranking.weights import Weights, get_shipped_weights
 
-__all__ = [
-    "MemoryCandidate",
-    "ScoredCandidate",
-    "score_candidates",
-]
+__all__ = ["MemoryCandidate", "ScoredCandidate", "score_candidates"]
 
 
 class ScoredCandidate(NamedTuple):

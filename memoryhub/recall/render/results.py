@@ -13,13 +13,7 @@ MemoryKind = Literal["fact", "turn", "note", "page", "episode"]
 ItemKind = Literal["fact", "turn", "note", "page", "episode", "core"]
 # Why something that was considered is not shown.
 DropReason = Literal[
-    "below_floor",
-    "out_of_date",
-    "faded",
-    "duplicate",
-    "over_limit",
-    "no_room",
-    "irrelevant",
+    "below_floor", "out_of_date", "faded", "duplicate", "over_limit", "no_room", "irrelevant"
 ]
 
 

@@ -16,12 +16,7 @@ from memoryhub.engines.llm.purposes.base import (
     ModelPurposes,
     render_minute,
 )
-from memoryhub.engines.llm.replies import (
-    ConstructReply,
-    EntitiesReply,
-    FactsReply,
-    RelationsReply,
-)
+from memoryhub.engines.llm.replies import ConstructReply, EntitiesReply, FactsReply, RelationsReply
 from memoryhub.engines.types import (
     Exchange,
     Extraction,

@@ -289,10 +289,7 @@ _QUESTION_PATTERNS: dict[str, tuple[str, ...]] = {
         r"\b(?:job|occupation|profession|career)\b|\bfor a living\b|\bwork(?:s|ing)? as\b",
         r"\bwhat (?:does|do) \w+ do\W*$",
     ),
-    "works_at": (
-        r"\bwhere\b.*\bwork|\b(?:employer|company)\b",
-        r"\bwho\b.*\bworks? for\b",
-    ),
+    "works_at": (r"\bwhere\b.*\bwork|\b(?:employer|company)\b", r"\bwho\b.*\bworks? for\b"),
     "marital_status": (
         r"\bmarried\b|\bmarital\b|\brelationship status\b|\bsingle\b|\bdivorced\b|\bengaged\b",
     ),
