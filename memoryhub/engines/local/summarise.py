@@ -24,7 +24,9 @@ _MAX_LIKENESS = 0.6
 
 def summarise_texts(texts: Sequence[str], max_sentences: int) -> str:
     """Up to `max_sentences` of the texts, unlike one another, in their order; "" for none."""
-    return _join_texts(select_texts(texts, max_sentences))
+    chosen = select_texts(texts, max_sentences)
+    unspaced = bool(chosen) and re.search(r"[\u3400-\u9fff][。！？]?$", chosen[-1])
+    return ("" if unspaced else " ").join(chosen)
 
 
 def select_texts(texts: Sequence[str], most: int) -> list[str]:
@@ -76,12 +78,3 @@ def _sum_vectors(vectors: Sequence[dict[str, float]]) -> dict[str, float]:
 def _score_salience(vector: dict[str, float], centroid: dict[str, float]) -> float:
     """Closeness to the centre, and a little for saying much."""
     return compute_cosine(vector, centroid) + 0.02 * min(len(vector), 10)
-
-
-def _join_texts(texts: Sequence[str]) -> str:
-    spaced = " ".join(texts)
-    return (
-        "".join(texts)
-        if re.search(r"[\u3400-\u9fff][。！？]?$", texts[-1] if texts else "")
-        else spaced
-    )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import rjieba
 
 from memoryhub.engines.local.chinese.endings import (
+    Predicate,
     extract_continuation,
     find_ended_predicate,
     has_ended,
@@ -141,11 +142,6 @@ def derive_kind(clause: str, head: str, key: str, dated: bool) -> FactKind:
     return "event" if dated or re.search(r"了(?!解)|过(?![敏年程节去期])", clause) else "state"
 
 
-class Predicate(NamedTuple):
-    key: str
-    value: str
-
-
 _FAVOURITE_THINGS = {
     "颜色": "colour", "电影": "film", "书": "book", "食物": "food", "菜": "dish", "水果": "fruit",
     "歌": "song", "歌手": "singer", "运动": "sport", "动物": "animal", "季节": "season",
@@ -202,7 +198,7 @@ def classify_predicate(clause: str) -> Predicate:
     """
     new, ended = _match_predicate(extract_continuation(clause)), find_ended_predicate(clause)
     if ended and not new.key:
-        return Predicate(*ended)
+        return ended
     return new if new.key else _match_predicate(clause)
 
 
