@@ -44,7 +44,12 @@ from memoryhub.recall.render.prompt import (
     format_heading,
     format_memory_line,
 )
-from memoryhub.recall.render.results import ConflictingMemories, Explanation, MemoryItem
+from memoryhub.recall.render.results import (
+    ConflictingMemories,
+    DroppedMemory,
+    Explanation,
+    MemoryItem,
+)
 from memoryhub.recall.retrieve import RetrievalScope, load_items_of_hits
 from memoryhub.tenants.models import Space
 from memoryhub.tenants.scope import tenant_scope
@@ -140,21 +145,18 @@ def build_context(
         with clock.measure_stage("always"):
             parts = _load_unasked_items(ask, agent)
         there = frozenset(item.id for items in parts.values() for item in items)
-        wanted = RetrievalScope(
-            chosen,
-            _MAX_FINDINGS,
-            limit_per_kind=_compute_limit_per_kind(ask),
-            seen=there,
-            explain=explain,
-        )
+        most = _compute_limit_per_kind(ask)
+        wanted = RetrievalScope(chosen, _MAX_FINDINGS, most, seen=there, explain=explain)
         first = retrieve.retrieve_memories(ask, wanted, clock)
         clashing = conflicts.find_conflicts([*parts.get("shelf", ()), *first.items], visibility.at)
         hidden = explanation.find_hidden(ask, chosen) if explain else []
     judged = retrieve.judge_retrieval(ask, consultant, first, wanted, clock)
     with clock.measure_stage("pack"):
         packed, kept, text, handles = _pack_sections(ask, parts, judged.items, budget_tokens)
-    first.dropped += [retrieve.build_duplicate(item, of) for item, of in packed.duplicates]
-    judged.items = _exclude_duplicates(judged.items, packed.duplicates)
+    twice = packed.duplicates
+    first.dropped += [DroppedMemory.from_item(item, "duplicate", of.id) for item, of in twice]
+    gone = {item.id for item, _ in twice}
+    judged.items = [item for item in judged.items if item.id not in gone]
     asked = [item for s in kept if s.name not in _UNASKED_SECTIONS for item in s.items]
     told = explanation.SearchTrace(ask, chosen, first, judged, asked, hidden, _MAX_FINDINGS)
     result = MemoryContext(
@@ -183,9 +185,9 @@ def build_context(
             "agent": agent,
             **override.to_log_options(),
         }
-        done = journal.RecallOutcome.from_result("context", query, options, result)
+        question = journal.AskedQuestion("context", query, options, asked_by, now)
         shown = [(section.name, section.items) for section in kept]
-        entry = journal.build_entry(told, done, shown, asked_by, now)
+        entry = journal.build_entry(told, result, shown, question)
         unasked = [item for s in kept if s.name in _UNASKED_SECTIONS for item in s.items]
         reinforcement.record_search(space, asked, now, entry, inspected=inspect, beside=unasked)
     return result
@@ -194,15 +196,12 @@ def build_context(
 def _load_unasked_items(ask: PreparedQuestion, agent: str) -> dict[str, list[MemoryItem]]:
     """What is there whatever is asked, as far as its channel is on."""
     on = ask.policy.recall.channels
-    hits = finding.find_hits_by_channel(
-        ask, [channel for channel in on if channel in ("shelf", "stm")]
-    )
+    own = [channel for channel in on if channel in ("shelf", "stm")]
+    hits = finding.find_hits_by_channel(ask, own)
     if "episodes" in on and ask.visibility.as_of is None:
         hits["episodes"] = _find_global_digest(ask)
-    items = {
-        item.id: item
-        for item in load_items_of_hits([hit for some in hits.values() for hit in some])
-    }
+    loaded = load_items_of_hits([hit for some in hits.values() for hit in some])
+    items = {item.id: item for item in loaded}
     parts = {name: [items[h.id] for h in some if h.id in items] for name, some in hits.items()}
     if "core" in on:
         parts["core"] = core.load_core_items(ask, agent)
@@ -234,17 +233,8 @@ def _load_window_items(ask: PreparedQuestion) -> list[MemoryItem]:
     summary = load_rolling_text(ask.space, window.session)
     if not summary:
         return said
-    return [
-        MemoryItem(
-            "core",
-            window.id,
-            f"{choose_prompt_words([summary]).so_far} {summary}",
-            1.0,
-            {},
-            ask.visibility.at,
-        ),
-        *said,
-    ]
+    text = f"{choose_prompt_words([summary]).so_far} {summary}"
+    return [MemoryItem("core", window.id, text, 1.0, {}, ask.visibility.at), *said]
 
 
 def _compute_limit_per_kind(ask: PreparedQuestion) -> int:
@@ -252,13 +242,6 @@ def _compute_limit_per_kind(ask: PreparedQuestion) -> int:
     together as many as K_max, since it is the budget that decides what of them is shown."""
     recall = ask.policy.recall
     return recall.k_max if recall.select == "fused" else ask.k
-
-
-def _exclude_duplicates(
-    items: Sequence[MemoryItem], told: Sequence[tuple[MemoryItem, MemoryItem]]
-) -> list[MemoryItem]:
-    gone = {item.id for item, _ in told}
-    return [item for item in items if item.id not in gone]
 
 
 def _pack_sections(

@@ -121,8 +121,8 @@ def search_memories(
             "budget_tokens": budget_tokens,
             **override.to_log_options(),
         }
-        done = journal.RecallOutcome.from_result("search", query, options, result)
-        entry = journal.build_entry(told, done, [("", shown)], asked_by, now)
+        asked = journal.AskedQuestion("search", query, options, asked_by, now)
+        entry = journal.build_entry(told, result, [("", shown)], asked)
         reinforcement.record_search(space, shown, now, entry, inspected=inspect)
     return result
 

@@ -111,7 +111,7 @@ def prepare_question(
 
     `standing`: as whoever has just read the space read it together with it.
     """
-    query = _strip_unstorable(query)
+    query = strip_unstorable(query)
     if not query.strip():
         raise InvalidInput(_("ask something: the query is empty"), field="query")
     with clock.measure_stage("route"):
@@ -148,7 +148,7 @@ def prepare_question(
     return ask, consultant
 
 
-def _strip_unstorable(query: str) -> str:
+def strip_unstorable(query: str) -> str:
     """Without what PostgreSQL takes no text with: NULs, and halves of characters."""
     return query.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 

@@ -6,7 +6,7 @@ linear ranker, one floor (docs/explanation/recall.md).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,11 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates.channels.similar import build_arms, format_reason
-from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, CandidateRows, retrieve_candidates
+from memoryhub.recall.candidates.sql import (
+    CANDIDATES_PER_ARM,
+    CandidateRows,
+    retrieve_for_question,
+)
 from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
 from memoryhub.recall.question.prepare import PreparedQuestion, StageTimer
 from memoryhub.recall.ranking import decay
@@ -51,11 +55,7 @@ class Ranking:
 
     def count_by_channel(self) -> dict[str, int]:
         """Candidates by channel."""
-        counts: dict[str, int] = {}
-        for scored in self.order:
-            channel = _CHANNEL_OF[scored.candidate.kind]
-            counts[channel] = counts.get(channel, 0) + 1
-        return counts
+        return dict(Counter(_CHANNEL_OF[scored.candidate.kind] for scored in self.order))
 
 
 def rank_candidates(
@@ -73,19 +73,15 @@ def rank_candidates(
     if not kinds:
         return Ranking()
     with clock.measure_stage("candidates"):
-        known, hidden = retrieve_ranking_pool(
-            ask, kinds, _POOL * per_kind if per_kind else WIDE * most
-        )
+        wide = _POOL * per_kind if per_kind else WIDE * most
+        known, hidden = retrieve_ranking_pool(ask, kinds, wide)
     with clock.measure_stage("rank"):
-        order = score_candidates(
-            ask.parsed_question,
-            known,
-            kept=partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None,
-        )
+        kept = partial(decay.compute_kept_shares, ask) if decay.is_decay_ranked(ask) else None
+        order = score_candidates(ask.parsed_question, known, kept=kept)
         passed = filter_relevant(order)
-        offered = (
-            _take_first_of_kind(passed, per_kind) if per_kind else passed[: SPARE_FACTOR * most]
-        )
+        offered = passed[: SPARE_FACTOR * most]
+        if per_kind:
+            offered = _take_first_of_kind(passed, per_kind)
     with clock.measure_stage("hydrate"):
         ids = [s.candidate.id for s in offered if s.candidate.kind in ("fact", "note")]
         links = {**{at: {} for at in ids}, **load_source_links(ids)}
@@ -99,29 +95,18 @@ def retrieve_ranking_pool(
     """Everything that is ranked: of each kind the `per_arm` best of each arm, PER_ARM at least.
     Call inside the tenant's scope."""
     crowd = _FADED_FACTOR if is_hiding_enabled(ask.policy.forget) else 1
-    known = retrieve_candidates(
-        ask.space,
-        words=ask.parsed_question.words,
-        vector=ask.vector,
-        model=ask.model,
-        kinds=kinds,
-        visibility=ask.visibility,
-        per_arm=crowd * max(CANDIDATES_PER_ARM, per_arm),
-    )
-    return (
-        CandidateRows(known.visible + retrieve_unindexed_turns(ask), known.hidden_count)
-        if "turn" in kinds
-        else known
-    )
+    known = retrieve_for_question(ask, kinds, crowd * max(CANDIDATES_PER_ARM, per_arm))
+    if "turn" not in kinds:
+        return known
+    return known._replace(visible=known.visible + retrieve_unindexed_turns(ask))
 
 
 def _take_first_of_kind(passed: Sequence[ScoredCandidate], count: int) -> list[ScoredCandidate]:
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     kept = []
     for scored in passed:
-        kind = scored.candidate.kind
-        seen[kind] = seen.get(kind, 0) + 1
-        if seen[kind] <= count:
+        seen[scored.candidate.kind] += 1
+        if seen[scored.candidate.kind] <= count:
             kept.append(scored)
     return kept
 

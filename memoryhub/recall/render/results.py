@@ -114,6 +114,19 @@ class DroppedMemory:
     of: UUID | None = None
     found: Sequence[ChannelRank] = ()
 
+    @classmethod
+    def from_item(cls, item: MemoryItem, why: DropReason, of: UUID | None = None) -> DroppedMemory:
+        return cls(
+            kind=item.kind,
+            id=item.id,
+            text=item.text[:120],
+            why=why,
+            score=item.score,
+            parts=item.parts,
+            of=of,
+            found=item.found,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RouteTaken:

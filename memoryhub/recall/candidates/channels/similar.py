@@ -11,7 +11,7 @@ from memoryhub.recall.candidates.channels.hits import (
     compute_reciprocal_rank,
     rank_by_score,
 )
-from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, retrieve_candidates
+from memoryhub.recall.candidates.sql import CANDIDATES_PER_ARM, retrieve_for_question
 from memoryhub.recall.candidates.unindexed_turns import retrieve_unindexed_turns
 from memoryhub.recall.question.prepare import PreparedQuestion
 from memoryhub.recall.ranking.decay import compute_kept_shares
@@ -30,16 +30,7 @@ def retrieve_similar(
     linked_to: Sequence[UUID] = (),
 ) -> list[MemoryCandidate]:
     """Candidates of one kind in one statement, or the notes linked to these."""
-    found = retrieve_candidates(
-        ask.space,
-        words=ask.parsed_question.words,
-        vector=ask.vector,
-        model=ask.model,
-        kinds=[kind],
-        visibility=ask.visibility,
-        per_arm=most,
-        linked_to=linked_to,
-    ).visible
+    found = retrieve_for_question(ask, [kind], most, linked_to).visible
     if kind == "turn":
         found += retrieve_unindexed_turns(ask)
     # Of what is equally alike the newest first, and always in the same order.
