@@ -18,7 +18,7 @@ from memoryhub.engines.embedding.model_files import count_tokens
 from memoryhub.policies.schema import Channel, Policy, SelectMode
 from memoryhub.recall import retrieve
 from memoryhub.recall.candidates import channels as finding
-from memoryhub.recall.candidates.channels import core
+from memoryhub.recall.candidates.channels import at_hand
 from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.judge import conflicts
 from memoryhub.recall.log import journal, reinforcement
@@ -204,7 +204,7 @@ def _load_unasked_items(ask: PreparedQuestion, agent: str) -> dict[str, list[Mem
     items = {item.id: item for item in loaded}
     parts = {name: [items[h.id] for h in some if h.id in items] for name, some in hits.items()}
     if "core" in on:
-        parts["core"] = core.load_core_items(ask, agent)
+        parts["core"] = at_hand.load_core_items(ask, agent)
     window = _load_window_items(ask)
     if window:
         parts["window"] = window

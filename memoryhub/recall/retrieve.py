@@ -11,7 +11,7 @@ from uuid import UUID
 
 from memoryhub.policies.schema import Channel
 from memoryhub.recall.candidates import channels as finding
-from memoryhub.recall.candidates.channels import notes
+from memoryhub.recall.candidates.channels import similar
 from memoryhub.recall.candidates.channels.hits import ChannelHit
 from memoryhub.recall.judge import judge
 from memoryhub.recall.judge.rounds import FurtherRounds
@@ -183,7 +183,7 @@ def _find_linked_notes(ask: PreparedQuestion, result: rank.Ranking) -> list[Chan
     """Notes linked to those chosen, with a budget of their own (A10)."""
     known = [s.candidate for s in result.order if s.candidate.kind == "note"]
     direct = [s.candidate.id for s in result.chosen if s.candidate.kind == "note"]
-    return notes.find_linked_hits(ask, known, direct[: ask.k])
+    return similar.find_linked_hits(ask, known, direct[: ask.k])
 
 
 def judge_retrieval(

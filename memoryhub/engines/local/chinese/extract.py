@@ -20,6 +20,7 @@ from memoryhub.engines.local.chinese.clauses import (
     tag_words,
 )
 from memoryhub.engines.local.chinese.dates import find_times
+from memoryhub.engines.local.chinese.endings import Predicate
 from memoryhub.engines.local.chinese.people import (
     KIN,
     find_antecedent,
@@ -29,7 +30,6 @@ from memoryhub.engines.local.chinese.people import (
 from memoryhub.engines.local.chinese.rules import (
     GREETING,
     ParsedCorrection,
-    Predicate,
     classify_act,
     classify_predicate,
     derive_kind,
