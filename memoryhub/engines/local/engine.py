@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import cast
 
-from memoryhub.engines.local.answers.recall import RecallRules
+from memoryhub.engines.local.answers.questions import RecallRules
 from memoryhub.engines.local.claims.corrections import apply_correction
 from memoryhub.engines.local.claims.entities import extract_entities, extract_relations
 from memoryhub.engines.local.claims.extract import extract_facts
@@ -19,15 +19,15 @@ from memoryhub.engines.local.claims.values import add_employer_facts, end_left_h
 from memoryhub.engines.local.dates.english import find_times
 from memoryhub.engines.local.grammar.antecedents import has_personal_pronoun
 from memoryhub.engines.local.grammar.parse import ParsedPiece, parse_texts
-from memoryhub.engines.local.grammar.scene import build_scene
+from memoryhub.engines.local.grammar.scene import ParsedTurn, build_scene
 from memoryhub.engines.local.grammar.speech import choose_overall_act, is_correction, is_question
-from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.language import detect_language
-from memoryhub.engines.local.notes.keywords import build_note_draft
+from memoryhub.engines.local.notes.describe import build_note_draft
 from memoryhub.engines.local.notes.link import NoteRules
 from memoryhub.engines.local.personas.traits import PersonaRules
 from memoryhub.engines.local.topics.cues import opens_topic
-from memoryhub.engines.local.topics.episodes import SummaryRules
+from memoryhub.engines.local.topics.episodes import EpisodeRules
+from memoryhub.engines.local.topics.segments import TopicRules
 from memoryhub.engines.types import (
     Exchange,
     Extraction,
@@ -44,7 +44,7 @@ _READ_ROLES = frozenset({"user", "assistant"})  # documents and tool output are 
 ChineseExtractor = Callable[[Exchange], Extraction]
 
 
-class LocalEngine(ClaimRules, NoteRules, SummaryRules, PersonaRules, RecallRules):
+class LocalEngine(ClaimRules, NoteRules, TopicRules, EpisodeRules, PersonaRules, RecallRules):
     """Implements `Engine` for English, and for Chinese by `local.chinese.extract`.
 
     Other languages yield speech acts and nothing else. Nothing here calls out or waits.

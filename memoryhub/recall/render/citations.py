@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memoryhub.engines.types import AnswerSupport, GroundedAnswer
-from memoryhub.recall.render.results import ConflictingMemories, ItemKind, MemoryItem, TurnSource
+from memoryhub.recall.render.results import ItemKind, MemoryItem, SearchOutcome, TurnSource
 
 Span = tuple[int, int]
 
@@ -51,7 +51,7 @@ class AnswerTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerResult:
+class AnswerResult(SearchOutcome):
     """`quoted`: put together from memories word by word, no model wrote it. `abstained`: what is
     known does not answer the question, and `text` says so. `calls`: questions to models, routing
     and judging included. The other fields are those of a search; `degraded` may also hold
@@ -62,17 +62,16 @@ class AnswerResult:
     quoted: bool
     abstained: bool
     citations: Sequence[Citation] = ()
-    insufficient: bool = False
-    degraded: Sequence[str] = ()
-    unverified: bool = False
-    conflicts: Sequence[ConflictingMemories] = ()
-    pending_turns: int = 0
     query_truncated: bool = False
     tokens: AnswerTokens = AnswerTokens()
     calls: int = 0
-    took_ms: Mapping[str, float] = field(default_factory=dict)
     explain: Mapping[str, Any] = field(default_factory=dict)
-    recall_id: UUID | None = None
+
+
+_TAKEN_OVER = (
+    "occurred_at", "speaker", "owner", "event_from", "event_to", "event_text", "valid_from",
+    "valid_to", "status", "sources",
+)  # fmt: skip
 
 
 def build_citations(answer: GroundedAnswer, items: Sequence[MemoryItem]) -> list[Citation]:
@@ -97,14 +96,5 @@ def _build_citation(item: MemoryItem, support: AnswerSupport) -> Citation:
         span=span,
         part=support.part,
         refs=list(dict.fromkeys(source.ref for source in item.sources)),
-        occurred_at=item.occurred_at,
-        speaker=item.speaker,
-        owner=item.owner,
-        event_from=item.event_from,
-        event_to=item.event_to,
-        event_text=item.event_text,
-        valid_from=item.valid_from,
-        valid_to=item.valid_to,
-        status=item.status,
-        sources=item.sources,
+        **{name: getattr(item, name) for name in _TAKEN_OVER},
     )

@@ -40,9 +40,9 @@ from memoryhub.engines.local.grammar.polarity import (
     is_particle,
 )
 from memoryhub.engines.local.grammar.rewrite import Voice, format_sentence, rewrite_tokens
+from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import classify_act, find_small_talk_end, is_correction
 from memoryhub.engines.local.grammar.subjects import Subject, find_subject
-from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import LIKING_VERBS
 from memoryhub.engines.types import FactCandidate, SourceSpan, SpeechAct, TimeSpan
 

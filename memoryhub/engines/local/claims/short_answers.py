@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from memoryhub.engines.local.grammar.scene import ParsedTurn
 from memoryhub.engines.local.grammar.speech import is_question
-from memoryhub.engines.local.grammar.turns import ParsedTurn
 from memoryhub.engines.local.grammar.verbs import inflect_verb
 from memoryhub.engines.local.wordlists import split_words
 
